@@ -40,7 +40,7 @@ fn room_list() -> String {
     text
 }
 
-/// Lists all knobs of each room's first variant. For every other variant, lists the knobs that differ from the first.
+/// Lists all knobs of each room's first variant. For every other variant, lists only the knobs that differ from those of the first.
 fn knob_help() -> String {
     let mut text = String::from("Knobs, for --set (* can change during a run).\n");
     run::rooms().into_iter().for_each(|room| text += &knobs_of(room));

@@ -214,7 +214,7 @@ fn the_reader_matches_the_trained_model() {
     }
 }
 
-/// All tokens, the likeliest next token after `text` first. The reader reads `text` in one call.
+/// All tokens in the order of their probability after `text`, the likeliest first. The reader reads `text` in one call.
 fn likeliest(shape: &Shape, text: &[u32]) -> Vec<u32> {
     let (mut reader, _) = reader(shape);
     reader.read(text);
@@ -330,7 +330,8 @@ fn iterate(learner: &mut Pretrainer, count: usize) -> Vec<f64> {
     std::iter::repeat_with(|| learner.advance()).filter_map(Slice::ended).take(count).map(loss).collect()
 }
 
-/// If the text is too long for the machine's memory, the learner sends the sequences for each execution of the plan.
+/// If a text has more tokens than f32 can index exactly, the machine that computes the offloaded steps does not keep the text. The learner
+/// then sends it the tokens of the windows for each execution of the plan.
 #[test]
 fn offloaded_steps_on_a_long_text_match_local_steps() {
     let long: Vec<u8> = (0..20_000_000_u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 28) as u8).collect();

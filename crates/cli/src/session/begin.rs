@@ -54,8 +54,8 @@ fn foreign_data(file: &Path) -> Usage {
     Usage(format!("the run in {} was not trained on the file of --data. Omit --data", file.display()))
 }
 
-/// Returns an error if the user data is longer than the run's training data. Called before the content is read, because the memory limit
-/// was checked for the training data only.
+/// Returns an error if the user data is longer than the run's training data. Called before the content is read: the check of the memory
+/// limit assumed the length of the training data.
 fn check_length(checkpoint: &[u8], file: &Path, data: &DataArgs) -> Result<()> {
     let Some(found) = data.length()? else { return Ok(()) };
     // If the checkpoint is damaged, restoring the run reports the error.

@@ -25,7 +25,8 @@ const EXTENSION: &str = "ring";
 const WRITE_EVERY: Duration = Duration::from_millis(200);
 /// Number of words per block. Only changed blocks are written.
 const BLOCK: usize = 512;
-/// Maximum number of attempts to read the file while no write is in progress. After that, the words of the last attempt are used.
+/// Maximum number of attempts to read the file without a simultaneous write. If every attempt fails, the words of the last attempt are
+/// used.
 const READ_ATTEMPTS: usize = 200;
 /// Maximum size of a monitor in bytes. The rooms' monitors have about 10 MB.
 const LARGEST: u64 = 256 << 20;

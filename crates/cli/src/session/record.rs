@@ -1,5 +1,5 @@
-//! Records of a training process: the events of its run and the terminal shell's own records. A record is a JSON object on one line.
-//! `--json`, `--events` and `watch` print this format only.
+//! Records of a training process: the events of its run and the terminal shell's own records. A record is a JSON object on one line. The
+//! `--json` output of `train`, `resume` and `watch`, and the `--events` file, contain only such lines.
 //!
 //! `named.rs` defines the names of the fields.
 

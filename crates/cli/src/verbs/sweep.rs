@@ -105,7 +105,7 @@ struct Finished {
     metrics: serde_json::Value,
     /// Test at the end of the run, by column name.
     test: serde_json::Value,
-    /// Value by which runs are compared: that of the column [`Sweep::result`].
+    /// Value of the column [`Sweep::result`], by which runs are compared.
     result: Option<f64>,
     /// First counter at the first successful confirmation; `None` if the run is not solved.
     solved_at: Option<f64>,
@@ -442,8 +442,8 @@ impl Sweep {
         self.settings.iter().enumerate().map(outcome).collect()
     }
 
-    /// Best setting. The first criterion is the share of solved seeds. The second is the result, or with `--until-solved` the time to
-    /// solve.
+    /// Best setting: the one with the largest share of solved seeds. If shares are equal, the larger median result decides, or with
+    /// `--until-solved` the smaller median of `solved_at`.
     fn best<'a>(&self, outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
         let key = |o: &Outcome| {
             let share = o.solved as f64 / o.runs as f64;

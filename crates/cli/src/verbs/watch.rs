@@ -108,8 +108,8 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
     Ok(())
 }
 
-/// Converts monitor items to records. A `Began` event with a history becomes a `Began` event without a history, then the records of the
-/// history. A watcher that starts late thus receives all records from the beginning.
+/// Converts monitor items to records. If a `Began` event has a history, the history is removed from the event, and its records follow the
+/// event. A watcher that starts late thus receives all records from the beginning.
 fn records_from(items: Vec<MonitorItem>, schema: &mut Option<&'static Schema>) -> Vec<Record> {
     let mut records = Vec::new();
     for item in items {

@@ -141,8 +141,7 @@ fn players_decide_independently_and_rank_as_they_choose() {
     assert_eq!(learner.player(1).expects(won.turned()).unwrap().equity(), -2.0);
 }
 
-/// A player with one evaluation per decision does not search. A candidate then has share 0, and its equity equals its equity before the
-/// search.
+/// A player with one evaluation per decision does not search. A candidate then has share 0, and both of its equities are the static equity.
 #[test]
 fn without_a_search_ranking_is_static() {
     let mut player = learner().player(1);

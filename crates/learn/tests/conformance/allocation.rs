@@ -18,8 +18,8 @@ use testkit::Meter;
 use worlds::backgammon::{Board, Roll};
 use worlds::cube::{Distances, Metric, Three, Two};
 
-/// Maximum number of iterations in which a backgammon learner may allocate. A buffer grows if a game is longer than all earlier games, or
-/// if a roll has more results. Such iterations become rare. A regular allocation would occur in more of the sixty iterations.
+/// Maximum number of iterations in which a backgammon learner may allocate. A buffer grows if a game is longer, or a roll has more results,
+/// than any before. Such iterations become rare. A regular allocation would occur in more of the sixty iterations.
 const RECORDS: usize = 3;
 
 /// Runs `work` in a pool of `threads` threads whose allocations are counted. `work` runs on a thread of the pool, because passing a task to

@@ -7,7 +7,7 @@ use learn::{Data, Fault, Iteration, Offload, Parts, Progress, Slice, WorkedOn};
 use math::Isa;
 use math::par::Threads;
 
-/// Maximum number of saves that a test of one case restores.
+/// Maximum number of saves that are restored per case.
 const SAVES: usize = 8;
 
 #[testkit::test]
@@ -176,7 +176,7 @@ fn is_set<S: Subject>(case: &Case<S>) {
     assert!(live_ones > 2, "{}", case.name);
 }
 
-/// A different value that a user may choose. An iteration with this value takes at most a little more work.
+/// A value that differs from `value` and that a user may choose. With this value, an iteration takes at most a little more work.
 fn other(setting: &Setting, value: &Value) -> Value {
     match setting.span.kind {
         KnobKind::Float { min, max, .. } => {

@@ -54,8 +54,8 @@ pub trait Subject: Learner + Sized {
     }
 }
 
-/// Implements [`Subject`] for a learner. The arguments in brackets are those that the constructor takes before and after the settings. The
-/// machine and the function for tolerated damage follow.
+/// Implements [`Subject`] for a learner. The last two pairs of brackets contain the constructor's arguments before and after the settings.
+/// `Subject::machine` and `Subject::tolerates` call the two functions that follow.
 macro_rules! subject {
     (
         $learner:ty [$($generic:ident)?], $config:ty, $world:ident: $of:ty, [$($before:expr)?] [$($after:expr)?],

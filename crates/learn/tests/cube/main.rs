@@ -1,4 +1,4 @@
-//! The cube: searches and both kinds of learners, on the CPU and offloaded.
+//! The cube: searches, the supervised and the deep-Q learners, and offloaded judges.
 
 mod dqn;
 mod offload;

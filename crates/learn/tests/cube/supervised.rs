@@ -230,7 +230,7 @@ fn failed_searches_report_their_progress() {
     }
 }
 
-/// Returns the exhaustive report of a judge, after a comparison with greedy play from each state. `cost` is the judge's cost of an action
+/// Returns a judge's report on all states, after asserting that the report agrees with greedy play. `cost` is the judge's cost of an action
 /// in a state.
 #[cfg(not(target_arch = "wasm32"))]
 fn followed(all: &mut Exhaustive, judge: &mut dyn Judge<Two>, exact: &Distances, cost: impl Fn(Two, usize) -> f32) -> Report {
@@ -510,8 +510,8 @@ fn last_move_and_distance_signals_train_as_well() {
     }
 }
 
-/// If a level of a beam is too wide for one slice, the search continues the level in the next slice. If a new search replaces an unfinished
-/// one, its outcome is the same as in a new `Search`.
+/// If a level of a beam is too wide for one slice, the search continues the level in the next slice. A search that replaces an unfinished
+/// search has the same outcome as in a new `Search`.
 #[test]
 fn wide_beams_continue_in_slices() {
     for scores in [Scores::Value, Scores::ActionValues, Scores::Policy] {

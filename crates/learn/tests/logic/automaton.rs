@@ -40,7 +40,8 @@ fn coloured() -> Architecture {
     Architecture { channels: 4, kernels: 3, perception: vec![8, 4, 2], update: vec![24, 16, 8, 4] }
 }
 
-/// Cases with unused lanes in a block, with lines that a block boundary splits, with several pieces of work, and with all kinds of grids.
+/// Cases that cover unused lanes in a block of cells, grid lines that a block boundary splits, several pieces of work, and all kinds of
+/// grids.
 fn cases() -> Vec<(Architecture, Wiring, Rollout)> {
     let small = Rollout { width: 3, height: 3, periodic: true, steps: 1, batch: 20, fire_rate: None };
     let odd = Rollout { width: 7, height: 5, periodic: false, steps: 3, batch: 2, fire_rate: None };

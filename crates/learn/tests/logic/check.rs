@@ -1,4 +1,4 @@
-//! The test whether an automaton is perfect, its confirmation on more grids, and restarts of members.
+//! The test whether an automaton is perfect, the confirmation of this test on more grids, and restarts of a population's members.
 
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::check::{Fresh, check, harden};

@@ -1,5 +1,5 @@
-//! Memory estimates do not overflow if `usize` has 32 bits, as in a browser. Otherwise sizes beyond the address space would appear
-//! small.
+//! Memory estimates do not overflow if `usize` has 32 bits, as in a browser. After an overflow, a size beyond the address space would
+//! appear small.
 
 use learn::cube::{DqnConfig, NetConfig, Preset, Signal, SupervisedConfig};
 use learn::logic::experiment::{self, Config as LogicConfig};

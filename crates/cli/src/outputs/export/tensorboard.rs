@@ -46,7 +46,7 @@ impl TensorBoard {
     }
 
     /// Continues the run at `progress`. If the folder already has events, starts a TensorBoard session, so that TensorBoard discards events
-    /// of later steps. Otherwise writes the rows of `history`.
+    /// of steps after `progress`. Otherwise writes the rows of `history`.
     pub fn begin(&mut self, history: &[Row], progress: &Progress) -> Result<()> {
         let mut start = Vec::new();
         put_varint(&mut start, key(SESSION_STATUS, VARINT));

@@ -260,9 +260,8 @@ fn chart(frame: &mut Frame, area: Rect, run: &RunView, name: &str) {
     }
 }
 
-/// Labels for the top, middle and bottom of an axis. Each label differs from its value by at most 1% of the axis length; the labels have
-/// the fewest digits for this. On a logarithmic axis, `values` are exponents of ten, and the middle has a label only if its exponent is
-/// whole.
+/// Labels for the top, middle and bottom of an axis, with as few digits as possible. Each label differs from its value by at most 1% of the
+/// axis length. On a logarithmic axis, `values` are exponents of ten, and only whole exponents have a label.
 fn labels(values: [f64; 3], log: bool) -> [String; 3] {
     if log {
         return values.map(|power| if power.fract() == 0.0 { format!("1e{power:.0}") } else { String::new() });

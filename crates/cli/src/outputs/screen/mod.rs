@@ -248,8 +248,8 @@ pub fn share(knob: &Knob, value: f64) -> f64 {
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// Next value of a knob, upwards if `by` is 1 and downwards if `by` is -1: a round number within the knob's range, or the next option.
-/// `None` for a text.
+/// Moves a knob's value by one step: up if `by` is 1, down if `by` is -1. A number stays within the knob's range. After the last option,
+/// the first option follows. Returns `None` for a text.
 fn turned(knob: &Knob, value: &Value, by: i32) -> Option<Value> {
     match (knob.kind, value) {
         (KnobKind::Choice { options }, Value::Text(name)) => {

@@ -48,7 +48,8 @@ const MATCH: FileKind = FileKind {
 };
 const KEPT: FileKind = FileKind { next: "Name another file with --keep", ..CHECKPOINT };
 
-/// Options of a game. If a game is resumed, an option that is `None` keeps its value. In a new game, it has the default.
+/// Options of a game. An unfinished game is resumed only if `evals`, `length` and `seed` are `None` and `cube` is true. In a new game,
+/// `None` means the default.
 pub struct GameOptions<'a> {
     pub player: &'a str,
     pub evals: Option<u32>,

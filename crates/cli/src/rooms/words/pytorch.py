@@ -3,9 +3,10 @@
 
     python3 pytorch.py VOCABULARY WIDTH LAYERS HEADS CONTEXT BATCH THREADS SECONDS MODE
 
-When the script is ready, it prints the version of PyTorch as a line of JSON. Each input line starts a round. At its end, the script
-prints a line of JSON with the tokens per second of whole training steps (forward, backward, clip, AdamW). A round lasts at least
-SECONDS and counts all of its steps, like the benchmark of Hothouse. MODE is `fp32` or `bf16`; the suffix `-compile` compiles the model.
+When the script is ready, it prints the version of PyTorch as a line of JSON. Each input line starts a round. At the end of the
+round, the script prints a line of JSON with the tokens per second of whole training steps (forward, backward, clip, AdamW). A round
+lasts at least SECONDS and counts all of its steps, like the benchmark of Hothouse. MODE is `fp32` or `bf16`; the suffix
+`-compile` compiles the model.
 """
 
 import json

@@ -24,9 +24,9 @@ const SHAPES: [(&str, [u32; 6]); 4] = [
     ("d384", [8192, 384, 6, 6, 128, 32]),
     ("d512", [8192, 512, 6, 8, 128, 32]),
 ];
-/// Comparisons of PyTorch with Hothouse. Fields: modes of the PyTorch script, of which the fastest is compared; PyTorch's name in the
-/// figures; suffixes of Hothouse's figures. If Hothouse has none of these figures, the comparison is skipped, because a bf16 step of
-/// PyTorch takes minutes without hardware support.
+/// Comparisons of PyTorch with Hothouse. The fields are the modes of the PyTorch script, PyTorch's name in the figures, and the suffixes of
+/// Hothouse's figures. The fastest mode is compared. A comparison is skipped if Hothouse has no figure with one of the suffixes: without
+/// hardware support, a bf16 step of PyTorch takes minutes.
 const MODES: [(&[&str], &str, &[&str]); 2] =
     [(&["fp32", "fp32-compile"], "pytorch", &[""]), (&["bf16", "bf16-compile"], "pytorch_bf16", &[".bf16", ".amx"])];
 
@@ -42,7 +42,7 @@ pub fn check() -> Result<()> {
     if found.status.success() { Ok(()) } else { bail!("{python} has no PyTorch. {GET_TORCH}") }
 }
 
-/// Measures PyTorch for each preset for which `ours` contains a figure of Hothouse.
+/// Measures PyTorch for each preset that Hothouse has measured. `ours` contains Hothouse's figures.
 pub fn bench(ours: &[Figure], machine: &Machine, emit: Emit) -> Result<()> {
     // The script must be a file, because `torch.compile` reads its source from a file.
     let script = tempfile::Builder::new().prefix("hothouse-pytorch-").suffix(".py").tempfile();
