@@ -1,7 +1,7 @@
-// `npm run bench -- core [--json]` measures the figures of `hothouse bench core` in a headless Chromium (the names of these figures end in
-// `_page`), the size of the page, and the time from loading to the first training. `npm run bench -- ROOM [--json]` measures the figures of
-// `hothouse bench ROOM` (`--part module` selects these alone) and those of `scripts/rooms/ROOM.mjs` (`--part PART` selects one of its
-// parts). `--profile` measures the time of a training step by operation instead.
+// Benches of the page in a headless Chromium. `npm run bench -- core [--json]` measures the figures of `hothouse bench core` (their names
+// here end in `_page`), the size of the page, and the time from loading to the first training. `npm run bench -- ROOM [--json]` measures
+// the figures of `hothouse bench ROOM` and those of `scripts/rooms/ROOM.mjs`. `--part module` selects the former alone; `--part PART`
+// selects one part of the latter. `--profile` measures the time of a training step by operation instead.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";

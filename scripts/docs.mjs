@@ -12,7 +12,7 @@ import { target } from "./native.mjs";
 export const LIMITS = { "README.md": 700, "ARCHITECTURE.md": 2000 };
 /** Documents whose names and commands are checked. */
 const NAMING = /^(README|ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/|^crates\/python\/README\.md$/;
-/** Paths that the documents cite and that are files of other repositories. */
+/** Paths in the documents that name files of other repositories. */
 const ELSEWHERE = ["docs/OPTIMIZATION_PLAN.md"];
 const SOURCE = /\.(rs|wgsl|ts|mjs|py|pyi|toml|html|yml|json)$/;
 /** Time limit of an executed example. */

@@ -1,6 +1,6 @@
 // Builds the wasm modules, one per room and flavour. A flavour is a choice of threads and vector instructions. Flavours are ordered from
-// the fastest to the one that runs in every supported browser; the page loads the first module that its browser supports. Runs are equal,
-// bit for bit, in all modules of the same arithmetic.
+// the fastest to the one that runs in every supported browser; the page loads the first module that its browser supports. Modules whose
+// arithmetic is the same compute equal runs, bit for bit.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";

@@ -23,7 +23,7 @@ import { onBlankCanvas } from "./fallbacks";
 import "./style.css";
 import "./rooms/shared/layout.css";
 
-/** Delay of the caching for offline use, so that the files for this visit load first. */
+/** Delay before files are cached for offline use, so that the files of this visit load first. */
 const KEEP_MS = 10_000;
 
 /** Options to open a room. Without `room` the current room is opened. */
@@ -48,7 +48,7 @@ let page: Page | undefined;
 /** Id of the open room, or of the room that is loading. */
 let currentRoom = "";
 let badge: Badge | undefined;
-/** Number of requests to open a room. If a later request arrives while a room loads, that room is closed. */
+/** Number of requests to open a room. If it changes while a room loads, the loaded room is closed again. */
 let openings = 0;
 
 for (const { id, store } of ROOMS) if (store) places.set(id, store);

@@ -1,6 +1,6 @@
-// The parts that `npm run figures` measures. A part returns rows in the format of a bench's output; all numbers of the generated tables of
-// docs/benchmarks.md are such rows. A part's pattern `gives` matches the names of its rows. Seeds start at 101, because presets were tuned
-// on lower ones.
+// The parts that `npm run figures` measures. A part returns rows in the format of a bench's output. The generated tables of
+// docs/benchmarks.md contain only numbers from such rows. A part's pattern `gives` matches the names of its rows. Seeds start at 101,
+// because presets were tuned on lower ones.
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { counted, measured } from "../figure.mjs";
@@ -168,9 +168,9 @@ function cube(id, { variant, seconds, states, long }) {
 }
 
 /**
- * The part that trains a population with restarts until the run is solved, for each seed. It measures the seconds of the whole process. A
- * member ends when it passes the population's check (64 grids; all 512 states of a rule) or makes no progress. A new member then replaces
- * it. (If all members pass at once, all but the best also restart; no counter includes these restarts.)
+ * The part that trains a population until the run is solved, once for each seed. It measures the seconds of the whole process. A member
+ * ends when it passes the population's check or makes no progress. A new member then replaces it. The check uses 64 grids, or all 512
+ * states of a rule. (If all members pass at once, all but the best also restart; no counter includes these restarts.)
  */
 function untilSolved(id, { variant = id, set = [] } = {}) {
   const settings = set.flatMap((setting) => ["--set", setting]);

@@ -161,7 +161,10 @@ test("the pictures of policy and value change during training; keys read the pla
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await page.evaluate(() => {
     const looks = [];
-    /** True if at least a fifth of the pixels differ from each recorded picture. If so, records the new picture too. */
+    /**
+     * Compares the plane's picture with all recorded pictures. If more than a fifth of its pixels differ from each of them, records it and
+     * returns a truthy value.
+     */
     globalThis.another = () => {
       const { width, height } = document.querySelector(".plane-field canvas");
       const now = new Uint32Array(

@@ -125,7 +125,7 @@ test("transport and knobs work by keyboard only, with a visible focus", async ()
 });
 
 const LOOKS = 60;
-/** Changes per second of the three pictures, sampled every 50 ms. */
+/** Changes per second of three pictures: the environments, the stage and the state plane. Each picture is sampled every 50 ms. */
 const changes = (page) =>
   page.evaluate(async (looks) => {
     const canvases = [".environments canvas", ".stage-field canvas", ".plane-field canvas"].map((name) => document.querySelector(name));
@@ -162,7 +162,7 @@ test("a selected speed limits the ticks per second", async () => {
   // This number of environments is so large that a slice contains only a few ticks.
   const ENVS = 1024;
   const page = await visit(here, { at: `#/control?envs=${ENVS}&v=2` });
-  /** Ticks per second, measured over `ticks`. */
+  /** Number of ticks per second at a speed, measured over `ticks` ticks. A tick is one step of every environment. */
   const rate = (speed, ticks) =>
     page.evaluate(
       async ([speed, envs, ticks]) => {

@@ -14,9 +14,9 @@ const WRITE_EVERY_MS = 500;
 /** Least width of a segment with a label, in px. */
 const NAMED_PX = 92;
 
-/** Colours of the parts of a room, assigned in turn. */
+/** Colours of the time parts that a room defines, assigned in turn. */
 const COLOURS: Colour[] = ["accent", "grown", "soft", "rust", "plus", "thrust", "minus"];
-/** Colours of the parts that every room has. */
+/** Colours of the time parts that every room has. */
 const COMMON: Record<string, Colour> = { tests: "ink", rest: "muted" };
 
 const NOTHING = "No time measured yet";

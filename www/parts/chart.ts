@@ -227,7 +227,10 @@ export class Chart {
     return canvas;
   }
 
-  /** The columns for uPlot: the axis, the raw curves (empty without smoothing; drawn faintly), then the curves. */
+  /**
+   * Columns for uPlot: the positions on the axis, then the faint curves, then the strong curves. With smoothing, the faint curves are the
+   * raw values, and the strong curves are the averages. Without it, the faint curves are empty, and the strong curves are the raw values.
+   */
   private data(): uPlot.AlignedData {
     const { present, smoothing } = this.shown ?? {};
     const series = this.series();
@@ -309,7 +312,7 @@ export class Chart {
     this.writeTip();
   }
 
-  /** Tests whose circle is nearest to a horizontal position in the plot. Empty if this circle is farther away than `NEAR_PX`. */
+  /** Tests at the position nearest to `left`, a horizontal position in the plot. Empty if even these are farther away than `NEAR_PX`. */
   private nearest(tests: Test[], left: number): Test[] {
     const apart = (test: Test): number => Math.abs(this.plot.valToPos(test.at, "x") - left);
     const near = tests.reduce<Test | undefined>((best, test) => (best && apart(best) <= apart(test) ? best : test), undefined);

@@ -56,7 +56,7 @@ export type Compared = Look & { name: string; run: RunData };
 export type Scene = { present: RunData; past: RunData | undefined; compared: Compared[] };
 
 export type Group = { name: string; metrics: Column[]; tests: Column[] };
-/** A group of columns for a chart. `drawn` contains its columns without `level`, the column that is shown as a level. */
+/** A group of columns for a chart. `level` is the column that is shown as a level; `drawn` contains the others. */
 export type Split = { group: Group; drawn: Group; level?: Column };
 
 function groupsOf(room: RoomInfo): Group[] {
@@ -215,7 +215,7 @@ export class Charting {
   }
 }
 
-/** Arranges the values of `known` by the rows of an axis. Rows without a value are null. */
+/** Returns a column with the length of `axis`. Each value of `known` is in the last row up to its position; all other rows are null. */
 function sparse(axis: number[], known: { at: number; value: number | null }[]): (number | null)[] {
   const values: (number | null)[] = axis.map(() => null);
   let row = 0;

@@ -62,8 +62,8 @@ export class CurveTables {
   }
 
   /**
-   * Rows of the current run's metrics. With `events`, a row also contains the first metric of each other run at the same count, and the
-   * events since the previous row.
+   * Rows of the current run's metrics. With `events`, a row also contains the events since the previous row. It then also contains the
+   * first metric of every other run, at the count of this row.
    */
   private metricRows(table: Table, columns: Column[], events: boolean): string[][] {
     const present = this.scene()?.present;

@@ -376,8 +376,8 @@ export class Page implements RoomPage {
   }
 
   /**
-   * Drops the kept run of the new run's variant. If the variant changed and the new run does not continue the kept run, the kept run
-   * becomes the past run.
+   * Called when a run begins. Drops the kept run of its variant. If the variant changed and the new run does not continue the kept run, the
+   * kept run becomes the past run.
    */
   private replaceKept(event: Began, another: boolean): void {
     const of = { room: this.client.room.id, variant: event.config.variant };

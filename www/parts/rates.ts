@@ -10,7 +10,7 @@ const WEIGHT = 0.2;
 export class Rates {
   /** At most two rate columns. The first is the rate of the first counter, if the room has one. */
   readonly columns: Column[];
-  /** Unit of the last rate column's counter, in words. */
+  /** Unit, in words, of the counter to which the last rate column refers. */
   readonly work: string;
   readonly values: State<(number | undefined)[]> = state([]);
   private readonly places: number[];

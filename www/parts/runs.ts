@@ -24,8 +24,8 @@ const LEAST_ROWS = 3;
 const WRITE_EVERY_MS = 1000;
 const KEEP_EVERY_MS = 4000;
 /**
- * A save continues a stored run only if the stored run is ahead by at most this training time, in seconds. (Curves are stored more often
- * than saves.)
+ * Greatest training time, in seconds, by which a stored run can be ahead of a run that continues it. It can be ahead, because curves are
+ * stored more often than saves.
  */
 const SAME_S = 15;
 const NAMED = 3;

@@ -91,7 +91,7 @@ export class SweepForm {
     this.suggest();
   }
 
-  /** The current run was solved at `count`. Selects the smallest offered budget that is at least 1.2 times this count. */
+  /** Called when the current run is solved at `count`. Selects the smallest offered budget that is at least 1.2 times this count. */
   solvedAfter(count: number): void {
     if (this.budgetChosen) return;
     const suggested = this.budgets.find((each) => each >= 1.2 * count) ?? this.budgets.at(-1)!;

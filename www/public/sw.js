@@ -1,6 +1,6 @@
 // Service worker. It adds the headers for cross-origin isolation and serves the page offline. `npm run build` sets the three constants
-// below. `BUILD` is the name of the build and `SHELL` lists the files of every page. `ROOMS` maps each module flavour to the files of all
-// rooms, or to null if a module of this flavour is not built.
+// below. `BUILD` is the name of the build and `SHELL` lists the files of every page. `ROOMS` maps each module flavour (a choice of threads
+// and vector instructions) to the files of all rooms, or to null if a module of this flavour is not built.
 const BUILD = "__BUILD__";
 const SHELL = ["__SHELL__"];
 const ROOMS = "__ROOMS__";

@@ -44,7 +44,10 @@ export interface Options {
    * Link to a run (`location.hash`). Without config and checkpoint, the link starts the run; otherwise only the digest in the link is used.
    */
   link?: string;
-  /** Flavour of the wasm module to use instead of the fastest one. `?use=simd128` in the page's address has the same effect. */
+  /**
+   * Flavour of the wasm module (see `features.ts`) to use instead of the fastest one. `?use=simd128` in the page's address has the same
+   * effect.
+   */
   use?: "auto" | Module;
   /** Device that the visitor chose. `?device=gpu` in the page's address overrides it. */
   device?: DeviceWish;
@@ -313,7 +316,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.listeners.silence.push(callback);
   }
 
-  /** Causes a panic of the worker, or in one of its threads if `inPool` is true. For tests and the console. */
+  /** Causes a panic in the worker, or in one of the worker's threads if `inPool` is true. For tests and the console. */
   panic(inPool = false): void {
     this.line.send({ kind: "panic", inPool });
   }

@@ -6,7 +6,7 @@ import type { Module } from "./features";
 const RELOADED = "hothouse.isolation-tried";
 const TIMEOUT_MS = 5000;
 
-/** The registration of the service worker, which `isolate` sets; undefined after a failure. */
+/** Registration of the service worker, set by `isolate`. Undefined before that; resolves to undefined after a failure. */
 let registered: Promise<ServiceWorkerRegistration | undefined> | undefined;
 
 /** The browser's container of service workers. Some browsers have none, or throw on access. */

@@ -139,7 +139,7 @@ interface Wasm extends GraphicsModule {
 /** Interval at which batches of rows are posted to the page. */
 const ROWS_MS = 30;
 const SWEEP_MS = 200;
-/** Longest delay that training at a limited speed catches up, in seconds. */
+/** Longest delay, in seconds, that training at a limited speed makes up for. */
 const MOST_CREDIT_S = 0.1;
 
 const page = self as unknown as {

@@ -35,8 +35,8 @@ export class Density {
   }
 
   /**
-   * Share of all visits near a point of a table, as text. The table has `points` rows and columns; `across` and `up` are the point's
-   * position, from 0 to 1. A visit belongs to the nearest point.
+   * Share of the visits that belong to a point of a table, as text. Each visit belongs to the nearest point. The table has `points` rows
+   * and columns; `across` and `up` are the point's position, from 0 to 1.
    */
   near(across: number, up: number, points: number): string {
     const nearest = (k: number, of: number): number => Math.round(((k + 0.5) / of) * (points - 1));

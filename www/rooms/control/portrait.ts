@@ -92,7 +92,10 @@ function thrown({ policy }: Picture): (point: number) => Rgb {
   };
 }
 
-/** Colours of discrete actions, by point. The colour strength of an action grows with its probability above that of a uniform policy. */
+/**
+ * Colours of discrete actions, by point. An action adds colour only if its probability is above that of a uniform policy. The excess
+ * determines the colour strength.
+ */
 function chosen({ channels, policy }: Picture, names: Colour[]): (point: number) => Rgb {
   const paper = rgb("paper");
   const hues = names.map((name) => rgb(name));

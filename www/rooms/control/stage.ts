@@ -10,15 +10,12 @@ import { Hands, type Grip, type Handled, type Scene, type Side } from "./hands";
 import { Duel, Watching } from "./readings";
 import { dot, type Point, type Pose } from "./worlds/world";
 
-/** Time after which a touch without an answer no longer delays the next touch. */
+/** Longest time for which a touch without an answer delays the next touch. A touch is a request with the visitor's input. */
 const PATIENCE_MS = 400;
 /** Factor by which the agent's environment runs faster after the visitor's episode has ended. */
 const FORWARD = 6;
 
-/**
- * Sends touches, the requests with the visitor's input. Only one touch is pending at a time; each contains the seconds since the previous
- * one.
- */
+/** Sends touches. Each contains the seconds since the previous one. A touch waits for the previous answer, at most `PATIENCE_MS`. */
 class Touches {
   private owedS = 0;
   private lastMs = performance.now();

@@ -22,7 +22,7 @@ import * as text from "./text";
 import { worldOf } from "./worlds";
 import { CLASSES, type World } from "./worlds/world";
 
-/** Number of drawn environments on a machine with few cores. */
+/** Number of drawn environments if not all are drawn. */
 const FEW = 512;
 const LABELS_MS = 4000;
 
@@ -196,7 +196,10 @@ export class ControlView implements View {
     this.few.hidden = this.environments.most <= FEW;
   }
 
-  /** A switch between a few and all drawn environments, for machines with few cores. */
+  /**
+   * Creates the choice between drawing `FEW` environments and drawing all of them. Until the visitor chooses, machines with at most four
+   * cores draw `FEW`.
+   */
   private fewOrAll(): HTMLElement {
     const kept = recall("environments");
     const all = kept ? kept === "all" : (navigator.hardwareConcurrency || 1) > 4;

@@ -98,7 +98,7 @@ export const turned = (stickers: string, turn: Turn): string =>
 
 export const inverse = (turn: Turn): Turn => ({ ...turn, quarters: -turn.quarters });
 
-/** Number of quarter turns with the same result, from −1 to 2. */
+/** Number of quarter turns, from −1 to 2, that has the same result as `quarters`. */
 const shortest = (quarters: number): number => ((((quarters + 1) % 4) + 4) % 4) - 1;
 
 /** Name of a turn, such as `R`, `U2` or `F'`. The 3x3x3 also has middle layers. */

@@ -23,7 +23,7 @@ const FORMATS: { format: Format; words: string }[] = [
   { format: "rust", words: "Rust" },
 ];
 
-/** The pane with the grid. `tick` advances the grid; this pane calls it while the circuit is on the screen. */
+/** The pane with the grid. `tick` advances the grid; the circuit's pane calls it while the circuit is on the screen. */
 interface Automaton {
   setMember(member: number): void;
   tick(nowMs: number): void;

@@ -64,7 +64,7 @@ const FAMILIES: [light: string, dark: string][] = [
   ["#1d7a4b", "#74cf9f"], // or
 ];
 
-/** Colour of an operation. `opposite` is true if it is the complement of the operation in the list. */
+/** Colour of an operation. `opposite` is true if the operation is the complement of one in `FAMILIES`. */
 export function opColour(op: number): { colour: string; opposite: boolean } {
   const opposite = op > 7;
   const family = FAMILIES[opposite ? 15 - op : op]!;

@@ -1,5 +1,5 @@
-// The population as small pictures: the newest grid, soft and hard loss, and state of each member. The other panes show the selected
-// member.
+// The population: a small picture of each member's newest grid, the member's soft and hard loss, and its state. The other panes show the
+// selected member.
 
 import type { Announcer } from "../../parts/announce";
 import { h, id, pane, ticked, write } from "../../parts/dom";

@@ -38,8 +38,8 @@ const FALLING_RAD = 0.1;
 const EDGE_M = 2.2;
 const MOST_STEPS = 499;
 /**
- * Forces of the keys on the cart and on the tip. For comparison, the policy pushes the cart with 10 N, which resists about 0.4 N at the
- * tip.
+ * Forces of the keys on the cart and on the tip. For comparison, the policy pushes the cart with 10 N. With this push it can balance a
+ * force of about 0.4 N on the tip.
  */
 const KEY_CART_N = 6;
 const KEY_TIP_N = 0.25;

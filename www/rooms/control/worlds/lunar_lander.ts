@@ -162,7 +162,8 @@ const WIDTH_M = 20;
 const PAD_M = 10 / 3;
 const PIECE_M = 2;
 /**
- * Least and greatest height of the view, in metres. The view begins just below the pad. Within these limits, lander and pad fit the view.
+ * Least and greatest height of the view, in metres. Within these limits, the height is such that the view shows both the lander and the
+ * pad. The view begins just below the pad.
  */
 const SEEN_M = [8.5, 20] as const;
 const BASE_M = PAD_M - 1.2;
