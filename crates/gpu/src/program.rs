@@ -16,7 +16,7 @@ pub const PRELUDE: &str = "\
 @group(0) @binding(0) var<storage, read_write> mem: array<f32>;
 @group(0) @binding(1) var<storage, read_write> words: array<u32>;
 @group(0) @binding(2) var<uniform> args: Args;
-/// Index of a workgroup that was spread over x and y.
+/// Index of a workgroup in a dispatch whose workgroups are spread over x and y.
 fn group_index(group: vec3<u32>, groups: vec3<u32>) -> u32 { return group.x + group.y * groups.x; }
 ";
 
