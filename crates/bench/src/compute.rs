@@ -3,12 +3,12 @@
 use crate::measure::{Bench, alone, milliseconds, noise, rates, rates_and_shares};
 use crate::profile::profile_training;
 use crate::training::{Inference, Training};
-use graph::{Buffer, Graph, Init, Layout, Plan, models};
+use graph::{Graph, Init, Layout, Plan, models};
 use math::par::Threads;
 use math::peak::Peak;
 use math::rivals;
 use math::rounds::{FEW, ROUND_S, ROUNDS, rounds_s, sustained_s};
-use math::{Isa, gemm, ops};
+use math::{Buffer, Isa, gemm, ops};
 
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);

@@ -6,8 +6,8 @@ pub mod device;
 use crate::measure::{Bench, Clock, iterate, noise, rates};
 use learn::control::{Ppo, PpoConfig};
 use learn::{Fault, Learner};
-use math::Isa;
 use math::rounds::{ROUNDS, rounds_s};
+use math::{Buffer, Isa};
 use run::control::{Control, TEST_EPISODES};
 use run::monitor::Writer;
 use run::protocol::{Command, Event};
@@ -44,8 +44,8 @@ const TURNS: usize = 8;
 /// Steps per second on one core through `Vector::step`, with precomputed random actions. Episodes end and restart during the measurement.
 fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: Clock) -> Vec<f64> {
     let actions = actions(spec, ENVS);
-    let (mut reached, mut rewards) = (vec![0.0; many.observations().len()], vec![0.0; ENVS]);
-    let (mut ended, mut t) = (vec![0; ENVS], 0);
+    let [mut reached, mut rewards] = [many.observations().len(), ENVS].map(Buffer::zeros);
+    let (mut ended, mut t) = (Buffer::zeros(ENVS), 0);
     let mut step = || {
         many.step(&actions[t % TURNS * ENVS..][..ENVS], &mut reached, &mut rewards, &mut ended);
         t += 1;

@@ -1,10 +1,10 @@
 //! Executions of a plan for timing: forward passes only, or whole training steps.
 
 use crate::measure::{Clock, noise, rates_and_shares};
-use graph::{Adam, Buffer, Executor, Graph, Optimizer, Packed, Params, Plan, models};
+use graph::{Adam, Executor, Graph, Optimizer, Packed, Params, Plan, models};
 use math::peak::Peak;
 use math::rounds::{ROUND_S, ROUNDS, sustained_s};
-use math::{Act, Isa};
+use math::{Act, Buffer, Isa};
 use std::sync::Arc;
 
 /// Forward passes with initial weights.

@@ -2,14 +2,13 @@
 //! Calls run in sequence, and all threads share the pieces of a large call. So there is one copy of the gradients, and their bits do not
 //! depend on the number of threads.
 
-use crate::buffer::Buffer;
 use crate::op::Sums;
 use crate::params::Params;
 use crate::plan::{Call, ColumnSpan, Pack, Packing, Place, Plan, Port, Step};
 use math::gemm::{Norm, linear_panels, linear_rows, linear_rows_dw, linear_rows_dx, matmul, pack_panels, pack_rows, pack_rows_t};
 use math::ops::HeadSlopes;
 use math::par::{self, CHUNK, chunks_mut};
-use math::{Binary, Epilogue, Isa, Span, ops};
+use math::{Binary, Buffer, Epilogue, Isa, Span, ops};
 use std::ops::Range;
 use std::sync::Arc;
 

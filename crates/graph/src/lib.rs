@@ -60,7 +60,6 @@
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 #![forbid(unsafe_code)]
 
-mod buffer;
 mod exec;
 mod gradients;
 mod graph;
@@ -72,7 +71,6 @@ mod plan;
 pub mod reference;
 mod shape;
 
-pub use buffer::Buffer;
 pub use exec::{Executor, Operation, Packed};
 pub use gradients::Gradients;
 pub use graph::{Graph, NodeId};

@@ -1,9 +1,8 @@
 //! Adam and AdamW over the slices of [`Params`], with gradient clipping by the global norm.
 
-use crate::buffer::Buffer;
 use crate::exec::WIDE;
 use crate::params::{ParamSpec, Params};
-use math::{AdamStep, Isa, ops, par};
+use math::{AdamStep, Buffer, Isa, ops, par};
 
 /// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,9 +3,8 @@
 //! Every tensor starts at a cache line; the floats between tensors stay zero. Gradients and optimiser moments are slices of the same length
 //! and layout.
 
-use crate::buffer::{Buffer, LINE};
 use crate::shape::{Shape, bytes, product};
-use math::{Isa, Rng};
+use math::{Buffer, Isa, LINE, Rng};
 use std::sync::Arc;
 
 /// Initialisation of a parameter.

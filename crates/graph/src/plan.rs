@@ -6,14 +6,13 @@ mod arena;
 mod join;
 mod lower;
 
-use crate::buffer::LINE;
 use crate::gradients::Gradients;
 use crate::graph::{Graph, NodeId};
 use crate::op::{Op, Sums};
 use crate::params::Table;
 use crate::shape::{Shape, bytes};
 use math::par::CHUNK;
-use math::{Act, Binary, Isa, Rng, Span, Unary};
+use math::{Act, Binary, Isa, LINE, Rng, Span, Unary};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;

@@ -10,6 +10,7 @@
 #![allow(clippy::too_many_arguments)] // a kernel's shapes are its arguments
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 
+mod buffer;
 pub mod gemm;
 pub mod graded;
 pub mod isa;
@@ -27,6 +28,7 @@ pub mod rng;
 pub mod rounds;
 pub mod shuffle;
 
+pub use buffer::{Buffer, LINE};
 pub use gemm::{Act, Epilogue, Norm};
 pub use isa::{Isa, Kernel, Simd, dispatch};
 pub use ops::{AdamStep, Binary, Span, Unary};

@@ -1,12 +1,12 @@
 //! Large pages. A large product reads down the columns of a matrix, so that each step touches a different small page. The address
 //! translation then costs more than a tenth of the time, as `hothouse bench core` measures.
 
-/// Number of floats in a large page; `None` on a platform where [`ask_for_large_pages`] does nothing.
-pub const LARGE_PAGE: Option<usize> = if cfg!(target_os = "linux") { Some((2 << 20) / size_of::<f32>()) } else { None };
+/// Number of 4-byte words in a large page; `None` on a platform where [`ask_for_large_pages`] does nothing.
+pub const LARGE_PAGE: Option<usize> = if cfg!(target_os = "linux") { Some((2 << 20) / size_of::<u32>()) } else { None };
 
 /// Requests large pages for `memory`, which should begin at a multiple of [`LARGE_PAGE`] and should not have been accessed before. The
 /// system may decline.
-pub fn ask_for_large_pages(memory: &mut [f32]) {
+pub fn ask_for_large_pages<T>(memory: &mut [T]) {
     #[cfg(target_os = "linux")]
     {
         use std::ffi::{c_int, c_void};

@@ -1,8 +1,7 @@
 //! Lifetimes and memory of the tensors in the arena.
 
 use super::{Call, Place, Planner, Slot};
-use crate::buffer::LINE;
-use math::{Binary, Span};
+use math::{Binary, LINE, Span};
 use std::ops::Range;
 
 impl Planner<'_> {

@@ -1,12 +1,11 @@
 //! Translates one node, or one chain of nodes, to kernel calls with their reads and writes.
 
 use super::{Call, Chain, ColumnSpan, Layout, NOWHERE, Pack, Packing, Place, PlanError, PlanNode, Planner, Port, Slot, Step};
-use crate::buffer::LINE;
 use crate::graph::Node;
 use crate::op::{Op, Sums, Wrt};
 use crate::shape::{Shape, product};
 use math::gemm::{packed_panels_len, packed_rows_len, packed_rows_t_len};
-use math::{Act, Binary, Isa, PANEL, Span, panels_len};
+use math::{Act, Binary, Isa, LINE, PANEL, Span, panels_len};
 use std::ops::Range;
 
 impl Planner<'_> {

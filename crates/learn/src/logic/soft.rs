@@ -7,10 +7,9 @@
 use super::automaton::{Automaton, GateForm};
 use super::fire;
 use super::rollout::Rollout;
-use graph::Buffer;
 use math::logic::{CELLS, Form, Layer, Rows, Run, SLACK, SUMS, Slopes, backward, between_len, forward, forward_moved};
 use math::logic::{gather, scatter};
-use math::{Isa, par};
+use math::{Buffer, Isa, par};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 

@@ -11,7 +11,7 @@ use super::many::{load, place, store};
 use super::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::{Actions, Moment, Single, Spec, Twin};
 use crate::named;
-use math::{Isa, PANEL, Rng, Simd, kernel, rng};
+use math::{Buffer, Isa, PANEL, Rng, Simd, kernel, rng};
 
 /// Gravitational acceleration, m/s².
 pub const GRAVITY: f64 = 9.8;
@@ -104,13 +104,13 @@ pub struct CartPoles {
     first: u32,
     count: usize,
     /// States, `[panels][OBSERVATION][PANEL]`.
-    state: Vec<f32>,
+    state: Buffer,
     /// One word per pole, `[panels][PANEL]`. The lower [`STEP_BITS`] bits are the number of steps in the episode; the upper bits are the
     /// number of earlier episodes, modulo 2²³.
-    clock: Vec<u32>,
+    clock: Buffer<u32>,
     /// Initial state of each environment's next episode, in the layout of `state`. Each step recomputes every [`SHORTEST`]-th panel, so
     /// each panel is recomputed once within the shortest possible episode.
-    starts: Vec<f32>,
+    starts: Buffer,
     /// Number of steps taken, modulo [`SHORTEST`]. It selects the panels of `starts` to recompute.
     turn: usize,
 }
@@ -154,9 +154,9 @@ impl CartPoles {
             keys: Keys::new(seed),
             first,
             count,
-            state: vec![0.0; panels * STATE],
-            clock: vec![0; panels * PANEL],
-            starts: vec![0.0; panels * STATE],
+            state: Buffer::zeros(panels * STATE),
+            clock: Buffer::zeros(panels * PANEL),
+            starts: Buffer::zeros(panels * STATE),
             turn: 0,
         };
         poles.reset(seed, first);

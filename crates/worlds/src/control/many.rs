@@ -8,7 +8,7 @@
 
 use super::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::Twin;
-use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
+use math::{Buffer, Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 use std::marker::PhantomData;
 
 /// Vectorized rules of one kind of environment. Mark every method `#[inline(always)]`, because kernels must inline it.
@@ -32,13 +32,13 @@ pub struct Many<R, const STATE: usize, const OBSERVATION: usize> {
     first: u32,
     count: usize,
     /// States, `[panels][STATE][PANEL]`.
-    state: Vec<f32>,
+    state: Buffer,
     /// Present observations, `[panels][OBSERVATION][PANEL]`.
-    shown: Vec<f32>,
+    shown: Buffer,
     /// Number of steps that each environment has taken in its episode, `[panels][PANEL]`.
-    steps: Vec<u32>,
+    steps: Buffer<u32>,
     /// Number of each environment's earlier episodes, `[panels][PANEL]`.
-    episodes: Vec<u32>,
+    episodes: Buffer<u32>,
     rules: PhantomData<R>,
 }
 
@@ -51,10 +51,10 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
             rng: Rng::new(seed, R::STREAM),
             first,
             count,
-            state: vec![0.0; lanes * STATE],
-            shown: vec![0.0; lanes * OBSERVATION],
-            steps: vec![0; lanes],
-            episodes: vec![0; lanes],
+            state: Buffer::zeros(lanes * STATE),
+            shown: Buffer::zeros(lanes * OBSERVATION),
+            steps: Buffer::zeros(lanes),
+            episodes: Buffer::zeros(lanes),
             rules: PhantomData,
         };
         many.reset(seed, first);
@@ -207,8 +207,8 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     fn run<S: Simd>(self, s: S) {
         // The slices are local variables, so the compiler can assume that no store changes their pointers.
         let &mut Many { rng: Rng { key }, first, ref mut state, ref mut shown, ref mut steps, ref mut episodes, .. } = self.many;
-        let (all, all_shown) = (state.as_mut_slice(), shown.as_mut_slice());
-        let (all_steps, all_episodes) = (steps.as_mut_slice(), episodes.as_mut_slice());
+        let (all, all_shown) = (&mut state[..], &mut shown[..]);
+        let (all_steps, all_episodes) = (&mut steps[..], &mut episodes[..]);
         let lanes = all_steps.len();
         assert!(self.actions.len() >= lanes && self.rewards.len() >= lanes && self.ended.len() >= lanes);
         assert!(self.reached.len() >= all_shown.len());

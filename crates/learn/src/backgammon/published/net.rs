@@ -10,8 +10,8 @@
 //! product, and evaluates the policy only for legal actions. Training computes the whole network.
 
 use super::inputs::{self, Decision, INPUTS};
-use graph::{Buffer, Executor, Graph, Init, Layout, NodeId, Packed, ParamSpec, Params, Plan, PlanError};
-use math::{Isa, Kernel, PANEL, Simd, dispatch, kernel, ops, poly};
+use graph::{Executor, Graph, Init, Layout, NodeId, Packed, ParamSpec, Params, Plan, PlanError};
+use math::{Buffer, Isa, Kernel, PANEL, Simd, dispatch, kernel, ops, poly};
 use std::ops::Range;
 use std::sync::Arc;
 use worlds::backgammon::{BAR, Board, Chances};

@@ -1,6 +1,6 @@
 //! Recorded rollout of an actor's environments.
 
-use math::PANEL;
+use math::{Buffer, PANEL};
 
 /// Number of environments per actor: four panels, one for each word of a random block.
 pub(super) const LANES: usize = 4 * PANEL;
@@ -11,31 +11,31 @@ pub(super) const SAMPLE: usize = 4;
 /// Data of `T` steps of an actor's environments.
 pub(super) struct Rollout {
     /// Observations before each step, `[T][LANES/PANEL][features][PANEL]`.
-    pub observations: Vec<f32>,
+    pub observations: Buffer,
     /// Actions as sampled by the policy, before clamping or squashing. The shape is `[T][LANES]`, as in all fields below except `values`.
-    pub actions: Vec<f32>,
-    pub log_probs: Vec<f32>,
+    pub actions: Buffer,
+    pub log_probs: Buffer,
     /// Critic's values, `[T + 1][LANES]`; the last row belongs to the states after the last step.
-    pub values: Vec<f32>,
+    pub values: Buffer,
     /// If the step ended an episode, the episode's length and flags in the format of `worlds::control::vector`; otherwise 0.
-    pub ended: Vec<u32>,
+    pub ended: Buffer<u32>,
     /// If the step truncated an episode, the critic's value of the episode's last state; otherwise 0.
-    pub bootstraps: Vec<f32>,
-    pub advantages: Vec<f32>,
-    pub rewards: Vec<f32>,
+    pub bootstraps: Buffer,
+    pub advantages: Buffer,
+    pub rewards: Buffer,
 }
 
 impl Rollout {
     pub fn new(steps: usize, features: usize) -> Self {
         Self {
-            observations: vec![0.0; steps * LANES * features],
-            actions: vec![0.0; steps * LANES],
-            log_probs: vec![0.0; steps * LANES],
-            values: vec![0.0; (steps + 1) * LANES],
-            ended: vec![0; steps * LANES],
-            bootstraps: vec![0.0; steps * LANES],
-            advantages: vec![0.0; steps * LANES],
-            rewards: vec![0.0; steps * LANES],
+            observations: Buffer::zeros(steps * LANES * features),
+            actions: Buffer::zeros(steps * LANES),
+            log_probs: Buffer::zeros(steps * LANES),
+            values: Buffer::zeros((steps + 1) * LANES),
+            ended: Buffer::zeros(steps * LANES),
+            bootstraps: Buffer::zeros(steps * LANES),
+            advantages: Buffer::zeros(steps * LANES),
+            rewards: Buffer::zeros(steps * LANES),
         }
     }
 }

@@ -1,0 +1,56 @@
+//! Buffers whose start is aligned to a cache line, so that no vector load straddles two lines. Large buffers use large pages.
+
+use crate::memory;
+use std::ops::{Deref, DerefMut};
+
+/// Number of 4-byte words in a cache line.
+pub const LINE: usize = 16;
+
+/// Type of the elements of a [`Buffer`].
+pub trait Word: Copy + Default {}
+impl Word for f32 {}
+impl Word for u32 {}
+
+/// Buffer of a fixed number of 4-byte words.
+#[derive(Debug, Default)]
+pub struct Buffer<T = f32> {
+    /// Never grows, because a new address would make `start` wrong.
+    memory: Vec<T>,
+    start: usize,
+    len: usize,
+}
+
+impl<T: Word> Buffer<T> {
+    pub fn zeros(len: usize) -> Buffer<T> {
+        // A large page is used only for long buffers, for which the alignment to a page costs little.
+        let page = memory::LARGE_PAGE.filter(|page| len >= 8 * page);
+        let align = page.unwrap_or(LINE);
+        let mut memory = vec![T::default(); len + align];
+        let start = memory.as_ptr().align_offset(align * size_of::<T>()).min(align);
+        if page.is_some() {
+            memory::ask_for_large_pages(&mut memory[start..start + len]);
+        }
+        Buffer { memory, start, len }
+    }
+}
+
+impl<T: Word> Clone for Buffer<T> {
+    fn clone(&self) -> Buffer<T> {
+        let mut copy = Buffer::zeros(self.len);
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+impl<T> Deref for Buffer<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        &self.memory[self.start..self.start + self.len]
+    }
+}
+
+impl<T> DerefMut for Buffer<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.memory[self.start..self.start + self.len]
+    }
+}
