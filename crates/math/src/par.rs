@@ -71,7 +71,7 @@ fn is_inside() -> bool {
     false
 }
 
-/// Runs `f` on a thread of the pool. If `f` makes many parallel calls, they then do not enter the pool one by one.
+/// Runs `f` on a thread of the pool. The pool is entered only once, even if `f` makes many parallel calls.
 pub fn inside<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     #[cfg(feature = "threads")]
     if threads() > 1 && rayon::current_thread_index().is_none() {

@@ -37,8 +37,8 @@ pub(crate) struct Devices {
 struct Probes {
     way: usize,
     now: Option<Probe>,
-    /// Total seconds of waiting for first passes, which [`PATIENCE_S`] limits. When the first pass of an option's probe ends, the time
-    /// since the beginning of this probe is added. After a pause, the current probe counts as just begun.
+    /// Seconds spent on first passes, summed over the probes of all options. When a probe's first pass ends, the time since the beginning
+    /// of this probe is added. [`PATIENCE_S`] limits the sum. After a pause, the current probe begins again.
     waited_s: f64,
     /// Index of the fastest option so far, and its work per second.
     best: Option<(usize, f64)>,

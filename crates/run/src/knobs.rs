@@ -47,7 +47,7 @@ impl<C: Settings> Table<C> {
     }
 }
 
-/// Converts settings and their values to knobs by name.
+/// Returns a map from the name of each setting to its value.
 pub(crate) fn by_name(values: Vec<(&'static Setting, Value)>) -> Knobs {
     values.into_iter().map(|(setting, value)| (setting.name.to_string(), value)).collect()
 }

@@ -86,8 +86,8 @@ export async function readWindows(client: WordsClient, tokens: TokenView[], wind
 }
 
 /**
- * Attention weights between the tokens of a window: a square matrix, stored row by row. A token of the window may be missing in `view`,
- * because the window cuts a word. All weights from and to a missing token are 0.
+ * Attention weights between the tokens of a window: a square matrix, stored row by row. If the window cuts a word, the model reads
+ * different tokens there, so a token of the window may be missing in `view`. All weights from and to a missing token are 0.
  */
 export function attentionOf(tokens: TokenView[], view: AttentionView): Float32Array {
   const weights = floats(view.weights);

@@ -189,7 +189,8 @@ fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners
 /// the unsearched ones come last.
 ///
 /// With look-ahead (`evals` above 1), some results are evaluated again, over all 21 rolls, so that compared results have the same depth:
-/// - If results were searched over rolls: those that were searched over fewer than 21 rolls; in a match, all of them.
+/// - If results were searched over rolls: in money play, the results that were searched over fewer than 21 rolls; in a match, every result
+///   that was searched over rolls.
 /// - If no result was searched: only the best one, unless its value is exact.
 pub(crate) fn considered(
     players: &mut PlayerPool,

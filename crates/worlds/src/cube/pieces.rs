@@ -33,7 +33,8 @@ pub(super) const CORNERS: [[usize; 3]; 8] = [[0, 1, 2], [0, 2, 4], [0, 4, 5], [0
 /// Faces of each edge place, UR to BR, as indices of faces.
 pub(super) const EDGES: [[usize; 2]; 12] = [[0, 1], [0, 2], [0, 4], [0, 5], [3, 1], [3, 2], [3, 4], [3, 5], [2, 1], [2, 4], [5, 4], [5, 1]];
 
-/// Number of codes of a cubie. Codes are added modulo this number.
+/// Number of codes of a cubie. A code is the number of the piece, plus `TWIST` per clockwise third of a turn of a corner, or `FLIP` for a
+/// flipped edge. A move adds to the code modulo this number.
 pub const CODES: usize = 24;
 pub(super) const TWIST: u8 = 8;
 pub(super) const FLIP: u8 = 12;

@@ -138,5 +138,8 @@ export function dot(c: CanvasRenderingContext2D, x: number, y: number, radius: n
 
 /** Number of paths per picture. Strokes within a path do not darken each other where they overlap; strokes of different paths do. */
 export const PATHS = 256;
-/** Opacity of a figure when `shown` figures are drawn. A few figures are then visible, and a crowd is not solid. */
+/**
+ * Opacity of a figure when `shown` figures are drawn; `alpha` is the opacity for `PATHS` figures. A single figure is more opaque, and many
+ * figures do not merge into a solid area.
+ */
 export const veil = (alpha: number, shown: number): number => alpha * Math.min(1.2, Math.sqrt(PATHS / Math.max(1, shown)));
