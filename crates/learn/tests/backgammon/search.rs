@@ -20,7 +20,7 @@ fn sample_decisions(player: &mut dyn Player, count: usize) -> Vec<(Board, Roll)>
     let mut chosen = Vec::new();
     crate::sample_decisions(count, 9, |board, roll| {
         player.choose(&[(board, roll)], &mut chosen);
-        chosen[0]
+        chosen.remove(0)
     })
 }
 

@@ -142,6 +142,7 @@ fn strong() {
             let (mut numbers, mut board, mut chosen) = (Rng::new(1, 2).sequence(0), Board::START, Vec::new());
             let mut play = |decisions: usize| {
                 for _ in 0..decisions {
+                    chosen.clear();
                     player.choose(&[(board, Roll::drawn(&mut numbers))], &mut chosen);
                     board = if chosen[0].points() == 0 { chosen[0].turned() } else { Board::START };
                 }
