@@ -134,7 +134,7 @@ impl Drop for ActiveOffload {
 impl ActiveOffload {
     fn count_call(&self) -> Result<(), Fault> {
         match self.machine.calls_left.fetch_sub(1, Relaxed) {
-            0 => Err(Fault::Lost { why: "a test pulled its plug".into() }),
+            0 => Err(Fault::Lost { why: "the test disconnected it".into() }),
             _ => Ok(()),
         }
     }
