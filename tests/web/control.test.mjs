@@ -1,12 +1,11 @@
 // Environments of the control room: switching, drawing, manual control, sweeps.
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { ahead, aheadWhere, begun, event, eventWhere, house, lab, until, visit, WAIT_MS } from "./fixture.mjs";
+import { accessible, fits } from "./rooms.mjs";
 
 const here = house();
-const axe = createRequire(import.meta.url).resolve("axe-core");
 const SMALL = "#/control?envs=64&v=2";
 
 /** Waits for the next run that begins in an environment. Must be called before the action that starts the run. */
@@ -300,7 +299,6 @@ test("a sweep can be stopped, and the run resumes", async () => {
 
 test("every environment passes axe (desktop light, phone dark) and fits the screen", async () => {
   const page = await visit(here);
-  await page.addScriptTag({ path: axe });
   for (const { id } of await environments(page)) {
     const began = id === "CartPole-v1" ? async () => {} : await beginning(page, id);
     if (id !== "CartPole-v1") await page.locator(`nav a[href*="variant=${id}&"]`).click();
@@ -314,14 +312,8 @@ test("every environment passes axe (desktop light, phone dark) and fits the scre
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
       await page.setViewportSize(viewport);
       legends.add((await page.locator(".environments .legend li").allTextContents()).join());
-      const { violations } = await page.evaluate(() => axe.run());
-      assert.deepEqual(
-        violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`),
-        [],
-        `${id}, ${colorScheme}`,
-      );
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      assert.ok(over <= 0, `${id}: ${over} pixels wider than the screen`);
+      await accessible(page);
+      await fits(page);
     }
     assert.equal(legends.size, 1, "the legend lists colours in one order");
   }

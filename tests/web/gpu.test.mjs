@@ -2,15 +2,14 @@
 // software GPU, so the tests cover correctness and not speed.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { GPU_ARGS, launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
 import { ahead, begun, dist, event, folder, hothouse, house, inWorkers, lab, named, notice, saved, visit } from "./fixture.mjs";
+import { accessible, fits } from "./rooms.mjs";
 
 const here = house(GPU_ARGS);
-const axe = createRequire(import.meta.url).resolve("axe-core");
 /** Address of a run that is small enough for a software GPU and still learns. */
 const SMALL = "#/control?envs=256&rollout_steps=16&epochs=2&minibatches=4&seed=3&v=2";
 const STEPS = 256 * 16;
@@ -345,13 +344,8 @@ test("backgammon's published learner trains on the GPU and continues on the CPU 
   await notice(page, /Training continues on the CPU; choose the GPU again once it is back/);
   await onCpu(page);
   await onward;
-  await page.addScriptTag({ path: axe });
-  const { violations } = await page.evaluate(() => globalThis.axe.run());
-  assert.deepEqual(
-    violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-    [],
-  );
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
+  await accessible(page);
+  await fits(page);
   await page.getByRole("button", { name: "Try the GPU again" }).waitFor();
   await page.context().close();
 });

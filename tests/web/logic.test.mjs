@@ -2,12 +2,11 @@
 // grid, and custom targets. Other tests measure how well the population learns.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { test } from "node:test";
 import { event, house, lab, notice, until, visit } from "./fixture.mjs";
+import { accessible, fits, narrows, SCREENS } from "./rooms.mjs";
 
 const here = house();
-const axe = createRequire(import.meta.url).resolve("axe-core");
 
 /** Address of a task that is learned within seconds. */
 const LIFE = "#/logic?variant=life&v=2";
@@ -317,14 +316,8 @@ test("impossible requests are refused with a next step, and the run is unaffecte
 });
 
 test("the room passes axe in both themes, fits a phone, and respects reduced motion", async () => {
-  for (const [colorScheme, viewport] of [
-    ["light", { width: 1280, height: 800 }],
-    ["dark", { width: 390, height: 844 }],
-  ]) {
-    const page = await enter({
-      at: LIFE,
-      context: { colorScheme, viewport, reducedMotion: colorScheme === "dark" ? "reduce" : "no-preference" },
-    });
+  for (const screen of SCREENS) {
+    const page = await enter({ at: LIFE, context: screen });
     await event(page, "metrics");
     await page.waitForFunction(() => document.querySelectorAll(".member").length > 0);
     await see(page, ".circuit");
@@ -335,17 +328,9 @@ test("the room passes axe in both themes, fits a phone, and respects reduced mot
     await page.locator(".big").getByRole("button", { name: "Pause" }).click();
     await page.getByRole("button", { name: "Clear" }).click();
     await page.getByRole("button", { name: "Train on this drawing" }).click();
-    await page.addScriptTag({ path: axe });
-    const { violations } = await page.evaluate(() => globalThis.axe.run());
-    assert.deepEqual(
-      violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-      [],
-    );
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
-    if (viewport.width === 390) {
-      await page.setViewportSize({ width: 320, height: 640 });
-      await page.waitForFunction(() => document.documentElement.scrollWidth === 320);
-    }
+    await accessible(page);
+    await fits(page);
+    await narrows(page);
     const heights = await page
       .locator(".room-logic .workbench button, .circuit button, .own-target button")
       .evaluateAll((all) => all.filter((one) => one.offsetParent).map((one) => one.getBoundingClientRect().height));

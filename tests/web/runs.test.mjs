@@ -1,13 +1,12 @@
 // Comparison of runs: storing and naming runs, drawing them beside the current run, reading values, exporting.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ahead, begun, event, folder, hothouse, house, lab, part, script, visit } from "./fixture.mjs";
+import { accessible, fits } from "./rooms.mjs";
 
 const here = house();
-const axe = createRequire(import.meta.url).resolve("axe-core");
 /** Address of a small run with short iterations. */
 const SMALL = "#/control?envs=64&v=2";
 
@@ -600,20 +599,14 @@ test("the comparison passes axe (desktop light, narrow phone dark) and fits the 
   await event(page, "metrics", 20);
   await again(page);
   await page.getByRole("checkbox", { name: /^Compare with/ }).check();
-  await page.addScriptTag({ path: axe });
   for (const [width, colorScheme] of [
     [1280, "light"],
     [320, "dark"],
   ]) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await page.setViewportSize({ width, height: 800 });
-    const { violations } = await page.evaluate(() => globalThis.axe.run());
-    assert.deepEqual(
-      violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`),
-      [],
-    );
-    const out = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    assert.equal(out, 0);
+    await accessible(page);
+    await fits(page);
   }
   await page.context().close();
 });
