@@ -151,9 +151,9 @@ about: unknown, };
 export type Goal = { column: string, at: number, };
 
 export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "step" } | { "kind": "reset", config: Config | null, } | { "kind": "set_knob", name: string, value: Value, } | { "kind": "device", wish: DeviceWish, } | { "kind": "save" } | { "kind": "restore", bytes: Uint8Array,
-/** User data; required if the saved file does not contain it. */
+/** User data, required if the saved file does not contain them. */
 data?: Dataset,
-/** Keeps the state of the present run that a reset would keep, such as the user's game. */
+/** True if the restored run takes over state of the present run, such as the user's game. A reset takes over the same state. */
 follow?: boolean, };
 
 export type Event = { "kind": "began" } & Began | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Row | { "kind": "mark" } & Mark | { "kind": "test" } & Row | { "kind": "confirmation" } & Confirmation | { "kind": "solved", progress: Progress, goal: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "not_saved", text: string, next_step: string, } | { "kind": "room", event: unknown, text: string, } | { "kind": "notice", level: Level, text: string, next_step: string, };

@@ -243,7 +243,7 @@ mine: Array<number>,
 /** Numbers of checkers of the other player, in the same order. Points have that player's own numbering. */
 theirs: Array<number>, dice: [number, number] | null, cube: number, cube_is_mine: boolean | null, length: number, score: [number, number], crawford: boolean, };
 
-/** Search depth of an equity. Equities of different depths are not comparable. */
+/** Depth of the search that computed an equity. Equities of different depths are not comparable. */
 export type Depth = { "kind": "static" } | { "kind": "rolls", rolls: number, } | { "kind": "visits", visits: number, } | { "kind": "exact" };
 
 /**

@@ -20,7 +20,7 @@ plays: boolean,
 /** Default method for a search. */
 method: SolveMethod, };
 
-/** Kind of output of a network. */
+/** Kind of scores that a network outputs for a state. */
 export type Gives = "value" | "action_values" | "policy";
 
 export type StateView = {

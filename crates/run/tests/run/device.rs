@@ -417,9 +417,9 @@ fn unmeasurable_machine_is_not_used_and_gives_no_warning() {
     for (room, twin, why) in [
         ("control", Twin { software: true, ..Twin::new() }, "emulated"),
         ("control", Twin { polls: u32::MAX, ..Twin::new() }, "5 seconds"),
-        ("control", Twin::lost_after(0), "plug"),
+        ("control", Twin::lost_after(0), "disconnected"),
         ("backgammon", Twin { software: true, ..Twin::new() }, "emulated"),
-        ("backgammon", Twin::lost_after(12), "plug"),
+        ("backgammon", Twin::lost_after(12), "disconnected"),
     ] {
         let mut run = TestRun::with(room, &twin, DeviceWish::Auto);
         let device = run.until_device();

@@ -56,8 +56,6 @@ impl Player for RecordedPlayer {
     }
 
     fn choose(&mut self, asked: &[(Board, Roll)], chosen: &mut Vec<Board>) {
-        // The caller's vector may have earlier content.
-        chosen.clear();
         for (board, roll) in asked {
             let same = |d: &&Decision| d.board == *board && d.roll == *roll;
             let results = &self.decisions.iter().find(same).unwrap().results;
