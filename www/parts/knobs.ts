@@ -96,17 +96,18 @@ export class Knobs {
     const first = foremost(knobs, this.foremost);
     const live = knobs.filter((knob) => knob.live && !first.includes(knob));
     const fixed = knobs.filter((knob) => !knob.live && !first.includes(knob));
+    const during = group(
+      h("h3", { id: "knobs-live", tabindex: -1 }, "Apply during training"),
+      `These take effect with the next ${this.unit}, like the knobs beside the curve. Each change marks the curves.`,
+      live.map((knob) => this.row(knob)),
+    );
     const others = h("button.quiet.small", { onclick: () => this.goToOthers() }, "All knobs");
     this.first.replaceChildren(
       h("div.first-knobs", { role: "group", "aria-label": "Main knobs" }, [...first.map((knob) => this.row(knob, true)), others]),
     );
     this.element.replaceChildren(
       h("div.knobs", [
-        group(
-          h("h3", { id: "knobs-live", tabindex: -1 }, "Apply during training"),
-          `These take effect with the next ${this.unit}, like the knobs beside the curve. Each change marks the curves.`,
-          live.map((knob) => this.row(knob)),
-        ),
+        live.length ? during : [],
         group(
           this.fixedHeading,
           "These start a new run. The current run stays as a grey curve.",

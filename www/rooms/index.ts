@@ -1,5 +1,5 @@
-// Rooms that have their own pictures or texts. A room's files are loaded when it is opened. A room that is not listed shows only the common
-// parts of the page.
+// Rooms of the page. The build makes a wasm module for each. A room's files are loaded when it is opened. A room without `load` shows only
+// the common parts of the page.
 
 import type { RoomExtension } from "../parts/room";
 import { STORE } from "./control/store";
