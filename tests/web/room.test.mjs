@@ -1,7 +1,7 @@
 // Interaction with the control room: pushing the pole, changing knobs, restoring, tables, saving and loading.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ahead, begun, event, house, lab, until, visit, WAIT_MS } from "./fixture.mjs";
+import { ahead, begun, event, house, until, visit, WAIT_MS } from "./fixture.mjs";
 
 const here = house();
 /** Address of a small run with short iterations. */
@@ -350,30 +350,35 @@ test("the time breakdown is shown as a bar and as a table", async () => {
 });
 
 test("gradient operations are timed while their table is open, in every room whose learner has a plan", async () => {
-  const page = await visit(here, { at: SMALL });
-  const button = page.getByRole("button", { name: "Time by operation as a table" });
-  const table = page.getByRole("region", { name: "Time by operation as a table" });
-  const shares = async () => (await table.locator("td:nth-child(4)").allTextContents()).map((share) => parseFloat(share));
+  const opened = async (at) => {
+    const page = await visit(here, { at });
+    const button = page.getByRole("button", { name: "Time by operation as a table" });
+    const table = page.getByRole("region", { name: "Time by operation as a table" });
+    return { page, button, table };
+  };
+  const left = async (page) => {
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+  };
   for (const [at, shape] of [
     [SMALL, /^\d+x4x\d+$/],
     ["#/words?width=32&layers=2&heads=2&context=32&batch=4&micro=2&steps=2&characters=60000&v=2", /^\d+x32x96$/],
   ]) {
-    await page.goto(here.server.url + at);
-    await lab(page, /#\/(\w+)/.exec(at)[1]);
+    const { page, button, table } = await opened(at);
     await event(page, "metrics", 2);
     await button.click();
     const linear = table.getByRole("row").filter({ has: page.getByRole("rowheader", { name: "linear", exact: true }) });
     await linear.locator("td:nth-child(2)").filter({ hasText: shape }).first().waitFor({ timeout: WAIT_MS });
-    const whole = (await shares()).reduce((sum, share) => sum + share, 0);
+    const shares = (await table.locator("td:nth-child(4)").allTextContents()).map((share) => parseFloat(share));
+    const whole = shares.reduce((sum, share) => sum + share, 0);
     assert.ok(Math.abs(whole - 100) < 3, `the operations make ${whole} %`);
     await button.click();
     assert.equal(await table.isVisible(), false);
     assert.ok((await page.evaluate(() => hothouse.operations(false))).length === 0, "profiling is off");
+    await left(page);
   }
-  await page.goto(`${here.server.url}#/logic?population=2&batch=1&updates=2&v=2`);
-  await lab(page, "logic");
+  const { page, button, table } = await opened("#/logic?population=2&batch=1&updates=2&v=2");
   await button.click();
   await table.getByText("This learner has no plan of operations to measure").waitFor({ timeout: WAIT_MS });
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await left(page);
 });
