@@ -2,6 +2,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod bf16;
+mod buffers;
 mod graded;
 mod kernels;
 mod logic;
