@@ -36,6 +36,9 @@ test("a room without pictures trains, tests, saves and loads, with curves, table
   assert.ok(pulls_per_s > 0 && progress.pulls > 0);
   await event(page, "test");
   assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Bandit");
+  // All live knobs are beside the curve, so their group is absent.
+  assert.equal(await page.getByRole("heading", { name: "Apply during training" }).count(), 0);
+  await page.getByRole("heading", { name: "Apply to a new run" }).waitFor();
   await page.waitForFunction(() => /after .* pulls/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")));
   await page.getByRole("button", { name: "Training metrics as a table" }).click();
   assert.ok((await page.getByRole("region", { name: "Training metrics as a table" }).getByRole("rowheader").count()) > 1);

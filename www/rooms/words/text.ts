@@ -24,7 +24,7 @@ export const charts: Record<string, ChartWords> = {
     level: "floor",
   },
   bits: {
-    title: "Bits a character",
+    title: "Bits per character",
     about: "the loss in bits per character, comparable across tokenizers",
     labels: { bits_per_char: "train", val_bits_per_char: "val" },
     lines: ["val_bits_per_char"],
