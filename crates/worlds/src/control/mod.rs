@@ -11,6 +11,7 @@ pub mod mountain_car;
 mod numpy;
 pub mod pendulum;
 mod rigid;
+pub mod script;
 mod sweeps;
 pub mod vector;
 pub mod world;

@@ -15,6 +15,10 @@ mod lunar_lander;
 mod many;
 mod poles;
 mod recorded;
+#[cfg(not(target_arch = "wasm32"))]
+mod script_messages;
+#[cfg(not(target_arch = "wasm32"))]
+mod script_parser;
 mod words;
 
 #[global_allocator]

@@ -1,0 +1,154 @@
+//! Blocks of statements, and the continuation after an error.
+
+use super::stream::{Failed, Parsed, Parser, Place};
+use crate::control::script::ast::{Expr, ExprKind, File, Statement, StatementKind};
+use crate::control::script::error::Span;
+use crate::control::script::token::{Kind, Token, shown};
+
+impl Parser<'_> {
+    pub fn file(&mut self) -> File {
+        let mut body = Vec::new();
+        while self.token().kind != Kind::End {
+            body.append(&mut self.lines());
+            if self.token().kind == Kind::Dedent {
+                self.advance();
+            }
+        }
+        File { doc: take_docstring(&mut body), body }
+    }
+
+    /// Parses statements up to the end of the block, which it does not move over.
+    fn lines(&mut self) -> Vec<Statement> {
+        let mut all = Vec::new();
+        loop {
+            match self.token().kind {
+                Kind::End | Kind::Dedent => return all,
+                Kind::Newline => {
+                    self.advance();
+                }
+                Kind::Indent => all.append(&mut self.unexpected_indent()),
+                _ => match self.statement() {
+                    Ok(statement) => all.extend(statement),
+                    Err(Failed) => self.recover(),
+                },
+            }
+        }
+    }
+
+    fn unexpected_indent(&mut self) -> Vec<Statement> {
+        let token = self.token();
+        let message = "this line is indented, but no line above it begins a block; indent it as the line above, or end that line with `:`";
+        self.report(token.row, token.span, message.into());
+        self.indented()
+    }
+
+    /// Parses the indented lines of a block, from its Indent to its Dedent. A block that is nested too deeply is skipped.
+    fn indented(&mut self) -> Vec<Statement> {
+        if !self.can_nest() {
+            self.advance();
+            // `nested` reports the error.
+            let _ = self.nested(|_| Ok(()));
+            self.skip_block();
+            return Vec::new();
+        }
+        self.advance();
+        let lines = self.nested(|parser| Ok(parser.lines())).unwrap_or_default();
+        if self.token().kind == Kind::Dedent {
+            self.advance();
+        }
+        lines
+    }
+
+    /// Moves behind the Dedent of the block in which the parser is.
+    pub fn skip_block(&mut self) {
+        let mut open = 1u32;
+        while open > 0 && self.token().kind != Kind::End {
+            match self.advance().kind {
+                Kind::Indent => open += 1,
+                Kind::Dedent => open -= 1,
+                _ => {}
+            }
+        }
+    }
+
+    pub fn skip_row(&mut self) {
+        while !matches!(self.token().kind, Kind::Newline | Kind::Indent | Kind::Dedent | Kind::End) {
+            self.advance();
+        }
+        if self.token().kind == Kind::Newline {
+            self.advance();
+        }
+    }
+
+    /// Continues after an error: skips the rest of the statement's row, and checks its block and the clauses that belong to it.
+    fn recover(&mut self) {
+        loop {
+            self.skip_row();
+            if self.token().kind == Kind::Indent {
+                // The block may belong to a loop or function whose first line was not read.
+                let place = self.place;
+                self.place = Place { unknown: true, ..place };
+                if self.can_nest() {
+                    self.indented();
+                } else {
+                    self.advance();
+                    self.skip_block();
+                }
+                self.place = place;
+            }
+            if !matches!(self.token().kind, Kind::Word("elif" | "else" | "except" | "finally")) {
+                return;
+            }
+        }
+    }
+
+    /// Parses the colon and the block of a statement that begins with the token `header`.
+    pub fn block(&mut self, header: Token) -> Parsed<Vec<Statement>> {
+        self.colon()?;
+        if self.token().kind != Kind::Newline {
+            // The block is a statement in the same line.
+            if matches!(self.token().kind, Kind::Word("if" | "for" | "while" | "def" | "class")) {
+                let span = self.token().span;
+                return self.fail(span, "a line has one statement with a block; write this one in the next line, indented by four spaces");
+            }
+            return Ok(self.simple_row()?.into_iter().collect());
+        }
+        self.advance();
+        if self.token().kind != Kind::Indent {
+            let code = self.code(header);
+            let message = format!("`{code}` has no block; indent the lines after it by four spaces, or write `pass` in the next line");
+            self.report(header.row, header.span, message);
+            return Ok(Vec::new());
+        }
+        Ok(self.indented())
+    }
+
+    /// Moves over the colon before a block. If the line ends without one, an error is recorded and the block is read.
+    fn colon(&mut self) -> Parsed<()> {
+        if self.take(":") {
+            return Ok(());
+        }
+        let (last, next) = (self.previous(), self.token());
+        if next.kind != Kind::Newline {
+            if matches!(self.code(next), "then" | "do") {
+                return self.fail(next.span, format!("Python writes `:` before a block; write `:` instead of `{}`", self.code(next)));
+            }
+            return self.unexpected("`:` before the block");
+        }
+        let span = Span { line: next.span.line, column: next.span.column.saturating_sub(1).max(1), end: next.span.column.max(2) };
+        let code = shown(self.code(last));
+        self.report(next.row, span, format!("`:` is missing at the end of the line; write `{code}:`"));
+        Ok(())
+    }
+}
+
+/// Removes the string at the start of a block and returns it.
+pub fn take_docstring(body: &mut Vec<Statement>) -> Option<String> {
+    match body.first().map(|statement| &statement.kind) {
+        Some(StatementKind::Expr(Expr { kind: ExprKind::Text(_), .. })) => match body.remove(0).kind {
+            StatementKind::Expr(Expr { kind: ExprKind::Text(text), .. }) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}

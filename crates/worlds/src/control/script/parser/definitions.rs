@@ -1,0 +1,130 @@
+//! Functions, their parameters, classes, and the types of annotations.
+
+use super::blocks::take_docstring;
+use super::stream::{Parsed, Parser, Place};
+use crate::control::script::ast::{Function, Name, StatementKind};
+use crate::control::script::token::{Kind, shown};
+use std::collections::HashSet;
+
+impl Parser<'_> {
+    pub fn function(&mut self) -> Parsed<StatementKind> {
+        let header = self.advance();
+        if self.place.in_function && !self.place.unknown {
+            let message =
+                "a function within a function is not part of the language; write it at the start of a line, or as a method of the class";
+            self.report(header.row, header.span, message.into());
+        }
+        let name = self.name("the name of the function: `def f(x):`")?;
+        self.expect("(", "`(` and the parameters: `def f(x):`")?;
+        let parameters = self.parameters()?;
+        if self.take("->") {
+            self.annotation()?;
+        }
+        let place = self.place;
+        self.place = Place { in_function: true, in_loop: false, ..place };
+        let body = self.block(header);
+        self.place = place;
+        let mut body = body?;
+        take_docstring(&mut body);
+        Ok(StatementKind::Function(Function { name, parameters, body }))
+    }
+
+    /// Parses parameters and the closing bracket.
+    fn parameters(&mut self) -> Parsed<Vec<Name>> {
+        let (mut all, mut names) = (Vec::new(), HashSet::new());
+        while !self.is(")") {
+            let token = self.token();
+            if matches!(token.kind, Kind::Symbol("*" | "**" | "/")) {
+                let code = self.code_between(token, if self.ahead(1).kind == Kind::Name { self.ahead(1) } else { token });
+                let message = format!("parameters such as `{}` are not part of the language; write a name for each value", shown(code));
+                return self.fail(token.span, message);
+            }
+            let name = self.name("the name of a parameter, or `)`")?;
+            if !names.insert(name.text.clone()) {
+                return self.fail(name.span, format!("two parameters have the name `{}`; write another name for one", shown(&name.text)));
+            }
+            if self.take(":") {
+                self.annotation()?;
+            }
+            if self.is("=") {
+                let span = self.join(name.span, self.token().span);
+                let name = shown(&name.text);
+                let message =
+                    format!("default values are not part of the language: `{name}=`; write `{name}` alone, and the value in each call");
+                return self.fail(span, message);
+            }
+            all.push(name);
+            if !self.take(",") {
+                break;
+            }
+        }
+        self.expect(")", "`,` and the next parameter, or `)`")?;
+        Ok(all)
+    }
+
+    pub fn class(&mut self) -> Parsed<StatementKind> {
+        let header = self.advance();
+        let place = self.place;
+        if !place.unknown && (place.in_class || place.in_function || place.in_loop) {
+            let message = "a class is only possible at the start of a line; move it there";
+            self.report(header.row, header.span, message.into());
+        }
+        let name = self.name("the name of the class: `class World:`")?;
+        if self.take("(") && !self.take(")") {
+            while !matches!(self.token().kind, Kind::Newline | Kind::End | Kind::Symbol(":")) {
+                self.advance();
+            }
+            let message = format!("a class has no base class in the language; write `class {}:`", shown(&name.text));
+            self.report(header.row, self.since(name.span), message);
+        }
+        self.place = Place { in_class: true, in_function: false, in_loop: false, unknown: place.unknown };
+        let body = self.block(header);
+        self.place = place;
+        let mut body = body?;
+        take_docstring(&mut body);
+        Ok(StatementKind::Class { name, body })
+    }
+
+    /// Parses a type, such as `list[float]`, which has no effect.
+    pub fn annotation(&mut self) -> Parsed<()> {
+        self.nested(|parser| {
+            loop {
+                match parser.token().kind {
+                    Kind::Word("None") | Kind::Text(_) | Kind::Symbol("...") => {
+                        parser.advance();
+                    }
+                    Kind::Symbol("[") => parser.type_list()?,
+                    Kind::Name => {
+                        parser.advance();
+                        while parser.take(".") {
+                            parser.name("a type")?;
+                        }
+                        if parser.is("[") {
+                            parser.type_list()?;
+                        }
+                    }
+                    _ => return parser.unexpected("a type, such as `int` or `float`"),
+                }
+                if !parser.take("|") {
+                    return Ok(());
+                }
+            }
+        })
+    }
+
+    /// Parses types in square brackets.
+    fn type_list(&mut self) -> Parsed<()> {
+        self.advance();
+        while !self.is("]") {
+            if matches!(self.token().kind, Kind::Int(_)) {
+                self.advance();
+            } else {
+                self.annotation()?;
+            }
+            if !self.take(",") {
+                break;
+            }
+        }
+        self.expect("]", "`]` after the types")
+    }
+}

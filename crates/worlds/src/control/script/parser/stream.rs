@@ -1,0 +1,190 @@
+//! Tokens of a file with the position of the parser, its nesting and the errors found.
+
+use super::teaching;
+use crate::control::script::ast::Name;
+use crate::control::script::error::{Problem, Span};
+use crate::control::script::token::{Kind, MOST_PROBLEMS, Token, Tokens};
+
+/// Largest number of blocks and expressions within each other.
+const MOST_LEVELS: u32 = 50;
+
+/// The parser reported an error and could not read the construct.
+pub struct Failed;
+pub type Parsed<T> = Result<T, Failed>;
+
+/// Surroundings of a statement.
+#[derive(Clone, Copy, Default)]
+pub struct Place {
+    pub in_class: bool,
+    pub in_function: bool,
+    pub in_loop: bool,
+    /// Whether the surroundings were not read completely because of an error.
+    pub unknown: bool,
+}
+
+pub struct Parser<'a> {
+    text: &'a str,
+    tokens: Tokens,
+    at: usize,
+    depth: u32,
+    /// Problems that the parser found. Those of the lexer are in `tokens`.
+    found: Vec<Problem>,
+    pub place: Place,
+    /// Whether the next `{` may begin a dictionary.
+    pub dict_allowed: bool,
+}
+
+impl<'a> Parser<'a> {
+    pub fn new(text: &'a str, tokens: Tokens) -> Parser<'a> {
+        Parser { text, tokens, at: 0, depth: 0, found: Vec::new(), place: Place::default(), dict_allowed: false }
+    }
+
+    /// Returns the problems of lexer and parser.
+    pub fn problems(self) -> Vec<Problem> {
+        let mut all = self.tokens.problems;
+        all.extend(self.found);
+        all
+    }
+
+    /// The token `count` tokens after the next one. After the last token, it is the last token.
+    pub fn ahead(&self, count: usize) -> Token {
+        let last = self.tokens.all.len().saturating_sub(1);
+        let end = Token { kind: Kind::End, span: Span { line: 1, column: 1, end: 2 }, from: 0, to: 0, row: 0 };
+        self.tokens.all.get((self.at + count).min(last)).copied().unwrap_or(end)
+    }
+
+    pub fn token(&self) -> Token {
+        self.ahead(0)
+    }
+
+    pub fn previous(&self) -> Token {
+        self.tokens.all.get(self.at.saturating_sub(1)).copied().unwrap_or_else(|| self.token())
+    }
+
+    pub fn advance(&mut self) -> Token {
+        let token = self.token();
+        if token.kind != Kind::End {
+            self.at += 1;
+        }
+        token
+    }
+
+    pub fn is(&self, symbol: &str) -> bool {
+        matches!(self.token().kind, Kind::Symbol(found) if found == symbol)
+    }
+
+    pub fn is_word(&self, word: &str) -> bool {
+        matches!(self.token().kind, Kind::Word(found) if found == word)
+    }
+
+    /// Moves over a symbol if it is the next token.
+    pub fn take(&mut self, symbol: &str) -> bool {
+        let is = self.is(symbol);
+        if is {
+            self.advance();
+        }
+        is
+    }
+
+    pub fn take_word(&mut self, word: &str) -> bool {
+        let is = self.is_word(word);
+        if is {
+            self.advance();
+        }
+        is
+    }
+
+    /// Moves over a symbol, or fails with `expected`, the description of the symbol and its purpose.
+    pub fn expect(&mut self, symbol: &str, expected: &str) -> Parsed<()> {
+        if self.take(symbol) { Ok(()) } else { self.unexpected(expected) }
+    }
+
+    pub fn name(&mut self, expected: &str) -> Parsed<Name> {
+        let token = self.token();
+        match token.kind {
+            Kind::Name => {
+                self.advance();
+                Ok(Name { span: token.span, text: self.code(token).into() })
+            }
+            Kind::Word(word) => {
+                let message = format!("`{word}` is a keyword of Python and not possible as a name; write another name, such as `{word}_`");
+                self.fail(token.span, message)
+            }
+            _ => self.unexpected(expected),
+        }
+    }
+
+    pub fn code(&self, token: Token) -> &'a str {
+        self.text.get(token.from..token.to).unwrap_or_default()
+    }
+
+    /// The code from one token to another.
+    pub fn code_between(&self, first: Token, last: Token) -> &'a str {
+        self.text.get(first.from..last.to).unwrap_or_default()
+    }
+
+    /// The string with an index.
+    pub fn string(&self, index: usize) -> String {
+        self.tokens.texts.get(index).cloned().unwrap_or_default()
+    }
+
+    pub fn join(&self, first: Span, last: Span) -> Span {
+        self.tokens.join(first, last)
+    }
+
+    /// The span from `first` to the last token read.
+    pub fn since(&self, first: Span) -> Span {
+        self.join(first, self.previous().span)
+    }
+
+    /// The span from `first` to the end of its line.
+    pub fn line_from(&self, first: Span) -> Span {
+        self.join(first, Span { line: first.line + 1, ..first })
+    }
+
+    /// Records a problem in the row of a token, unless the row already has one.
+    pub fn report(&mut self, row: usize, span: Span, message: String) {
+        if self.tokens.mark(row) && self.found.len() < MOST_PROBLEMS {
+            self.found.push(Problem { span, message });
+        }
+    }
+
+    /// Records a problem in the row of the next token and fails.
+    pub fn fail<T>(&mut self, span: Span, message: impl Into<String>) -> Parsed<T> {
+        self.report(self.token().row, span, message.into());
+        Err(Failed)
+    }
+
+    /// Fails at the next token, which is not possible here. `expected` names the possible code.
+    pub fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
+        let token = self.token();
+        let code = self.code(token);
+        let message = match token.kind {
+            Kind::Newline | Kind::End | Kind::Indent | Kind::Dedent => format!("the line ends too early; write {expected}"),
+            Kind::Symbol(symbol) => teaching::symbol(symbol).map_or_else(|| teaching::found(code, expected), String::from),
+            Kind::Word(word) => teaching::word(word).map_or_else(|| teaching::found(code, expected), String::from),
+            Kind::Name => teaching::name(code, self.code(self.ahead(1))).unwrap_or_else(|| teaching::found(code, expected)),
+            _ => teaching::found(code, expected),
+        };
+        self.fail(token.span, message)
+    }
+
+    /// Parses a construct within the present one, unless too many are within each other.
+    pub fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MOST_LEVELS {
+            let span = self.token().span;
+            let message = format!(
+                "more than {MOST_LEVELS} blocks and brackets are within each other; assign a part to a variable, or move it to a function"
+            );
+            return self.fail(span, message);
+        }
+        self.depth += 1;
+        let parsed = parse(self);
+        self.depth -= 1;
+        parsed
+    }
+
+    pub fn can_nest(&self) -> bool {
+        self.depth < MOST_LEVELS
+    }
+}

@@ -1,0 +1,139 @@
+//! Messages for code that is not part of the language, by its first word or symbol. Each message gives the code to write instead.
+
+use crate::control::script::token::shown;
+
+/// Returns the message for code that is not possible at its place.
+pub fn found(code: &str, expected: &str) -> String {
+    format!("`{}` is not possible here; write {expected}", shown(code))
+}
+
+/// Symbols that the language does not have, and symbols at a wrong place with a usual reason.
+pub fn symbol(symbol: &str) -> Option<&'static str> {
+    Some(match symbol {
+        ";" => "`;` is not part of the language; write each statement on its own line and delete `;`",
+        "&&" => "`&&` is not an operator of Python; write `and`",
+        "||" => "`||` is not an operator of Python; write `or`",
+        "!" => "`!` is not an operator of Python; write `not`",
+        "?" => "`?` is not an operator of Python; write `a if condition else b`",
+        "===" => "`===` is not an operator of Python; write `==`",
+        "!==" | "<>" => "Python compares by `!=`; write `!=`",
+        "=>" => "`=>` is not part of the language; write a function with `def`, or `>=` to compare",
+        "=" => "`=` assigns a value, which is not possible here; write `==` to compare",
+        ":=" => "`:=` is not part of the language; assign by `=` in a line of its own before this line",
+        "&" | "&=" => "bitwise operators such as `&` are not part of the language; write `and` for conditions, or `a % 2` for the last bit",
+        "|" | "|=" => "bitwise operators such as `|` are not part of the language; write `or` for conditions",
+        "^" | "^=" => "bitwise operators such as `^` are not part of the language; write `a ** b` for a power, or `a != b` for conditions",
+        "~" => "bitwise operators such as `~` are not part of the language; write `not a` for a condition",
+        "<<" | "<<=" => "bitwise operators such as `<<` are not part of the language; write `a * 2 ** b`",
+        ">>" | ">>=" => "bitwise operators such as `>>` are not part of the language; write `a // 2 ** b`",
+        "@" | "@=" => "the operator `@` is not part of the language; write a loop over the elements: `total += a[i] * b[i]`",
+        "..." => "`...` is not part of the language; write `pass` for an empty block",
+        "+=" | "-=" | "*=" | "/=" | "//=" | "%=" | "**=" => {
+            "an assignment such as `+=` is a statement of one variable; write it in a line of its own: `x += 1`"
+        }
+        "//" => "`//` divides and rounds down, and needs a value on both sides; write `#` to begin a comment",
+        "{" => "dictionaries and sets are not part of the language; write a list of fixed length: `[0, 1, 2]`",
+        _ => return None,
+    })
+}
+
+/// Keywords that the language does not have, and keywords at a wrong place with a usual reason.
+pub fn word(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "lambda" => "`lambda` is not part of the language; write a function: `def f(x):` and `return` with the value",
+        "None" => "`None` is not part of the language; write a number that means \"nothing\", such as -1",
+        "is" => "`is` is not part of the language; write `==`, or `!=` for `is not`",
+        "await" | "async" => "`async` and `await` are not part of the language; delete the word: a function returns its value at once",
+        "yield" => "`yield` is not part of the language; write `return`, with a list of all values",
+        "try" | "except" | "finally" => "`try` and `except` are not part of the language; test the value before you use it: `if b != 0:`",
+        "raise" => "`raise` is not part of the language; end the episode: `return -1.0, True` in `step`",
+        "with" => "`with` is not part of the language; delete the line, and write its block without indentation",
+        "del" => "`del` is not part of the language; set the value to a number that means \"nothing\", such as -1",
+        "global" | "nonlocal" => {
+            "`global` and `nonlocal` are not part of the language; delete the line, and write a changing value as an attribute: `self.x`"
+        }
+        "assert" => "`assert` is not part of the language; delete the line, or write `if` with the condition",
+        "import" | "from" => "`import` is not part of the language; delete the line: functions such as `sqrt(x)` need none",
+        "elif" => "`elif` has no `if` above it with the same indentation; write `if`, or indent the line as its `if`",
+        "else" => "`else` has no `if` above it with the same indentation; indent the line as its `if`",
+        "if" => "`if` is not possible here; write a condition in a line of its own: `if x > 0:`, or a value as `a if x > 0 else b`",
+        "for" => {
+            "`for` is not possible here; write a loop in a line of its own: `for i in range(3):`, or a list as `[i for i in range(3)]`"
+        }
+        "def" | "class" => "a definition begins a line; write it in a line of its own",
+        "return" | "pass" | "break" | "continue" | "while" => "a statement begins a line; write it in a line of its own",
+        "not" => "`not` needs brackets after an operator; write `(not a)`",
+        _ => return None,
+    })
+}
+
+/// Names of other languages for values. `next` is the code after the name.
+pub fn name(name: &str, next: &str) -> Option<String> {
+    let instead = match name {
+        "true" | "TRUE" => "True",
+        "false" | "FALSE" => "False",
+        "null" | "NULL" | "nil" | "none" | "undefined" => {
+            return Some(format!("`{name}` is not part of the language; write a number that means \"nothing\", such as -1"));
+        }
+        "this" if next == "." => "self",
+        "print" if next == "(" => {
+            return Some("`print` is not part of the language; draw the value in `draw`: `text(x, y, value, \"black\")`".into());
+        }
+        _ => return None,
+    };
+    Some(format!("`{name}` is not a word of Python; write `{instead}`"))
+}
+
+/// Names that begin a statement of Python or of another language, if a name or value follows.
+pub fn beginning(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "print" => "`print` is not part of the language; draw the value in `draw`: `text(x, y, value, \"black\")`",
+        "match" | "switch" | "case" => "`match` is not part of the language; write `if a == 0:`, `elif a == 1:` and `else:`",
+        "let" | "var" | "const" | "int" | "float" | "bool" | "double" => "a variable needs no declaration; write `x = 0`",
+        "function" | "func" | "fn" | "fun" => "a function begins with `def`; write `def f(x):`",
+        "elseif" | "elsif" => "Python writes `elif`; write `elif condition:`",
+        "do" => "Python has no `do` loop; write `while condition:`",
+        "foreach" => "Python writes `for`; write `for x in items:`",
+        "type" => "type definitions are not part of the language; delete the line: types are inferred",
+        "new" => "`new` is not a word of Python; delete it",
+        _ => return None,
+    })
+}
+
+/// Names of modules. `name` is the name after the point.
+pub fn module(module: &str, name: &str) -> Option<String> {
+    let instead = match (module, name) {
+        ("math" | "np" | "numpy", "pi" | "tau") => format!("`{name}`"),
+        ("math" | "np" | "numpy", "pow" | "power") => "`a ** b`".into(),
+        ("math" | "np" | "numpy", "fabs" | "absolute") => "`abs(x)`".into(),
+        ("math" | "np" | "numpy", "hypot") => "`sqrt(x * x + y * y)`".into(),
+        ("np" | "numpy", "array" | "asarray") => "the list itself: `[0.0, 1.0]`".into(),
+        ("np" | "numpy", "zeros") => "`[0.0] * n`".into(),
+        ("np" | "numpy", "ones") => "`[1.0] * n`".into(),
+        ("np" | "numpy", "arctan2") => "`atan2(y, x)`".into(),
+        ("np" | "numpy", "float32" | "float64") => "`float(x)`".into(),
+        ("np" | "numpy", "random") | ("random", "random") => "`uniform(0.0, 1.0)`".into(),
+        ("random", "randint" | "randrange") => "`randint(low, high)`, which excludes `high`".into(),
+        ("random", "gauss" | "normalvariate") => "`normal(mean, deviation)`".into(),
+        ("random", "choice") => "`a[randint(0, len(a))]`".into(),
+        ("random", "uniform") => "`uniform(low, high)`".into(),
+        ("math" | "np" | "numpy", _) => format!("the function without its module: `{}(x)`", shown(name)),
+        ("random", _) => "`uniform(low, high)`, `randint(low, high)` or `normal(mean, deviation)`".into(),
+        _ => return None,
+    };
+    Some(format!("modules are not part of the language: `{module}.{}`; write {instead}", shown(name)))
+}
+
+/// Methods of lists.
+pub fn method(name: &str) -> Option<String> {
+    let advice = match name {
+        "append" | "insert" | "extend" | "push" => {
+            "a list has a fixed length; create it with its largest length: `[0] * n`, and count its elements in a variable"
+        }
+        "pop" | "remove" | "clear" => "a list has a fixed length; count its elements in a variable, and decrease the count",
+        "sort" | "reverse" | "index" | "count" => "a list has no methods; write a loop over its elements",
+        "copy" => "a list has no methods; write `a[:]` for a copy",
+        _ => return None,
+    };
+    Some(format!("`.{name}()` is not part of the language: {advice}"))
+}
