@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import os
 from typing import Any
 
 import gymnasium
@@ -14,22 +13,11 @@ from gymnasium.vector.utils import batch_space
 
 from . import _native, _spaces
 from ._register import register
+from ._seed import checked_seed
 
 register()
 
 _INT64, _FLOAT32 = np.dtype(np.int64), np.dtype(np.float32)
-
-
-def _seed(seed: Any) -> int:
-    if seed is None:
-        return int.from_bytes(os.urandom(4), "little")
-    try:
-        value = operator.index(seed)
-    except TypeError:
-        raise TypeError(f"seed = {seed!r} must be a single whole number; each environment derives its own from it") from None
-    if not 0 <= value < 2**32:
-        raise ValueError(f"seed = {value} is out of range. Choose 0 to {2**32 - 1}")
-    return value
 
 
 class VectorEnv(gymnasium.vector.VectorEnv):
@@ -100,7 +88,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             self._ready()
             native.begin(mask)
         elif seed is not None or not self._begun:
-            drawn = _seed(seed)
+            drawn = checked_seed(seed)
             super().reset(seed=None if seed is None else drawn)
             native.reset(drawn)
             self._begun = True
@@ -217,7 +205,7 @@ class Env(gymnasium.Env):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
         if seed is not None:
-            super().reset(seed=_seed(seed))
+            super().reset(seed=checked_seed(seed))
         observations, info = self._envs.reset(seed=seed)
         return observations[0], info
 
