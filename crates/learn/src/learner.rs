@@ -1,7 +1,7 @@
 //! Interface of all learners. Code for all rooms uses only this interface. Code for a single room also calls methods of its own learners.
 
 use crate::settings::{Refusal, Setting, Value};
-use crate::{Offload, Parts, Sharing, Slice};
+use crate::{Offload, Parts, Sharing, Slice, Tensor};
 use graph::Executor;
 
 /// Pairs of a column name and a value. The columns are those of a run's reports.
@@ -42,6 +42,13 @@ pub trait Learner: Send + Sync {
 
     /// Returns the weights of the network that acts or predicts. The digest of a run is computed from them.
     fn weights(&self) -> &[f32];
+
+    /// Returns the parameter tensors, for display. Call this method at any time. While another machine trains, the tensors have the values
+    /// that it returned last.
+    fn tensors(&self) -> Vec<Tensor<'_>> {
+        let weights = self.weights();
+        vec![Tensor { name: "weights".into(), shape: vec![weights.len()], weights, gradients: &[] }]
+    }
 
     /// Returns the complete state as named arrays, from which the learner can be restored. Call this method between two iterations, or at
     /// any time if [`Learner::saves_mid_iteration`] returns true.

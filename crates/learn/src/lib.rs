@@ -23,4 +23,4 @@ pub use offload::{Machine, Offload, Pass};
 pub use policy::Policy;
 pub use share::Sharing;
 pub use slice::Slice;
-pub use state::{Data, Find, Parts, SavedError, part};
+pub use state::{Data, Find, Parts, SavedError, Tensor, part};

@@ -58,6 +58,27 @@ pub fn part<'a>(parts: &'a Parts, name: &str) -> Option<(&'a [usize], &'a Data)>
     parts.iter().find(|(known, ..)| known == name).map(|(_, shape, data)| (shape.as_slice(), data))
 }
 
+/// A parameter tensor of a learner, for display.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor<'a> {
+    pub name: String,
+    pub shape: Vec<usize>,
+    pub weights: &'a [f32],
+    /// Adam's first moment, which is an average of the recent gradients. Empty if the learner does not use Adam.
+    pub gradients: &'a [f32],
+}
+
+/// Returns a tensor for each parameter of `table`. `m` is Adam's first moment.
+pub(crate) fn tensors<'a>(table: &Table, weights: &'a [f32], m: &'a [f32]) -> Vec<Tensor<'a>> {
+    let tensor = |spec: &graph::ParamSpec| Tensor {
+        name: spec.name.to_string(),
+        shape: spec.file_shape().to_vec(),
+        weights: &weights[spec.range()],
+        gradients: &m[spec.range()],
+    };
+    table.specs().iter().map(tensor).collect()
+}
+
 /// Name, shape and contents of one array.
 pub(crate) type Saved = (String, Vec<usize>, Data);
 

@@ -5,6 +5,7 @@
 
 use crate::RunError;
 use crate::container::{self, DATA, HISTORY, Sum, Tensors};
+use crate::json;
 use crate::protocol::{Config, Dataset, Knobs, Mark, Progress, Row, Value};
 use crate::schema::Schema;
 use learn::Data;
@@ -50,10 +51,16 @@ struct Names {
     tests: Vec<String>,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 struct Stored {
     #[serde(flatten)]
     header: Header,
+    names: Names,
+}
+
+/// The names in a [`Stored`].
+#[derive(Deserialize)]
+struct Named {
     names: Names,
 }
 
@@ -107,7 +114,9 @@ pub(crate) fn row(numbers: &[f64], counters: usize) -> Row {
 
 pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, Vec<Row>), RunError> {
     let (text, mut tensors) = container::unpack(bytes, schema.id, Sum::Bytes)?;
-    let Stored { mut header, names } = serde_json::from_str(&text).map_err(RunError::damaged)?;
+    let stored: Json = json::read(&text).map_err(RunError::damaged)?;
+    let Named { names } = serde_json::from_value(stored.clone()).map_err(RunError::damaged)?;
+    let mut header: Header = serde_json::from_value(stored).map_err(RunError::damaged)?;
     let mut take = |which: &str| tensors.iter().position(|(name, ..)| name == which).map(|at| tensors.swap_remove(at));
     let (history, content) = (take(HISTORY), take(DATA));
     match (&mut header.config.data, content) {

@@ -5,6 +5,7 @@
 
 use crate::digest;
 use crate::error::RunError;
+use crate::json;
 use crate::protocol::Dataset;
 use crate::version::check_version;
 use learn::Data;
@@ -133,7 +134,7 @@ fn open(bytes: &[u8]) -> Result<Opened<'_>, RunError> {
     struct Version {
         version: u32,
     }
-    let Version { version } = serde_json::from_str(&text).map_err(|e| damaged(e.to_string()))?;
+    let Version { version } = json::read(&text).map_err(|e| damaged(e.to_string()))?;
     check_version(version)?;
     let mut all = file.tensors();
     all.sort_by(|a, b| order(&a.0, &b.0));
@@ -141,7 +142,7 @@ fn open(bytes: &[u8]) -> Result<Opened<'_>, RunError> {
 }
 
 fn beginning(text: &str) -> Result<BeginningConfig, RunError> {
-    let Beginning { config } = serde_json::from_str(text).map_err(RunError::damaged)?;
+    let Beginning { config } = json::read(text).map_err(RunError::damaged)?;
     Ok(config)
 }
 

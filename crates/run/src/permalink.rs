@@ -184,7 +184,10 @@ mod tests {
         config.changes = vec![change(20, 0.0001), change(20, 0.05), change(320, 0.00001)];
         let link = encode(&config, Some(&digest));
         assert!(link.contains("&at=20:lr=0.0001&at=20:lr=0.05&at=320:lr=0.00001&"), "{link}");
-        assert_eq!(decode(&link, host()).unwrap(), Link { config: config.clone(), digest: Some(digest) });
+        let whole = Link { config: config.clone(), digest: Some(digest) };
+        assert_eq!(decode(&link, host()).unwrap(), whole);
+        // The page's address names the open tab too.
+        assert_eq!(decode(&link.replace("control?", "control/settings/device?"), host()).unwrap(), whole);
         assert_eq!(
             native_command(&config),
             "cargo run --release -- train control --variant CartPole-v1 --seed 4000000000 --set envs=512 --set lr=0.0025 --at \

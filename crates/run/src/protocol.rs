@@ -10,6 +10,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+crate::questions! {
+    /// Returns the parameter tensors of the learner, each with the distributions of its weights and of its gradients. Before the learner
+    /// exists, there are none.
+    Tensors {} -> Vec<TensorView>,
+}
+
 plain_data! {
     /// Complete description of a run. It suffices to start the same run on another machine.
     pub struct Config {
@@ -386,6 +392,28 @@ plain_data! {
         /// Number of calls in each run of the plan.
         pub calls: u32,
         pub seconds: f64,
+    }
+
+    /// Parameter tensor of a learner, with the distributions of its values.
+    pub struct TensorView {
+        /// Name of the tensor, for example `policy.0.weight`.
+        pub name: String,
+        pub shape: Vec<u32>,
+        pub weights: Histogram,
+        /// Distribution of the average gradient, which is Adam's first moment; null if the learner does not use Adam.
+        pub gradients: Option<Histogram>,
+    }
+
+    /// Distribution of the values of a tensor. Values that are not finite are left out.
+    #[derive(Default)]
+    pub struct Histogram {
+        pub min: f64,
+        pub max: f64,
+        pub mean: f64,
+        /// Standard deviation.
+        pub deviation: f64,
+        /// Number of values in each of 64 bins of equal width, from `min` to `max`.
+        pub counts: Vec<u32>,
     }
 
     /// Arithmetic and threads in use. The page shows them in its badge, and bug reports contain them.

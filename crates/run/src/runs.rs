@@ -424,8 +424,10 @@ impl<R: Room> Run<R> {
         match &self.saves.began {
             Some(began) if !self.is_at_boundary() && !self.saves_mid_iteration() => {
                 let (done, unit) = (began.0.progress.iteration, R::SCHEMA.iteration_word);
-                let text = format!("The {unit} in progress is long, so the file contains the run after {done} {unit}s.");
-                self.queue.notice(Level::Info, &text, "A run loaded from the file repeats it, with the same result.");
+                // The page replaces a notice by one with the same text, so the number is in the next step.
+                let text = format!("The {unit} in progress is long, so the saved run does not contain it.");
+                let next = format!("A run loaded from the file continues after {done} {unit}s, with the same result.");
+                self.queue.notice(Level::Info, &text, &next);
                 Ok(checkpoint::encode(began.clone(), R::SCHEMA))
             }
             _ => Ok(checkpoint::encode(self.snapshot()?, R::SCHEMA)),

@@ -4,6 +4,7 @@
 use crate::RunError;
 use crate::container::{self, Sum, Tensors};
 use crate::digest::arithmetic;
+use crate::json;
 use crate::room::Room;
 use crate::version::VERSION;
 use math::Isa;
@@ -43,7 +44,7 @@ pub(crate) fn pack<R: Room>(tensors: Tensors, isa: Isa) -> Vec<u8> {
 
 pub(crate) fn unpack<R: Room>(bytes: &[u8], isa: Isa) -> Result<Tensors, RunError> {
     let (text, tensors) = container::unpack(bytes, R::SCHEMA.id, Sum::Whole)?;
-    let Header { build: found, .. } = serde_json::from_str(&text).map_err(RunError::damaged)?;
+    let Header { build: found, .. } = json::read(&text).map_err(RunError::damaged)?;
     let here = build::<R>(isa);
     if found != here {
         return Err(RunError::OtherBuild { found, here });

@@ -13,6 +13,7 @@ use super::outcomes::{self, OUTCOMES, OutcomeProbs};
 use super::{PARTS, bearoff};
 use math::graded::{self, Grade};
 use math::{AdamStep, Epilogue, Isa, Rng, gemm, ops, par};
+use std::ops::Range;
 use worlds::backgammon::{Board, Results, Roll};
 
 /// Number of networks. Network 0 evaluates boards in contact, network 1 evaluates races.
@@ -63,6 +64,13 @@ pub struct Shape {
     pub bearoff: bool,
 }
 
+/// Name and shape of a parameter tensor, and its place in the weights of both networks.
+pub struct Part {
+    pub name: String,
+    pub shape: Vec<usize>,
+    pub at: Range<usize>,
+}
+
 /// A dense layer above the first layer, with `out` outputs, `inp` inputs, weights `w` and biases `b`.
 #[derive(Clone)]
 struct Layer<W> {
@@ -104,6 +112,24 @@ impl Shape {
 
     pub fn len(self) -> usize {
         NETS * self.net_len()
+    }
+
+    /// Returns the parameter tensors of both networks, in the order of their weights.
+    pub fn parts(self) -> Vec<Part> {
+        let (mut parts, mut from) = (Vec::new(), 0);
+        let mut add = |name: String, shape: Vec<usize>| {
+            let to = from + shape.iter().product::<usize>();
+            parts.push(Part { name, shape, at: from..to });
+            from = to;
+        };
+        for net in ["contact", "race"] {
+            add(format!("{net}.0.weight"), vec![inputs::layout().steps, self.hidden]);
+            for (i, (out, inp)) in self.layers().enumerate() {
+                add(format!("{net}.{}.weight", i + 1), vec![out, inp]);
+                add(format!("{net}.{}.bias", i + 1), vec![out]);
+            }
+        }
+        parts
     }
 
     fn upper(self, mut upper: &[f32]) -> impl Iterator<Item = Layer<&[f32]>> {

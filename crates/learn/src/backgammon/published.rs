@@ -40,7 +40,7 @@ use super::arena::{Duel, Tally};
 use super::{PARTS, Player, Progress, SelfTaught, Stats};
 use crate::settings::Settings;
 use crate::state::{bad, floats_of, missing, words};
-use crate::{Data, Find, Learner, Offload, Parts, Sharing, Slice, WorkedOn, state};
+use crate::{Data, Find, Learner, Offload, Parts, Sharing, Slice, Tensor, WorkedOn, state};
 use accelerator::Work;
 use graph::{Executor, Params, Plan};
 use math::{Isa, Rng, par};
@@ -476,6 +476,11 @@ impl Learner for Published {
         }
         let evaluations = self.progress.evaluations + self.evaluated();
         Progress { evaluations, ..self.progress }
+    }
+
+    fn tensors(&self) -> Vec<Tensor<'_>> {
+        let TrainState { params, optimizer } = self.state();
+        state::tensors(params.table(), params.values(), &optimizer.m)
     }
 
     fn parts(&self) -> Parts {

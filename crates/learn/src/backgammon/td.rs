@@ -15,7 +15,7 @@ use super::search::SearchPlayer;
 use super::{PARTS, Player, Progress, SelfTaught, Stats};
 use crate::settings;
 use crate::settings::{SWITCH, SettingError, Settings, count, linear, log, multiple, whole};
-use crate::{Data, Find, Learner, Offload, Parts, SavedError, Sharing, Slice, state};
+use crate::{Data, Find, Learner, Offload, Parts, SavedError, Sharing, Slice, Tensor, state};
 use math::rng::Sequence;
 use math::{AdamStep, Isa, Rng, graded, par};
 use worlds::backgammon::{Board, Roll};
@@ -585,6 +585,12 @@ impl Learner for Strong {
 
     fn progress(&self) -> Progress {
         self.progress
+    }
+
+    fn tensors(&self) -> Vec<Tensor<'_>> {
+        let [gradients, _] = &self.moments;
+        let of = |net::Part { name, shape, at }| Tensor { name, shape, weights: &self.learned[at.clone()], gradients: &gradients[at] };
+        self.shape.parts().into_iter().map(of).collect()
     }
 
     fn parts(&self) -> Parts {

@@ -51,7 +51,8 @@ pub use recorded::{RECORDED_ENVS, RECORDED_STEPS, Recorded};
 pub use stats::{IterationStats, LossSums, Progress, Times};
 
 use crate::settings::Settings;
-use crate::{Learner, Offload, Parts, Slice, WorkedOn};
+use crate::state::tensors;
+use crate::{Learner, Offload, Parts, Slice, Tensor, WorkedOn};
 use actor::{Actor, RolloutContext};
 use evaluation::{Context, Evaluators};
 use gradients::{Gradients, Minibatch, Sharding};
@@ -450,6 +451,10 @@ impl Learner for Ppo {
 
     fn weights(&self) -> &[f32] {
         self.params.values()
+    }
+
+    fn tensors(&self) -> Vec<Tensor<'_>> {
+        tensors(self.params.table(), self.params.values(), &self.optimizer.m)
     }
 
     fn parts(&self) -> Parts {

@@ -22,7 +22,8 @@ use super::net::{self, Evaluator, Inputs};
 use super::settings::has_metric;
 use super::{Cube, Judge, LearnerError, PlayStats, Progress, Scores, Stats};
 use crate::settings::Settings;
-use crate::{Learner, Offload, Parts, Slice};
+use crate::state::tensors;
+use crate::{Learner, Offload, Parts, Slice, Tensor};
 use curriculum::Curriculum;
 use graph::{Executor, Optimizer, Packed, Params};
 use math::{Isa, Rng, graded, ops, par};
@@ -419,6 +420,10 @@ impl<P: Cube> Learner for Dqn<P> {
             Judging::Trained => self.params.values(),
             Judging::Target => self.target.values(),
         }
+    }
+
+    fn tensors(&self) -> Vec<Tensor<'_>> {
+        tensors(self.params.table(), self.params.values(), &self.optimizer.m)
     }
 
     fn parts(&self) -> Parts {

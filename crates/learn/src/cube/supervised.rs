@@ -15,8 +15,8 @@ use super::{Cube, CubeLearner, LearnerError, Progress, Scores, Stats, Steps};
 use crate::offload::{self as machines, OffloadSlots, PlanSteps};
 use crate::settings;
 use crate::settings::{Settings, between, count, one_of};
-use crate::state::{counters, load, partial, save, save_partial};
-use crate::{Data, Find, Learner, Offload, Parts, Slice, WorkedOn};
+use crate::state::{counters, load, partial, save, save_partial, tensors};
+use crate::{Data, Find, Learner, Offload, Parts, Slice, Tensor, WorkedOn};
 use graph::{Executor, Graph, PlanError};
 use math::{Isa, Rng, graded, par};
 use std::ops::Range;
@@ -357,6 +357,11 @@ impl<P: Cube> Learner for Supervised<P> {
 
     fn worked_on(&self) -> WorkedOn {
         WorkedOn::of(self.away.is_offloaded())
+    }
+
+    fn tensors(&self) -> Vec<Tensor<'_>> {
+        let Trainer { params, optimizer, .. } = &self.trainer;
+        tensors(params.table(), params.values(), &optimizer.m)
     }
 
     fn parts(&self) -> Parts {

@@ -16,7 +16,7 @@ use super::{LogicError, Wirings};
 use crate::progress;
 use crate::settings::Settings;
 use crate::state::{bad, counters, floats_of, missing, numbers, words};
-use crate::{ByName, Data, Find, Iteration, Learner, Offload, Parts, Slice, WorkedOn};
+use crate::{ByName, Data, Find, Iteration, Learner, Offload, Parts, Slice, Tensor, WorkedOn};
 use math::{Isa, Rng, par};
 use offloaded::Offloaded;
 use worlds::logic::Rule;
@@ -468,6 +468,15 @@ impl Learner for Population {
     /// Returns the parameters of all members at the newest boundary.
     fn weights(&self) -> &[f32] {
         &self.weights
+    }
+
+    fn tensors(&self) -> Vec<Tensor<'_>> {
+        let tensors = self.members.iter().enumerate().map(|(i, Member { trainer, .. })| {
+            let (automaton, state) = (trainer.automaton(), trainer.state());
+            let shape = vec![automaton.architecture.gates(), automaton.form.width()];
+            Tensor { name: format!("member.{i}.gates"), shape, weights: state.weights, gradients: state.m }
+        });
+        tensors.collect()
     }
 
     fn parts(&self) -> Parts {

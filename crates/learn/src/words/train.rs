@@ -12,8 +12,8 @@ use super::model::plan_training;
 use crate::offload::{self as machines, OffloadSlots};
 use crate::progress;
 use crate::settings::Settings;
-use crate::state::{LONGEST, counters, load, partial, save, save_partial};
-use crate::{Data, Find, Iteration, Learner, Offload, Parts, Slice, WorkedOn};
+use crate::state::{LONGEST, counters, load, partial, save, save_partial, tensors};
+use crate::{Data, Find, Iteration, Learner, Offload, Parts, Slice, Tensor, WorkedOn};
 use graph::{Executor, Optimizer, Packed, Params};
 use math::par::{self, CHUNK};
 use math::{Binary, Buffer, Isa, Span};
@@ -287,6 +287,10 @@ impl Learner for Pretrainer {
 
     fn weights(&self) -> &[f32] {
         self.params.values()
+    }
+
+    fn tensors(&self) -> Vec<Tensor<'_>> {
+        tensors(self.params.table(), self.params.values(), &self.optimizer.m)
     }
 
     /// Returns the weights, Adam's moments and the counters after the newest completed step. Each parameter has one array for its weights,

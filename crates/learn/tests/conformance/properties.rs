@@ -3,9 +3,9 @@
 use crate::cases::each_case;
 use crate::subject::{Case, Damage, Failing, SEED, Subject, alike, describe, iterate, same};
 use learn::settings::{KnobKind, Setting, Settings, Value};
-use learn::{Data, Fault, Iteration, Offload, Parts, Progress, Slice, WorkedOn};
-use math::Isa;
+use learn::{Data, Fault, Iteration, Offload, Parts, Progress, Slice, Tensor, WorkedOn};
 use math::par::Threads;
+use math::{Isa, LINE};
 
 /// Maximum number of saves that are restored per case.
 const SAVES: usize = 8;
@@ -65,6 +65,23 @@ fn is_determined<S: Subject>(case: &Case<S>) {
     }
     let other = run(&case.config, 2, SEED + 1, Isa::best(), None).1;
     assert!(known.iter().flatten().all(|known| *known != other), "{}: another seed must give another run", case.name);
+}
+
+#[testkit::test]
+fn tensors_cover_the_weights() {
+    each_case!(is_covered);
+}
+
+fn is_covered<S: Subject>(case: &Case<S>) {
+    let learner = case.warmed();
+    let tensors = learner.tensors();
+    for (i, Tensor { name, shape, weights, gradients }) in tensors.iter().enumerate() {
+        assert_eq!((weights.len(), gradients.len()), (shape.iter().product(), weights.len()), "{}: {name}", case.name);
+        assert!(tensors[..i].iter().all(|other| other.name != *name), "{}: two tensors are called {name}", case.name);
+    }
+    // Zeros may lie between the tensors, so that each begins at a cache line.
+    let (all, known) = (learner.weights().len(), tensors.iter().map(|tensor| tensor.weights.len()).sum::<usize>());
+    assert!(known <= all && all < known + LINE * tensors.len().max(1), "{}: {known} of {all} weights", case.name);
 }
 
 #[testkit::test]

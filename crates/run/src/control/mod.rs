@@ -3,6 +3,7 @@
 pub mod env;
 mod environments;
 mod knobs;
+mod network;
 mod plan;
 pub mod protocol;
 mod room;

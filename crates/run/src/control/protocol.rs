@@ -15,6 +15,8 @@ crate::questions! {
     Touch { touch: Touch } -> Stage,
     /// Returns the plan of the learner's network, for a drawing.
     Plan {} -> PlanView,
+    /// Returns the networks of policy and critic in the present state of the large environment, for a drawing.
+    Network {} -> NetworkView,
 }
 
 plain_data! {
@@ -155,6 +157,36 @@ sent_data! {
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub ended: Vec<u8>,
+    }
+
+    /// Networks of policy and critic, with their values in the state of the large environment. Each network is a chain of layers. At most
+    /// 64 units of a layer are listed.
+    pub struct NetworkView {
+        /// Observation as the networks read it.
+        #[serde(serialize_with = "floats")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub observation: Vec<f32>,
+        pub policy: Vec<LayerView>,
+        pub critic: Vec<LayerView>,
+    }
+
+    pub struct LayerView {
+        /// Name of the layer, for example `policy.0`.
+        pub name: String,
+        /// Number of units, including units that are not listed.
+        pub units: u32,
+        /// Output of each listed unit.
+        #[serde(serialize_with = "floats")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub activations: Vec<f32>,
+        /// Weights, as `[listed units][listed units of the previous layer]`.
+        #[serde(serialize_with = "floats")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub weights: Vec<f32>,
+        /// Average gradients of the weights: Adam's first moment.
+        #[serde(serialize_with = "floats")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub gradients: Vec<f32>,
     }
 
     /// Policy's output and critic's values over the plane [`Environment::plane`].

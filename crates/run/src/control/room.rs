@@ -6,7 +6,7 @@ use super::schema::SCHEMA;
 use super::stage::Stage;
 use super::testing::{self, TEST_EPISODES, columns};
 use super::trail::Trail;
-use super::{environments, knobs};
+use super::{environments, knobs, network};
 use crate::RunError;
 use crate::protocol::{Knob, Row, Variant};
 use crate::room::{Answer, ByName, Policy, Room, Saved, Schema, Setup};
@@ -121,6 +121,7 @@ impl Room for Control {
             Question::Picture { width, height } => Box::new(environments::picture(&mut self.ppo, width, height)),
             Question::Touch { touch } => Box::new(self.stage.touch(&mut self.ppo, touch)),
             Question::Plan {} => Box::new(super::plan::view(&self.ppo)),
+            Question::Network {} => Box::new(network::view(&self.ppo, self.stage.observation())),
         })
     }
 }

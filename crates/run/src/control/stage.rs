@@ -141,6 +141,11 @@ impl Stage {
         }
     }
 
+    /// Returns the observation of the environment of the player in control.
+    pub fn observation(&self) -> &[f64] {
+        &self.player.body.observation
+    }
+
     /// Returns true if the episodes of both environments have ended. Without a second environment, only the first one counts.
     fn over(&self) -> bool {
         self.player.body.over && self.rival.as_ref().is_none_or(|rival| rival.body.over)

@@ -325,6 +325,7 @@ impl<P: Known> AgentOf<P> {
         Ok(StateView {
             solved: state == P::SOLVED,
             distance: self.distance(state),
+            other_distance: P::exact(self.actions.metric().other()).and_then(|exact| state.distance(&exact)).map(u32::from),
             value,
             actions: children.iter().zip(scores).enumerate().map(action).collect(),
             best: best as u32,

@@ -34,7 +34,7 @@ pub trait Known: cube::Cube {
     fn test(exact: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Self::Test, RunError>;
     /// Runs one slice of a test. Returns the test's values at the end, otherwise `None`.
     fn advance(test: &mut Self::Test, judge: &mut dyn Judge<Self>) -> Result<Option<ByName<Option<f64>>>, RunError>;
-    /// Returns the number of bytes of a test and of the table of distances.
+    /// Returns the number of bytes of a test and of the tables of distances.
     fn bytes() -> u64;
 
     /// Returns moves that lead from the solved state to a uniformly drawn state at distance `distance`. If the distances of the cube are
@@ -77,7 +77,7 @@ impl Known for Two {
     }
 
     fn bytes() -> u64 {
-        (Distances::BYTES + Exhaustive::BYTES) as u64
+        (Metric::ALL.len() * Distances::BYTES + Exhaustive::BYTES) as u64
     }
 
     fn moves_to(distance: u32, seed: u32, _: &Actions, exact: Option<&Distances>) -> Result<Vec<Move>, RunError> {

@@ -115,6 +115,18 @@ const DQN: LearnerKind = LearnerKind {
 static KINDS: [LearnerKind; 7] = [
     WALKS,
     LearnerKind {
+        id: "3x3x3",
+        name: "3x3x3",
+        summary: "The same method as for the 2x2x2, on a cube of 43,252,003,274,489,856,000 states. Training visits almost none of \
+                  them; a beam search makes up for errors of the network.",
+        goal: Goal { column: "solved", at: 1.0 },
+        sweep_states: 5e6,
+        size: 3,
+        test_states: 1.5e6,
+        learner: learner!(Supervised, Three, Table::new(SupervisedConfig::preset::<Three>(Signal::WalkLength)).without(&["dueling"])),
+        ..WALKS
+    },
+    LearnerKind {
         id: "2x2x2-last",
         name: "2x2x2 by last moves",
         summary: "Predicts the last move of a random walk. Its network outputs a policy: which move to make.",
@@ -145,17 +157,5 @@ static KINDS: [LearnerKind; 7] = [
                   144-256-128-64, with layer norm, n-step returns, prioritised replay and Polyak averaging.",
         learner: learner!(Dqn, Two, Table::new(DqnConfig::preset(Preset::Later))),
         ..DQN
-    },
-    LearnerKind {
-        id: "3x3x3",
-        name: "3x3x3",
-        summary: "The same method as for the 2x2x2, on a cube of 43,252,003,274,489,856,000 states. Training visits almost none of \
-                  them; a beam search makes up for errors of the network.",
-        goal: Goal { column: "solved", at: 1.0 },
-        sweep_states: 5e6,
-        size: 3,
-        test_states: 1.5e6,
-        learner: learner!(Supervised, Three, Table::new(SupervisedConfig::preset::<Three>(Signal::WalkLength)).without(&["dueling"])),
-        ..WALKS
     },
 ];

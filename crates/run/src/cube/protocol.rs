@@ -55,6 +55,8 @@ plain_data! {
         pub solved: bool,
         /// Length of the shortest solution; null if the distances of the cube are unknown.
         pub distance: Option<u32>,
+        /// The same in the metric that the run does not use.
+        pub other_distance: Option<u32>,
         /// The agent's estimate of the number of moves to the solved state; null if the network outputs only a policy.
         pub value: Option<f32>,
         /// Evaluations of all actions, in the order of the learner's actions.

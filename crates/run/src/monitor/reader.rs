@@ -3,6 +3,7 @@
 use super::*;
 use crate::RunError;
 use crate::checkpoint;
+use crate::json;
 use crate::protocol::{Began, Event};
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::fence;
@@ -143,7 +144,7 @@ impl Reader {
             let tracks = [read(METRICS), read(TESTS), read(MARKS)];
             (self.word(AT_EPOCH), self.word(AT_BEGAN), take_text(&self.memory.words()[AT_RUN..]), tracks)
         })?;
-        let RunText { config, knobs, progress, solved, attempts, room } = serde_json::from_str(&text).ok()?;
+        let RunText { config, knobs, progress, solved, attempts, room } = json::read(&text).ok()?;
         let mut next: [u64; TRACKS] = std::array::from_fn(|t| self.word(track_at(t)));
         next[MESSAGES..].copy_from_slice(&self.next[MESSAGES..]);
         let [metrics, tests, marks] = [METRICS, TESTS, MARKS].map(|t| {
@@ -276,5 +277,5 @@ fn text_from(row: &[u64]) -> String {
 }
 
 fn event_from(row: &[u64]) -> Option<Event> {
-    serde_json::from_str(&text_from(row)).ok()
+    json::read(&text_from(row)).ok()
 }

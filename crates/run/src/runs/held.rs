@@ -6,10 +6,10 @@ use crate::device::Settled;
 use crate::digest::{self, PARTIAL};
 use crate::knobs::check_live;
 use crate::permalink;
-use crate::protocol::{Backend, Command, Config, DeviceWish, Digest, Event, Knob, Operation, Progress, Row, Shared, Variant};
+use crate::protocol::{Backend, Command, Config, DeviceWish, Digest, Event, Knob, Operation, Progress, Question, Row, Shared, Variant};
 use crate::room::{Answer, Policy, Room};
 use crate::schema::Schema;
-use crate::{RunError, shared};
+use crate::{RunError, shared, tensors};
 use learn::{Fault, Learner, Machine};
 use std::ops::Range;
 
@@ -157,6 +157,10 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError> {
+        if let Ok(Question::Tensors {}) = serde_json::from_value(question.clone()) {
+            let tensors = self.room.learner().map_or(Vec::new(), Learner::tensors);
+            return Ok(Box::new(tensors::views(&tensors)));
+        }
         let question = serde_json::from_value(question).map_err(|e| RunError::Question { why: e.to_string() })?;
         self.room.ask(question)
     }

@@ -23,7 +23,7 @@ pub trait AnyRun: Send + Sync {
     /// Returns the events since the previous call.
     fn events(&mut self) -> Vec<Event>;
 
-    /// Answers a question of the room's `protocol.rs`. The question has the form `{ ask: "name", … }`.
+    /// Answers a question of `protocol.rs` or of the room's own `protocol.rs`. The question has the form `{ ask: "name", … }`.
     fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError>;
     /// Tests the present weights without interruption. Returns the row of the test.
     fn test(&mut self) -> Result<Row, RunError> {

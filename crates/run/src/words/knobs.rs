@@ -24,14 +24,14 @@ settings! {
     /// training more than the gradient noise does.
     pub struct Settings {
         nest config: Config = Config::default();
-        live temperature: f32 = 0.8, [linear(0.0, 5.0), "Temperature of the samples", "",
+        live temperature: f32 = 0.8, [linear(0.0, 5.0), "Sample temperature", "",
             "0 always writes the most likely token; 1 uses the model's own probabilities; higher values are bolder. It changes the \
              samples, not the training."];
-        live prompt: String = "Once upon a time, a ".into(), [text(400), "Prompt of the samples", "",
+        live prompt: String = "Once upon a time, a ".into(), [text(400), "Sample prompt", "",
             "Text that the model continues at each test."];
-        live sample: usize = 200, [whole(0.0, 2000.0), "Length of the samples", "tokens",
+        live sample: usize = 200, [whole(0.0, 2000.0), "Sample length", "tokens",
             "Length of the text that the model writes at each test; 0 for none."];
-        live top_k: usize = 0, [whole(0.0, 65_536.0), "Top-k of the samples", "tokens",
+        live top_k: usize = 0, [whole(0.0, 65_536.0), "Sample top-k", "tokens",
             "Samples use only this number of the most likely tokens; 0 for all."];
         fixed precision: Precision = Precision::F32, [one_of::<Precision>(), "Precision of products", "",
             "bf16 keeps 8 bits of each factor, and 24 bits of sums and weights: up to twice as fast on CPUs that support it. \

@@ -32,6 +32,11 @@ fn touch(run: &mut dyn AnyRun, touch: Touch) -> Stage {
     ask(run, json!({ "ask": "touch", "touch": touch })).unwrap()
 }
 
+fn floats(bytes: &serde_json::Value) -> Vec<f32> {
+    let bytes: Vec<u8> = serde_json::from_value(bytes.clone()).unwrap();
+    bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
+}
+
 struct Picture {
     width: u32,
     channels: u32,
@@ -41,12 +46,8 @@ struct Picture {
 
 fn picture(run: &mut dyn AnyRun, width: u32, height: u32) -> Picture {
     let json: serde_json::Value = ask(run, json!({ "ask": "picture", "width": width, "height": height })).unwrap();
-    let floats = |name: &str| {
-        let bytes: Vec<u8> = serde_json::from_value(json[name].clone()).unwrap();
-        bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
-    };
     let whole = |name: &str| json[name].as_u64().unwrap() as u32;
-    Picture { width: whole("width"), channels: whole("channels"), policy: floats("policy"), values: floats("values") }
+    Picture { width: whole("width"), channels: whole("channels"), policy: floats(&json["policy"]), values: floats(&json["values"]) }
 }
 
 #[test]
@@ -63,6 +64,7 @@ fn watching_does_not_change_the_weights() {
         watched.room().frame();
         watched.room().evaluate(3, 1);
         watched.ask(json!({ "ask": "picture", "width": 9, "height": 9 })).unwrap();
+        watched.ask(json!({ "ask": "network" })).unwrap();
     }
     assert_eq!(plain.digest(), watched.digest());
 }
@@ -149,6 +151,31 @@ fn network_plan_contains_all_parameters() {
     // The plan has two networks of the widths 4-32-32, one with two policy outputs and one with a value output.
     assert_eq!(plan.parameters, 2 * (5 * 32 + 33 * 32) + 33 * 2 + 33);
     assert!(plan.arena_bytes < plan.unshared_bytes);
+}
+
+/// The last layers give the policy's probabilities and the critic's value, which the plans compute.
+#[test]
+fn drawn_network_agrees_with_the_plans() {
+    for knobs in ["shared=0", "shared=1 hidden=96"] {
+        for tanh in ["tanh=0", "tanh=1 normalize_observation=1"] {
+            let mut run = begin(&with(with(cart_pole(5), knobs), tanh));
+            run.command(Command::Start).unwrap();
+            settle(&mut *run, 3);
+            let stage = touch(&mut *run, Touch::default());
+            let network = value(&mut *run, json!({ "ask": "network" }));
+            let last = |net: &str| floats(&network[net][2]["activations"]);
+            let (logits, critic) = (last("policy"), last("critic"));
+            let sum: f32 = logits.iter().map(|x| x.exp()).sum();
+            for (logit, odds) in logits.iter().zip(&stage.odds) {
+                assert!((f64::from(logit.exp() / sum) - odds).abs() < 1e-4, "{knobs} {tanh}: {logits:?} {:?}", stage.odds);
+            }
+            assert!((f64::from(critic[0]) - stage.value).abs() < 1e-3 * stage.value.abs().max(1.0), "{knobs} {tanh}: {critic:?}");
+            let [first, second] = [0, 1].map(|i| &network["policy"][i]);
+            let (units, listed) = (second["units"].as_u64().unwrap() as usize, floats(&second["activations"]).len());
+            assert_eq!(listed, units.min(64));
+            assert_eq!((floats(&first["weights"]).len(), floats(&second["gradients"]).len()), (4 * listed, listed * listed));
+        }
+    }
 }
 
 #[test]

@@ -335,6 +335,25 @@ fn changed_reward_rescales_values_at_once() {
 }
 
 #[test]
+fn distances_in_both_metrics_are_equal_in_runs_of_either() {
+    let [mut quarter, mut half] = ["qtm", "htm"].map(|metric| begin(&with(small("cube", "2x2x2", 1), &format!("metric={metric}"))));
+    let pair = |run: &mut dyn AnyRun, facelets: &str| {
+        let view = value(run, json!({ "ask": "look", "facelets": facelets }));
+        ["distance", "other_distance"].map(|name| view[name].as_u64().unwrap())
+    };
+    for (moves, expected) in [("", [0, 0]), ("R", [1, 1]), ("R2", [2, 1]), ("R2 U", [3, 2]), ("R U2 F'", [4, 3])] {
+        let turned = value(&mut *quarter, json!({ "ask": "turn", "facelets": SOLVED, "moves": moves }));
+        let facelets = turned["facelets"].as_str().unwrap();
+        let [in_quarters, in_halves] = pair(&mut *quarter, facelets);
+        assert_eq!([in_quarters, in_halves], expected, "{moves}");
+        assert_eq!(pair(&mut *half, facelets), [in_halves, in_quarters], "{moves}");
+    }
+    let mut larger = begin(&small("cube", "3x3x3", 1));
+    let view = value(&mut *larger, json!({ "ask": "look", "facelets": SOLVED_3 }));
+    assert!(view["distance"].is_null() && view["other_distance"].is_null());
+}
+
+#[test]
 fn half_turn_metric_adds_half_turn_actions() {
     let mut run = begin(&with(small("cube", "2x2x2", 1), "metric=htm"));
     let view = value(&mut *run, json!({ "ask": "look", "facelets": SOLVED }));

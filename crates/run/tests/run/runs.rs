@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use math::Isa;
-use run::protocol::{Change, Command, Config, Digest, Event, Level, SweepSpec, Value};
+use run::protocol::{Change, Command, Config, Digest, Event, Histogram, Level, SweepSpec, TensorView, Value};
 use run::{AnyRun, DIGEST_EVERY, Host, RunError, Sweep, VERSION, permalink};
 use serde_json::json;
 
@@ -659,6 +659,36 @@ fn operations_are_timed_on_request_without_changing_the_weights() {
     }
 }
 
+/// Asks for the tensors and checks that each histogram counts every value once.
+fn tensors(run: &mut dyn AnyRun) -> Vec<TensorView> {
+    let tensors: Vec<TensorView> = ask(run, json!({ "ask": "tensors" })).unwrap();
+    for TensorView { name, shape, weights, gradients } in &tensors {
+        for Histogram { min, max, mean, deviation, counts } in std::iter::once(weights).chain(gradients) {
+            assert_eq!(counts.iter().sum::<u32>(), shape.iter().product::<u32>(), "{name}");
+            assert!(min <= mean && mean <= max && *deviation <= max - min, "{name}: {min} {mean} {max} {deviation}");
+        }
+    }
+    tensors
+}
+
+#[test]
+fn tensors_are_described_at_any_time_without_changing_the_weights() {
+    for (room, config) in every(7) {
+        let what = format!("{} {}", room.schema().id, config.variant);
+        let (mut plain, mut asked) = (start(&config), start(&config));
+        while asked.progress().iteration < 2 {
+            assert!(asked.advance(0.0));
+            tensors(&mut *asked);
+        }
+        train(&mut *plain, 2);
+        assert_eq!(plain.digest(), asked.digest(), "{what}");
+        let found = tensors(&mut *asked);
+        assert!(found.iter().any(|tensor| tensor.weights.deviation > 0.0), "{what}");
+        // The bandit does not use Adam.
+        assert!(found.iter().all(|tensor| tensor.gradients.is_some() == (room.schema().id != "bandit")), "{what}");
+    }
+}
+
 /// Returns the metrics of a run's iterations, except rates.
 fn timeless_metrics(run: &mut dyn AnyRun) -> Vec<Vec<Option<f64>>> {
     let columns = run.schema().metrics;
@@ -763,7 +793,7 @@ fn long_iteration_is_saved_and_paused_at_once() {
         let mut again = resume(&run.save().unwrap());
         let events = Events::drain(&mut *run);
         let notices = events.notices();
-        assert!(notices.iter().any(|one| one.1.contains("contains the run after 1")), "{variant}: {notices:?}");
+        assert!(notices.iter().any(|one| one.2.contains("continues after 1 ")), "{variant}: {notices:?}");
         settle(&mut *again, 3);
         assert_eq!(again.digest(), whole.digest(), "{variant}");
         run.command(Command::Start).unwrap();

@@ -61,15 +61,16 @@ fn of_every_room() -> String {
         out:
         Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate TimePart RoomInfo Variant Goal
         Command Event Confirmation Began Level Progress Row Mark
-        Digest Device DeviceWish SweepSpec SweepCell Operation Backend Layout TrackLayout Cursor
+        Digest Device DeviceWish SweepSpec SweepCell Operation Question TensorView Histogram Backend Layout TrackLayout Cursor
     );
+    out += &answers(ANSWERS);
     tidy(&out)
 }
 
 fn of_control() -> String {
     use run::control::protocol::*;
     let mut out = head("Questions and answers of the control room.", "control/protocol.rs");
-    declare_all!(out: Question Environment Axis Frame Touch Stage Body Round Picture PlanView PlanNode);
+    declare_all!(out: Question Environment Axis Frame Touch Stage Body Round Picture PlanView PlanNode NetworkView LayerView);
     out += &answers(ANSWERS);
     tidy(&out)
 }

@@ -146,6 +146,13 @@ impl Metric {
             Metric::Half => "htm",
         }
     }
+
+    pub const fn other(self) -> Metric {
+        match self {
+            Metric::Quarter => Metric::Half,
+            Metric::Half => Metric::Quarter,
+        }
+    }
 }
 
 /// Turns of `faces` in the order of the actions: first the two quarter turns of each face (`R`, `R'` and so on), then the half turns (`R2`

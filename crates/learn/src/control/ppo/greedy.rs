@@ -41,6 +41,13 @@ impl Ppo {
         self.evaluators.predict(with, observations, policy, values);
     }
 
+    /// Returns an observation as the networks read it: normalised, if the settings require it.
+    pub fn normalized(&self, observation: &[f64]) -> Vec<f32> {
+        let observation = observation.iter().map(|&x| x as f32).enumerate();
+        let normalizer = self.scaling.observations.as_ref();
+        observation.map(|(i, x)| normalizer.map_or(x, |normalizer| normalizer.normalize(i, x))).collect()
+    }
+
     /// Returns the greedy action for a `policy` that [`Ppo::predict`] returned. A discrete action is returned as its index.
     pub fn greedy(&self, policy: &[f32]) -> f32 {
         match self.task.head {

@@ -1,0 +1,72 @@
+//! Distributions of the values of a learner's parameter tensors.
+
+use crate::protocol::{Histogram, TensorView};
+use learn::Tensor;
+use math::par;
+
+/// Number of bins of a histogram.
+const BINS: usize = 64;
+
+pub(crate) fn views(tensors: &[Tensor]) -> Vec<TensorView> {
+    let view = |tensor: &Tensor| TensorView {
+        name: tensor.name.clone(),
+        shape: tensor.shape.iter().map(|&len| len as u32).collect(),
+        weights: Histogram::default(),
+        gradients: None,
+    };
+    let mut views: Vec<_> = tensors.iter().map(view).collect();
+    par::each_mut(&mut views, |i, view| {
+        let Tensor { weights, gradients, .. } = tensors[i];
+        view.weights = histogram(weights);
+        view.gradients = (!gradients.is_empty()).then(|| histogram(gradients));
+    });
+    views
+}
+
+fn histogram(values: &[f32]) -> Histogram {
+    let finite = || values.iter().filter(|x| x.is_finite()).map(|&x| f64::from(x));
+    let mut counts = vec![0; BINS];
+    let (min, max) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), x| (x.min(min), x.max(max)));
+    if min > max {
+        return Histogram { counts, ..Histogram::default() };
+    }
+    let scale = if max > min { BINS as f64 / (max - min) } else { 0.0 };
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for above in finite().map(|x| x - min) {
+        counts[((above * scale) as usize).min(BINS - 1)] += 1;
+        (count, sum, squares) = (count + 1.0, sum + above, squares + above * above);
+    }
+    let mean = sum / count;
+    Histogram { min, max, mean: min + mean, deviation: (squares / count - mean * mean).max(0.0).sqrt(), counts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn histograms_agree_with_a_sorted_count() {
+        let values: Vec<f32> = (0..1000).map(|i| ((i * 37) % 101) as f32 - 20.0).collect();
+        let Histogram { min, max, mean, deviation, counts } = histogram(&values);
+        assert_eq!((min, max), (-20.0, 80.0));
+        let exact = values.iter().map(|&x| f64::from(x)).sum::<f64>() / 1000.0;
+        let square = values.iter().map(|&x| (f64::from(x) - exact).powi(2)).sum::<f64>() / 1000.0;
+        assert!((mean - exact).abs() < 1e-9 && (deviation - square.sqrt()).abs() < 1e-9, "{mean} {deviation}");
+        let width = (max - min) / BINS as f64;
+        for (bin, &count) in counts.iter().enumerate() {
+            let from = min + width * bin as f64;
+            let holds = |x: f64| x >= from && (x < from + width || bin == BINS - 1);
+            let expected = values.iter().filter(|&&x| holds(x.into())).count();
+            assert_eq!(count as usize, expected, "bin {bin}");
+        }
+    }
+
+    #[test]
+    fn equal_and_invalid_values_have_a_histogram() {
+        let Histogram { min, max, deviation, counts, .. } = histogram(&[0.5, f32::NAN, 0.5, f32::INFINITY]);
+        assert_eq!((min, max, deviation, counts[0]), (0.5, 0.5, 0.0, 2));
+        assert_eq!(counts.iter().sum::<u32>(), 2, "only finite values are counted");
+        let nothing = histogram(&[f32::NAN]);
+        assert_eq!((nothing.min, nothing.counts), (0.0, vec![0; BINS]));
+    }
+}
