@@ -1,19 +1,18 @@
 // Benches of the page in a headless Chromium. `npm run bench -- core [--json]` measures the figures of `hothouse bench core` (their names
 // here end in `_page`), the size of the page, and the time from loading to the first training. `npm run bench -- ROOM [--json]` measures
 // the figures of `hothouse bench ROOM` and those of `scripts/rooms/ROOM.mjs`. `--part module` selects the former alone; `--part PART`
-// selects one part of the latter. `--profile` measures the time of a training step by operation instead.
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { brotliCompressSync } from "node:zlib";
+// selects one part of the latter. `--profile` measures the time of a training step by operation instead. `npm run bench -- page [--json]`
+// measures speed, stability and density of the rooms' pages; `--part ROOM` selects one room.
 import { launch, reached } from "./browser.mjs";
 import { build } from "./build.mjs";
 import { counted, measured } from "./figure.mjs";
+import { benchPage, loadedBy } from "./page.mjs";
 import { own, ROOMS } from "./rooms.mjs";
 import { main, Trouble } from "./sh.mjs";
 import { serve } from "./serve.mjs";
-import { MODULES } from "./wasm.mjs";
+import { FIRST_FLAVOUR, MODULES } from "./wasm.mjs";
 
-const SUITES = ["core", ...ROOMS];
+const SUITES = ["core", "page", ...ROOMS];
 const THREADS = 2;
 
 // The worker runs on an empty page, so that drawing does not disturb the measurement.
@@ -58,14 +57,11 @@ async function measure(suite, profile, room, browser, dist, modules, give) {
 async function visits(browser, dist, server, give) {
   const context = await browser.newContext();
   const page = await context.newPage();
-  const loaded = new Set();
-  page.on("response", (response) => loaded.add(new URL(response.url()).pathname));
+  const loaded = loadedBy(page, dist);
   await page.goto(server.url);
   await page.waitForFunction(() => globalThis.hothouse);
   await page.waitForTimeout(3000);
-  const files = [...loaded].map((path) => join(dist, path === "/" ? "index.html" : path)).filter(existsSync);
-  const sizes = files.map((file) => brotliCompressSync(readFileSync(file)).length);
-  give(counted("page.first_load_kb", sizes.reduce((sum, size) => sum + size, 0) / 1000, "kB"));
+  give(counted("page.first_load_kb", loaded(), "kB"));
   const times = [];
   for (let i = 0; i < 5; i++) {
     const again = await context.newPage();
@@ -83,8 +79,10 @@ await main(import.meta.url, async () => {
   const json = flags.includes("--json");
   const profile = flags.includes("--profile");
   const [flag, part, ...more] = flags.filter((flag) => !["--json", "--profile"].includes(flag));
-  const parts = ["module", ...((await own("parts")).find(([id]) => id === suite)?.[1] ?? [])];
-  if (!SUITES.includes(suite) || more.length || (flag && (profile || flag !== "--part" || !parts.includes(part))))
+  const ofPage = suite === "page";
+  const parts = ofPage ? ROOMS : ["module", ...((await own("parts")).find(([id]) => id === suite)?.[1] ?? [])];
+  const wrong = more.length || (profile && (flag || ofPage)) || (flag && (flag !== "--part" || !parts.includes(part)));
+  if (!SUITES.includes(suite) || wrong)
     throw new Trouble(
       `no bench is called '${process.argv.slice(2).join(" ")}'`,
       `npm run bench -- and one of ${SUITES.join(", ")}; with --part and one of ${parts.join(", ")} for that alone, with --profile ` +
@@ -94,7 +92,8 @@ await main(import.meta.url, async () => {
   if (json) console.log = console.error; // only figures go to standard output
   // The suite `core` runs in the module of the first room.
   const room = suite === "core" ? ROOMS[0] : suite;
-  const { dist, modules } = await build({ only: MODULES.filter((name) => name.startsWith(`${room}/`)) });
+  const needed = (name) => (ofPage ? name.endsWith(`/${FIRST_FLAVOUR}`) : name.startsWith(`${room}/`));
+  const { dist, modules } = await build({ only: MODULES.filter(needed) });
   const give = (figure) => {
     if (json) say(JSON.stringify(figure));
     else {
@@ -104,7 +103,8 @@ await main(import.meta.url, async () => {
   };
   const browser = await launch();
   const server = await serve(dist);
-  if (!part || part === "module") await measure(suite, profile, room, browser, dist, modules, give);
+  if (ofPage) for (const room of part ? [part] : ROOMS) await benchPage(browser, server, dist, room, give);
+  else if (!part || part === "module") await measure(suite, profile, room, browser, dist, modules, give);
   if (suite === "core" && !part && !profile) await visits(browser, dist, server, give);
   if (part !== "module" && !profile)
     for (const [id, bench] of await own("bench")) if (id === suite) await bench(browser, server, give, part);

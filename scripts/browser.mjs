@@ -45,6 +45,27 @@ export async function revisits(browser, server, hashes, kind, patienceMs) {
   return times;
 }
 
+/** Opens a tab of the page, and a section of it, by the titles that visitors see. */
+export async function place(page, tab, section) {
+  await page.getByRole("tab", { name: tab, exact: true }).click();
+  if (section) await page.getByRole("tab", { name: section, exact: true }).click();
+}
+
+/**
+ * Opens each tab and each section of the page, and calls `look` with their titles. The second title is absent in a tab without sections.
+ */
+export async function everywhere(page, look) {
+  const offered = (list) => page.locator(`${list} > [role=tab]:not([hidden])`).allTextContents();
+  for (const tab of await offered(".tabs")) {
+    await place(page, tab);
+    const sections = await offered(`.panels > .panel:not([hidden]) > div > [role=tablist]:not([hidden])`);
+    for (const section of sections.length ? sections : [undefined]) {
+      if (section) await place(page, tab, section);
+      await look(...[tab, section].filter(Boolean));
+    }
+  }
+}
+
 /** Runs in the page: marks the visitor as a returning one, so that the tour does not start. */
 export function returning() {
   try {

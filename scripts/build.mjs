@@ -18,23 +18,30 @@ export async function build({ only } = {}) {
   const modules = await wasm({ only });
   const places = Object.fromEntries(Object.entries(modules).map(([name, { hash }]) => [name, `wasm/${name}-${hash}`]));
   const entries = Object.fromEntries(Object.entries(places).map(([name, place]) => [name, `${place}/lab.js`]));
-  const place = (name) =>
+  const place = async (name) => {
     cpSync(modules[name].folder, join(dist, places[name]), { recursive: true, filter: (path) => !path.endsWith("stamp") });
+    // The bundler never sees the bindings, so they are minified here.
+    const bindings = join(dist, entries[name]);
+    const { minify } = await import("vite");
+    const { code } = await minify(bindings, readFileSync(bindings, "utf8"), { module: true });
+    writeFileSync(bindings, code);
+  };
   await step("page", async () => {
     const texts = ["index.html", "package-lock.json", "tsconfig.json", "vite.config.mjs", "scripts/build.mjs", "www"];
-    const files = texts.flatMap((name) => filesUnder(join(root, name))).filter((file) => !file.startsWith(join(root, "www/pkg")));
+    const others = ["www/pkg", "www/samples"].map((name) => join(root, name));
+    const files = texts.flatMap((name) => filesUnder(join(root, name))).filter((file) => !others.some((other) => file.startsWith(other)));
     const wanted = fingerprint([JSON.stringify(entries)], files);
     const missing = Object.keys(modules).filter((name) => modules[name].built && !existsSync(join(dist, entries[name])));
     // An unchanged page is not written again, because it may be open in a browser.
     if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted && existsSync(join(dist, "index.html"))) {
-      missing.forEach(place);
+      for (const name of missing) await place(name);
       return missing.length ? `dist/, and there ${missing.join(" and ")}` : "unchanged";
     }
     rmSync(stamp, { force: true });
     const { build: bundle } = await import("vite");
     process.env.HOTHOUSE_MODULES = JSON.stringify(entries);
     await bundle({ root });
-    for (const name of Object.keys(modules)) if (modules[name].built) place(name);
+    for (const name of Object.keys(modules)) if (modules[name].built) await place(name);
     writeServiceWorker(modules, places);
     writeFileSync(stamp, wanted);
     return "dist/";
@@ -58,13 +65,13 @@ async function later(name, hash) {
 
 /**
  * Writes this build's hash and two lists of files into the service worker. The first list is cached immediately. It contains all files
- * except the rooms' files and the wasm modules. The second list is cached later. It contains, for each flavour, the files and modules of
- * all rooms, or null if a module is not built.
+ * except the rooms' files, the trained agents and the wasm modules. The second list is cached later. It contains, for each flavour, the
+ * files and modules of all rooms, or null if a module is not built.
  */
 function writeServiceWorker(modules, places) {
   const path = join(dist, "sw.js");
   const files = filesUnder(dist).map((file) => file.slice(dist.length + 1));
-  const named = readdirSync(join(root, "www/rooms")).map((name) => `assets/${name}-`);
+  const named = [...readdirSync(join(root, "www/rooms")).map((name) => `assets/${name}-`), "trained/"];
   const lazy = (file) => named.some((room) => file.startsWith(room));
   const shell = ["./", ...files.filter((file) => !/^wasm\/|^sw\.js$|^index\.html$|\.map$/.test(file) && !lazy(file))];
   const own = files.filter((file) => lazy(file) && !file.endsWith(".map"));

@@ -7,16 +7,35 @@ import { FIRST } from "./wasm.mjs";
 
 const PORT = 4173;
 
-await main(import.meta.url, async () => {
-  const given = options({
-    port: `<number>: where to serve, ${PORT} if left out`,
-    host: "<names>: names beside localhost by which browsers may ask for the page, with commas between; or HOTHOUSE_HOSTS",
-    "no-open": "do not open a browser",
-  });
-  const hosts = (given.host ?? process.env.HOTHOUSE_HOSTS ?? "").split(",").filter(Boolean);
-  const asked = Number(given.port ?? PORT);
+/** Options of a command that serves a page. */
+export const serving = (port) => ({
+  port: `<number>: where to serve, ${port} if left out`,
+  "no-open": "do not open a browser",
+});
+
+/** The chosen port, or `port` without a choice. */
+export function chosenPort(given, port) {
+  const asked = Number(given.port ?? port);
   if (!Number.isInteger(asked) || asked < 0 || asked > 65535)
     throw new Trouble(`${given.port} is not a port`, "choose a port from 1024 to 65535");
+  return asked;
+}
+
+/** Serves a folder, prints its address and opens it in a browser. `settings` are those of `serve`. */
+export async function present(title, folder, given, settings) {
+  const server = await serve(folder, settings);
+  if (server.moved) console.log(`\nPort ${settings.port} is in use, so this is the next free one (or choose one with --port).`);
+  console.log(`\n${title}: ${server.url}\nPress Ctrl-C to stop.`);
+  if (!given["no-open"]) openBrowser(server.url);
+}
+
+await main(import.meta.url, async () => {
+  const given = options({
+    ...serving(PORT),
+    host: "<names>: names beside localhost by which browsers may ask for the page, with commas between; or HOTHOUSE_HOSTS",
+  });
+  const hosts = (given.host ?? process.env.HOTHOUSE_HOSTS ?? "").split(",").filter(Boolean);
+  const port = chosenPort(given, PORT);
   // Most browsers load this module, so it is built before the page opens. Other modules are built on request.
   const { dist, module } = await build({ only: [FIRST] });
   const missing = async (path) => {
@@ -26,10 +45,7 @@ await main(import.meta.url, async () => {
       console.error(error instanceof Trouble ? `${error.message}\nNext: ${error.next}` : error);
     }
   };
-  const server = await serve(dist, { port: asked, missing, hosts });
-  if (server.moved) console.log(`\nPort ${asked} is in use, so this is the next free one (or choose: npm start -- --port <number>).`);
-  console.log(`\nHothouse: ${server.url}\nPress Ctrl-C to stop.`);
-  if (!given["no-open"]) openBrowser(server.url);
+  await present("Hothouse", dist, given, { port, missing, hosts });
 });
 
 /** Opens the page on a desktop. On other machines the printed address is enough. */

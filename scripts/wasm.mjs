@@ -17,11 +17,14 @@ const shared = ["--shared-memory", `--max-memory=${MAX_MEMORY}`, "--import-memor
   .concat(["__wasm_init_tls", "__tls_size", "__tls_align", "__tls_base"].map((symbol) => `--export=${symbol}`))
   .map((argument) => `-Clink-arg=${argument}`);
 
-/** Crates that are optimised for size. All others are optimised for speed. */
-const SMALL = [
-  ...["bench", "gpu", "graph", "run", "web", "wgpu", "serde", "serde_core", "serde_json", "serde-wasm-bindgen", "erased-serde"],
-  ...["safetensors", "js-sys", "web-sys", "wasm-bindgen", "hashbrown"],
-].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="s"`]);
+/** Crates that are optimised for size: a little ("s") or as much as possible ("z"). All others are optimised for speed. */
+const SMALL = Object.entries({
+  s: ["bench"],
+  z: [
+    ...["graph", "gpu", "run", "web", "wgpu", "serde", "serde_core", "serde_json", "serde-wasm-bindgen", "erased-serde"],
+    ...["safetensors", "js-sys", "web-sys", "wasm-bindgen", "hashbrown"],
+  ],
+}).flatMap(([level, crates]) => crates.flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="${level}"`]));
 
 export const flavours = {
   "threads-relaxed": { threads: true, features: "+simd128,+relaxed-simd" },

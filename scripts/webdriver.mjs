@@ -205,14 +205,17 @@ export async function tab({ name, version, command, close }, limitMs) {
   };
   /**
    * Finds the first enabled, visible element for a CSS selector and scrolls it into view. If `text` is given, the element's text or label
-   * must equal it.
+   * must equal it. If no such element is visible, opens the tabs that contain the first one.
    */
   const find = (css, text) =>
     until(
       (css, text) => {
         const named = (one) => !text || one.textContent.trim() === text || one.getAttribute("aria-label") === text;
         const usable = (one) => !one.disabled && (one.checkVisibility() || one.type === "file");
-        const found = [...document.querySelectorAll(css)].find((one) => named(one) && usable(one));
+        const all = [...document.querySelectorAll(css)].filter(named);
+        for (let panel = all.some(usable) ? null : all[0]; panel; panel = panel.parentElement)
+          if (panel.role === "tabpanel") document.getElementById(panel.getAttribute("aria-labelledby")).click();
+        const found = all.find(usable);
         found?.scrollIntoView({ block: "center", behavior: "instant" });
         return found;
       },

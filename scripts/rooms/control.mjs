@@ -1,13 +1,10 @@
 // Parts of the scripts that are specific to control.
 import { revisits } from "../browser.mjs";
 import { counted, measured } from "../figure.mjs";
-import { step } from "../sh.mjs";
 
 /** Seeds on which no preset was tuned. */
 const SEEDS = [101, 102, 103, 104, 105];
 const SOLVE_PATIENCE_MS = 120_000;
-/** Training time before a screenshot. */
-const LOOK_MS = 12_000;
 
 /** Knobs for the short runs whose digests are compared. `squash` and `shared` are each on in one variant, so that both are compared. */
 export const digests = (variant) => ({
@@ -28,22 +25,4 @@ export async function bench(browser, server, give) {
   );
   give(measured("control.ppo.cartpole.solve_s_page", times, "s from the start of loading, on a warm revisit, over 5 seeds"));
   give(counted("control.ppo.cartpole.solved_of_5_page", times.filter(Number.isFinite).length, "seeds"));
-}
-
-export async function screenshots({ screens, open, shoot }) {
-  const [screen] = Object.values(screens);
-  const any = await open(screen, "light", "#/control");
-  const environments = await any.evaluate(() => hothouse.room.variants.map(({ id }) => id));
-  await any.close();
-  for (const [k, id] of environments.entries())
-    await step(id, async () => {
-      for (const [screen, viewport] of Object.entries(screens)) {
-        const page = await open(viewport, (k + (screen === "phone")) % 2 ? "dark" : "light", `#/control?variant=${id}&v=2`);
-        // Selects the layer of the state plane, so that the pictures show all layers in turn.
-        for (let layer = 0; layer < k % 3; layer++) await page.keyboard.press("v");
-        await page.waitForTimeout(LOOK_MS);
-        await shoot(page, `${screen}-${id}`);
-        await page.close();
-      }
-    });
 }

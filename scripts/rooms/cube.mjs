@@ -1,10 +1,5 @@
 // Parts of the scripts that are specific to the cube.
 import { counted, measured } from "../figure.mjs";
-import { step } from "../sh.mjs";
-
-/** Training time before a screenshot. */
-const LOOK_MS = 30_000;
-const SETTLE_MS = 4000;
 
 /** Knobs for the short runs whose digests are compared. */
 export const digests = (variant) => ({
@@ -13,6 +8,15 @@ export const digests = (variant) => ({
     ? { batch: 16, updates: 8, replay: 512, warmup: 64, envs: 8, window: 10, target_every: 10 }
     : { batch: 64, walk: 8, updates: 4 }),
 });
+
+/** Training of the agent that the page loads, and the tensors with which it plays: the averaged weights. `digested` is their order. */
+export const trained = {
+  variant: "2x2x2",
+  set: { hidden: "64-32" },
+  steps: 98_304_000,
+  kept: /^mean\./,
+  digested: ["first.table", "first.bias", "hidden.1.weight", "hidden.1.bias", "head.weight", "head.bias"].map((name) => `mean.${name}`),
+};
 
 /**
  * Bench of each variant: training seconds (`s`), and the states to solve. If `longest` is above 0, `tried` states are drawn for each
@@ -86,33 +90,4 @@ async function teach(browser, server, give, variant, { s, longest, tried }) {
   give(measured(name("solve_ms"), found.ms, `ms, over ${states}`));
   figure("most_solve_ms", Math.max(...found.ms), "ms, the longest of these");
   await page.close();
-}
-
-/** Screenshots of the agent's tries, a comparison of search methods, the whole page, and the 3x3x3. */
-export async function screenshots({ screens, open, shoot }) {
-  for (const [screen, viewport] of Object.entries(screens))
-    for (const colorScheme of ["light", "dark"])
-      await step(`cube, ${screen}, ${colorScheme}`, async () => {
-        const page = await open(viewport, colorScheme, "#/cube");
-        await page.waitForTimeout(LOOK_MS);
-        await shoot(page, `${screen}-${colorScheme}-cube`);
-        await page.getByLabel("Distance", { exact: true }).fill("11");
-        await page.getByRole("button", { name: "Random position" }).click();
-        await page.waitForTimeout(SETTLE_MS);
-        await page.getByRole("button", { name: "Compare on this state" }).click();
-        await page
-          .getByText(/\d of \d methods solved it/)
-          .first()
-          .waitFor();
-        await page.getByRole("button", { name: "Start from the cube above" }).click();
-        await page.getByRole("button", { name: "Solve it" }).first().click();
-        await page.waitForTimeout(SETTLE_MS);
-        await shoot(page, `${screen}-${colorScheme}-cube-whole`, true);
-        await page.goto(page.url().replace(/#.*/, "#/cube?variant=3x3x3&v=2"));
-        await page.waitForTimeout(SETTLE_MS);
-        await page.getByRole("button", { name: "Scramble", exact: true }).click();
-        await page.waitForTimeout(SETTLE_MS);
-        await shoot(page, `${screen}-${colorScheme}-cube-3x3x3`);
-        await page.close();
-      });
 }

@@ -1,0 +1,169 @@
+// The bench `page`: speed, stability and density of each room's page on a desktop and a phone. A figure covers the first `TRACE_MS` after
+// the start of loading, if its unit does not state otherwise.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+import { everywhere, returning } from "./browser.mjs";
+import { counted, measured } from "./figure.mjs";
+
+const TRACE_MS = 15_000;
+/** Number of seconds in which frames are counted, during training and then without it. */
+const SECONDS = 5;
+const SETTLE_MS = 500;
+const SCREENS = [{ viewport: { width: 1440, height: 900 } }, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }];
+
+/** Notes the files that a page loads. The returned function gives their compressed size so far, in kB. */
+export function loadedBy(page, dist) {
+  const paths = new Set();
+  page.on("response", (response) => paths.add(new URL(response.url()).pathname));
+  return () => {
+    const files = [...paths].map((path) => join(dist, path === "/" ? "index.html" : path)).filter(existsSync);
+    return files.reduce((sum, file) => sum + brotliCompressSync(readFileSync(file)).length, 0) / 1000;
+  };
+}
+
+/** Runs in the page before its scripts: notes layout shifts, long tasks, frames, and the first picture of the stage in `traced`. */
+function trace() {
+  const traced = { shifts: [], tasks: [], frames: [], startMs: undefined, pictureMs: undefined };
+  globalThis.traced = traced;
+  const observe = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true });
+  const name = ({ localName, className }) => [localName, ...String(className).split(" ").filter(Boolean)].join(".");
+  const moved = ({ node }) => node && name(node.nodeType === Node.TEXT_NODE ? node.parentElement : node);
+  observe("layout-shift", ({ startTime, value, sources }) =>
+    traced.shifts.push({ startTime, value, moved: sources.map(moved).find(Boolean) ?? "an element that is gone" }),
+  );
+  observe("longtask", ({ startTime, duration }) => traced.tasks.push({ startTime, duration }));
+  const drawn = new WeakSet();
+  const context = CanvasRenderingContext2D.prototype;
+  for (const name of ["fill", "fillRect", "fillText", "stroke", "drawImage", "putImageData"]) {
+    const plain = context[name];
+    context[name] = function (...args) {
+      drawn.add(this.canvas);
+      return plain.apply(this, args);
+    };
+  }
+  /** True if the stage, or the curve of a room without one, shows a picture: a drawn canvas, or without a canvas a drawing or a text. */
+  const hasPicture = () => {
+    const stage = document.querySelector(".plain .returns") ?? document.querySelector(".live-panel");
+    const canvases = [...(stage?.querySelectorAll("canvas") ?? [])].filter((canvas) => canvas.checkVisibility());
+    if (canvases.length) return canvases.some((canvas) => drawn.has(canvas));
+    return Boolean(stage?.querySelector("svg") || stage?.innerText.trim());
+  };
+  const frame = (ms) => {
+    traced.frames.push(ms);
+    traced.startMs ??= globalThis.hothouse && ms;
+    // A picture that was drawn before this frame is on the screen now.
+    if (!traced.pictureMs && hasPicture()) traced.pictureMs = ms;
+    requestAnimationFrame(frame);
+  };
+  requestAnimationFrame(frame);
+}
+
+/** Runs in the page: numbers of frames in the last seconds. */
+function framesBySecond(seconds) {
+  const now = performance.now();
+  return Array.from({ length: seconds }, (_, k) => {
+    const age = (ms) => Math.floor((now - ms) / 1000);
+    return traced.frames.filter((ms) => age(ms) === k).length;
+  });
+}
+
+/** Runs in the page: controls, words and sizes of type on the first screen and in the whole page, and the page's height. */
+export function census() {
+  scrollTo(0, 0);
+  const boxOf = (node) => {
+    const range = document.createRange();
+    range.selectNode(node);
+    return range.getBoundingClientRect();
+  };
+  const shown = (element) => element.checkVisibility({ visibilityProperty: true }) && !element.closest(".unseen, .skip, option");
+  const onScreen = ({ top, bottom, left, right }) => top < innerHeight && bottom > 0 && left < innerWidth && right > 0;
+  const controls = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [role=slider]")].filter(shown);
+  const texts = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode()); )
+    if (node.data.trim() && node.parentElement.matches(":not(script, style, noscript *)") && shown(node.parentElement)) texts.push(node);
+  const counts = (holds) => {
+    const [fields, read] = [controls.filter((one) => holds(one.getBoundingClientRect())), texts.filter((text) => holds(boxOf(text)))];
+    const sized = [...read.map(({ parentElement }) => parentElement), ...fields.filter((one) => one.matches("input, select, textarea"))];
+    return {
+      controls: fields.length,
+      words: read.reduce((sum, { data }) => sum + data.trim().split(/\s+/).length, 0),
+      sizes: [...new Set(sized.map((one) => parseFloat(getComputedStyle(one).fontSize)))].sort((a, b) => a - b),
+    };
+  };
+  return { screen: counts(onScreen), page: counts(() => true), height: document.documentElement.scrollHeight };
+}
+
+/** Gives the largest counts of each tab over its sections. */
+async function density(page, name, give) {
+  const found = [];
+  await everywhere(page, async (tab) => {
+    await page.waitForTimeout(SETTLE_MS);
+    found.push({ tab: tab.toLowerCase(), ...(await page.evaluate(census)) });
+  });
+  for (const tab of new Set(found.map(({ tab }) => tab))) {
+    const all = found.filter((one) => one.tab === tab);
+    const row = (what, counts, unit) => give(counted(`${name}.${tab}.${what}`, Math.max(...counts), unit));
+    for (const [part, where] of [
+      ["screen", "on the first screen"],
+      ["page", "in the whole page"],
+    ]) {
+      const counts = all.map((one) => one[part]);
+      const sizes = [...new Set(counts.flatMap(({ sizes }) => sizes))].sort((a, b) => a - b);
+      row(
+        `${part}_controls`,
+        counts.map(({ controls }) => controls),
+        `controls ${where}`,
+      );
+      row(
+        `${part}_words`,
+        counts.map(({ words }) => words),
+        `words ${where}`,
+      );
+      row(`${part}_sizes`, [sizes.length], `sizes of type ${where} (${sizes.join(", ")} px)`);
+    }
+    row(
+      "height",
+      all.map(({ height }) => height),
+      "px, the page's height",
+    );
+  }
+}
+
+/** A row for the sum of layout shifts. The unit names the largest one. */
+function layoutShift(name, shifts) {
+  const sum = shifts.reduce((sum, { value }) => sum + value, 0);
+  const [most] = shifts.toSorted((a, b) => b.value - a.value);
+  const largest = most ? `; the largest is ${most.value.toFixed(3)} of ${most.moved} after ${(most.startTime / 1000).toFixed(1)} s` : "";
+  return counted(name, sum, `layout shift, the sum${largest}`);
+}
+
+/** Measures the page of a room on both screens. */
+export async function benchPage(browser, server, dist, room, give) {
+  for (const screen of SCREENS) {
+    const context = await browser.newContext(screen);
+    await context.addInitScript(returning);
+    await context.addInitScript(trace);
+    const page = await context.newPage();
+    const loaded = loadedBy(page, dist);
+    const name = `page.${room}.${screen.viewport.width}`;
+    await page.goto(`${server.url}#/${room}`);
+    await page.waitForFunction(() => globalThis.hothouse);
+    await page.waitForFunction((ms) => performance.now() > ms, TRACE_MS);
+    const { shifts, tasks, startMs, pictureMs } = await page.evaluate(() => traced);
+    const training = await page.evaluate(framesBySecond, SECONDS);
+    const early = ({ startTime }) => startTime < TRACE_MS;
+    const longest = tasks.filter((task) => early(task) && task.startTime > startMs).map(({ duration }) => duration);
+    give(layoutShift(`${name}.layout_shift`, shifts.filter(early)));
+    give(counted(`${name}.longest_task_ms`, Math.max(0, ...longest), "ms, longest task after the start; 0 if none reached 50 ms"));
+    give(counted(`${name}.first_picture_ms`, pictureMs ?? Infinity, "ms from the start of loading to the stage's first picture"));
+    give(counted(`${name}.first_load_kb`, loaded(), "kB, compressed, with the typeface"));
+    give(measured(`${name}.fps_training`, training, "frames a second during training"));
+    await page.evaluate(() => hothouse.command({ kind: "pause" }));
+    await page.waitForTimeout(SETTLE_MS + 1000 * SECONDS);
+    give(measured(`${name}.fps_paused`, await page.evaluate(framesBySecond, SECONDS), "frames a second without training"));
+    await density(page, name, give);
+    await context.close();
+  }
+}
