@@ -6,20 +6,24 @@ import type { Client, Crash, Options } from "./run/client";
 import { connect } from "./run/connect";
 import type { Module } from "./run/features";
 import { keep, keepRooms } from "./run/isolate";
+import { currentLink, placeIn } from "./run/link";
 import { textOf } from "./run/notice";
 import { loadVisit, places } from "./run/store";
 import { Announcer } from "./parts/announce";
 import { Badge, summary } from "./parts/badge";
 import { copy } from "./parts/dialog";
-import { h } from "./parts/dom";
+import { h, icon } from "./parts/dom";
 import { capital } from "./parts/format";
 import { keptRuns } from "./parts/kept";
 import { Notices } from "./parts/notices";
 import { Page } from "./parts/page";
+import { PALETTE_KEY, type Command } from "./parts/palette";
+import { roving } from "./parts/roving";
 import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";
 import { ROOMS } from "./rooms";
 import { onBlankCanvas } from "./fallbacks";
+import "./design.css";
 import "./style.css";
 import "./rooms/shared/layout.css";
 
@@ -29,12 +33,14 @@ const KEEP_MS = 10_000;
 /** Options to open a room. Without `room` the current room is opened. */
 type OpenOptions = Omit<Options, "room"> & { room?: string };
 
-const context = { notices: new Notices(), announcer: new Announcer(), open: (options: OpenOptions) => void open(options) };
+const context = { notices: new Notices(), announcer: new Announcer(), open: (options: OpenOptions) => void open(options), commands };
 const { notices, announcer } = context;
 
 const tools = document.querySelector<HTMLElement>("#tools")!;
 const container = document.querySelector<HTMLElement>("#room")!;
 const nav = document.querySelector<HTMLElement>("#rooms")!;
+const theme = themeButton();
+const search = h("button.search", { hidden: true }, icon("search"), h("span", "Search"), h("kbd", PALETTE_KEY));
 const keys = h("button.quiet", { "aria-label": "Help", title: "Help (?)" }, "?");
 
 declare global {
@@ -53,10 +59,13 @@ let openings = 0;
 
 for (const { id, store } of ROOMS) if (store) places.set(id, store);
 startTheme();
-tools.append(themeButton(), keys);
+tools.append(search, theme, keys);
+roving(nav);
+roving(tools);
 container.before(notices.element);
 document.body.append(announcer.element);
 keys.addEventListener("click", () => page?.help());
+search.addEventListener("click", () => page?.search());
 document.querySelector("#skip")?.addEventListener("click", (event) => {
   // The browser would put the target into the address, which is reserved for links to runs.
   event.preventDefault();
@@ -64,9 +73,9 @@ document.querySelector("#skip")?.addEventListener("click", (event) => {
 });
 addEventListener("hashchange", () => {
   const requested = roomOf(location.hash);
-  if (requested !== currentRoom) void enter(requested, location.hash);
-  // If only the variant changes, for example by the back button, the open page handles the link.
-  else if (!page?.follow(location.hash)) void open({ link: location.hash });
+  if (requested !== currentRoom) void enter(requested, currentLink());
+  // If only the tab or the variant changes, for example by the back button, the open page handles the address.
+  else if (!page?.follow(location.hash)) void open({ link: currentLink() });
 });
 onBlankCanvas(() =>
   notices.show(
@@ -101,10 +110,19 @@ function writeRooms(): void {
   requestAnimationFrame(() => open && (nav.scrollLeft = open.offsetLeft - nav.offsetLeft + open.offsetWidth - nav.clientWidth));
 }
 
+/** Commands of the header: theme, system and rooms. */
+function commands(): Command[] {
+  return [
+    { kind: "Actions", name: "Switch between light and dark", note: theme.title, words: "theme", run: () => theme.click() },
+    { kind: "Actions", name: "System in use", words: "hardware", run: () => badge?.button.click() },
+    ...rooms.map(({ id, title }) => ({ kind: "Rooms", name: title, run: () => (location.hash = `#/${id}`) })),
+  ];
+}
+
 /** Opens the run in the address. After a reload, continues the saved run of that address. */
 async function begin(): Promise<void> {
   const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-  const link = location.hash;
+  const link = currentLink();
   const reloaded = navigation?.type === "reload" || navigation?.type === "back_forward";
   const opening = openings;
   const runs = reloaded ? await loadVisit(currentRoom).catch(() => []) : [];
@@ -127,7 +145,7 @@ async function enter(next: string, link: string): Promise<void> {
 function forget(): void {
   badge?.button.remove();
   page = badge = undefined;
-  keys.hidden = true;
+  keys.hidden = search.hidden = true;
 }
 
 function leave(): void {
@@ -170,9 +188,10 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
   badge = new Badge(client.backend, opened.counts, client.device);
   const own = badge;
   client.onEvent(({ kind }) => (kind === "device" || kind === "began") && own === badge && own.show(client.device));
-  tools.prepend(badge.button);
-  keys.hidden = false;
+  search.after(badge.button);
+  keys.hidden = search.hidden = false;
   container.replaceChildren(opened.element);
+  opened.show(placeIn(location.hash));
   // Set after the room has added its listeners, because the client replays earlier events only to the first listener.
   globalThis.hothouse = client;
   // The files of this room are cached for offline use too.
@@ -190,7 +209,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
       label: autosave ? "Restart from the last autosave" : "Restart the run",
       run: () => {
         leave();
-        void open(autosave ? { checkpoint: autosave } : { link: location.hash });
+        void open(autosave ? { checkpoint: autosave } : { link: currentLink() });
       },
     });
   });
@@ -224,7 +243,7 @@ function showCrash(title: string, crash: Crash, from: Client | undefined): void 
   const { autosave } = crash;
   const again = autosave
     ? h("button.strong", { onclick: () => void open({ checkpoint: autosave }) }, "Continue from the last autosave")
-    : h("button.strong", { onclick: () => void open({ link: location.hash }) }, "Try again");
+    : h("button.strong", { onclick: () => void open({ link: currentLink() }) }, "Try again");
   container.replaceChildren(
     h("main.crash", { id: "main", tabindex: -1 }, [
       h("h1", title),
@@ -244,5 +263,5 @@ function showCrash(title: string, crash: Crash, from: Client | undefined): void 
 
 function startAnew(): void {
   history.replaceState(null, "", `${location.pathname}${location.search}${currentRoom === rooms[0]!.id ? "" : `#/${currentRoom}`}`);
-  void open({ link: location.hash });
+  void open({ link: currentLink() });
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ahead as aheadOf, aheadWhere, eventWhere, folder, hothouse, house, inWorkers, lab, saved } from "./fixture.mjs";
+import { ahead as aheadOf, aheadWhere, eventWhere, folder, hothouse, house, inWorkers, lab, part, place, saved } from "./fixture.mjs";
 import { accessible, entrance, fits, large, leave, reads, SCREENS } from "./rooms.mjs";
 
 const here = house();
@@ -23,17 +23,22 @@ const places = (page, kind) => page.locator(`.table .board-places .${kind}`);
 const ownTurn = (page) =>
   page.waitForFunction(
     () =>
-      [...document.querySelectorAll(".table-actions button")].some((one) => !one.hidden && /^(Roll|Confirm)$/.test(one.textContent)) ||
-      document.querySelector(".table .board-places .open"),
+      [...document.querySelectorAll(".table-actions button")].some(
+        (one) => !one.hidden && !one.disabled && /^(Roll|Confirm)$/.test(one.textContent),
+      ) || document.querySelector(".table .board-places .open"),
   );
 /** Starts a match against an opponent that moves without delay, because its look-ahead is 0. */
 async function sit(page, against = "random moves") {
-  await page.getByText("Play the agent", { exact: true }).click();
+  await button(page, "Play the agent").click();
+  await button(page, "New match").click();
   await page.getByLabel("Against").selectOption({ label: against });
   await page.locator(".setup").getByLabel("Look-ahead").selectOption("0");
-  await page.getByRole("button", { name: "New match" }).first().click();
+  await page.getByRole("button", { name: "Start match" }).click();
   await button(page, "Roll").waitFor();
 }
+/** Opens the form for the analysis of a position. */
+const explore = (page) => place(page, "Explore", "Analyse a position");
+const position = (page) => page.getByLabel(/^Position:/);
 /** Moves until no move is left. */
 async function playOut(page) {
   while (await places(page, "open").count()) {
@@ -68,10 +73,10 @@ test("the agent trains without a click, is tested, and plays visible games", asy
   const judged = await judging();
   for (const who of ["random", "linear"])
     assert.ok(judged[`${who}_games`] > 0 && judged[`${who}_error`] > 0 && Math.abs(judged[`${who}_points`]) < 3);
-  await page.waitForFunction(() =>
-    /random .* pubeval .* after/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")),
-  );
-  // The page lists the candidate moves. The tree shows one level more.
+  await page.waitForFunction(() => /random .* pubeval .* after/.test(document.querySelector(".returns .plot").getAttribute("aria-label")));
+  // The best three moves are below the board. The list has more of them, and the tree one level more.
+  await page.waitForFunction(() => document.querySelectorAll(".best > span").length > 1);
+  assert.match(await page.locator(".best").textContent(), /^Best of \d-\d:.*[+−]\d\.\d{3}/);
   await page.waitForFunction(() => document.querySelectorAll(".considered .candidates tbody tr").length > 1);
   await page.waitForFunction(() => document.querySelectorAll(".considered .tree .dot").length >= 21);
   assert.equal(await page.locator("h1").textContent(), "An agent that teaches itself backgammon");
@@ -81,35 +86,43 @@ test("the agent trains without a click, is tested, and plays visible games", asy
   await leave(page);
 });
 
-test("move entry, hint and verdict at the table are visible without scrolling", async () => {
-  const page = await enter({ context: { viewport: { width: 1440, height: 900 } } });
-  await sit(page);
-  await roll(page);
-  await page.evaluate(() => scrollTo(0, 0));
-  const above = async (name) => {
-    const { bottom, bar } = await page.evaluate(
-      (name) => ({
-        bottom: document.querySelector(name).getBoundingClientRect().bottom,
+test("board, moves, hint and verdict are on the first screen, and nothing moves when they change", async () => {
+  for (const [width, height] of [
+    [1280, 720],
+    [1024, 768],
+    [1440, 900],
+  ]) {
+    const page = await enter({ context: { viewport: { width, height } } });
+    await sit(page);
+    await roll(page);
+    await page.evaluate(() => scrollTo(0, 0));
+    const boxes = () =>
+      page.evaluate(() => ({
         bar: document.querySelector(".transport").getBoundingClientRect().top,
-      }),
-      name,
-    );
-    assert.ok(bottom > 0 && bottom <= bar, `${name} ends at ${bottom}, the bar begins at ${bar}`);
-  };
-  await above(".table .writing");
-  await button(page, "Hint").click();
-  await reads(page, ".verdict", /^Hint: \S+/);
-  await above(".table .verdict");
-  await page.locator(".considered .candidates button").first().click();
-  await button(page, "Confirm").click();
-  await reads(page, ".verdict", /^Your last move/);
-  await above(".table .verdict");
-  // The board shows the opponent's answer to a double.
-  await button(page, "Double").click();
-  await page.waitForFunction(() => document.querySelector(".table .playable .word").textContent === "Takes");
-  await reads(page, ".table-status", /takes: the cube is at 2/);
-  assert.equal(await page.locator(".table .playable .word").textContent(), "Takes");
-  await page.context().close();
+        all: [".board", ".best", ".note", ".writing", ".foot"].map((name) => {
+          const { top, bottom } = document.querySelector(`.table ${name}`).getBoundingClientRect();
+          return [name, top, bottom];
+        }),
+      }));
+    const { bar, all } = await boxes();
+    for (const [name, top, bottom] of all) assert.ok(top >= 0 && bottom <= bar, `${name}: ${top} to ${bottom}; the bar begins at ${bar}`);
+    await button(page, "Hint").click();
+    await reads(page, ".best", /^Hint:/);
+    await page.locator(".best button").first().click();
+    await button(page, "Confirm").click();
+    await reads(page, ".verdict", /^Your move/);
+    // Only a long verdict may move the actions.
+    const tops = ({ all: [[, board], ...rest] }) => rest.slice(0, 2).map(([name, top]) => `${name} ${Math.round(top - board)}`);
+    assert.deepEqual(tops(await boxes()), tops({ all }));
+    if (width === 1440) {
+      // The board shows the opponent's answer to a double.
+      await button(page, "Double").click();
+      await page.waitForFunction(() => document.querySelector(".table .playable .word").textContent === "Takes");
+      await reads(page, ".table-status", /takes: the cube is at 2/);
+      assert.equal(await page.locator(".table .playable .word").textContent(), "Takes");
+    }
+    await page.context().close();
+  }
 });
 
 test("a game accepts moves by pointer, keys and text, and refuses illegal moves", async () => {
@@ -124,11 +137,13 @@ test("a game accepts moves by pointer, keys and text, and refuses illegal moves"
   const before = await names();
   await places(page, "open").first().click();
   await places(page, "target").first().click();
-  await button(page, "Undo").waitFor();
+  await page.waitForFunction(
+    () => ![...document.querySelectorAll(".table-actions button")].find((one) => one.textContent === "Undo").disabled,
+  );
   assert.notDeepEqual(await names(), before);
   await button(page, "Undo").click();
   await page.waitForFunction(
-    () => [...document.querySelectorAll(".table-actions button")].find((one) => one.textContent === "Undo").hidden,
+    () => [...document.querySelectorAll(".table-actions button")].find((one) => one.textContent === "Undo").disabled,
   );
   assert.deepEqual(await names(), before);
   await playOut(page);
@@ -154,10 +169,10 @@ test("a game accepts moves by pointer, keys and text, and refuses illegal moves"
   await page.keyboard.press("d");
   // The next turn uses the text field, with the text of a hint.
   await roll(page);
-  const written = page.getByLabel("Or type the move");
+  const written = page.getByLabel("Type the move");
   await written.fill("31/2");
   await written.press("Enter");
-  await page.waitForFunction(() => document.querySelector(".table > .error").textContent.length > 20);
+  await page.waitForFunction(() => document.querySelector(".table .error").textContent.length > 20);
   assert.equal(await written.getAttribute("aria-invalid"), "true");
   await button(page, "Hint").click();
   await page.getByText("Hint for you").first().waitFor();
@@ -166,7 +181,6 @@ test("a game accepts moves by pointer, keys and text, and refuses illegal moves"
   await written.press("Enter");
   await button(page, "Confirm").click();
   await reads(page, ".verdict", /Best of|only move/);
-  await page.getByRole("button", { name: "Moves of this game" }).click();
   assert.ok((await page.locator(".moves li").count()) >= 5);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the match" }).click()]);
   assert.match(file.suggestedFilename(), /\.mat$/);
@@ -177,7 +191,7 @@ test("a new match stops the animation of the watched game", async () => {
   const page = await enter();
   for (let round = 0; round < 3; round++) {
     // The new match starts while the dice of a watched move are shown and before its checkers move.
-    await page.getByText("Watch self-play", { exact: true }).click();
+    if (round > 0) await button(page, "Watch").click();
     const seen = await page.evaluate(
       () =>
         new Promise((resolve) => {
@@ -187,7 +201,7 @@ test("a new match stops the animation of the watched game", async () => {
           new MutationObserver((_, heard) => {
             if (!/ with \d-\d$/.test(heading.textContent)) return;
             heard.disconnect();
-            [...document.querySelectorAll(".table .layers label")].find((one) => one.textContent === "Play the agent").click();
+            [...document.querySelectorAll(".table-actions button")].find((one) => one.textContent === "Play the agent").click();
             const seen = [];
             // Recording begins when the new match starts, before the first roll.
             new MutationObserver(() => {
@@ -215,41 +229,31 @@ test("the agent after one minute becomes available as an opponent", async () => 
   const init = inWorkers("const now = performance.now.bind(performance); performance.now = () => 20 * now()");
   const page = await enter({ init, context: { bypassCSP: true } });
   const kept = await aheadWhere(page, "room", "({ event }) => event.kind === 'frozen'");
-  const choice = page.getByLabel("Against").locator("option", { hasText: "agent after 1 minute" });
+  const choice = page.locator(".setup option", { hasText: "agent after 1 minute" });
   assert.equal(await choice.textContent(), "agent after 1 minute (not reached yet)");
   assert.ok(await choice.isDisabled());
   const { minutes, progress } = (await kept()).event;
   assert.deepEqual([minutes, progress.train_s >= 60 && progress.counts[0] > 0], [1, true]);
   await sit(page, "agent after 1 minute");
-  assert.equal(await page.locator(".seat.theirs strong").textContent(), "The agent at 1 min");
-  await page.getByRole("button", { name: "Moves of this game" }).click();
+  await reads(page, ".seat.theirs strong", /^The agent at 1 min$/);
   const theirs = page.locator(".moves li", { hasText: "agent at 1 min" });
   await roll(page);
   const before = await theirs.count();
   await playOut(page);
-  // The opponent also plays while the board is off-screen.
-  const below = () =>
-    page.evaluate(
-      () =>
-        new Promise((resolve) =>
-          new IntersectionObserver(([board], seen) => (seen.disconnect(), resolve(!board.isIntersecting))).observe(
-            document.querySelector(".table .board"),
-          ),
-        ),
-    );
-  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
-  assert.ok(await below());
+  // The opponent also plays while another tab is open.
+  await place(page, "Compare");
   await press(page, "Confirm");
-  await theirs.nth(before).waitFor();
+  await theirs.nth(before).waitFor({ state: "attached" });
   assert.match(await theirs.nth(before).textContent(), /\d-\d.*\/|cannot move|doubles/);
-  assert.ok(await below());
+  assert.ok(await page.locator(".table .board").isHidden());
   await leave(page);
 });
 
 test("a position id is analysed, and errors appear beside the field", async () => {
   const page = await enter();
   await event(page, "metrics");
-  const id = page.getByLabel(/^Position id/);
+  await explore(page);
+  const id = position(page);
   const dice = page.locator(".analysis-form").getByLabel(/^Dice/);
   const ask = page.getByRole("button", { name: "Analyse", exact: true });
   await id.fill("4HPwATDgc/ABMA");
@@ -267,6 +271,7 @@ test("a position id is analysed, and errors appear beside the field", async () =
   assert.equal(new Set(moves).size, 16);
   assert.ok(moves.includes("8/5 6/5"), moves.join(", "));
   await page.waitForFunction(() => document.querySelectorAll(".analysis .tree .dot").length === 5 * 21);
+  await page.getByRole("button", { name: "Ids and a link to copy" }).click();
   await page.locator(".analysis .candidates button", { hasText: /^8\/5 6\/5$/ }).click();
   await page.waitForFunction(() => document.querySelector(".analysis .copy code")?.textContent === "4HPwATCwZ/ABMA");
   // An analysis without dice concerns the position and the cube.
@@ -290,6 +295,7 @@ test("a position id is analysed, and errors appear beside the field", async () =
 test("moves are grouped by search depth in the hint and in the analysis", async () => {
   const page = await enter();
   await event(page, "metrics");
+  await explore(page);
   await page.locator(".analysis-form").getByLabel("Look-ahead").selectOption("100");
   await page.getByRole("button", { name: "Analyse", exact: true }).click();
   const groups = (where) =>
@@ -318,6 +324,7 @@ test("moves are grouped by search depth in the hint and in the analysis", async 
   const analysed = await groups(".analysis");
   check(analysed);
   assert.equal(analysed.at(-1).ply, "0-ply, not searched");
+  await place(page, "Live");
   await sit(page);
   await roll(page);
   await button(page, "Hint").click();
@@ -340,7 +347,8 @@ test("moves are grouped by search depth in the hint and in the analysis", async 
 test("a match id sets score and cube, cube decisions are analysed, and a refused position shows no result", async () => {
   const page = await enter();
   await event(page, "metrics");
-  const id = page.getByLabel(/^Position id/);
+  await explore(page);
+  const id = position(page);
   const ask = page.getByRole("button", { name: "Analyse", exact: true });
   const stakes = () => page.locator(".analysis .stakes").textContent();
   await id.fill("4HPwATDgc/ABMA:cAkAAAAAAAAA");
@@ -359,14 +367,95 @@ test("a match id sets score and cube, cube decisions are analysed, and a refused
   await id.fill("4HPwATDgc/ABMA:cAkAAAAAAAA");
   await ask.click();
   await reads(page, ".analysis .error", /match id has 12 characters, found 11/);
-  assert.equal(await page.locator(".analysis .candidates, .analysis .position-links *").count(), 0);
+  assert.equal(await page.locator(".analysis .candidates, .analysis .copy").count(), 0);
   assert.equal(await page.locator(".analysis .tree").isVisible(), false);
+  await leave(page);
+});
+
+/** Texts as GNU Backgammon and eXtreme Gammon copy them, by the id that they contain. */
+const COPIED = {
+  xg: (xgid) =>
+    `${xgid}\n\nX:Ann   O:Bob\nScore is X:2 O:1 7 pt.(s) match.\n +13-14-15-16-17-18------19-20-21-22-23-24-+\n | X           O    |   |` +
+    ` O              X |\n +12-11-10--9--8--7-------6--5--4--3--2--1-+\nPip count  X: 167  O: 167 X-O: 2-1/7\nCube: 1\nX to play 61\n`,
+  board: ([position, match]) =>
+    ` GNU Backgammon  Position ID: ${position}\n                 Match ID   : ${match}\n +12-11-10--9--8--7-------6--5--4--3--2--1-+     ` +
+    "O: gnubg\n | X        X  O    |   | O  O  X          |     0 points\n",
+  german: ([position, match]) => ` GNU Backgammon  Positions-ID: ${position}\n                 Spiel-ID   : ${match}\n`,
+};
+
+test("every id of the golden file is found in each text that a program copies", async () => {
+  const { idIn } = await part("rooms/backgammon/pasted");
+  const lines = readFileSync(new URL("../golden/backgammon_ids.txt", import.meta.url), "utf8").split("\n");
+  const ids = lines.map((line) => line.split(" ")).filter(([kind]) => kind === "id" || kind === "double");
+  assert.ok(ids.length > 200);
+  for (const [, xgid, gnu] of ids) {
+    const both = gnu.split(":");
+    for (const text of [
+      xgid,
+      ` ${xgid.slice(5)}\n`,
+      COPIED.xg(xgid),
+      COPIED.xg(xgid).replaceAll("\n", ""),
+      `See ${encodeURIComponent(xgid)}.`,
+    ])
+      assert.equal(idIn(text.replaceAll("%3D", "=")), xgid, text);
+    const labelled = [" ", "", "   ", "\n"].map((gap) => `Position ID: ${both[0]}${gap}Match ID: ${both[1]}`);
+    for (const text of [gnu, both.join(" "), ...labelled, COPIED.board(both), COPIED.german(both), COPIED.board(both).replaceAll("\n", "")])
+      assert.equal(idIn(text), gnu, text);
+    for (const text of [both[0], `Position ID: ${both[0]}`]) assert.equal(idIn(text), both[0], text);
+  }
+});
+
+test("a damaged id is left to the worker, and a text without an id is none", async () => {
+  const { idIn } = await part("rooms/backgammon/pasted");
+  for (const text of [
+    "4HPwATDgc/ABM",
+    "4HPwATDgc/ABMA:cAkAAAAAAAA",
+    "Position ID: 4HPwATDgc/ABMA Match ID: QYkqAS",
+    "XGID=-b----E-C---eE---c-e----B-:0:0:1 and more",
+    "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10:1 and more",
+    "XGID=z-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10 and more",
+  ])
+    assert.equal(idIn(text), text);
+  for (const text of ["The characterization of a counterstriking game", " +13-14-15-16-17-18------19-20-21-22-23-24-+\n | X    O |"])
+    assert.equal(idIn(text), undefined);
+});
+
+test("a pasted text is reduced to its id and analysed at once; other text is refused", async () => {
+  const page = await enter();
+  await event(page, "metrics");
+  await explore(page);
+  const paste = (text) =>
+    position(page).evaluate((field, text) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData("text/plain", text);
+      const event = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+      if (field.dispatchEvent(event)) field.value = text.replaceAll("\n", "");
+    }, text);
+  const xgid = "XGID=-b----E-C---eE---c-e----B-:1:1:1:52:2:1:0:7:10";
+  const gnu = ["4HPwATDgc/ABMA", "QYkqASAAIAAA"];
+  for (const [text, id, stakes] of [
+    [COPIED.xg(xgid), xgid, /Match to 7: player on roll 2, opponent 1, cube at 2 owned/],
+    [COPIED.board(gnu), gnu.join(":"), /Match to 9: player on roll 4, opponent 2/],
+    [xgid.slice(5), xgid, /Match to 7/],
+    [`Position ID: ${gnu[0]} Match ID: ${gnu[1]}`, gnu.join(":"), /Match to 9/],
+    [gnu[0], gnu[0], /Money play.*contains no match/],
+  ]) {
+    await paste(text);
+    await reads(page, ".analysis .stakes", stakes);
+    assert.equal(await position(page).inputValue(), id);
+    assert.equal(await page.locator(".analysis-form .error").textContent(), "");
+  }
+  await paste("A game of backgammon without any position");
+  await page.getByRole("button", { name: "Analyse", exact: true }).click();
+  await reads(page, ".analysis-form .error", /^No position in this text/);
+  assert.equal(await position(page).getAttribute("aria-invalid"), "true");
   await leave(page);
 });
 
 test("the editor sets up a position by pointer and keys, and its link opens that position", async () => {
   const page = await enter();
   await event(page, "metrics");
+  await explore(page);
   await page.getByRole("button", { name: "Edit the position" }).click();
   const editor = page.getByRole("group", { name: "Position editor" });
   const said = (words) => page.waitForFunction((words) => document.querySelector(".editor-message").textContent.includes(words), words);
@@ -392,12 +481,17 @@ test("the editor sets up a position by pointer and keys, and its link opens that
   await said("Valid position");
   await editor.getByRole("button", { name: "Apply" }).click();
   await reads(page, ".analysis .stakes", /Match to 5: player on roll 4, opponent 0, Crawford game/);
+  // The editor is closed, and its board shows the result of the analysis.
+  assert.equal(await page.locator(".analysis .board").count(), 1);
+  assert.ok(!(await editor.isVisible()));
+  await page.getByRole("button", { name: "Ids and a link to copy" }).click();
   const link = await page.getByRole("textbox", { name: "Link to this position" }).textContent();
   const xgid = await page.getByRole("textbox", { name: "XGID", exact: true }).textContent();
   assert.equal(xgid, "XGID=----A-B-------------a-----:0:0:1:21:4:0:1:5:10");
   await page.context().close();
   const other = await enter({ at: new URL(link).search + SMALL });
   await reads(other, ".analysis .stakes", /Match to 5/);
+  await other.getByRole("button", { name: "Ids and a link to copy" }).click();
   assert.equal(await other.getByRole("textbox", { name: "XGID", exact: true }).textContent(), xgid);
   await leave(other);
   const bad = await enter({ at: `?position=nonsense${SMALL}` });
@@ -405,33 +499,41 @@ test("the editor sets up a position by pointer and keys, and its link opens that
   await leave(bad);
 });
 
-test("a replay is controlled by buttons, keys and the curve, and judges errors", async () => {
+test("a game is reviewed on the table's board by buttons, keys, its moves and the curve", async () => {
   const page = await enter();
   await event(page, "metrics");
-  await page.getByText("Watch self-play", { exact: true }).click();
   await page.waitForFunction(() => document.querySelectorAll(".moves li").length >= 6);
-  await page.getByRole("button", { name: "Pause the game" }).click();
-  await page.getByRole("button", { name: "Replay this game" }).click();
-  const showsMove = (start) => page.waitForFunction((start) => document.querySelector(".replay-text").textContent.startsWith(start), start);
+  await button(page, "Review").click();
+  const shows = (start) => page.waitForFunction((start) => document.querySelector(".review-text").textContent.startsWith(start), start);
+  // The watched game waits, and the board steps through it.
   const moves = await page.locator(".moves li").count();
+  await shows(`${moves} of ${moves}.`);
+  assert.equal(await page.locator(".live-panel .board").count(), 1);
   await page.getByRole("button", { name: /^First move/ }).click();
-  await showsMove(`1 of `);
-  await reads(page, ".replay-text", /Equity [+−]\d/);
-  await page.locator(".replay").focus();
+  await shows("1 of ");
+  assert.match(await page.locator('.table [data-place="24"]').getAttribute("aria-label"), /2 checkers of yours/);
+  await reads(page, ".review-text", /Equity [+−]\d/);
   await page.keyboard.press("ArrowRight");
-  await showsMove("2 of ");
+  await shows("2 of ");
   await page.keyboard.press("End");
-  await page.waitForFunction((moves) => Number(document.querySelector(".replay-text").textContent.split(" ")[0]) >= moves, moves);
+  await shows(`${moves} of `);
   await page.keyboard.press("Home");
-  await showsMove("1 of ");
+  await shows("1 of ");
+  await page.getByRole("button", { name: /^Review move 3/ }).click();
+  await shows("3 of ");
+  assert.equal(await page.locator(".moves [aria-current=true]").count(), 1);
   await page.waitForFunction(
     () =>
-      /0\.\d{4} a move over/.test(document.querySelector(".replay-rates").textContent) &&
-      !/left to judge/.test(document.querySelector(".replay-rates").textContent),
+      /0\.\d{4} a move over/.test(document.querySelector(".review-rates").textContent) &&
+      !/left to judge/.test(document.querySelector(".review-rates").textContent),
   );
-  const box = await page.locator(".replay-graph").boundingBox();
-  await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
-  await page.waitForFunction(() => !document.querySelector(".replay-text").textContent.startsWith("1 of "));
+  await page.locator(".review-graph").scrollIntoViewIfNeeded();
+  const box = await page.locator(".review-graph").boundingBox();
+  await page.mouse.click(box.x + box.width - 12, box.y + box.height / 2);
+  await shows(`${moves} of `);
+  assert.equal(await page.locator(".moves li").count(), moves);
+  await page.getByRole("button", { name: "Back to the game" }).click();
+  await page.waitForFunction((moves) => document.querySelectorAll(".moves li").length !== moves, moves);
   await leave(page);
 });
 
@@ -504,18 +606,35 @@ test("the room passes axe in both themes and fits a phone", async () => {
     }
     await button(page, "Hint").click();
     await page.locator(".considered .candidates").waitFor();
+    await accessible(page);
+    for (const [name, opened] of [
+      ["Resign", "Resign a gammon"],
+      ["New match", "Start match"],
+    ]) {
+      await button(page, name).click();
+      await page.getByRole("button", { name: opened }).waitFor();
+      await accessible(page, "dialog[open]");
+      await page.keyboard.press("Escape");
+    }
+    await fits(page);
+    const places = page.locator(".table .board-places button");
+    assert.ok((await places.count()) >= 24);
+    await large(places, "width");
+    await playOut(page);
+    await press(page, "Confirm");
+    await page
+      .getByRole("button", { name: /^Review move 1/ })
+      .first()
+      .click();
+    await page.getByRole("button", { name: "Back to the game" }).waitFor();
+    await accessible(page);
+    await explore(page);
     await page.getByRole("button", { name: "Analyse", exact: true }).click();
     await page.locator(".analysis .candidates").waitFor();
     await accessible(page);
-    await button(page, "Resign").click();
-    await page.getByRole("button", { name: "Resign a gammon" }).waitFor();
-    await accessible(page, "dialog[open]");
-    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Edit the position" }).click();
+    await accessible(page);
     await fits(page);
-    // The page also has the hidden board of a replay, whose places do not count.
-    const places = page.locator(".table .board-places button:visible");
-    assert.ok((await places.count()) >= 24);
-    await large(places, "width");
     await page.context().close();
   }
 });

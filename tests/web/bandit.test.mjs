@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { serve } from "../../scripts/serve.mjs";
 import { ROOMS } from "../../scripts/rooms.mjs";
 import { FIRST, FIRST_FLAVOUR, wasm } from "../../scripts/wasm.mjs";
-import { ahead, dist, event, folder, house, kept, lab, notice, stored, visit } from "./fixture.mjs";
+import { ahead, dist, event, folder, house, kept, lab, notice, place, stored, visit } from "./fixture.mjs";
 
 const STORE = "hothouse-bandit";
 
@@ -36,13 +36,16 @@ test("a room without pictures trains, tests, saves and loads, with curves, table
   assert.ok(pulls_per_s > 0 && progress.pulls > 0);
   await event(page, "test");
   assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Bandit");
-  // All live knobs are beside the curve, so their group is absent.
-  assert.equal(await page.getByRole("heading", { name: "Apply during training" }).count(), 0);
+  // All live knobs are beside the curve, so their section is absent.
+  await place(page, "Settings");
+  assert.equal(await page.getByRole("tab", { name: "During training" }).count(), 0);
   await page.getByRole("heading", { name: "Apply to a new run" }).waitFor();
-  await page.waitForFunction(() => /after .* pulls/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")));
+  await page.waitForFunction(() => /after .* pulls/.test(document.querySelector(".returns .plot").getAttribute("aria-label")));
+  await place(page, "Explore");
   await page.getByRole("button", { name: "Training metrics as a table" }).click();
   assert.ok((await page.getByRole("region", { name: "Training metrics as a table" }).getByRole("rowheader").count()) > 1);
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  await place(page, "Share");
   const [csv] = await Promise.all([
     page.waitForEvent("download"),
     page.getByRole("button", { name: "Curves as CSV", exact: true }).click(),
@@ -61,6 +64,7 @@ test("a room without pictures trains, tests, saves and loads, with curves, table
 test("a choice knob changes live, a text knob applies to a new run; links contain both", async () => {
   const page = await enter(`#/bandit?payouts=${encodeURIComponent("0.1 0.7")}&baseline=none`);
   await event(page, "metrics");
+  await place(page, "Settings", "New run");
   const [baseline, payouts] = [page.getByLabel("Baseline", { exact: true }), page.getByLabel("Payouts", { exact: true })];
   assert.deepEqual([await baseline.inputValue(), await payouts.inputValue()], ["none", "0.1 0.7"]);
   const marked = await ahead(page, "mark");
@@ -174,6 +178,7 @@ test("a run without its data waits for it after a reload, and the fallback run d
   await lab(page, "bandit");
   await notice(page, /large\.txt .* was not given/);
   const noticed = await ahead(page, "notice");
+  await place(page, "Share");
   await page.getByRole("button", { name: "Continue the visit before" }).click();
   assert.match((await noticed()).text, /large\.txt/);
   const began = await ahead(page, "began");

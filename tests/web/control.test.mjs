@@ -1,8 +1,8 @@
-// Environments of the control room: switching, drawing, manual control, sweeps.
+// Environments of the control room: switching, drawing, manual control, slow motion, sweeps.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { ahead, aheadWhere, begun, event, eventWhere, house, lab, until, visit, WAIT_MS } from "./fixture.mjs";
+import { ahead, aheadWhere, begun, event, eventWhere, house, lab, part, place, until, visit, WAIT_MS } from "./fixture.mjs";
 import { accessible, fits } from "./rooms.mjs";
 
 const here = house();
@@ -39,6 +39,7 @@ const reaches = (page, least) => eventWhere(page, "test", `(event) => event.mean
 test("the table of the state plane fits a desktop and a phone", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
+  await place(page, "Explore", "State plane");
   await page.getByRole("button", { name: "State plane as a table" }).click();
   const table = page.getByRole("region", { name: "State plane as a table" });
   await table.getByRole("rowheader").first().waitFor();
@@ -49,7 +50,48 @@ test("the table of the state plane fits a desktop and a phone", async () => {
     await page.setViewportSize(viewport);
     const [wide, shown] = await table.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
     assert.ok(wide <= shown, `${wide} px of table in ${shown} at ${viewport.width}`);
+    await accessible(page);
   }
+  await page.context().close();
+});
+
+test("the network fits its card at full size, from left to right or downwards", async () => {
+  const page = await visit(here, { at: `${SMALL}&shared=1` });
+  await event(page, "metrics");
+  await place(page, "Explore", "Network");
+  for (const [width, height, down] of [
+    [1024, 768, true],
+    [1440, 900, false],
+    [390, 844, true],
+  ]) {
+    await page.setViewportSize({ width, height });
+    await page.waitForFunction((down) => {
+      const drawing = document.querySelector(".network .drawing");
+      const { width, height } = drawing.viewBox.baseVal;
+      const box = drawing.getBoundingClientRect();
+      const fits = box.right <= drawing.closest(".card").getBoundingClientRect().right - 16 + 0.5;
+      return fits && height > width === down && Math.abs(box.width / width - 1) < 0.01;
+    }, down);
+    await fits(page);
+    await accessible(page);
+  }
+  await page.context().close();
+});
+
+test("the units of the networks are drawn, with weights or gradients as edges", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 2);
+  await place(page, "Explore", "Network");
+  const canvas = ".units canvas";
+  await page.locator(`${canvas}[aria-label*="Policy: 32, 32, 2 units; outputs: "]`).waitFor();
+  await isDrawn(page, canvas, "weights");
+  const picture = () => page.evaluate((canvas) => document.querySelector(canvas).toDataURL(), canvas);
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  const weights = await picture();
+  await page.locator(".units label", { hasText: "Gradients" }).click();
+  await isDrawn(page, canvas, "gradients");
+  assert.notEqual(await picture(), weights);
+  assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
@@ -86,9 +128,13 @@ test("every environment can be selected, is drawn, has its own texts, and trains
     assert.equal(await page.locator(".worlds [aria-current=page]").count(), 1);
     titles.add(await page.locator("h1").textContent());
     await page.waitForFunction(() => !/none yet/.test(document.querySelector(".environments canvas").getAttribute("aria-label")));
-    for (const canvas of [".environments canvas", ".stage-field canvas", ".plane-field canvas"])
-      await isDrawn(page, canvas, environment.id);
+    for (const canvas of [".environments canvas", ".stage-field canvas"]) await isDrawn(page, canvas, environment.id);
     assert.equal(await page.locator(".odd").count(), Math.max(1, environment.choices.length));
+    await place(page, "Explore", "State plane");
+    await isDrawn(page, ".plane-field canvas", environment.id);
+    await place(page, "Explore", "Network");
+    await page.locator(".network .kernel:not(.bare)").first().waitFor();
+    await place(page, "Live");
   }
   assert.equal(titles.size, all.length);
   assert.deepEqual(page.said, []);
@@ -152,6 +198,7 @@ test("the pictures of policy and value change during training; keys read the pla
   assert.ok(moved("policy") > 0.02, `the policy moved by ${moved("policy")}`);
   assert.ok(moved("values") > 0.5, `the values moved by ${moved("values")}`);
 
+  await place(page, "Explore", "State plane");
   const plane = page.getByRole("application", { name: "The state plane" });
   await plane.focus();
   await page.keyboard.press("ArrowRight");
@@ -197,9 +244,9 @@ test("a round against the agent is played by keys, and its result is announced",
   await page.waitForTimeout(500);
   assert.deepEqual(await steps(), [0, 0]);
   await page.keyboard.down("ArrowRight");
-  await page.locator(".rounds tbody tr").first().waitFor();
+  await page.locator(".past tr").first().waitFor();
   await page.keyboard.up("ArrowRight");
-  const [round] = await page.locator(".rounds tbody tr").all();
+  const [round] = await page.locator(".past tr").all();
   const [yours, agents] = await round.locator("td").allTextContents();
   assert.ok(Number(yours) > 0 && Number(yours) < 60, `${yours} steps with the key held`);
   assert.ok(Number(agents) > 0);
@@ -239,9 +286,192 @@ test("arrow keys and pointer control continuous actions", async () => {
   await page.context().close();
 });
 
+test("a step takes four times as long at a quarter of the speed, and twice as long at half of it", async () => {
+  const { PACES, Touches } = await part("rooms/control/touches");
+  /** Number of steps that the worker would make in ten seconds of pictures, 60 in each second. */
+  const steps = async (rate, step_s = 0.02) => {
+    const touches = new Touches();
+    let owedS = 0;
+    for (let frame = 0, from = performance.now(); frame <= 600; frame++) {
+      touches.pass(from + (1000 * frame) / 60, rate, async (dt_s) => (owedS += dt_s));
+      await setTimeout(0); // the answer arrives before the next picture
+    }
+    return Math.round(owedS / step_s);
+  };
+  const full = await steps(PACES.full);
+  assert.equal(full, 500);
+  assert.equal(await steps(PACES.half), full / 2);
+  assert.equal(await steps(PACES.quarter), full / 4);
+});
+
+test("a key in the same moment as the controls are taken begins the round", async () => {
+  const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
+  await event(page, "metrics");
+  await page.evaluate(() => {
+    globalThis.steps = { agent: 0, visitor: 0 };
+    const ask = hothouse.ask.bind(hothouse);
+    hothouse.ask = async (question) => {
+      const answer = await ask(question);
+      if (question.touch) steps[question.touch.drive === null ? "agent" : "visitor"] = answer.player.steps;
+      return answer;
+    };
+  });
+  await until(page, "steps.agent > 3");
+  await page.evaluate(() => {
+    [...document.querySelectorAll("button")].find(({ textContent }) => textContent === "Take the controls").click();
+    document.querySelector(".stage-field").dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+  });
+  await until(page, "steps.visitor >= 5");
+  await page.context().close();
+});
+
+test("the speed at the controls slows both players, is remembered, and applies to keys and buttons", async () => {
+  const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
+  await event(page, "metrics");
+  // Records the time of each touch during a round, and the steps of both environments after it.
+  await page.evaluate(() => {
+    globalThis.touches = [];
+    const ask = hothouse.ask.bind(hothouse);
+    hothouse.ask = async (question) => {
+      const answer = await ask(question);
+      const { dt_s, drive } = question.touch ?? {};
+      if (dt_s > 0 && drive !== null) touches.push({ dt_s, player: answer.player.steps, rival: answer.rival.steps });
+      return answer;
+    };
+  });
+  /** Chooses a speed, plays 20 steps with `hold`, and returns the touches. */
+  const played = async (speed, hold, release) => {
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Take the controls" }).click();
+    if (speed) await page.locator(".pace label", { hasText: speed }).click();
+    await page.evaluate(() => (touches.length = 0));
+    await hold();
+    await until(page, "(touches.at(-1)?.player ?? 0) >= 20");
+    await release();
+    return page.evaluate(() => touches.slice(0, 1 + touches.findIndex(({ player }) => player >= 20)));
+  };
+  const key = [() => page.keyboard.down("ArrowRight"), () => page.keyboard.up("ArrowRight")];
+  const button = [
+    () =>
+      page
+        .locator(".push button")
+        .last()
+        .hover()
+        .then(() => page.mouse.down()),
+    () => page.mouse.up(),
+  ];
+  const STEP_S = 0.05;
+  const MOST_S = 0.1;
+  for (const [speed, share, [hold, release]] of [
+    ["", 0.5, key],
+    ["Quarter", 0.25, key],
+    ["Quarter", 0.25, button],
+    ["Full", 1, key],
+  ]) {
+    if (!speed) assert.ok(await page.locator(".pace input").nth(1).isChecked(), "half is the default");
+    const touches = await played(speed, hold, release);
+    // A touch makes up for at most 0.1 s of real time, so a slower speed bounds it more closely. The worker steps both players by this
+    // time.
+    assert.ok(
+      touches.every(({ dt_s }) => dt_s <= share * MOST_S + 1e-9),
+      `${speed}: a touch of ${Math.max(...touches.map(({ dt_s }) => dt_s))} s`,
+    );
+    // The page of a test draws at most ten pictures a second, so each touch has the most time that its speed permits, or almost.
+    const longest = Math.max(...touches.map(({ dt_s }) => dt_s));
+    assert.ok(longest > 0.75 * share * MOST_S, `${speed}: at most ${longest} s in a touch`);
+    let passedS = 0;
+    for (const { dt_s, player, rival } of touches) {
+      passedS += dt_s;
+      assert.ok(Math.abs(player - passedS / STEP_S) <= 1 && rival === player, `${speed}: ${player} and ${rival} steps in ${passedS} s`);
+    }
+  }
+  assert.ok(await page.locator(".stage-field").evaluate((field) => field === document.activeElement), "a click on a speed keeps the keys");
+  await page.reload();
+  await lab(page);
+  await event(page, "metrics", 1);
+  await page.getByRole("button", { name: "Take the controls" }).click();
+  assert.ok(await page.getByRole("group", { name: "Speed" }).getByLabel("Full").isChecked());
+  await page.context().close();
+});
+
+test("the first screen shows the environments, the single one and its controls, without overflow", async () => {
+  const page = await visit(here);
+  const rounds = Array.from({ length: 20 }, () => ({ yours: -1234.5, agents: -1234.5 }));
+  await page.evaluate((rounds) => {
+    const ask = hothouse.ask.bind(hothouse);
+    hothouse.ask = async (question) => {
+      const answer = await ask(question);
+      return question.ask === "touch" ? { ...answer, rounds } : answer;
+    };
+  }, rounds);
+  /** Parts of the stage that are cut off, overflow or are below the transport bar. */
+  const faults = () =>
+    page.evaluate(() => {
+      const seen = (one) => one.getClientRects().length > 0;
+      const bar = document.querySelector(".transport").getBoundingClientRect().top;
+      const stage = document.querySelector(".live-panel").getBoundingClientRect();
+      const parts = [...document.querySelectorAll(".bench canvas, .bench button, .bench label, .bench p, .bench tr, .bench li")].filter(
+        (one) => seen(one) && !one.closest(".unseen"),
+      );
+      const outside = parts.filter((one) => {
+        const { left, right, bottom } = one.getBoundingClientRect();
+        return bottom > Math.min(bar, stage.bottom) || left < stage.left || right > stage.right;
+      });
+      const full = [...document.querySelectorAll(".stage-side, .stage-actions, .bench")].filter(
+        (one) => one.scrollHeight > one.clientHeight || one.scrollWidth > one.clientWidth,
+      );
+      return [...outside, ...full].map((one) => one.outerHTML.slice(0, 90));
+    });
+  for (const { id } of await environments(page)) {
+    const began = id === "CartPole-v1" ? async () => {} : await beginning(page, id);
+    if (id !== "CartPole-v1") await page.locator(`nav a[href*="variant=${id}&"]`).click();
+    await began();
+    await page.waitForFunction(() => !/none yet/.test(document.querySelector(".environments canvas").getAttribute("aria-label")));
+    for (const [width, height] of [
+      [1024, 768],
+      [1280, 720],
+      [1920, 1080],
+    ]) {
+      await page.setViewportSize({ width, height });
+      assert.deepEqual(await faults(), [], `${id} at ${width} px`);
+      await page.getByRole("button", { name: "Take the controls" }).click();
+      await page.locator(".past tr").first().waitFor();
+      assert.deepEqual(await faults(), [], `${id} at ${width} px, at the controls`);
+      const { wide, high } = await page
+        .locator(".environments canvas")
+        .evaluate((one) => ({ wide: one.clientWidth, high: one.clientHeight }));
+      assert.ok(high >= 96 && wide >= 500, `${id} at ${width} px: environments of ${wide} by ${high} px`);
+      await page.keyboard.press("Escape");
+    }
+    await page.setViewportSize({ width: 390, height: 844 });
+    const high = await page.locator(".live-panel").evaluate((one) => one.clientHeight);
+    assert.ok(high <= 700, `${id}: ${high} px on a phone`);
+    await page.setViewportSize({ width: 1280, height: 720 }); // on a phone, a notice may cover the variants
+  }
+  await page.context().close();
+});
+
+test("the state plane moves while the stage is hidden", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  await place(page, "Explore", "State plane");
+  await page.locator(".stage-field").waitFor({ state: "hidden" });
+  await page.evaluate(() => {
+    globalThis.asked = { frame: 0, touch: 0, picture: 0 };
+    const ask = hothouse.ask.bind(hothouse);
+    hothouse.ask = (question) => {
+      asked[question.ask]++;
+      return ask(question);
+    };
+  });
+  await until(page, "Object.values(asked).every((times) => times >= 5)");
+  await page.context().close();
+});
+
 test("a small sweep finishes, the paused run resumes, and a value can be used", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 2);
+  await place(page, "Compare", "Sweep");
   await page.getByLabel("Values", { exact: true }).selectOption("3");
   await page.getByLabel("Seeds each").selectOption("1");
   await page.getByLabel("Steps each").selectOption("100000");
@@ -280,6 +510,7 @@ test("a small sweep finishes, the paused run resumes, and a value can be used", 
 test("a sweep can be stopped, and the run resumes", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 2);
+  await place(page, "Compare", "Sweep");
   const paused = await ahead(page, "running");
   await page.getByRole("button", { name: "Start the sweep" }).click();
   assert.equal((await paused()).running, false);
@@ -315,6 +546,7 @@ test("every environment passes axe (desktop light, phone dark) and fits the scre
       await accessible(page);
       await fits(page);
     }
+    await page.setViewportSize({ width: 1280, height: 800 }); // on a phone, a notice may cover the variants
     assert.equal(legends.size, 1, "the legend lists colours in one order");
   }
   await page.context().close();

@@ -2,7 +2,7 @@
 // visitor paints. Other tests measure how well the agent learns.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ahead, event, house } from "./fixture.mjs";
+import { ahead, event, house, part, place } from "./fixture.mjs";
 import { accessible, ask, entrance, fits, large, leave, narrows, reads, SCREENS } from "./rooms.mjs";
 
 const here = house();
@@ -14,18 +14,24 @@ const SOLVED = "UUUURRRRFFFFDDDDLLLLBBBB";
 const enter = entrance(here, "cube", SMALL, ".cube-picture canvas");
 /** Stops the automatic tries. */
 const still = (page) => page.getByRole("switch", { name: "Auto-play" }).uncheck({ force: true });
+/** Half of the cube's edge in px, at the depth of the cube's centre. The canvas has room for turning layers and the shadow. */
+const unitOf = ({ width, height }) => Math.min(width / 3.58, height / 3.74);
 /** Displayed stickers, as face letters in the order of the faces U, R, F, D, L, B. */
 const shown = (page) => page.locator(".cube-picture").getAttribute("data-facelets");
 const showing = (page, words) => reads(page, ".cube-status", new RegExp(words));
+/** Opens the further controls under the cube. */
+const more = (page) => page.getByRole("button", { name: "More", exact: true }).click();
+/** Moves of the shown solution. */
+const strip = (page) => page.locator(".solution-moves span:not(:first-child)");
+/** Waits until the cube shows the end of the solution. */
+const played = (page) => page.waitForFunction(() => document.querySelector(".solution-moves span:last-child.here:not(:first-child)"));
 const write = async (page, moves) => {
   const field = page.getByLabel("Moves", { exact: true });
   await field.fill(moves);
   await field.press("Enter");
 };
 const fresh = async (page) => {
-  await page.evaluate(() =>
-    [...document.querySelectorAll(".writing-moves button")].find((one) => one.textContent === "Solved cube").click(),
-  );
+  await page.evaluate(() => [...document.querySelectorAll(".cube-more button")].find((one) => one.textContent === "Solved cube").click());
   assert.equal(await shown(page), SOLVED);
 };
 
@@ -35,7 +41,7 @@ test("the agent trains without a click, is tested on every state, and tries scra
   const first = await event(page, "metrics");
   const later = await event(page, "metrics", first.progress.iteration + 1);
   assert.ok(later.progress.states > first.progress.states && later.states_per_s > 0 && later.loss > 0);
-  await showing(page, "^Auto-play: .*agent \\d+ moves?");
+  await showing(page, "^Auto-play: \\d+ quarter turns? from solved; the agent solves it in \\d+ turns? \\(\\d+ quarter turns?\\)");
   const row = await tested();
   assert.ok(row.at_1 > 0 && row.solved > 0 && row.optimal <= row.solved, JSON.stringify(row));
   await page.waitForFunction(() => /depth 1 \d.*depth 14 /.test(document.querySelector(".depths .bars-field").getAttribute("aria-label")));
@@ -60,6 +66,7 @@ test("keys, buttons, text and undo turn the cube correctly", async () => {
   const page = await enter();
   await still(page);
   await fresh(page);
+  await more(page);
   await page.locator("h1").click();
   await page.keyboard.press("c");
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("role")), "application");
@@ -73,6 +80,13 @@ test("keys, buttons, text and undo turn the cube correctly", async () => {
   assert.equal(await shown(page), await turned("R U F' D L'"));
   await page.getByRole("button", { name: "Turn U prime" }).click();
   assert.equal(await shown(page), await turned("R U F' D L' U'"));
+  // A half turn is one move, and is undone as one.
+  await page.getByRole("button", { name: "Turn B2" }).click();
+  await showing(page, "^B2\\.");
+  assert.equal(await shown(page), await turned("R U F' D L' U' B2"));
+  await page.getByRole("button", { name: "Undo" }).click();
+  await showing(page, "^B2 \\(undo\\)");
+  assert.equal(await shown(page), await turned("R U F' D L' U'"));
   await write(page, "R2 B’F");
   await page.waitForFunction(() => document.querySelector(".writing-moves input").value === "");
   assert.equal(await shown(page), await turned("R U F' D L' U' R2 B' F"));
@@ -82,7 +96,7 @@ test("keys, buttons, text and undo turn the cube correctly", async () => {
   assert.equal(await page.locator(".writing-moves input").getAttribute("aria-invalid"), "true");
   assert.equal(await shown(page), before);
   // The page shows the known distance beside the agent's estimate.
-  await reads(page, ".thought", /^Shortest: \d+\. Agent's estimate: [\d.]+\.$/);
+  await reads(page, ".reading", /^Estimate\d+\.\dShortest\d+quarter turns \(\d+ turns?\)$/);
   assert.equal(await page.locator(".actions tbody tr").count(), 6);
   assert.equal(await page.locator(".actions tr.best").count(), 1);
   // Keys in a field do not turn the cube.
@@ -116,8 +130,8 @@ test("dragging a sticker turns its layer, by mouse and by touch; dragging beside
     return found;
   };
   // The front face is left of the centre and below it. Dragging its right column up is the turn R.
-  const unit = Math.min(box.width / 3.9, box.height / 3.75);
-  const sticker = [x - 0.12 * unit, y + 0.28 * unit];
+  const unit = unitOf(box);
+  const sticker = [x - 0.12 * unit, y + 0.2 * unit];
   await pull(sticker, [sticker[0], sticker[1] - 1.3 * unit]);
   assert.deepEqual(await turns(), ["R"]);
   await fresh(page);
@@ -130,7 +144,9 @@ test("dragging a sticker turns its layer, by mouse and by touch; dragging beside
   // A drag beside the cube turns only the view.
   await pull([box.x + 12, box.y + 12], [box.x + 212, box.y + 30]);
   assert.equal(await shown(page), SOLVED);
+  await more(page);
   await page.getByRole("button", { name: "Reset view" }).click();
+  await page.evaluate(() => scrollTo(0, 0));
   await page.waitForTimeout(700);
   // A drag by touch turns the layer too.
   const cdp = await page.context().newCDPSession(page);
@@ -146,50 +162,62 @@ test("dragging a sticker turns its layer, by mouse and by touch; dragging beside
   await leave(page);
 });
 
-test("the cube is scrambled by moves and by distance, solved visibly, and methods are compared", async () => {
+test("the cube is scrambled by presets and by distance, solved visibly, and methods are compared", async () => {
   const page = await enter();
   await page.getByRole("button", { name: "Scramble", exact: true }).click();
-  await showing(page, "Scrambled by 12 moves; \\d+ moves? from solved");
+  await showing(page, "^Scrambled by 11 turns \\(\\d+ quarter turns\\); \\d+ quarter turns? from solved\\.$");
   assert.ok(!(await page.getByRole("switch", { name: "Auto-play" }).isChecked()));
+  const scramble = (await page.locator(".scramble-moves").textContent()).replace(/^Scramble: /, "");
+  assert.equal(scramble.split(" ").length, 11);
+  assert.equal(await shown(page), (await ask(page, { ask: "turn", facelets: SOLVED, moves: scramble })).facelets);
+  await page.getByLabel("Length", { exact: true }).selectOption("Farthest state");
+  await page.getByRole("button", { name: "Scramble", exact: true }).click();
+  await showing(page, "^Farthest state; 14 quarter turns from solved\\.$");
+  await page.getByLabel("Length", { exact: true }).selectOption("Random state");
+  await page.getByRole("button", { name: "Scramble", exact: true }).click();
+  await showing(page, "^Random state; \\d+ quarter turns? from solved\\.$");
+  await more(page);
   const draw = async (distance) => {
     await page.getByLabel("Distance", { exact: true }).fill(`${distance}`);
     await page.getByRole("button", { name: "Random position" }).click();
-    await showing(page, `; ${distance} moves from solved`);
+    await showing(page, `; ${distance} quarter turns from solved`);
   };
   await draw(9);
   assert.equal((await ask(page, { ask: "look", facelets: await shown(page) })).distance, 9);
   await page.getByLabel("Method", { exact: true }).selectOption("exact");
   await page.getByRole("button", { name: "Solve it" }).first().click();
-  await showing(page, "^Shortest: 9 moves");
-  assert.equal(await page.locator(".solution-moves li").count(), 9);
-  await page.getByLabel("Speed", { exact: true }).selectOption({ label: "fast" });
-  await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
+  await showing(page, "^Solved in \\d turns \\(9 quarter turns\\)\\. Shortest: 9 quarter turns\\. Exact table");
+  await page.getByLabel("Speed", { exact: true }).selectOption({ label: "Fast" });
+  await played(page);
   assert.equal(await shown(page), SOLVED);
-  // The solution can be stepped forward and back.
-  await page.getByRole("button", { name: "One move back" }).click();
+  // The solution can be stepped by keys and by clicks.
+  const moves = page.getByRole("slider", { name: "Moves of the solution" });
+  await moves.press("ArrowLeft");
   assert.notEqual(await shown(page), SOLVED);
-  await page.getByRole("button", { name: "One move forward" }).click();
+  await moves.press("End");
   assert.equal(await shown(page), SOLVED);
-  await page.getByRole("button", { name: "Back to the scramble" }).click();
+  await page.locator(".solution-moves span").first().click();
   assert.equal((await ask(page, { ask: "look", facelets: await shown(page) })).distance, 9);
+  assert.match(await moves.getAttribute("aria-valuetext"), /^0 of \d$/);
   await page.waitForFunction(() =>
-    /after 0 moves of 9, agent's estimate [\d.]+, shortest 9/.test(document.querySelector(".values-plot").getAttribute("aria-label")),
+    /after move 0 of \d, agent's estimate [\d.]+, shortest 9/.test(document.querySelector(".values-plot").getAttribute("aria-label")),
   );
+  await place(page, "Explore", "Method comparison");
   await page.getByRole("button", { name: "Compare on this state" }).click();
   await page
     .getByText(/\d of 5 methods solved it/)
     .first()
     .waitFor();
   const exact = await page.locator(".methods tbody tr").last().locator("td").allTextContents();
-  assert.deepEqual(exact.slice(0, 3), ["yes", "9", "9"]);
+  assert.deepEqual([exact[0], ...exact.slice(2, 4)], ["yes", "9", "9 quarter turns"]);
   await page.getByRole("button", { name: "Watch the solution of Exact table" }).click();
-  await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
+  await played(page);
   assert.equal(await shown(page), SOLVED);
   // A failed search reports its depth and a next step.
   await draw(14);
   await page.getByLabel("Method", { exact: true }).selectOption("beam");
-  await page.locator(".solving").getByLabel("Width").selectOption("1024");
-  await page.locator(".solving").getByLabel("Node limit").selectOption("1000");
+  await page.locator(".cube-more").getByLabel("Width").selectOption("1024");
+  await page.locator(".cube-more").getByLabel("Node limit").selectOption("1000");
   await page.getByRole("button", { name: "Solve it" }).first().click();
   await showing(page, "no solution found");
   assert.match(
@@ -199,9 +227,108 @@ test("the cube is scrambled by moves and by distance, solved visibly, and method
   await leave(page);
 });
 
+test("successive turns of a face become one move in half turns, and a half turn two moves in quarter turns", async () => {
+  const { written, lengthOf } = await part("rooms/cube/notation");
+  const names = (moves, metric) =>
+    written(moves.split(" "), metric)
+      .map(({ name }) => name)
+      .join(" ");
+  assert.equal(names("U U R F' F' R' R' R' U", "half"), "U2 R F2 R U");
+  assert.equal(names("U2 R F' L2", "quarter"), "U U R F' L L");
+  assert.equal(names("R U U' R", "half"), "R2");
+  // Each shown move ends at a state of the worker's moves; the middle of a half turn has none.
+  assert.deepEqual(
+    written(["U", "U", "R2"], "half").map(({ to }) => to),
+    [2, 3],
+  );
+  assert.deepEqual(
+    written(["R2", "U"], "quarter").map(({ to }) => to),
+    [undefined, 1, 2],
+  );
+  assert.equal(lengthOf(["U", "U", "R"], "half", "quarter"), "2 turns (3 quarter turns)");
+  assert.equal(lengthOf(["U"], "quarter", "quarter"), "1 quarter turn");
+});
+
+test("a random scramble has the chosen number of moves, none of which extends the one before", async () => {
+  const { scramble, presets } = await part("rooms/cube/scrambles");
+  const { written } = await part("rooms/cube/notation");
+  for (const size of [2, 3])
+    for (const notation of ["half", "quarter"]) {
+      const all = Array.from({ length: 40 }, () => scramble(size, 25, notation));
+      for (const moves of all) assert.deepEqual([written(moves, notation).length, moves.length], [25, 25]);
+      const faces = new Set(all.flat().map((name) => name[0]));
+      assert.equal([...faces].sort().join(""), size === 2 ? "FRU" : "BDFLRU");
+      assert.equal(
+        all.flat().some((name) => name.endsWith("2")),
+        notation === "half",
+      );
+    }
+  const names = (size, notation) => presets({ size, exact: size === 2 }, notation, "quarter").map(({ words }) => words);
+  assert.deepEqual(names(2, "half"), ["3 turns", "6 turns", "11 turns", "14 turns", "Random state", "Farthest state"]);
+  assert.equal(names(3, "quarter").at(-1), "Superflip");
+  assert.equal(names(3, "quarter")[0], "3 quarter turns");
+});
+
+test("the notation switches moves and counts, and is remembered", async () => {
+  const page = await enter();
+  await more(page);
+  await still(page);
+  await fresh(page);
+  await write(page, "U2 R F2");
+  await showing(page, "^U2 R F2\\.$");
+  await page.getByLabel("Method", { exact: true }).selectOption("exact");
+  await page.getByRole("button", { name: "Solve it" }).first().click();
+  await showing(page, "^Solved in 3 turns \\(5 quarter turns\\)\\. Shortest: 5 quarter turns\\.");
+  await played(page);
+  assert.deepEqual(await strip(page).allTextContents(), ["F2", "R'", "U2"]);
+  const quarter = page.getByText("Quarter turns", { exact: true }).first();
+  await quarter.click();
+  await showing(page, "^Solved in 5 quarter turns\\. Shortest: 5 quarter turns\\.");
+  const split = await strip(page).allTextContents();
+  assert.equal(split.length, 5);
+  assert.deepEqual([split[2], ...split.map((name) => name[0])], ["R'", "F", "F", "R", "U", "U"]);
+  assert.equal(await shown(page), SOLVED, "the step stays");
+  assert.equal(await page.getByRole("button", { name: "Turn U2" }).count(), 0);
+  assert.equal(await page.getByLabel("Length", { exact: true }).locator("option").first().textContent(), "3 quarter turns");
+  await page.reload();
+  await page.locator(".cube-picture canvas").waitFor();
+  assert.ok(await page.getByRole("radio", { name: "Quarter turns" }).isChecked());
+  await leave(page);
+});
+
+test("on a wide screen the stage with its actions fits the first screen, and the shadow the canvas", async () => {
+  const page = await enter({ context: { viewport: { width: 1280, height: 720 } } });
+  await still(page);
+  await fresh(page);
+  const bar = (await page.locator(".transport").boundingBox()).y;
+  for (const name of ["Scramble", "Solve it", "Play"]) {
+    const box = await page.locator(".cube-pane").getByRole("button", { name, exact: true }).boundingBox();
+    assert.ok(box.y + box.height <= bar, `${name} ends at ${box.y + box.height} of ${bar}`);
+  }
+  const canvas = await page.locator(".cube-picture canvas").boundingBox();
+  assert.ok(canvas.y + canvas.height <= bar && canvas.height > 300, JSON.stringify(canvas));
+  // In every view, the canvas is empty along its edge.
+  for (const key of ["Home", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowDown", "ArrowLeft"]) {
+    await page.locator(".cube-picture").press(key);
+    await page.waitForTimeout(1200);
+    const painted = await page.evaluate(() => {
+      const canvas = document.querySelector(".cube-picture canvas");
+      const { width, height } = canvas;
+      const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+      const at = (x, y) => data[4 * (y * width + x) + 3];
+      const rows = [0, height - 1].flatMap((y) => Array.from({ length: width }, (_, x) => at(x, y)));
+      const columns = [0, width - 1].flatMap((x) => Array.from({ length: height }, (_, y) => at(x, y)));
+      return { edge: Math.max(...rows, ...columns), middle: at(width >> 1, height >> 1) };
+    });
+    assert.ok(painted.edge < 8 && painted.middle === 255, `${key}: ${JSON.stringify(painted)}`);
+  }
+  await leave(page);
+});
+
 test("a custom cube is painted and typed; an invalid cube shows the reason", async () => {
   const page = await enter();
   const verdict = (words) => reads(page, ".own-verdict", new RegExp(words));
+  await place(page, "Explore", "Your own cube");
   await verdict("solved cube");
   const cell = (name) => page.locator(".net").getByRole("button", { name: new RegExp(`^${name},`) });
   // Paints a sticker, so that one colour occurs too often.
@@ -234,16 +361,16 @@ test("a custom cube is painted and typed; an invalid cube shows the reason", asy
   await verdict("is not a move");
   // Colour letters give the same state as moves.
   await read("R U R' U'");
-  await verdict("Valid cube. Shortest: 4");
+  await verdict("Valid cube. Shortest: 4 quarter turns");
   const painted = () => page.locator(".net button").evaluateAll((all) => all.map((one) => one.textContent).join(""));
   const state = await painted();
   assert.equal(state, (await ask(page, { ask: "turn", facelets: SOLVED, moves: "R U R' U'" })).facelets);
   await read(state.replaceAll(/./g, (face) => ({ U: "w", R: "r", F: "g", D: "y", L: "o", B: "b" })[face]));
-  await verdict("Valid cube. Shortest: 4");
+  await verdict("Valid cube. Shortest: 4 quarter turns");
   assert.equal(await painted(), state);
   await page.locator(".own").getByRole("button", { name: "Solve it" }).click();
-  await showing(page, "Solved in \\d+ moves?\\. Shortest: 4");
-  await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
+  await showing(page, "Solved in 4 turns \\(4 quarter turns\\)\\. Shortest: 4 quarter turns");
+  await played(page);
   assert.equal(await shown(page), SOLVED);
   await event(page, "metrics");
   await leave(page);
@@ -261,8 +388,8 @@ test("curriculum and replay of a playing learner are shown on demand", async () 
   });
   await page.waitForTimeout(1500);
   assert.equal(await asked(), 0);
-  await page.getByRole("button", { name: "Look inside" }).click();
-  await page.getByText(/Current scrambles: \d+ moves?, \d.*% solved/).waitFor();
+  await place(page, "Explore", "Inside the learner");
+  await page.getByText(/Current scrambles: \d+ quarter turns?, \d.*% solved/).waitFor();
   await page.waitForFunction(() => document.querySelectorAll(".transitions tbody tr").length === 6);
   assert.match(await page.locator(".transitions tbody tr").first().locator("td").last().textContent(), /^R −?[\d.]+R' −?[\d.]+U /);
   assert.match(await page.locator(".inside .bars-field").last().getAttribute("aria-label"), /from .*: \d+%/);
@@ -270,20 +397,22 @@ test("curriculum and replay of a playing learner are shown on demand", async () 
   await page.locator(".transitions tbody button").first().click();
   await showing(page, "A state from the replay");
   assert.ok((await ask(page, { ask: "look", facelets: await shown(page) })).distance > 0);
-  await page.locator(".inside > button").click();
   const before = await asked();
   await page.waitForTimeout(1500);
   assert.ok((await asked()) <= before + 1);
   // The other learners do not show this part.
+  await page.getByRole("tab", { name: "Explore", exact: true }).click();
+  await page.getByRole("tab", { name: "Inside the learner" }).waitFor();
   await page.locator(".worlds a", { hasText: /^2x2x2$/ }).click();
-  await page.waitForFunction(() => document.querySelector(".inside-band").hidden);
+  await page.getByRole("tab", { name: "Inside the learner" }).waitFor({ state: "hidden" });
   await leave(page);
 });
 
 test("a sweep compares learners with the same seed", async () => {
   const page = await enter();
   await still(page);
-  const sweep = page.locator(".sweep");
+  await place(page, "Compare", "Sweep");
+  const sweep = page.locator(".sweep-panel");
   assert.equal(await sweep.getByLabel("Knob").locator("option").first().textContent(), "Learner");
   assert.equal(await sweep.getByLabel("Knob").inputValue(), "variant");
   await sweep.getByLabel("Seeds each").selectOption("1");
@@ -312,6 +441,7 @@ test("a link opens the 3x3x3, with middle layers and long searches that can be s
   await event(page, "metrics");
   assert.equal(await page.locator(".worlds [aria-current]").textContent(), "3x3x3");
   await still(page);
+  await more(page);
   await page.getByRole("button", { name: "Solved cube", exact: true }).click();
   assert.equal((await shown(page)).length, 54);
   await page.keyboard.press("c");
@@ -322,8 +452,14 @@ test("a link opens the 3x3x3, with middle layers and long searches that can be s
   // A middle layer moves the centres. The agent still recognises the cube.
   await page.keyboard.press("m");
   await page.keyboard.press("Shift+M");
+  // All edges are flipped: each shows the colour of the other face, and the corners are in place.
+  await page.getByLabel("Length", { exact: true }).selectOption("Superflip");
   await page.getByRole("button", { name: "Scramble", exact: true }).click();
-  await showing(page, "Scrambled by 30 moves");
+  await showing(page, "^Superflip\\.");
+  assert.equal(await shown(page), "UBULURUFURURFRBRDRFUFLFRFDFDFDLDRDBDLULBLFLDLBUBRBLBDB");
+  await page.getByLabel("Length", { exact: true }).selectOption("25");
+  await page.getByRole("button", { name: "Scramble", exact: true }).click();
+  await showing(page, "^Scrambled by 25 turns \\(\\d+ quarter turns\\)\\.$");
   await page.getByRole("button", { name: "Solve it" }).first().click();
   await reads(page, ".search-progress", /\d states/);
   await page.getByRole("button", { name: "Cancel" }).click();
@@ -341,25 +477,34 @@ test("the room passes axe in both themes, fits a phone, and respects reduced mot
   for (const screen of SCREENS) {
     const page = await enter({ context: screen });
     assert.equal(await page.getByRole("switch", { name: "Auto-play" }).isChecked(), screen.colorScheme === "light");
+    await more(page);
     await page.getByRole("button", { name: "Random position" }).click();
     await showing(page, "from solved");
     await page.getByRole("button", { name: "Solve it" }).first().click();
     await page.waitForFunction(
-      () => document.querySelector(".solution:not(.none)") || document.querySelector(".cube-pane .error").textContent,
+      () => document.querySelector(".solution-moves:not([hidden])") || document.querySelector(".cube-pane .error").textContent,
     );
+    const check = async () => {
+      await accessible(page);
+      await fits(page);
+      await narrows(page);
+      await page.setViewportSize(screen.viewport);
+    };
+    await check();
+    await large(page.locator(".turns button, .solution-moves span"), "width");
+    await place(page, "Explore", "Method comparison");
     await page.getByRole("button", { name: "Compare on this state" }).click();
     await page
       .getByText(/\d of 5 methods solved it/)
       .first()
       .waitFor();
+    await check();
+    await place(page, "Explore", "Your own cube");
     await page.getByLabel("Facelets, or the moves of a scramble").fill("UUURFRRRFUFFDDDDLLLLBBBB");
     await page.getByRole("button", { name: "Load cube" }).click();
     await page.waitForFunction(() => document.querySelector(".own-verdict.wrong"));
-    await accessible(page);
-    await fits(page);
-    await narrows(page);
-    await page.setViewportSize(screen.viewport);
-    await large(page.locator(".net button, .turns button"), "width");
+    await check();
+    await large(page.locator(".net button"), "width");
     await page.context().close();
   }
 });

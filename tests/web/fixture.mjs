@@ -10,6 +10,8 @@ import { launch, returning } from "../../scripts/browser.mjs";
 import { root } from "../../scripts/sh.mjs";
 import { serve } from "../../scripts/serve.mjs";
 
+export { everywhere, place } from "../../scripts/browser.mjs";
+
 export const dist = join(root, "dist");
 /** Time limit of an expected event on a busy machine. */
 export const WAIT_MS = 90_000;
@@ -71,16 +73,27 @@ function fewFrames() {
 }
 
 /**
- * Opens the page in a fresh profile. The tour starts only if `first` is true. `init` runs before the page's scripts. `page.said` contains
+ * Runs in the page: replaces the file of the trained agent by the file with the given content in base64. If it is empty, there is no file.
+ */
+function trainedFile(content) {
+  const plain = window.fetch;
+  const file = () => (content ? new Response(Uint8Array.from(atob(content), (c) => c.charCodeAt(0))) : new Response(null, { status: 404 }));
+  window.fetch = (address, ...rest) => (String(address).includes("/trained/") ? Promise.resolve(file()) : plain(address, ...rest));
+}
+
+/**
+ * Opens the page in a fresh profile. `trained` is the file of the trained agent: a buffer, `page` for the page's own file, or nothing for
+ * none. The tour starts only if `first` is true. `init` runs before the page's scripts. `page.said` contains
  * the console's errors and uncaught exceptions.
  */
 export async function visit(
   here,
-  { at = "", server = here.server, init, context: settings, started = true, first = false, frames = 10 } = {},
+  { at = "", server = here.server, init, context: settings, started = true, first = false, frames = 10, trained } = {},
 ) {
   const context = await here.browser.newContext(settings);
   context.setDefaultTimeout(WAIT_MS);
   if (!first) await context.addInitScript(returning);
+  if (trained !== "page") await context.addInitScript(trainedFile, trained?.toString("base64") ?? "");
   if (frames === 10) await context.addInitScript(fewFrames);
   if (init) await context.addInitScript(init);
   const page = await context.newPage();
@@ -133,6 +146,22 @@ export async function until(page, what, arg) {
 
 /** Waits until the page has a client. If `room` is given, the client must be one of that room. */
 export const lab = (page, room) => page.waitForFunction((room) => globalThis.hothouse && (!room || hothouse.room.id === room), room);
+
+/** Opens the tabs that contain an element. The locator must also match the element while it is hidden. */
+export const reveal = (locator) =>
+  locator.evaluate((element) => {
+    for (let panel = element; panel; panel = panel.parentElement)
+      if (panel.role === "tabpanel") document.getElementById(panel.getAttribute("aria-labelledby")).click();
+  });
+
+/** Scrolls through the page, because elements are drawn only when they are visible. */
+export const scrolled = (page) =>
+  page.evaluate(async () => {
+    for (let y = 0; y < document.body.scrollHeight; y += innerHeight / 2) {
+      scrollTo(0, y);
+      await new Promise(requestAnimationFrame);
+    }
+  });
 
 /** Copies the values and counters of an event into fields named after their columns. */
 export function named(event, room) {

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { GPU_ARGS, launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { ahead, begun, dist, event, folder, hothouse, house, inWorkers, lab, named, notice, saved, visit } from "./fixture.mjs";
+import { ahead, begun, dist, event, folder, hothouse, house, inWorkers, lab, named, notice, place, saved, visit } from "./fixture.mjs";
 import { accessible, fits } from "./rooms.mjs";
 
 const here = house(GPU_ARGS);
 /** Address of a run that is small enough for a software GPU and still learns. */
-const SMALL = "#/control?envs=256&rollout_steps=16&epochs=2&minibatches=4&seed=3&v=2";
+const SMALL = "#/control/settings/device?envs=256&rollout_steps=16&epochs=2&minibatches=4&seed=3&v=2";
 const STEPS = 256 * 16;
 
 /** Returns the device decision as soon as it satisfies a condition. The condition is passed to the page as text. */
@@ -71,6 +71,7 @@ test("a selected GPU trains from the first step, and all pictures stay live", as
   await event(page, "metrics");
   await choose(page, "GPU");
   assert.match((await onGpu(page)).why, /The GPU was chosen, although it is emulated/);
+  await place(page, "Live");
   assert.match(await page.locator(".badge .long").textContent(), /^GPU: Google SwiftShader$/);
   const alive = page.evaluate(
     () =>
@@ -253,7 +254,7 @@ test("the device choice is remembered, is not part of links, and is overridden b
   await page.goto(`${here.server.url}?device=cpu${SMALL}`);
   await lab(page);
   assert.equal((await device(page)).wish, "cpu");
-  assert.ok(await page.getByRole("radio", { name: "Train on the CPU" }).isChecked());
+  assert.ok(await page.getByRole("radio", { name: "CPU", exact: true }).isChecked());
   await page.goto(`${here.server.url}?device=tpu${SMALL}`);
   await lab(page);
   assert.match((await page.evaluate(() => hothouse.backend.why)).join("\n"), /There is no device 'tpu'\. Devices: auto, cpu, gpu/);
@@ -263,7 +264,7 @@ test("the device choice is remembered, is not part of links, and is overridden b
 test("the device switch works by keyboard, and the device is announced", async () => {
   const page = await visit(here, { at: SMALL });
   await device(page);
-  await page.getByRole("radio", { name: "Train on the faster device" }).focus();
+  await page.getByRole("radio", { name: "Automatic", exact: true }).focus();
   await page.keyboard.press("ArrowRight");
   await onCpu(page);
   await page.keyboard.press("ArrowRight");
@@ -312,7 +313,7 @@ async function rounds(page, many) {
   return rows;
 }
 const FEW = { tables: 2, games: 4, batch: 16, evals: 8, round_batches: 20, minibatch: 32, most_updates: 2, replay: 1024, duel_pairs: 0 };
-const PUBLISHED = `#/backgammon?variant=published&${new URLSearchParams(FEW)}&v=2`;
+const PUBLISHED = `#/backgammon/settings/device?variant=published&${new URLSearchParams(FEW)}&v=2`;
 
 // The software adapter takes one or two minutes to compile these kernels, so a single test covers this learner.
 test("backgammon's published learner trains on the GPU and continues on the CPU after a loss, also on a phone", async () => {
@@ -351,7 +352,7 @@ test("backgammon's published learner trains on the GPU and continues on the CPU 
 });
 
 test("backgammon's strong learner stays on the CPU with a reason, and selecting the GPU shows a notice", async () => {
-  const page = await visit(here, { at: "#/backgammon?games=32&hidden=32&v=2" });
+  const page = await visit(here, { at: "#/backgammon/settings/device?games=32&hidden=32&v=2" });
   const { on_gpu, wish, why } = await device(page);
   assert.deepEqual([on_gpu, wish], [false, "auto"]);
   await page.locator(".device").getByText(why).waitFor();

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
 import { launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { dist, event, folder, house, lab, notice, until, visit } from "./fixture.mjs";
+import { dist, event, everywhere, folder, house, lab, notice, place, scrolled, until, visit } from "./fixture.mjs";
 
 const here = house();
 
@@ -97,14 +97,9 @@ for (const isolated of [true, false])
       await page.locator(`#rooms a[href="#/${room}"]`).click();
       await lab(page, room);
       await event(page, "metrics");
-      // Elements further down are drawn only when they become visible.
-      await page.evaluate(async () => {
-        for (let y = 0; y < document.body.scrollHeight; y += innerHeight / 2) {
-          scrollTo(0, y);
-          await new Promise(requestAnimationFrame);
-        }
-      });
+      await everywhere(page, () => scrolled(page));
     }
+    await place(page, "Share");
     const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
     assert.match(file.suggestedFilename(), /\.safetensors$/);
     assert.deepEqual(await page.evaluate(() => refused), []);

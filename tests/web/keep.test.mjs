@@ -200,12 +200,12 @@ test("a game continues with another learner, after a new run and after a reload;
   await fresh();
   assert.equal(await sat(), seed);
 
-  await page.getByText("Watch self-play", { exact: true }).click();
+  await page.getByRole("button", { name: "Watch", exact: true }).click();
   await notice(page, /New match started. Previous match saved./);
   assert.equal(await sat(), undefined);
   const undone = async () => {
     await until(page, async (seed) => (await hothouse.ask({ ask: "session" }))?.setup.seed === seed, seed);
-    assert.ok(await page.getByRole("radio", { name: "Play the agent", exact: true }).isChecked());
+    await page.getByRole("button", { name: "Watch", exact: true }).waitFor();
   };
   await page.locator(".notice", { hasText: "New match" }).getByRole("button", { name: "Undo" }).click();
   await undone();
@@ -219,11 +219,10 @@ test("a game continues with another learner, after a new run and after a reload;
   await again();
   assert.equal(await sat(), seed);
   // The undo of the match's replacement survives a reload too.
-  await page.getByText("Watch self-play", { exact: true }).click();
+  await page.getByRole("button", { name: "Watch", exact: true }).click();
   await notice(page, /New match started/);
   await again();
   assert.equal(await sat(), undefined);
-  await page.getByRole("button", { name: "Moves of this game" }).click();
   await page.getByRole("button", { name: "Previous match" }).click();
   await undone();
   await page.context().close();

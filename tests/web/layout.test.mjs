@@ -1,10 +1,11 @@
-// Layout of every room and dialog on four screen widths, light and dark: nothing is clipped or overflows, targets are large enough, and axe
+// Layout of every tab, section and dialog of every room on four screen widths, light and dark: nothing is clipped or overflows, nothing
+// shifts during training, targets are large enough, sizes of type are those of the design system, no screen has too many controls, and axe
 // finds no serious issue. Each room is loaded once; then the screen size changes.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
-import { event, house, lab, until, visit } from "./fixture.mjs";
+import { event, everywhere, house, lab, until, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -15,12 +16,22 @@ const SCREENS = [
   { width: 820, height: 1180 },
   { width: 1440, height: 900 },
 ];
-const PHONE = 390;
-/** Widths of the screens on which axe checks both themes. */
-const AXED = [PHONE, 1440];
+const PHONE = SCREENS[1];
+/** The rest of the page is the same in every tab and checked once. */
+const OPEN_PANEL = ".panels > .panel:not([hidden])";
+const DESKTOP = { width: 1280, height: 720 };
+/** Widths of the screens on which axe checks the page after loading. The parts of the page are checked on a phone only. */
+const AXED = [PHONE.width, 1440];
 /** Minimum target size (WCAG 2.5.8). */
 const TARGET_PX = 24;
 const BAR_SHARE = 0.08;
+const TYPE_PX = [12, 14, 16, 20, 28, 44];
+const MOST_CONTROLS = 40;
+/** Greatest height of a tab on a phone. */
+const TALLEST_PX = 3000;
+/** Time in which the layout may not shift, and the greatest sum of shifts (as browsers score them). */
+const SHIFT_MS = 4000;
+const MOST_SHIFT = 0.02;
 
 /** Runs in the page: finds elements that are clipped, overflow, scroll without a cue, or are too small as targets. */
 function misfits([within, target, narrow]) {
@@ -48,6 +59,9 @@ function misfits([within, target, narrow]) {
     const text = !["CANVAS", "INPUT", "SELECT", "TEXTAREA", "svg", "math"].includes(element.tagName) && style.display !== "inline";
     if (text && over.x && (/hidden|clip/.test(style.overflowX) || element.tagName === "BUTTON"))
       found.push(`${name(element)} is cut: ${element.scrollWidth} in ${element.clientWidth}`);
+    const ownText = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+    if (element.tagName === "P" && over.x && ownText && style.overflowX === "visible")
+      found.push(`${name(element)} has text that sticks out`);
     if (text && over.y && /hidden|clip/.test(style.overflowY))
       found.push(`${name(element)} is cut: ${element.scrollHeight} in ${element.clientHeight} high`);
     if (text && over.x && /auto|scroll/.test(style.overflowX) && style.scrollbarWidth === "none" && style.backgroundImage === "none")
@@ -65,6 +79,50 @@ function misfits([within, target, narrow]) {
   }
   return [...new Set(found)];
 }
+
+/** Runs in the page: finds elements whose text has a size that is not one of `sizes`. */
+function oddSizes(sizes) {
+  const found = new Set();
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { parentElement: element, textContent } = texts.currentNode;
+    if (!textContent.trim() || element.closest("svg, math, script, noscript, .unseen") || !element.checkVisibility()) continue;
+    const size = parseFloat(getComputedStyle(element).fontSize);
+    if (!sizes.includes(size)) found.add(`${element.tagName}.${element.className} "${textContent.trim().slice(0, 24)}" has ${size} px`);
+  }
+  return [...found];
+}
+
+/**
+ * Runs in the page: greatest number of controls that are visible at once while the page is scrolled. The points of a board are one control,
+ * and so are the slider and the number of a knob.
+ */
+async function mostControls() {
+  const all = [...document.querySelectorAll("a[href], button, select, summary, input:not([type=file]), textarea, [role=application]")];
+  const parts = ".board-places, .net, .knob input[type=range]";
+  const controls = all.filter((one) => !one.closest(parts) && one.checkVisibility({ visibilityProperty: true }));
+  let most = 0;
+  for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 4) {
+    scrollTo({ top: y, behavior: "instant" });
+    const boxes = controls.map((one) => one.getBoundingClientRect());
+    most = Math.max(most, boxes.filter(({ top, bottom, height }) => height > 0 && bottom > 0 && top < innerHeight).length);
+  }
+  scrollTo({ top: 0, behavior: "instant" });
+  return most;
+}
+
+/** Runs in the page: sum of the layout shifts in a time. */
+const shifts = (ms) =>
+  new Promise((resolve) => {
+    const found = [];
+    const observer = new PerformanceObserver((list) => found.push(...list.getEntries()));
+    observer.observe({ type: "layout-shift" });
+    setTimeout(() => {
+      observer.disconnect();
+      const name = ({ node }) => node?.outerHTML?.slice(0, 60) ?? String(node);
+      resolve({ sum: found.reduce((sum, { value }) => sum + value, 0), at: found.flatMap(({ sources }) => sources.map(name)) });
+    }, ms);
+  });
 
 /** Waits until the layout is stable for some frames and no animation is running. */
 const settled = (page) =>
@@ -96,21 +154,34 @@ async function serious(page, within, colorScheme) {
   return found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`);
 }
 
-/** Checks a part of the page on every screen. */
-async function look(page, what, within) {
+/** Checks a part of the page on every screen. On the widths in `axed`, axe checks both themes. */
+async function look(page, what, within, axed = [PHONE.width]) {
   const found = [];
   for (const screen of SCREENS) {
     await page.setViewportSize(screen);
-    for (const colorScheme of AXED.includes(screen.width) ? ["light", "dark"] : ["light"]) {
+    for (const colorScheme of axed.includes(screen.width) ? ["light", "dark"] : ["light"]) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" }); // turns colour transitions off
       await settled(page);
       const where = `${what}, ${screen.width} px, ${colorScheme}`;
       if (colorScheme === "light")
         found.push(...(await page.evaluate(misfits, [within, TARGET_PX, SCREENS[0].width])).map((words) => `${where}: ${words}`));
-      if (AXED.includes(screen.width)) found.push(...(await serious(page, within, colorScheme)).map((words) => `${where}: ${words}`));
+      if (axed.includes(screen.width)) found.push(...(await serious(page, within, colorScheme)).map((words) => `${where}: ${words}`));
     }
   }
-  assert.deepEqual(found, []);
+  return found;
+}
+
+/** Checks the open tab on a phone: its height, its sizes of type, and the number of its controls on a screen. */
+async function measure(page, what) {
+  await page.setViewportSize(PHONE);
+  await settled(page);
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  const controls = await page.evaluate(mostControls);
+  return [
+    ...(await page.evaluate(oddSizes, TYPE_PX)),
+    ...(height > TALLEST_PX ? [`${height} px high`] : []),
+    ...(controls > MOST_CONTROLS ? [`${controls} controls on one screen`] : []),
+  ].map((words) => `${what}: ${words}`);
 }
 
 /** Opens collapsed sections. */
@@ -121,56 +192,102 @@ async function unfold(page) {
   await until(page, `(${folded})().length === 0`);
 }
 
-for (const room of ROOMS)
-  test(`${room} fits all screens without clipping or small targets, and axe finds no serious issue`, async () => {
-    const page = await visit(here, { at: `#/${room}`, frames: 60 }); // paused, so drawing is cheap
-    await event(page, "metrics");
-    await page.evaluate(() => hothouse.command({ kind: "pause" }));
-    await page.addScriptTag({ path: axe });
-    // First the state after loading is checked.
-    for (const { width, height } of SCREENS) {
-      await page.setViewportSize({ width, height });
+/** Opens a room. By default its run is paused. */
+async function entered(room, { paused = true, viewport = DESKTOP } = {}) {
+  const page = await visit(here, { at: `#/${room}`, frames: 60, context: { viewport } });
+  await event(page, "metrics");
+  if (paused) await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  await page.addScriptTag({ path: axe });
+  return page;
+}
+const closed = async (page) => {
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+};
+
+/** Checks that the page is not wider than a screen, and that the bar leaves room for it. */
+async function edges(page, { width, height }) {
+  await page.setViewportSize({ width, height });
+  await settled(page);
+  const { bar, over } = await page.evaluate(() => ({
+    bar: document.querySelector(".transport").offsetHeight,
+    over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  }));
+  return [
+    ...(over > 0 ? [`${width} px: ${over} pixels wider than the screen`] : []),
+    ...(bar > BAR_SHARE * height && width > SCREENS[0].width ? [`${width} px: the bar takes ${bar} of ${height}`] : []),
+  ];
+}
+
+/** Checks the dialogs of help and of the badge. */
+async function lookAtDialogs(page) {
+  const found = [];
+  for (const name of ["Help", await page.locator("#tools .badge").getAttribute("aria-label")]) {
+    await page.getByRole("button", { name, exact: true }).click();
+    await page.locator("dialog[open] :nth-child(2)").first().waitFor();
+    found.push(...(await look(page, `dialog "${name}"`, "dialog[open]")));
+    await page.keyboard.press("Escape");
+  }
+  return found;
+}
+
+/** Checks each step of the tour. */
+async function lookAtTour(page) {
+  const found = [];
+  await page.getByRole("button", { name: "Help", exact: true }).click();
+  await page.getByRole("button", { name: "Take the tour" }).click();
+  for (;;) {
+    found.push(...(await look(page, `tour, "${await page.locator(".tour h2").textContent()}"`, ".tour")));
+    const next = page.locator(".tour").getByRole("button", { name: "Next" });
+    if (!(await next.count())) return found;
+    await next.click();
+  }
+}
+
+for (const room of ROOMS) {
+  test(`${room}: the first screen has the picture, the value, the curve and three knobs, and nothing shifts during training`, async () => {
+    const page = await entered(room, { paused: false });
+    const top = (selector) => page.evaluate((selector) => document.querySelector(selector).getBoundingClientRect().top, selector);
+    for (const viewport of [DESKTOP, PHONE]) {
+      await page.setViewportSize(viewport);
       await settled(page);
-      const found = (await page.evaluate(misfits, ["body", TARGET_PX, SCREENS[0].width])).map((words) => `${width} px: ${words}`);
-      const { bar, curve, over } = await page.evaluate(() => ({
-        bar: document.querySelector(".transport").offsetHeight,
-        curve: document.querySelector(".returns").getBoundingClientRect().top + scrollY,
-        over: document.documentElement.scrollWidth - document.documentElement.clientWidth,
-      }));
-      if (over > 0) found.push(`${width} px: ${over} pixels wider than the screen`);
-      if (bar > BAR_SHARE * height) found.push(`${width} px: the bar takes ${bar} of ${height}`);
-      // On a phone the picture comes first, and the curve must begin on the first screen.
-      if (width === PHONE && curve > height) found.push(`the curve is ${Math.round(curve)} px down`);
-      assert.deepEqual(found, []);
+      const { sum, at } = await page.evaluate(shifts, SHIFT_MS);
+      assert.ok(sum <= MOST_SHIFT, `${viewport.width} px: the layout shifts by ${sum}: ${at.join(" ")}`);
     }
+    assert.ok((await top(".returns")) <= 1.5 * PHONE.height, `on a phone the curve is ${await top(".returns")} px down`);
+    assert.ok((await top(".live-panel")) < (await top(".returns")), "on a phone the picture is above the curve");
+    await page.setViewportSize(DESKTOP);
+    await settled(page);
+    const bar = await top(".transport");
+    const beyond = await page.evaluate((bar) => {
+      const parts = [".tabs", ".returns .number", ".returns .plot", ".first-knobs .knob"].flatMap((part) => [
+        ...document.querySelectorAll(part),
+      ]);
+      return parts.filter((part) => part.getBoundingClientRect().bottom > bar).map(({ className }) => className);
+    }, bar);
+    assert.deepEqual(beyond, []);
+    assert.ok(bar - (await top(".live-panel")) >= 400, "the picture has most of the first screen");
     // The main knobs are beside the curve. No knob appears twice.
     assert.equal(await page.locator(".returns .first-knobs .knob").count(), 3);
     assert.equal(await page.locator(".knob").count(), await page.evaluate(() => hothouse.knobs.length + 1), "each knob, and the seed");
-    await unfold(page);
-    await look(page, "page with all that folds", "body");
-    // Then the dialogs are checked, and the tour beside its target.
-    const openers = {
-      Help: "Help",
-      "Run it natively": "Run it natively",
-      badge: await page.locator("#tools .badge").getAttribute("aria-label"),
-    };
-    for (const [what, name] of Object.entries(openers)) {
-      await page.getByRole("button", { name, exact: true }).click();
-      await page.locator("dialog[open] :nth-child(2)").first().waitFor();
-      await look(page, `dialog "${what}"`, "dialog[open]");
-      await page.keyboard.press("Escape");
-    }
-    await page.getByRole("button", { name: "Help", exact: true }).click();
-    await page.getByRole("button", { name: "Take the tour" }).click();
-    for (;;) {
-      await look(page, `tour, "${await page.locator(".tour h2").textContent()}"`, ".tour");
-      const next = page.locator(".tour").getByRole("button", { name: "Next" });
-      if (!(await next.count())) break;
-      await next.click();
-    }
-    assert.deepEqual(page.said, []);
-    await page.context().close();
+    await closed(page);
   });
+
+  test(`${room}: the page, every tab and section, the dialogs and the tour fit all screens, and axe finds no serious issue`, async () => {
+    const page = await entered(room);
+    const found = await look(page, "after loading", "body", AXED);
+    for (const screen of SCREENS) found.push(...(await edges(page, screen)));
+    await everywhere(page, async (...titles) => {
+      const what = titles.join(", ");
+      found.push(...(await measure(page, what)));
+      await unfold(page);
+      found.push(...(await look(page, what, OPEN_PANEL)));
+    });
+    found.push(...(await lookAtDialogs(page)), ...(await lookAtTour(page)));
+    assert.deepEqual(found, []);
+    await closed(page);
+  });
+}
 
 /** Selectors and animation names of all style rules. Rules that set custom properties are skipped. */
 const selectors = () => {

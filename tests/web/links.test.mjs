@@ -1,7 +1,7 @@
 // A link, the address and a command reproduce a run with its live changes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ahead, event, house, kept, lab, notice, visit } from "./fixture.mjs";
+import { ahead, event, house, kept, lab, notice, place, visit } from "./fixture.mjs";
 
 const here = house();
 const SMALL = "#/control?envs=64&rollout_steps=16&seed=5&v=2";
@@ -25,17 +25,18 @@ test("a link copied after live changes reproduces the run, and the page confirms
   const first = await turn(page, "lr", 0.001);
   const second = await turn(page, "entropy", 0.02);
   const { iteration } = await event(page, "digest", second + 1);
+  await place(page, "Share");
   await page.getByRole("button", { name: "Copy link" }).click();
   const contents = "The link contains the settings and the seed, and 2 live changes of knobs, each at its iteration.";
   await page.getByText(new RegExp(`${contents} After [0-9]+ iterations the page checks`)).waitFor();
   const link = await page.evaluate(() => navigator.clipboard.readText());
+  assert.ok(!link.includes("share"), `the link names no tab: ${link}`);
   assert.ok(link.includes(`&at=${first}:lr=0.001&at=${second}:entropy=0.02&v=2&digest=`), link);
   assert.ok(Number(/digest=(\d+)/.exec(link)[1]) >= iteration, link);
 
-  await page.getByRole("button", { name: "Run it natively" }).click();
-  const dialog = page.getByRole("dialog", { name: "Run it natively" });
-  await dialog.getByText("It repeats 2 live changes of knobs, each at its iteration.").waitFor();
-  const command = await dialog.locator("code").first().textContent();
+  await place(page, "Share", "Terminal and Python");
+  await page.getByText("The command repeats 2 live changes of knobs, each at its iteration.").waitFor();
+  const command = await page.locator(".commands code").first().textContent();
   assert.ok(command.endsWith(` --at ${first}:lr=0.001 --at ${second}:entropy=0.02`), command);
   await page.context().close();
 
@@ -61,6 +62,7 @@ test("copying a link shows what the link cannot contain", async () => {
   const page = await visit(here, { at: SMALL, context: CLIPBOARD });
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await page.evaluate(() => hothouse.command({ kind: "reset", config: null }));
+  await place(page, "Share");
   await page.getByRole("button", { name: "Copy link" }).click();
   await notice(page, /No digest is known yet: one is taken every 16 iterations/);
   // The run has more live changes than a link can contain.
@@ -82,6 +84,8 @@ test("the address follows the settings; a reload continues the run, and a copied
   const page = await visit(here, { at: "#/control?seed=5" });
   await event(page, "metrics", 3);
   assert.match(await address(page, /^#\/control\?variant=CartPole-v1&seed=5&v=2$/), /seed=5/);
+  // The change is so late that the copy has not reached it when this test starts to wait for it.
+  await event(page, "metrics", 20);
   const at = await turn(page, "lr", 0.001);
   const hash = await address(page, new RegExp(`seed=5&at=${at}:lr=0.001&v=2$`));
   const { iteration } = (await event(page, "metrics", at + 20)).progress;
@@ -95,11 +99,12 @@ test("the address follows the settings; a reload continues the run, and a copied
   assert.equal((await event(copy, "mark")).progress.iteration, at);
   assert.equal(await address(copy, /at=/), hash);
   // A new run with changed settings changes the address too. It does not repeat the live changes.
+  await place(copy, "Settings", "New run");
   await copy.getByLabel("Seed", { exact: true }).fill("6");
   await copy.getByLabel("Seed", { exact: true }).press("Enter");
   await copy.keyboard.press("Escape");
   await copy.getByRole("button", { name: "Start new run" }).click();
-  await address(copy, /^#\/control\?variant=CartPole-v1&seed=6&lr=0.001&v=2$/);
+  await address(copy, /^#\/control\/settings\/knobs\?variant=CartPole-v1&seed=6&lr=0.001&v=2$/);
   await copy.context().close();
   await page.context().close();
 });

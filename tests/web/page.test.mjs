@@ -50,6 +50,41 @@ test("a first visit loads at most 800 kB, compressed", async () => {
   await context.close();
 });
 
+/** For `init`: counts the animations of the value that a solved run starts. */
+const countAnimations = () => {
+  const { animate } = Element.prototype;
+  globalThis.celebrations = 0;
+  Element.prototype.animate = function (...settings) {
+    if (this.matches(".returns .number")) celebrations++;
+    return animate.apply(this, settings);
+  };
+};
+
+for (const [reducedMotion, times] of [
+  ["no-preference", 1],
+  ["reduce", 0],
+])
+  test(`a solved run emphasises its value ${times} times with the motion setting ${reducedMotion}`, async () => {
+    const page = await visit(here, { at: "#/control?seed=3&v=2", init: countAnimations, context: { reducedMotion } });
+    const { progress } = await event(page, "solved");
+    await event(page, "test", progress.iteration + 1);
+    assert.equal(await page.evaluate(() => celebrations), times);
+    await page.context().close();
+  });
+
+test("a long test is named beside the curve's title while the counters do not change, and nothing moves", async () => {
+  const page = await visit(here, { at: "#/cube?v=2" });
+  await event(page, "metrics");
+  const plot = () => page.locator(".returns .plot").boundingBox();
+  const before = await plot();
+  const tested = await ahead(page, "test");
+  await page.waitForFunction(() => document.querySelector(".returns .where").textContent === "Testing…");
+  assert.deepEqual(await plot(), before);
+  await tested();
+  await page.waitForFunction(() => document.querySelector(".returns .where").textContent === "");
+  await page.context().close();
+});
+
 test("100 fresh episodes reach the published threshold within two million steps", async () => {
   const page = await visit(here, { at: "#/control?seed=3&v=2" });
   const { progress } = await event(page, "solved");
@@ -90,7 +125,7 @@ test("the page keeps its frame rate during training", async () => {
 test("transport and knobs work by keyboard only, with a visible focus", async () => {
   const page = await visit(here);
   const reached = [];
-  for (let i = 0; i < 140; i++) {
+  for (let i = 0; i < 60; i++) {
     await page.keyboard.press("Tab");
     const focus = await page.evaluate(() => {
       const element = document.activeElement;
@@ -104,7 +139,7 @@ test("transport and knobs work by keyboard only, with a visible focus", async ()
     if (focus) reached.push(focus);
   }
   const names = reached.map((focus) => focus.name);
-  for (const wanted of [/^Pause/, /^Step/, /^New run/, /^Speed/, /Learning rate/, /link/i, /natively/i])
+  for (const wanted of [/^Live/, /^Pause/, /^Step/, /^New run/, /^Max/, /^Learning rate/, /^Take the controls/])
     assert.ok(
       names.some((name) => wanted.test(name)),
       `no ${wanted} among: ${names.join(" | ")}`,
@@ -125,10 +160,10 @@ test("transport and knobs work by keyboard only, with a visible focus", async ()
 });
 
 const LOOKS = 60;
-/** Changes per second of three pictures: the environments, the stage and the state plane. Each picture is sampled every 50 ms. */
+/** Changes per second of two pictures: the environments and the stage. Each picture is sampled every 50 ms. */
 const changes = (page) =>
   page.evaluate(async (looks) => {
-    const canvases = [".environments canvas", ".stage-field canvas", ".plane-field canvas"].map((name) => document.querySelector(name));
+    const canvases = [".environments canvas", ".stage-field canvas"].map((name) => document.querySelector(name));
     const look = (canvas) => new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
     let before = canvases.map(look);
     const counts = canvases.map(() => 0);

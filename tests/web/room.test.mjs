@@ -1,7 +1,8 @@
 // Interaction with the control room: pushing the pole, changing knobs, restoring, tables, saving and loading.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ahead, begun, event, house, until, visit, WAIT_MS } from "./fixture.mjs";
+import { setTimeout } from "node:timers/promises";
+import { ahead, begun, event, house, place, reveal, until, visit, WAIT_MS } from "./fixture.mjs";
 
 const here = house();
 /** Address of a small run with short iterations. */
@@ -29,6 +30,7 @@ test("a live change leaves a mark and can be undone; the undone curve stays as t
   await page.getByRole("cell", { name: /Learning rate changed from .* to 0.001/ }).waitFor();
 
   const began = await begun(page, () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
+  await page.getByRole("button", { name: "All knobs" }).click();
   await page.getByRole("button", { name: /^Restore the run before Learning rate/ }).click();
   const { progress: at, marks, history } = await began();
   assert.equal(at.iteration, mark.progress.iteration);
@@ -82,6 +84,7 @@ test("the previous run can be restored after a new start", async () => {
 test("a change of a fixed knob is pending until a new run, and can be undone", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
+  await place(page, "Settings", "New run");
   const field = page.getByLabel("Environments", { exact: true });
   await field.fill("128");
   await field.press("Enter");
@@ -95,13 +98,13 @@ test("a change of a fixed knob is pending until a new run, and can be undone", a
   // A pending change is not styled as an error.
   const [waits, error] = await page.evaluate(() => [
     getComputedStyle(document.querySelector(".waits label")).color,
-    getComputedStyle(document.documentElement).getPropertyValue("--rust"),
+    getComputedStyle(document.documentElement).getPropertyValue("--error"),
   ]);
-  const rust = await page.evaluate(
+  const refused = await page.evaluate(
     (colour) => Object.assign(document.createElement("i"), { style: `color: ${colour}` }).style.color,
     error,
   );
-  assert.notEqual(waits, rust);
+  assert.notEqual(waits, refused);
   await page.getByRole("button", { name: "Start new run" }).click();
   assert.equal((await began()).knobs.envs, 128);
   assert.equal(await page.getByRole("button", { name: "Start new run" }).count(), 0);
@@ -174,6 +177,7 @@ test("dialogs take and restore the focus; single keys never act from a field and
   await page.keyboard.press("Escape");
   assert.ok(await badge.evaluate((element) => element === document.activeElement));
 
+  await place(page, "Settings", "New run");
   await page.getByLabel("Seed", { exact: true }).focus();
   await page.keyboard.press("r");
   await page.keyboard.press("?");
@@ -192,6 +196,7 @@ test("dialogs take and restore the focus; single keys never act from a field and
 test("a loaded run continues where it was saved, with the replaced run as its past run", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 4);
+  await place(page, "Share");
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
   assert.match(file.suggestedFilename(), /^hothouse-control-CartPole-v1-seed1-.*\.safetensors$/);
   await page.getByRole("button", { name: "New run", exact: true }).click();
@@ -233,12 +238,42 @@ test("every chart and the network have tables with caption and headings", async 
     ],
     ["The network as a table", ["Kernel", "Operation", "Output", "Weights", "Inputs"]],
   ]) {
+    await reveal(page.getByRole("button", { name, includeHidden: true }));
     await page.getByRole("button", { name }).click();
     const region = page.getByRole("region", { name });
     assert.deepEqual(await region.getByRole("columnheader").allTextContents(), columns);
     assert.ok((await region.getByRole("rowheader").count()) >= 2);
     assert.notEqual(await region.locator("caption").textContent(), "");
   }
+  await page.context().close();
+});
+
+test("Network shows histograms of weights and gradients by layer, and asks only while it is on the screen", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 2);
+  await page.evaluate(() => {
+    const ask = hothouse.tensors.bind(hothouse);
+    globalThis.asked = 0;
+    hothouse.tensors = () => (globalThis.asked++, ask());
+  });
+  const asked = () => page.evaluate(() => globalThis.asked);
+  await place(page, "Explore", "Network");
+  await page.getByText("No values yet").scrollIntoViewIfNeeded();
+  const pictures = page.locator(".tensor canvas");
+  await pictures.first().waitFor();
+  assert.equal(await pictures.count(), 4, "weights and gradients of a weight and of a bias");
+  await page.getByLabel("Layer", { exact: true }).selectOption("critic.2");
+  await page.getByRole("img", { name: /^Weights of critic\.2\.weight, (?:[2-9]|\d{2,}) samples; newest: min .*, deviation / }).waitFor();
+  await page.getByRole("img", { name: /^Average gradient: Adam’s first moment of critic\.2\.bias, / }).waitFor();
+  await page.getByRole("button", { name: "Weights and gradients as a table" }).click();
+  const table = page.getByRole("region", { name: "Weights and gradients as a table" });
+  await table.getByRole("rowheader", { name: "policy.0.weight" }).first().waitFor();
+  await place(page, "Live");
+  await setTimeout(500);
+  const before = await asked();
+  await setTimeout(2500);
+  assert.ok(before >= 2 && (await asked()) === before, `${before} questions, then ${await asked()}`);
+  assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
@@ -264,17 +299,25 @@ test("training is announced to screen readers at a limited rate", async () => {
 test("a link contains the run's settings, and the native command starts the same run", async () => {
   const page = await visit(here, { at: "#/control?envs=64&seed=7&v=2", context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await event(page, "metrics");
+  await place(page, "Share");
   await page.getByRole("button", { name: "Copy link" }).click();
   await page.getByRole("button", { name: "Link copied" }).waitFor();
   const link = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(link, /#\/control\?.*envs=64/);
   assert.match(link, /seed=7/);
-  await page.getByRole("button", { name: "Run it natively" }).click();
-  const dialog = page.getByRole("dialog", { name: "Run it natively" });
-  const [file] = await Promise.all([page.waitForEvent("download"), dialog.getByRole("button", { name: "Save run" }).click()]);
-  await dialog.getByText(`resume ${file.suggestedFilename()}`).waitFor();
-  const [command] = await texts(page, "dialog[open] code");
+  await place(page, "Share", "Terminal and Python");
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
+  await page.getByText(`resume ${file.suggestedFilename()}`).waitFor();
+  const [command, , python, restored] = await texts(page, ".commands code");
   assert.match(command, /^cargo run --release -- train control .*--seed 7.*--set envs=64/);
+  assert.equal(python, 'hothouse.Run("control", variant="CartPole-v1", seed=7, knobs={"envs": 64})');
+  assert.equal(restored, `hothouse.Run.restore("${file.suggestedFilename()}")`);
+  // A live change is part of the command at once.
+  const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
+  await field.fill("0.001");
+  await field.press("Enter");
+  await page.getByText(/ --at \d+:lr=0.001/).waitFor();
+  await page.getByText("In Python, a saved run contains them.").waitFor();
   await page.context().close();
 });
 
@@ -335,6 +378,7 @@ for (const use of ["auto", "simd128"])
 test("the time breakdown is shown as a bar and as a table", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 40);
+  await place(page, "Explore", "Training metrics");
   // Elements outside the screen are not drawn.
   await page.getByRole("button", { name: "Where the time goes as a table" }).click();
   await page
@@ -352,6 +396,7 @@ test("the time breakdown is shown as a bar and as a table", async () => {
 test("gradient operations are timed while their table is open, in every room whose learner has a plan", async () => {
   const opened = async (at) => {
     const page = await visit(here, { at });
+    await place(page, "Explore", "Training metrics");
     const button = page.getByRole("button", { name: "Time by operation as a table" });
     const table = page.getByRole("region", { name: "Time by operation as a table" });
     return { page, button, table };

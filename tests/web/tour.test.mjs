@@ -6,45 +6,57 @@ import { ahead, event, house, visit } from "./fixture.mjs";
 
 const here = house();
 const box = (page) => page.locator(".tour");
-const heading = (page, text) => page.locator(".tour h2", { hasText: text }).waitFor();
+const DESKTOP = { width: 1280, height: 720 };
+const PHONE = { width: 390, height: 844 };
 const next = (page) => box(page).getByRole("button", { name: "Next" });
 
+/** Runs in the page: describes the present step of the tour. */
+function seenStep() {
+  const target = document.querySelector(".toured");
+  const [box, at, plot] = [".tour", ".toured", ".returns .plot"].map((part) => document.querySelector(part).getBoundingClientRect());
+  return {
+    at: target.className,
+    shown: target.checkVisibility() && at.height > 0,
+    inSight: box.left >= 0 && box.right <= innerWidth && box.top >= 0 && box.bottom <= innerHeight,
+    overCurve: box.left < plot.right && plot.left < box.right && box.top < plot.bottom && plot.top < box.bottom,
+    words: document.querySelector(".tour").textContent,
+  };
+}
+
 for (const room of ROOMS)
-  test(`${room}: the tour of a first visit leads from the picture to a knob and its effect on the curve, once`, async () => {
-    const page = await visit(here, { at: `#/${room}`, first: true, context: { reducedMotion: "reduce" } });
+  test(`${room}: the tour of a first visit leads from the picture over the curve to a knob, and does not cover the curve`, async () => {
+    const page = await visit(here, { at: `#/${room}`, first: true, context: { reducedMotion: "reduce", viewport: DESKTOP } });
     await box(page).waitFor();
     // The tour neither takes the focus nor stops the training.
     assert.ok(await page.evaluate(() => document.activeElement === document.body));
     await event(page, "metrics");
     const seen = [];
     for (;;) {
-      seen.push(
-        await page.evaluate(() => {
-          const target = document.querySelector(".toured");
-          const [box, at] = [document.querySelector(".tour"), target].map((element) => element.getBoundingClientRect());
-          const inSight = box.left >= 0 && box.right <= innerWidth && box.top < innerHeight && box.bottom > 0;
-          return {
-            at: target.className,
-            shown: target.checkVisibility() && at.height > 0,
-            inSight,
-            words: box.textContent,
-            heading: document.querySelector(".tour h2").textContent,
-          };
-        }),
-      );
+      for (const viewport of [DESKTOP, PHONE]) {
+        await page.setViewportSize(viewport);
+        const back = box(page).getByRole("button", { name: "Back" });
+        if (await back.isVisible()) {
+          // Returns to this step, so that the tour scrolls to its target on this screen.
+          await back.click();
+          await next(page).click();
+        }
+        seen.push(await page.evaluate(seenStep));
+      }
+      await page.setViewportSize(DESKTOP);
       if (/first-knobs/.test(seen.at(-1).at)) break;
       await next(page).click();
     }
-    assert.ok(seen.length >= 2 && seen.every(({ shown, inSight }) => shown && inSight), JSON.stringify(seen));
-    // A change of the knob advances the tour.
+    assert.ok(
+      seen.every(({ shown, inSight, overCurve }) => shown && inSight && !overCurve),
+      JSON.stringify(seen),
+    );
+    assert.equal(await page.locator(".tour .row .small").textContent(), "3 of 3");
+    // A change of the knob ends the tour.
     const marked = await ahead(page, "mark");
     const knob = page.locator(".first-knobs input[type=number]").first();
     await knob.fill(String(Number(await knob.inputValue()) / 2));
     await knob.press("Enter");
     await marked();
-    await heading(page, "See the effect");
-    assert.ok(await page.locator(".returns.toured").count());
-    await page.keyboard.press("Escape");
     await box(page).waitFor({ state: "hidden" });
     assert.equal(await page.locator(".toured").count(), 0);
     const again = await page.context().newPage();
@@ -56,6 +68,18 @@ for (const room of ROOMS)
     await page.context().close();
   });
 
+test("the tour does not start over another tab, and opens the tab of its target", async () => {
+  const page = await visit(here, { at: "#/control/settings/knobs", first: true, context: { viewport: DESKTOP } });
+  await event(page, "metrics", 3);
+  assert.ok(await box(page).isHidden());
+  await page.getByRole("button", { name: "Help", exact: true }).click();
+  await page.getByRole("button", { name: "Take the tour" }).click();
+  await box(page).waitFor();
+  assert.equal(await page.getByRole("tab", { selected: true }).first().textContent(), "Live");
+  assert.ok(await page.locator(".toured").isVisible());
+  await page.context().close();
+});
+
 test("the tour from help works by keyboard and screen reader, and restores the focus", async () => {
   const page = await visit(here);
   await event(page, "metrics");
@@ -65,7 +89,7 @@ test("the tour from help works by keyboard and screen reader, and restores the f
   await page.keyboard.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Help" });
   await dialog.waitFor();
-  for (const what of [/your own machine/, /Turn a knob/, /Save the run/]) await dialog.getByText(what).first().waitFor();
+  for (const what of [/your own CPU and GPU/, /Turn a knob/, /Save the run/]) await dialog.getByText(what).first().waitFor();
   await dialog.getByRole("button", { name: "Take the tour" }).focus();
   await page.keyboard.press("Enter");
   await box(page).waitFor();

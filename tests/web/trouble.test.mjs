@@ -3,7 +3,25 @@ import assert from "node:assert/strict";
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ahead, begun, event, folder, hide, hothouse, house, inWorkers, lab, notice, saved, stored, visit, WAIT_MS } from "./fixture.mjs";
+import {
+  ahead,
+  begun,
+  event,
+  everywhere,
+  folder,
+  hide,
+  hothouse,
+  house,
+  inWorkers,
+  lab,
+  notice,
+  place,
+  saved,
+  scrolled,
+  stored,
+  visit,
+  WAIT_MS,
+} from "./fixture.mjs";
 
 const here = house();
 
@@ -115,12 +133,7 @@ for (const [what, init] of Object.entries(lacks))
       await page.locator(`#rooms a[href="#/${room}"]`).click();
       await lab(page, room);
       await event(page, "metrics");
-      await page.evaluate(async () => {
-        for (let y = 0; y < document.body.scrollHeight; y += innerHeight / 2) {
-          scrollTo(0, y);
-          await new Promise(requestAnimationFrame);
-        }
-      });
+      await everywhere(page, () => scrolled(page));
       assert.equal(
         (await page.getByText("This browser provides no canvas to draw on").count()) > 0,
         what === "contexts of canvases" && room === "control",
@@ -199,6 +212,7 @@ test("the runs of the last two visits are stored and can be continued", async ()
     await page.goto(`${here.server.url}#/control?envs=64&seed=${seed}&v=2`);
     await lab(page);
     await event(page, "metrics");
+    await place(page, "Share");
     await page.getByRole("button", { name: "Save run" }).waitFor();
     const offers = await page.getByRole("button", { name: /^Continue (your last visit|the visit before)/ }).allTextContents();
     // The run is stored twice, because only the first autosave of a visit prunes old runs.
@@ -258,6 +272,27 @@ test("a closing tab writes two saves one after another, so that at most one is i
     await page.waitForFunction((done) => writes.done >= done + 2, done);
   }
   assert.equal(await page.evaluate(() => writes.most), 1);
+  await page.context().close();
+});
+
+test("a notice that informs disappears after a while, unless the pointer is over it; an error stays", async () => {
+  // Shortens the time of a notice, which is 30 s.
+  const init = () => {
+    const plain = setTimeout;
+    globalThis.setTimeout = (work, ms, ...rest) => plain(work, ms === 30_000 ? 500 : ms, ...rest);
+  };
+  const page = await visit(here, { at: "#/control?envs=64&v=2", init });
+  await event(page, "metrics");
+  await page.evaluate(() => hothouse.command({ kind: "restore", bytes: new Uint8Array() }));
+  await notice(page, /no Hothouse checkpoint/);
+  await page.keyboard.press("r");
+  const informs = page.locator(".notice.info", { hasText: "A new run began" });
+  await informs.hover();
+  await page.waitForTimeout(1500);
+  assert.ok(await informs.isVisible(), "the pointer is over it");
+  await page.mouse.move(1, 1);
+  await informs.waitFor({ state: "detached" });
+  assert.equal(await page.locator(".notice.error").count(), 1);
   await page.context().close();
 });
 

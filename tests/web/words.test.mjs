@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ahead, event, eventWhere, folder, house, part, saved } from "./fixture.mjs";
+import { ahead, event, eventWhere, folder, house, part, place, saved } from "./fixture.mjs";
 import { accessible, ask, entrance, fits, large, leave, narrows, reads, SCREENS } from "./rooms.mjs";
 
 const here = house();
@@ -15,7 +15,7 @@ const at = (more = "") => `#/words?seed=1&${SMALL}${more}&v=2`;
 /** A text for training, with letters of two and three bytes. */
 const OWN = "Der Käfer läuft über die Straße. 日本のカエル。\n".repeat(400);
 
-const enter = entrance(here, "words", at(), ".reading textarea:not([disabled])");
+const enter = entrance(here, "words", at(), ".writing .strong:not([disabled])");
 /** Waits until the run trains on the text that `is` accepts. */
 const corpusOf = async (page, is) => {
   for (let look = 0; look < 600; look++) {
@@ -37,6 +37,7 @@ const refused = (page, question) =>
 const text = (page, part, words) => reads(page, part, new RegExp(words, "s"));
 const write = async (page, settings) => {
   const pane = page.locator(".writing");
+  if (await page.locator(".settings").isHidden()) await pane.getByRole("button", { name: "Options" }).click();
   for (const [label, value] of Object.entries(settings)) await pane.getByLabel(label, { exact: true }).fill(String(value));
   await pane.getByRole("button", { name: "Write", exact: true }).click();
 };
@@ -48,10 +49,23 @@ const token = (...bytes) => {
     text: text.includes("\ufffd") ? bytes.map((byte) => `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("") : text,
   };
 };
-/** Waits until the text is complete and returns it. */
+/** Waits until the text from the visitor's prompt is complete, and returns what the model wrote. */
 const written = async (page) => {
+  await text(page, ".text-stage .head", "^Your prompt\\d+ tokens.*, (length limit|stop text|stopped)History");
   await page.locator(".writing").getByRole("button", { name: "Write", exact: true }).waitFor();
-  return page.locator(".output .tokens").textContent();
+  const prompt = await page.locator(".writing").getByLabel("Prompt", { exact: true }).inputValue();
+  const all = await page.locator(".sheet .tokens").textContent();
+  assert.ok(all.startsWith(prompt), all);
+  return all.slice(prompt.length);
+};
+/** Waits until the run has written at least this number of samples. */
+const samplesOf = async (page, least) => {
+  for (let look = 0; look < 600; look++) {
+    const samples = await ask(page, { ask: "samples" });
+    if (samples.length >= least) return samples;
+    await page.waitForTimeout(100);
+  }
+  throw new Error(`fewer than ${least} samples after a minute`);
 };
 
 test("each token is placed at its own letters, also with invalid bytes and tokens that end within a letter", async () => {
@@ -154,31 +168,38 @@ test("the model trains without a click: the loss falls above a floor, each test 
   assert.ok(later.progress.tokens > first.progress.tokens && later.loss > 0, JSON.stringify(later));
   const tested = await eventWhere(page, "test", ({ floor }) => floor > 0);
   assert.ok(tested.val_loss > tested.floor && Math.abs(tested.above - (tested.val_loss / tested.floor - 1)) < 1e-4, JSON.stringify(tested));
-  await text(page, ".lead", "^After .*: as uncertain as a guess among .* tokens \\(best possible: .*\\)\\. Validation loss ");
-  await text(page, ".main-chart .number", "training .*validation ");
-  await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 3);
+  await text(page, ".lead", "^As uncertain as a guess among .* tokens \\(best possible: .*\\)\\.");
+  await text(page, ".returns .number", "training .*validation ");
+  await samplesOf(page, 3);
+  await page.waitForFunction(() => document.querySelectorAll(".older li b").length >= 2);
   const samples = await ask(page, { ask: "samples" });
-  assert.ok(samples.length >= 3 && samples.every(({ prompt }) => prompt === samples[0].prompt && prompt.length > 0));
-  const slider = page.locator(".samples input[type=range]");
+  assert.ok(samples.every(({ prompt }) => prompt === samples[0].prompt && prompt.length > 0));
+  const slider = page.locator(".history input");
   await slider.focus();
   await page.keyboard.press("Home");
-  await text(page, ".samples output", "^1 of \\d+$");
-  assert.equal(await page.locator(".samples-list li").count(), 1);
-  assert.equal(await page.locator(".samples-list .prose").textContent(), samples[0].prompt + samples[0].text);
-  assert.match(await slider.getAttribute("aria-valuetext"), /^sample 1 of \d+, .* tokens, loss /);
+  await text(page, ".text-stage h2", "^Sample 1 of \\d+$");
+  assert.equal(await page.locator(".older li").count(), 0);
+  assert.equal(await page.locator(".sheet .tokens").textContent(), samples[0].prompt + samples[0].text);
+  assert.equal(await page.locator(".sheet .typing").count(), 0);
+  assert.match(await slider.getAttribute("aria-valuetext"), /^Sample 1 of \d+, .* tokens, loss /);
+  await page.keyboard.press("ArrowRight");
+  await text(page, ".text-stage h2", "^Sample 2 of \\d+$");
+  assert.equal(await page.locator(".older .prose").textContent(), samples[0].prompt + samples[0].text);
   await page.keyboard.press("End");
-  await text(page, ".samples output", "^newest$");
-  const band = await page.locator(".model-band").textContent();
-  assert.match(band, /Parameters[\d,]+, including [\d,]+ in embeddings.*2 layers of 2 attention heads.*32 tokens/s);
-  assert.match(band, /32 tokens.*story grammar.*Entropy floor[\d.]+ nats per token/s);
-  await page.locator(".model-band").getByRole("button", { name: "Tensors as a table" }).click();
-  await text(page, ".model-band tbody", "transformer\\.wte\\.weight.*transformer\\.h\\.1\\.mlp\\.c_proj\\.weight32 × 96");
+  await text(page, ".text-stage h2", "^Newest sample$");
+  await place(page, "Explore", "The model");
+  const about = await page.locator(".model").textContent();
+  assert.match(about, /Parameters[\d,]+, including [\d,]+ in embeddings.*2 layers of 2 attention heads.*32 tokens/s);
+  assert.match(about, /32 tokens.*story grammar.*Entropy floor[\d.]+ nats per token/s);
+  await page.locator(".model").getByRole("button", { name: "Tensors as a table" }).click();
+  await text(page, ".model tbody", "transformer\\.wte\\.weight.*transformer\\.h\\.1\\.mlp\\.c_proj\\.weight32 × 96");
   await leave(page);
 });
 
 test("a text shows the surprise of each token; pointer and caret show predictions, and a head shows its attention", async () => {
   const page = await enter();
   await eventWhere(page, "test", ({ val_loss }) => val_loss < 2.6);
+  await place(page, "Explore", "Read a text");
   const field = page.locator(".reading textarea");
   assert.match(await field.inputValue(), /^.{80}/s);
   await field.fill("The fox saw the owl. The fox saw the owl. Then it ran.");
@@ -192,38 +213,38 @@ test("a text shows the surprise of each token; pointer and caret show prediction
   // The tokens are below the letters of the field. The token under the pointer is selected.
   const box = await page.locator(".paper .tokens span").nth(5).boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-  await text(page, ".expected .small", "^o after f: .*%, surprise ");
-  assert.equal((await page.locator(".likely li").count()) >= 10, true);
-  await text(page, ".likely .marked", "o actual");
+  await text(page, ".reading .expected .small", "^o after f: .*%, surprise ");
+  assert.equal((await page.locator(".reading .likely li").count()) >= 10, true);
+  await text(page, ".reading .likely .marked", "o actual");
   // While the visitor types or moves by keys, the caret selects the token and not the mouse.
   await page.keyboard.press("ControlOrMeta+Home");
-  await text(page, ".expected .small", "^No predictions before the first token");
+  await text(page, ".reading .expected .small", "^No predictions before the first token");
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2 + 1);
-  await text(page, ".expected .small", "^o after f: ");
+  await text(page, ".reading .expected .small", "^o after f: ");
   await page.keyboard.press("ControlOrMeta+A");
   await page.keyboard.type("Th");
-  await text(page, ".expected .small", "^Next token after h\\.$");
-  assert.equal((await page.locator(".likely li").count()) >= 10, true);
+  await text(page, ".reading .expected .small", "^Next token after h\\.$");
+  assert.equal((await page.locator(".reading .likely li").count()) >= 10, true);
   assert.equal(await page.locator(".reading .error").textContent(), "");
   assert.equal(await field.getAttribute("aria-invalid"), null);
   await field.fill("The fox saw the owl. The fox saw the owl. Then it ran.");
   await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 54);
   await page.mouse.move(0, 0);
   await field.press("ControlOrMeta+Home");
-  await text(page, ".expected .small", "^No predictions before the first token");
+  await text(page, ".reading .expected .small", "^No predictions before the first token");
   await field.press("ArrowRight");
-  await text(page, ".expected .small", "^h after T: ");
-  await text(page, ".expected [role=status]", "^“h”, .*%\\. Expected: ");
+  await text(page, ".reading .expected .small", "^h after T: ");
+  await text(page, ".reading .expected [role=status]", "^“h”, .*%\\. Expected: ");
   await field.press("ControlOrMeta+End");
-  await text(page, ".expected .small", "^Next token after \\.\\.$");
+  await text(page, ".reading .expected .small", "^Next token after \\.\\.$");
   const { next } = await ask(page, { ask: "read", text: "The fox saw the owl.", next: 3 });
   assert.equal(next.length, 20);
   // Selects an attention head.
   await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
   await page.getByTitle("Layer 2, head 1").click();
   assert.equal(await page.getByRole("radio", { name: "Layer 2, head 1" }).isChecked(), true);
-  await text(page, ".expected", "^Layer 2, head 1Attention from \\.\\.");
-  assert.equal(await page.locator(".likely li").count(), 10);
+  await text(page, ".reading .expected", "^Layer 2, head 1Attention from \\.\\.");
+  assert.equal(await page.locator(".reading .likely li").count(), 10);
   await page.waitForFunction(() => [...document.querySelectorAll(".heads canvas")].every(({ width }) => width === 22));
   const { weights } = await ask(page, { ask: "attention", text: "The fox", layer: 1, head: 0 });
   const sums = await page.evaluate(
@@ -250,37 +271,40 @@ test("a prompt is continued reproducibly for a seed, until a stop text or the vi
   await write(page, { Prompt: "Once upon a time", "Length, tokens": 60, Seed: 7 });
   const one = await written(page);
   assert.equal([...one].length, 60);
-  await text(page, ".writing", "60 tokens, .* Length limit reached\\.");
+  await text(page, ".text-stage .head", "60 tokens, .* a second, length limit");
   await write(page, { Seed: 8 });
   assert.notEqual(await written(page), one);
   await write(page, { Seed: 7 });
   assert.equal(await written(page), one);
-  const pane = page.locator(".writing");
-  await pane.getByRole("button", { name: "Copy" }).click();
-  await pane.getByRole("button", { name: "Copied" }).waitFor();
+  const stage = page.locator(".text-stage");
+  await stage.getByRole("button", { name: "Copy" }).click();
+  await stage.getByRole("button", { name: "Copied" }).waitFor();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `Once upon a time${one}`);
-  // The page shows the probability of each token, by keys and as a table.
-  await page.locator(".output").focus();
-  await page.keyboard.press("End");
-  await text(page, ".writing", `${one.at(-1) === " " ? "␣" : ".*"}: .*%, surprise .* nats\\.`);
-  await pane.getByRole("button", { name: "Tokens as a table" }).click();
-  assert.equal(await pane.locator("tbody tr").count(), 60);
-  await pane.getByRole("button", { name: "Inspect" }).click();
+  // The text stays until the visitor returns to the samples.
+  await stage.getByRole("button", { name: "Back to the samples" }).click();
+  await text(page, ".text-stage h2", "^(Newest sample|First text)$");
+  await write(page, {});
+  assert.equal(await written(page), one);
+  // The reading pane lists the probability of each token.
+  await stage.getByRole("button", { name: "Inspect" }).click();
   assert.equal(await page.locator(".reading textarea").inputValue(), `Once upon a time${one}`);
+  await page.locator(".reading").getByRole("button", { name: "Tokens as a table" }).click();
+  await text(page, ".reading tbody tr:last-child", "^76.*%[\\d.]+$");
+  await place(page, "Live");
   // The field of the stop text cannot contain a line break.
   const [stop] = /[^\n]{2}/.exec(one.slice(10));
   await write(page, { "Stop at this text": stop });
   assert.equal(await written(page), one.slice(0, one.indexOf(stop)));
-  await text(page, ".writing", "Stop text reached");
+  await text(page, ".text-stage .head", "stop text");
   // At temperature 0 the most likely tokens are chosen, so the seed has no effect.
   await write(page, { "Stop at this text": "", Temperature: 0 });
   const likeliest = await written(page);
   await write(page, { Seed: 1 });
   assert.equal(await written(page), likeliest);
   await write(page, { "Length, tokens": 10000 });
-  await pane.getByRole("button", { name: "Stop", exact: true }).click();
+  await stage.getByRole("button", { name: "Stop", exact: true }).click();
   assert.ok((await written(page)).length < 10000);
-  await text(page, ".writing", "Stopped\\.");
+  await text(page, ".text-stage .head", "stopped");
   for (const [settings, words] of [
     [{ Temperature: -1 }, "Temperature: enter a number from 0 to 5"],
     [{ Temperature: 1, "Top-p (1: all)": 0 }, "Top-p: enter a number from 0.01 to 1"],
@@ -296,13 +320,12 @@ test("a prompt is continued reproducibly for a seed, until a stop text or the vi
 
 test("a saved run contains its samples, and impossible requests are refused without affecting the run", async () => {
   const page = await enter();
-  await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 2);
+  await samplesOf(page, 2);
   for (const [question, words] of [
     [{ ask: "read", text: "", next: 3 }, /empty/],
     [{ ask: "read", text: "a".repeat(33), next: 3 }, /33 tokens.*32 at once/s],
     [{ ask: "attention", text: "abc", layer: 2, head: 0 }, /no head 0 in a layer 2.*layer of 0 to 1/s],
     [{ ask: "generate", prompt: "a", sampling: { temperature: -1, top_k: 0, top_p: 1, seed: 1 }, most: 10, stop: "" }, /temperature -1/],
-    [{ ask: "continue", tokens: 1 }, /no text has begun/i],
   ])
     assert.match(await refused(page, question), words);
   const bytes = await saved(page);
@@ -312,7 +335,7 @@ test("a saved run contains its samples, and impossible requests are refused with
   const after = await ask(page, { ask: "samples" });
   assert.deepEqual(after[0], before[0]);
   await page.waitForFunction(
-    (first) => document.querySelector(".samples-list").textContent.includes(first),
+    (first) => document.querySelector(".texts").textContent.includes(first),
     after.at(-1).text.trim().slice(0, 10),
   );
   await leave(page);
@@ -321,7 +344,8 @@ test("a saved run contains its samples, and impossible requests are refused with
 test("a user text is learned by bytes and by byte pairs; an unusable text shows the reason, and the run continues", async () => {
   const page = await enter();
   await event(page, "metrics");
-  const own = page.locator(".own-band");
+  await place(page, "Settings", "Your own text");
+  const own = page.locator(".section.own-text");
   const train = own.getByRole("button", { name: "Train on this text" });
   const refusedFor = (words) => text(page, ".own-text .error", words);
   const drop = (name, length, unit) =>
@@ -355,16 +379,17 @@ test("a user text is learned by bytes and by byte pairs; an unusable text shows 
   await own.getByLabel(/^Tokenizer/).selectOption("bytes");
   await train.click();
   await corpusOf(page, (corpus) => corpus.own);
-  await page.locator(".reading textarea:not([disabled])").waitFor();
-  await page.locator(".reading textarea").fill("Käfer 日");
+  await place(page, "Explore", "Read a text");
+  await page.locator(".reading textarea:not([disabled])").fill("Käfer 日");
   await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 7);
   assert.equal((await ask(page, { ask: "tokens", text: "Käfer 日" })).length, 10);
   // A high temperature gives mostly invalid bytes. All of the text is shown, with a probability for each token.
+  await place(page, "Live");
   await write(page, { Prompt: "Käfer", Temperature: 5, "Length, tokens": 200 });
   const seen = await written(page);
   assert.ok(seen.includes("\ufffd") && seen === (await ask(page, { ask: "stop" })).text, seen);
-  await text(page, ".model-band", "pasted text.*bytes.*unknown for your own text");
-  await text(page, ".lead", "^After .*: as uncertain as a guess among [\\d.]+ tokens\\. Validation loss ");
+  await text(page, ".model", "pasted text.*bytes.*unknown for your own text");
+  await text(page, ".lead", "^As uncertain as a guess among [\\d.]+ tokens\\.");
   // A file with byte-pair tokens changes the vocabulary and keeps the preset.
   await drop("frogs.txt", 400, "The green frog sat on a stone, and the frog sang to the moon. ");
   await own.getByLabel(/^Tokenizer/).selectOption("bpe");
@@ -372,6 +397,7 @@ test("a user text is learned by bytes and by byte pairs; an unusable text shows 
   await train.click();
   const corpus = await corpusOf(page, (corpus) => corpus.name === "frogs.txt");
   assert.ok(corpus.tokenizer === "bpe" && corpus.vocabulary <= 300 && corpus.characters_per_token > 2, JSON.stringify(corpus));
+  await place(page, "Settings", "Your own text");
   await own.getByRole("button", { name: "Back to the stories" }).click();
   await corpusOf(page, (corpus) => !corpus.own);
   await event(page, "metrics");
@@ -396,7 +422,8 @@ test("while a long text is prepared, saving is refused, and a new run starts imm
   assert.equal((await began()).config.data.name, "long.txt");
   assert.equal(await page.evaluate(() => globalThis.ready), false);
   const back = await ahead(page, "began");
-  await page.locator(".own-band").getByRole("button", { name: "Back to the stories" }).click();
+  await place(page, "Settings", "Your own text");
+  await page.locator(".section.own-text").getByRole("button", { name: "Back to the stories" }).click();
   assert.equal((await back()).config.data, undefined);
   assert.ok((await event(page, "metrics")).loss > 0);
   await leave(page);
@@ -425,11 +452,12 @@ test("settings that exceed the memory or are invalid are refused, and the run co
 
 test("a file of a gigabyte is refused before it is read, and the run continues", async () => {
   const page = await enter();
-  const place = folder();
-  const path = join(place, "books.txt");
+  const books = folder();
+  const path = join(books, "books.txt");
   writeFileSync(path, "");
   truncateSync(path, 2 ** 30); // makes a sparse file
-  const own = page.locator(".own-band");
+  await place(page, "Settings", "Your own text");
+  const own = page.locator(".section.own-text");
   await own.locator("input[type=file]").setInputFiles(path);
   await text(page, ".own-text [role=status]", "books\\.txt, 1073\\.7 MB");
   await own.getByRole("button", { name: "Train on this text" }).click();
@@ -437,18 +465,81 @@ test("a file of a gigabyte is refused before it is read, and the run continues",
   assert.ok((await event(page, "metrics")).loss > 0);
   assert.equal((await ask(page, { ask: "about" })).corpus.own, false);
   await leave(page);
-  rmSync(place, { recursive: true });
+  rmSync(books, { recursive: true });
 });
 
-test("the room passes axe in both themes, fits a phone, and respects reduced motion", async () => {
+test("the newest text types itself, with predictions at each token; it stays while a visitor looks at a token", async () => {
+  const page = await enter();
+  const where = ".text-stage .expected .small";
+  // Before the first test, the stage shows what random weights write.
+  await text(page, ".text-stage .head", "^First text|^Newest sample");
+  await page.evaluate(() => {
+    globalThis.typing = [];
+    new MutationObserver(() => {
+      const tokens = document.querySelector(".sheet .tokens");
+      if (tokens.classList.contains("typing")) globalThis.typing.push([tokens.textContent, tokens.querySelectorAll(".here ~ span").length]);
+    }).observe(document.querySelector(".sheet"), { attributes: true, subtree: true, childList: true });
+  });
+  await samplesOf(page, 2);
+  // All of the text is on the page while it is typed, and fewer tokens are left to type later.
+  await page.waitForFunction(() => {
+    const { typing } = globalThis;
+    return typing.some(([text, left], k) => left > 0 && typing.slice(0, k).some((before) => before[0] === text && before[1] > left));
+  });
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  await page.waitForFunction(() => !document.querySelector(".sheet .typing"));
+  await text(page, where, "^Next token after ");
+  await page.waitForFunction(() => document.querySelectorAll(".text-stage .likely li").length === 10);
+  // The pointer selects a token, and the text stays meanwhile.
+  const span = page.locator(".sheet .tokens span").nth(25);
+  await span.hover();
+  await text(page, where, " after .*: .*%, surprise ");
+  await text(page, ".text-stage .likely .marked", " actual");
+  const shown = await page.locator(".sheet .tokens").textContent();
+  const { length } = await ask(page, { ask: "samples" });
+  await page.evaluate(() => hothouse.command({ kind: "start" }));
+  await samplesOf(page, length + 1);
+  await text(page, ".text-stage h2", "^Sample \\d+ of \\d+$");
+  assert.equal(await page.locator(".sheet .tokens").textContent(), shown);
+  await page.mouse.move(0, 0);
+  await text(page, ".text-stage h2", "^Newest sample$");
+  // The arrow keys select tokens too.
+  await page.locator(".sheet").focus();
+  await page.keyboard.press("Home");
+  await text(page, where, "^No predictions before the first token");
+  await page.keyboard.press("ArrowRight");
+  await text(page, where, "^n after O: ");
+  await text(page, ".text-stage .expected [role=status]", "^“n”, .*%\\. Expected: ");
+  await page.keyboard.press("End");
+  await text(page, where, "^Next token after ");
+  await leave(page);
+});
+
+test("the room passes axe in both themes, fits its screens, and respects reduced motion", async () => {
   for (const screen of SCREENS) {
     const page = await enter({ context: screen });
-    await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 2);
-    await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
-    await page.waitForFunction(() => document.querySelectorAll(".likely li").length > 0);
+    await page.evaluate(() => {
+      globalThis.typed = false;
+      new MutationObserver(() => (globalThis.typed ||= Boolean(document.querySelector(".sheet .typing")))).observe(
+        document.querySelector(".sheet"),
+        { attributes: true, subtree: true },
+      );
+    });
+    await samplesOf(page, 2);
+    // A paused run has no newer sample.
+    await page.evaluate(() => hothouse.command({ kind: "pause" }));
+    const { prompt, text } = (await page.evaluate(() => hothouse.ask({ ask: "samples" }))).at(-1);
+    await page.waitForFunction((words) => document.querySelector(".sheet").textContent.includes(words), prompt + text.slice(0, 5));
+    await page.evaluate(() => hothouse.command({ kind: "start" }));
+    if (screen.reducedMotion === "reduce") assert.equal(await page.evaluate(() => globalThis.typed), false);
     await write(page, { "Length, tokens": 40 });
     await written(page);
-    await page.locator(".own-band").getByRole("button", { name: "Train on this text" }).click();
+    await accessible(page);
+    await fits(page);
+    await large(page.locator(".text-stage button, .text-stage input"), "height");
+    await place(page, "Explore", "Read a text");
+    await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
+    await page.waitForFunction(() => document.querySelectorAll(".reading .likely li").length > 0);
     await accessible(page);
     await fits(page);
     // The field's letters cover their tokens, wherever lines break.
@@ -459,8 +550,29 @@ test("the room passes axe in both themes, fits a phone, and respects reduced mot
       ]),
     );
     assert.deepEqual(field, tokens);
+    await large(page.locator(".reading button, .heads label"), "height");
+    await place(page, "Settings", "Your own text");
+    await page.locator(".section.own-text").getByRole("button", { name: "Train on this text" }).click();
+    await accessible(page);
+    await fits(page);
+    await large(page.locator(".section.own-text button"), "height");
     await narrows(page);
-    await large(page.locator(".room-words .workbench button, .writing button, .own-text button, .heads label"), "height");
     await page.context().close();
   }
+});
+
+test("on a desktop the stage is on the first screen; on a phone the text, Write and the curve follow each other", async () => {
+  const page = await enter({ context: { viewport: { width: 1280, height: 720 } } });
+  const bottom = (css) => page.locator(css).evaluate((one) => one.getBoundingClientRect().bottom);
+  await samplesOf(page, 1);
+  const bar = await page.locator(".transport").evaluate((one) => one.getBoundingClientRect().top);
+  assert.ok((await bottom(".text-stage")) <= bar, `${await bottom(".text-stage")}, and the bar begins at ${bar}`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const bottoms = [await bottom(".sheet"), await bottom(".writing"), await bottom(".returns .plot")];
+  assert.deepEqual(
+    bottoms.toSorted((a, b) => a - b),
+    bottoms,
+  );
+  assert.ok(bottoms[1] < 844 && bottoms[2] < 1.5 * 844, bottoms.join());
+  await leave(page);
 });

@@ -2,6 +2,7 @@
 // run.
 
 import type { Client } from "../run/client";
+import { addressOf, currentLink, placeIn } from "../run/link";
 import { pageLife, untilClosed } from "./life";
 
 /** Delay between a change of the run and the update of the address. */
@@ -10,8 +11,8 @@ const FOLLOW_MS = 250;
 export class Address {
   /** Link to the current run, as last reported by the worker. */
   current = "";
-  /** Address that this page set last. If the browser's address differs, the visitor entered it, and the page does not overwrite it. */
-  private written = location.hash;
+  /** Link that this page set last. If the browser's address differs, the visitor entered it, and the page does not overwrite it. */
+  private written = currentLink();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private readonly life = pageLife();
 
@@ -28,8 +29,20 @@ export class Address {
 
   /** Adds an entry to the browser's history for a run that is about to begin. */
   push(link: string): void {
-    if (link !== location.hash) history.pushState(null, "", link);
-    this.written = location.hash;
+    if (link !== currentLink()) history.pushState(null, "", this.here(link));
+    this.written = currentLink();
+  }
+
+  /** Writes the open tab and section into the address. If the visitor chose the tab, the back button returns to the previous one. */
+  place(place: string[], chosen: boolean): void {
+    const link = currentLink() || `#/${this.client.room.id}`;
+    if (placeIn(location.hash).join() === place.join()) return;
+    history[chosen ? "pushState" : "replaceState"](null, "", addressOf(link, place));
+    this.written = currentLink();
+  }
+
+  is(link: string): boolean {
+    return link === this.written;
   }
 
   went(link: string): void {
@@ -39,12 +52,17 @@ export class Address {
   private async write(): Promise<void> {
     const { written } = this;
     const { address } = await this.client.shared().catch(() => ({ address: this.current }));
-    if (this.life.aborted || written !== this.written || written !== location.hash) return;
+    if (this.life.aborted || written !== this.written || written !== currentLink()) return;
     this.current = address;
     // The address keeps an expected digest until a setting changes.
     if (written.replace(/&digest=[^&]*/, "") === address) return;
-    history.replaceState(null, "", address);
-    this.written = location.hash;
+    history.replaceState(null, "", this.here(address));
+    this.written = currentLink();
+  }
+
+  /** A link with the tab of the present address. */
+  private here(link: string): string {
+    return addressOf(link, placeIn(location.hash));
   }
 }
 

@@ -1,6 +1,7 @@
 // Time of an iteration by part, as a segmented bar and as a table. The shares are smoothed over iterations, so that they stay readable.
 
 import { h, id, write } from "./dom";
+import { untilClosed } from "./life";
 import { drawing } from "./loop";
 import { Operations, type Look } from "./operations";
 import { state } from "./signal";
@@ -12,10 +13,10 @@ import type { TimePart } from "../run/protocol";
 const WEIGHT = 0.05;
 const WRITE_EVERY_MS = 500;
 /** Least width of a segment with a label, in px. */
-const NAMED_PX = 92;
+const NAMED_PX = 108;
 
 /** Colours of the time parts that a room defines, assigned in turn. */
-const COLOURS: Colour[] = ["accent", "grown", "soft", "rust", "plus", "thrust", "minus"];
+const COLOURS: Colour[] = ["training", "agent", "soft", "opponent", "test", "error"];
 /** Colours of the time parts that every room has. */
 const COMMON: Record<string, Colour> = { tests: "ink", rest: "muted" };
 
@@ -64,6 +65,9 @@ export class Breakdown {
       this.operations.table.element,
     ]);
     drawing(this.element, () => this.draw(), WRITE_EVERY_MS);
+    const observer = new ResizeObserver(() => this.draw());
+    observer.observe(this.bar);
+    untilClosed(() => observer.disconnect());
   }
 
   push(shares: number[]): void {

@@ -33,3 +33,6 @@ export function strokes(c: CanvasRenderingContext2D, pieces: number, draw: (k: n
   for (let k = 0; k < pieces; k++) draw(k);
   c.stroke();
 }
+
+/** Value of a canvas's `font`: the page's typeface in a size in px. */
+export const font = (px: number, weight = 400): string => `${weight} ${px}px Geologica, system-ui, sans-serif`;

@@ -4,11 +4,11 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import "./chart.css";
-import { pen, segment, stroke } from "./canvas";
+import { font, pen, segment, stroke } from "./canvas";
 import { h, id, write } from "./dom";
 import { figure, minus, percent, short } from "./format";
 import { untilClosed } from "./life";
-import { drawing } from "./loop";
+import { calm, drawing } from "./loop";
 import { state, type State } from "./signal";
 import { smooth } from "./smooth";
 import { onTheme, palette, type Colour } from "./theme";
@@ -65,15 +65,19 @@ export type ChartOptions = {
   log?: boolean;
   /** Least range of the vertical scale. */
   span?: [number, number];
-  levels?: { value: number; label: string }[];
+  /** Horizontal lines with labels, by default in a muted colour. */
+  levels?: { value: number; label: string; colour?: Colour }[];
   /** True for the large chart, which has an axis, tests, labels of changes and keys. It can have the focus. */
   main?: boolean;
   /** Changes the visible part of the axis; undefined shows the whole axis. */
   zoom?: (range: Range | undefined) => void;
 };
 
+/** Place of a label in the plot. */
+type Box = { left: number; top: number; right: number; bottom: number };
+const overlap = (a: Box, b: Box): boolean => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
 const DRAW_EVERY_MS = 200;
-const FONT = 'system-ui, -apple-system, "Segoe UI", sans-serif';
 /** A test is selected if its circle is at most this far from the cursor, in px. */
 const NEAR_PX = 9;
 /** Largest number of arrow-key steps from one end of the axis to the other. */
@@ -107,11 +111,11 @@ export class Chart {
   private readonly area = h("div.plot");
   private readonly now = h("output.number");
   private readonly heading: HTMLElement;
-  /**
-   * Texts above the plot: the current value of each curve, then the position on the axis. With several curves, each value has the curve's
-   * colour.
-   */
-  private valueSpans: HTMLElement[] = [];
+  /** Position of the cursor on the axis; without a cursor, the chart's note. */
+  private readonly where = h("span.where.small");
+  private noted = "";
+  /** The value of each curve above the plot. With several curves, each has its curve's label and colour. */
+  private values: HTMLElement[] = [];
   /** Box with the values of every run at the cursor. */
   private readonly tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
   private readonly forks = h("div.fork-marks");
@@ -134,7 +138,7 @@ export class Chart {
     const titleId = id("chart");
     this.heading = h("h3", { id: titleId }, options.title);
     this.element = h("figure", { class: options.main ? "chart main-chart" : "chart", "aria-labelledby": titleId }, [
-      h("figcaption", this.heading, this.now, this.about, ...tools),
+      h("figcaption", h("div.chart-head", this.heading, this.where, ...tools), this.now, this.about),
       this.area,
       this.forks,
     ]);
@@ -176,8 +180,13 @@ export class Chart {
 
   private make(): void {
     const series = this.series();
-    this.valueSpans = [...series, undefined].map((one) => h("span", { style: one && series.length > 1 && `color:var(--${one.colour})` }));
-    this.now.replaceChildren(...this.valueSpans);
+    this.values = series.map(() => h("span"));
+    this.now.classList.toggle("several", series.length > 1);
+    this.now.replaceChildren(
+      ...series.map(({ label, colour }, k) =>
+        h("span.value", { style: label && `color:var(--${colour})` }, label && h("span.unit", `${label} `), this.values[k]),
+      ),
+    );
     this.plot?.destroy();
     const { clientWidth, clientHeight } = this.area;
     this.plot = new uPlot(this.uplot(clientWidth || 300, clientHeight || (this.options.main ? 220 : 90)), this.data(), (plot, ready) => {
@@ -265,7 +274,7 @@ export class Chart {
 
   private series(): Series[] {
     const { column, label, others = [], main } = this.options;
-    return [{ column, label, colour: main ? "accent" : "ink" }, ...others];
+    return [{ column, label, colour: main ? "training" : "ink" }, ...others];
   }
 
   /** Value of a curve in a row. A sparse column has the latest value up to that row. */
@@ -286,18 +295,30 @@ export class Chart {
     return `${label ? `${label} ` : ""}${this.number(value)}`;
   }
 
+  /** Shows a short note beside the title. */
+  note(words: string): void {
+    if (words === this.noted) return;
+    this.noted = words;
+    this.writeNow();
+  }
+
   private writeNow(): void {
     const { hovered } = this;
     const present = this.shown?.present;
     const row = hovered ?? (present?.at.length ?? 0) - 1;
-    const where = hovered !== null && present ? ` at ${this.options.axis.tick(present.at[row] ?? 0)}` : "";
-    let any = false;
     this.series().forEach((series, k) => {
       const value = this.value(present, series, row);
-      any ||= value != null;
-      write(this.valueSpans[k]!, value == null ? "" : `${k > 0 ? "\u2002" : ""}${this.named(series, value)}`);
+      write(this.values[k]!, value == null ? "–" : this.number(value));
     });
-    write(this.valueSpans.at(-1)!, any ? where : "");
+    write(this.where, hovered !== null && present ? `at ${this.options.axis.tick(present.at[row] ?? 0)}` : this.noted);
+  }
+
+  /** Emphasises the value for a moment. */
+  celebrate(): void {
+    if (calm()) return;
+    const grown = { transform: "scale(1.12)", textShadow: "0 0 24px var(--brand)", offset: 0.3 };
+    this.now.animate([{}, grown, {}], { duration: 1400, easing: "ease-out" });
+    this.element.parentElement?.animate([{}, { boxShadow: "0 0 0 4px var(--brand)", offset: 0.3 }, {}], 1400);
   }
 
   // ---- cursor
@@ -444,7 +465,7 @@ export class Chart {
   private uplot(width: number, height: number, unit = 1): uPlot.Options {
     const { main } = this.options;
     const thin = { width: unit, size: 4 * unit };
-    const font = `${11 * unit}px ${FONT}`;
+    const small = font(12 * unit);
     const pad = (_: uPlot, from: number | null, to: number | null): [number, number] => {
       const { options } = this;
       let [low, high] = this.extent(from, to);
@@ -480,7 +501,7 @@ export class Chart {
       axes: [
         {
           show: main ?? false,
-          font,
+          font: small,
           stroke: () => palette.muted,
           grid: { show: false },
           ticks: { stroke: () => palette.hair, ...thin },
@@ -496,7 +517,7 @@ export class Chart {
           gap: 3 * unit,
         },
         {
-          font,
+          font: small,
           stroke: () => palette.muted,
           grid: { stroke: () => palette.line, width: unit },
           ticks: { show: false },
@@ -530,23 +551,33 @@ export class Chart {
     c.beginPath();
     c.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     c.clip();
-    for (const { value, label } of options.levels ?? []) {
-      if (options.log && value <= 0) continue;
-      const y = Math.round(plot.valToPos(value, "y", true)) + 0.5;
-      pen(c, palette.muted, ratio);
-      c.setLineDash([2 * ratio, 4 * ratio]);
+    const levels = (options.levels ?? [])
+      .filter(({ value }) => !options.log || value > 0)
+      .map((level) => ({ ...level, y: Math.round(plot.valToPos(level.value, "y", true)) + 0.5 }));
+    for (const { y, colour = "muted" } of levels) {
+      pen(c, palette[colour], ratio);
+      c.setLineDash(colour === "muted" ? [2 * ratio, 4 * ratio] : [6 * ratio, 3 * ratio]);
       stroke(c, bbox.left, y, bbox.left + bbox.width, y);
-      c.setLineDash([]);
-      c.fillStyle = palette.muted;
-      c.font = `${11 * ratio}px system-ui, sans-serif`;
-      c.textAlign = "left";
+    }
+    c.setLineDash([]);
+    c.fillStyle = palette.muted;
+    c.font = font(12 * ratio);
+    c.textAlign = "left";
+    const labels: Box[] = [];
+    const height = 18 * ratio;
+    for (const { y, label } of levels) {
       const width = c.measureText(label).width;
-      const below = y + 18 * ratio <= bbox.top + bbox.height;
-      const [left, base] = [
-        this.roomAt(plot, ratio, below ? y : y - 18 * ratio, width, 18 * ratio),
-        below ? y + 13 * ratio : y - 5 * ratio,
-      ];
-      outlined(c, label, left, base, ratio);
+      const below = y + height <= bbox.top + bbox.height;
+      const place = (row: number): Box => {
+        const top = y + height * (below ? row : -1 - row);
+        const left = this.roomAt(plot, ratio, top, width, height, labels);
+        return { left, top, right: left + width, bottom: top + height };
+      };
+      // The first row in which no other label is in the way.
+      const places = [0, 1, 2].map(place);
+      const box = places.find((one) => !labels.some((other) => overlap(one, other))) ?? places[0]!;
+      labels.push(box);
+      outlined(c, label, box.left, box.top + 13 * ratio, ratio);
     }
     const { past, overlays = [], smoothing = 0 } = shown ?? {};
     const line = (run: Drawn, values: (number | null)[]): [number, number] | undefined => {
@@ -574,7 +605,7 @@ export class Chart {
       both(past, options.column);
     }
     const series = this.series();
-    c.font = `600 ${11 * ratio}px system-ui, sans-serif`;
+    c.font = font(12 * ratio, 600);
     c.textAlign = "right";
     for (const { letter, colour, dash, curves } of overlays) {
       for (const one of series) {
@@ -603,10 +634,10 @@ export class Chart {
   }
 
   /**
-   * Horizontal position at which a label covers the fewest curves and circles. `y` is the label's vertical position. The search starts from
-   * the right.
+   * Horizontal position at which a label covers no other label if possible, and the fewest curves and circles. `y` is the label's vertical
+   * position. The search starts from the right.
    */
-  private roomAt(plot: uPlot, ratio: number, y: number, width: number, height: number): number {
+  private roomAt(plot: uPlot, ratio: number, y: number, width: number, height: number, labels: Box[]): number {
     const { left, width: whole } = plot.bbox;
     const gap = 4 * ratio;
     const places = [1, 0.75, 0.5, 0.25, 0].map((share) => left + gap + (whole - width - 2 * gap) * share);
@@ -615,6 +646,8 @@ export class Chart {
       if (Math.max(y0, y1) < y - gap || Math.min(y0, y1) > y + height) return;
       places.forEach((x, k) => (covered[k]! += x1 > x - gap && x0 < x + width + gap ? 1 : 0));
     };
+    for (const { left, top, right, bottom } of labels)
+      if (bottom > y && top < y + height) places.forEach((x, k) => (covered[k]! += right > x - gap && left < x + width + gap ? 1e6 : 0));
     const { present, past, overlays = [] } = this.shown ?? {};
     for (const run of [present, past, ...overlays.map(({ curves }) => curves)]) {
       let [x0, y0] = [NaN, NaN];
@@ -639,7 +672,7 @@ export class Chart {
     if (!present) return;
     const right = bbox.left + bbox.width;
     c.save();
-    c.font = `${11 * ratio}px system-ui, sans-serif`;
+    c.font = font(12 * ratio);
     c.textAlign = "left";
     const endOf: number[] = [];
     const forks: Fork[] = [];
@@ -673,7 +706,7 @@ export class Chart {
       for (const { at, mean, low, high, error, column } of present.tests) {
         const x = plot.valToPos(at, "x", true);
         if (x > right || x < bbox.left || (options.log && mean <= 0)) continue;
-        c.strokeStyle = palette[this.series().find((series) => series.column === column)?.colour ?? "accent"];
+        c.strokeStyle = palette[this.series().find((series) => series.column === column)?.colour ?? "training"];
         if (low !== undefined && high !== undefined) {
           const place = (value: number): number => (options.log && value <= 0 ? bbox.top + bbox.height : plot.valToPos(value, "y", true));
           const [bottom, top] = [low, high].map((value) => Math.max(bbox.top, Math.min(bbox.top + bbox.height, place(value)))) as [

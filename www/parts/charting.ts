@@ -6,7 +6,7 @@ import type { Look } from "./looks";
 import type { Colour } from "./theme";
 import type { Column, Mark, Progress, RoomInfo, Row } from "../run/protocol";
 
-const COLOURS: Colour[] = ["accent", "plus", "minus", "thrust", "rust"];
+const COLOURS: Colour[] = ["training", "agent", "opponent", "test", "error"];
 /** Least length of the axis: `count` in units of the first counter, `time` in seconds. */
 const LEAST = { count: 100, time: 60 };
 /** An unsolved past run is shown up to this multiple of the current run's length. */

@@ -1,7 +1,7 @@
 // The curves of a room: a large chart, small charts, and a chart of any column for the compared runs. All charts show the same part of the
 // axis, and tables show the same data.
 
-import { Chart, type Drawn, type Overlay } from "./chart";
+import { Chart, type ChartOptions, type Drawn, type Overlay } from "./chart";
 import { Charting, columnText, type ChartWords, type CurveWords, type Group, type RunData, type Scene, type Split } from "./charting";
 import { CurveTables } from "./curve-tables";
 import { Choice, h, id, labelled } from "./dom";
@@ -20,10 +20,13 @@ export const CHART_KEYS = { shown: "← → ↑ ↓", does: "on a large chart: m
 const MOST_SMOOTHING = 0.1;
 const LEAST_ZOOM = 1e-4;
 
-type Levels = { value: number; label: string }[];
+type Levels = NonNullable<ChartOptions["levels"]>;
+/** Level of the trained agent in a test column. */
+type TrainedLevel = { column: string; value: number; label: string };
 type Shown = Split & { chart: Chart; levels: Levels };
 
 export class RunCurves {
+  readonly main: Chart | undefined;
   /** The large chart and its legend. */
   readonly large: HTMLElement[];
   /** The small charts and their table. */
@@ -43,12 +46,20 @@ export class RunCurves {
   private readonly charts: Shown[] = [];
   private zoomed: Range | undefined;
   private whole: Range = [0, 1];
+  private trained: TrainedLevel | undefined;
   private scene: Scene | undefined;
   /** Cached chart data of stored runs, by chart. */
   private drawn = new WeakMap<RunData, Map<Group, Drawn>>();
   private suited: [Variant, Record<string, ChartWords>] | undefined;
 
-  constructor(room: RoomInfo, words: CurveWords, label: (knob: string) => string, back?: (mark: Mark) => (() => void) | undefined) {
+  /** `tools` are placed in the head of the large chart. */
+  constructor(
+    room: RoomInfo,
+    words: CurveWords,
+    label: (knob: string) => string,
+    back?: (mark: Mark) => (() => void) | undefined,
+    tools: Node[] = [],
+  ) {
     this.charting = new Charting(room, words, label, back);
     const { main, groups } = this.charting;
     const tables = new CurveTables(this.charting, label, () => this.scene);
@@ -59,7 +70,8 @@ export class RunCurves {
       "Training metrics",
       others.flatMap(({ metrics }) => metrics),
     );
-    this.large = main ? [this.chart(main, [this.reset(), this.mainTable.button]).chart.element, this.legend()] : [];
+    this.main = main && this.chart(main, [this.reset(), this.mainTable.button, ...tools]).chart;
+    this.large = this.main ? [this.main.element, this.legend()] : [];
     this.small = this.multiples(others, words.front);
     this.compareTable = tables.of("Selected curves", () => this.compareChart.group);
     const choices = this.charting.choices();
@@ -196,9 +208,20 @@ export class RunCurves {
       const column = group.tests.find(({ name }) => name === goal?.column);
       if (goal && column)
         levels.push({ value: goal.at, label: `solved at ${column.share ? `${figure(100 * goal.at)}%` : figure(goal.at)}` });
+      const { trained } = this;
+      if (trained && group.tests.some(({ name }) => name === trained.column))
+        levels.push({ value: trained.value, label: trained.label, colour: "ghost" });
       one.levels = levels;
       chart.suit({ about: own.about ?? this.charting.about(group), span: own.span, levels });
     }
+  }
+
+  /** Shows the level of the trained agent in the charts of its column, or removes it. */
+  setTrained(trained: TrainedLevel | undefined): void {
+    if (trained?.value === this.trained?.value) return;
+    this.trained = trained;
+    if (this.suited) this.suit(...this.suited);
+    this.redraw();
   }
 
   show(present: RunData, past: RunData | undefined, compared: Scene["compared"] = []): void {

@@ -5,11 +5,11 @@ import { Choice, h, write } from "./dom";
 import { short } from "./format";
 import { recall, remember } from "./prefs";
 
-const CHOICES: { value: DeviceWish; words: string; label: string; title: string }[] = [
-  { value: "auto" as const, words: "Automatic", label: "Train on the faster device" },
-  { value: "cpu" as const, words: "CPU", label: "Train on the CPU" },
-  { value: "gpu" as const, words: "GPU", label: "Train on the GPU" },
-].map((choice) => ({ ...choice, title: choice.label }));
+const CHOICES: { value: DeviceWish; words: string; title: string }[] = [
+  { value: "auto", words: "Automatic", title: "Train on the faster device" },
+  { value: "cpu", words: "CPU", title: "Train on the CPU" },
+  { value: "gpu", words: "GPU", title: "Train on the GPU" },
+];
 
 export const rememberedDevice = (): DeviceWish | undefined => CHOICES.find(({ value }) => value === recall("device"))?.value;
 

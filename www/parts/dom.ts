@@ -94,7 +94,14 @@ const icons = {
   left: '<path d="M13 8H3.5M7 4 3 8l4 4"/>',
   right: '<path d="M3 8h9.5M9 4l4 4-4 4"/>',
   up: '<path d="M8 13V3.5M4 7l4-4 4 4"/>',
+  search: '<circle cx="7" cy="7" r="4.5"/><path d="m10.4 10.4 3.6 3.6"/>',
   close: '<path d="m4 4 8 8M12 4l-8 8"/>',
+  live: '<path d="M1.5 8S4 3.5 8 3.5 14.5 8 14.5 8 12 12.5 8 12.5 1.5 8 1.5 8z"/><circle cx="8" cy="8" r="2"/>',
+  explore: '<path d="M8 2l6 3.3-6 3.3-6-3.3zM2 8.6l6 3.3 6-3.3M2 11.4l6 3.3 6-3.3"/>',
+  compare: '<path d="M2 2v12h12M4.5 11C8 11 7 4.5 13 4.5M4.5 11c5 0 4.5-2.5 8.5-2.5"/>',
+  settings: '<path d="M2 4.5h6M12.5 4.5H14M2 11.5h1.5M8 11.5h6"/><circle cx="10.2" cy="4.5" r="2.1"/><circle cx="5.8" cy="11.5" r="2.1"/>',
+  explain: '<path d="M8 4C6.5 3 4.5 2.7 2 3v9.5c2.5-.3 4.5 0 6 1 1.5-1 3.5-1.3 6-1V3c-2.5-.3-4.5 0-6 1zm0 0v9.5"/>',
+  share: '<path d="M8 10V2M5 4.8 8 2l3 2.8M4.5 7.5H3V14h10V7.5h-1.5"/>',
 };
 export type Icon = keyof typeof icons;
 export function icon(name: Icon): Node {

@@ -1,6 +1,6 @@
 // Exports the compared curves with the settings of each run, as CSV, JSON or a picture.
 
-import { pen, stroke } from "./canvas";
+import { font, pen, stroke } from "./canvas";
 import type { Compared, RunData } from "./charting";
 import type { Look } from "./looks";
 import { palette } from "./theme";
@@ -11,7 +11,6 @@ export type Out = { name: string; variant: string; seed: number; knobs: Record<s
 
 const PAD = 20;
 const LINE = 18;
-const SANS = 'system-ui, -apple-system, "Segoe UI", sans-serif';
 const GAP = 18;
 
 /** Quotes a field of a CSV line if necessary. */
@@ -105,7 +104,7 @@ export async function composed({ plot, width, height, pixels, title, about, axis
   const drawn = await plot();
   const canvas = document.createElement("canvas");
   const c = canvas.getContext("2d")!;
-  c.font = `12px ${SANS}`;
+  c.font = font(12);
   // Distributes the entries of the legend over as many lines as necessary.
   let [x, line] = [0, 0];
   const places = runs.map(({ letter, name }) => {
@@ -124,21 +123,28 @@ export async function composed({ plot, width, height, pixels, title, about, axis
   c.fillStyle = palette.paper;
   c.fillRect(0, 0, canvas.width, canvas.height);
   c.textBaseline = "middle";
-  const write = (text: string, left: number, y: number, font: string, colour: string, align: CanvasTextAlign = "left"): void => {
-    Object.assign(c, { font: `${font} ${SANS}`, fillStyle: colour, textAlign: align });
+  const write = (
+    text: string,
+    left: number,
+    y: number,
+    [size, weight]: [size: number, weight?: number],
+    colour: string,
+    align: CanvasTextAlign = "left",
+  ): void => {
+    Object.assign(c, { font: font(size, weight), fillStyle: colour, textAlign: align });
     c.fillText(text, left, y, width);
   };
-  write(title, PAD, PAD + 8, "600 17px", palette.ink);
-  write(about, PAD, PAD + 28, "12px", palette.muted);
+  write(title, PAD, PAD + 8, [16, 600], palette.ink);
+  write(about, PAD, PAD + 28, [12], palette.muted);
   c.drawImage(drawn, PAD, top, width, height);
-  write(axis, PAD + width, top + height + 8, "12px", palette.muted, "right");
+  write(axis, PAD + width, top + height + 8, [12], palette.muted, "right");
   runs.forEach(({ colour, dash }, k) => {
     const { text, x, line } = places[k]!;
     const y = below + (line + 0.5) * LINE;
     pen(c, palette[colour], 2);
     c.setLineDash(dash);
     stroke(c, PAD + x, y, PAD + x + 32, y);
-    write(text, PAD + x + 40, y, "12px", palette.ink);
+    write(text, PAD + x + 40, y, [12], palette.ink);
   });
   return canvas;
 }

@@ -4,7 +4,8 @@
 import type { Knob, KnobKind, Value } from "../run/protocol";
 import { button, h, id, write } from "./dom";
 import { exact, exactText } from "./format";
-import { calm } from "./loop";
+import type { Command } from "./palette";
+import { reveal } from "./tabs";
 
 const SLIDER_STEPS = 200;
 const SETTLE_MS = 350;
@@ -29,6 +30,13 @@ function rounded({ kind, min, max, log }: Range, value: number): number {
   const step = (log && min > 0 ? value : max - min) / SLIDER_STEPS;
   const digits = kind === "int" ? 0 : Math.min(12, Math.max(0, Math.ceil(-Math.log10(step))));
   return Math.min(max, Math.max(min, Number(value.toFixed(digits))));
+}
+
+/** Error message for a number that a knob does not accept; empty for a valid number. */
+function wrong({ kind, min, max }: Range, value: number): string {
+  const whole = kind === "int";
+  const fits = Number.isFinite(value) && value >= min && value <= max && (!whole || Number.isInteger(value));
+  return fits ? "" : `Enter a ${whole ? "whole " : ""}number from ${exact(min)} to ${exact(max)}.`;
 }
 
 /** Chooses at most `FIRST` knobs to show beside the curve: first those of `wanted` that exist, then the other live knobs. */
@@ -70,9 +78,16 @@ const group = (heading: HTMLElement, words: string, rows: HTMLElement[], ...belo
   h("section.knob-group", { "aria-labelledby": heading.id }, heading, h("p.small", words), h("div.knob-grid", rows), below);
 
 export class Knobs {
-  readonly element = h("div");
-  /** The most important knobs and a link to the others. */
+  /** The most important knobs. */
   readonly first = h("div");
+  /** Opens the other knobs. */
+  readonly others = button("All knobs", () => this.goToOthers(), { class: "quiet small" });
+  /** The other knobs that apply during training. */
+  readonly live = h("div");
+  /** The knobs that apply to a new run, with the seed. */
+  readonly fixed = h("div");
+  /** True if the variant has live knobs besides the first ones. */
+  hasLive = false;
   private readonly parts = new Map<string, Parts>();
   private inForce: Record<string, Value> = {};
   /** Values of changed knobs that apply to the next run. */
@@ -96,32 +111,31 @@ export class Knobs {
     const first = foremost(knobs, this.foremost);
     const live = knobs.filter((knob) => knob.live && !first.includes(knob));
     const fixed = knobs.filter((knob) => !knob.live && !first.includes(knob));
-    const during = group(
-      h("h3", { id: "knobs-live", tabindex: -1 }, "Apply during training"),
-      `These take effect with the next ${this.unit}, like the knobs beside the curve. Each change marks the curves.`,
-      live.map((knob) => this.row(knob)),
-    );
-    const others = h("button.quiet.small", { onclick: () => this.goToOthers() }, "All knobs");
     this.first.replaceChildren(
-      h("div.first-knobs", { role: "group", "aria-label": "Main knobs" }, [...first.map((knob) => this.row(knob, true)), others]),
+      h("div.first-knobs", { role: "group", "aria-label": "Main knobs" }, ...first.map((knob) => this.row(knob, true))),
     );
-    this.element.replaceChildren(
-      h("div.knobs", [
-        live.length ? during : [],
-        group(
-          this.fixedHeading,
-          "These start a new run. The current run stays as a grey curve.",
-          [...fixed.map((knob) => this.row(knob)), this.seedRow()],
-          this.banner,
-        ),
-      ]),
+    this.live.replaceChildren(
+      group(
+        h("h3", { id: "knobs-live", tabindex: -1 }, "Apply during training"),
+        `These take effect with the next ${this.unit}, like the knobs beside the curve. Each change marks the curves.`,
+        live.map((knob) => this.row(knob)),
+      ),
     );
+    this.fixed.replaceChildren(
+      group(
+        this.fixedHeading,
+        "These start a new run. The current run stays as a grey curve.",
+        [...fixed.map((knob) => this.row(knob)), this.seedRow()],
+        this.banner,
+      ),
+    );
+    this.hasLive = live.length > 0;
   }
 
   private goToOthers(): void {
-    const heading = this.element.querySelector("h3")!;
-    heading.scrollIntoView({ block: "start", behavior: calm() ? "auto" : "smooth" });
-    heading.focus({ preventScroll: true });
+    const heading = (this.hasLive ? this.live : this.fixed).querySelector("h3")!;
+    reveal(heading);
+    heading.focus();
   }
 
   begin(values: Record<string, Value>, seed: number): void {
@@ -153,11 +167,35 @@ export class Knobs {
   wanted(): Wanted {
     const knobs: Record<string, Value> = {};
     for (const [name, { knob }] of this.parts) {
-      const value = this.pending.get(name) ?? this.inForce[name] ?? knob.default;
+      const value = this.valueOf(knob);
       if (value !== knob.default) knobs[name] = value;
     }
     const seed = Number(this.seed.value);
     return { knobs, seed: Number.isInteger(seed) && seed >= 0 && seed <= 4294967295 ? seed : this.seedInForce };
+  }
+
+  /** Commands that focus each knob. A query that ends in a number also has commands that set live knobs to this number. */
+  commands(query: string): Command[] {
+    const [number] = /-?\d*\.?\d+(e-?\d+)?$/i.exec(query.trim()) ?? [];
+    const to = (input: HTMLElement) => (): void => {
+      reveal(input);
+      input.focus();
+    };
+    const knobs = [...this.parts.values()].flatMap(({ knob, row }) => {
+      const { name, label, kind, live } = knob;
+      const run = to(row.querySelector<HTMLElement>("input, select")!);
+      const known = { kind: "Knobs", name: label, note: exactText(this.valueOf(knob)), words: name, run };
+      if (number === undefined || !live || !("min" in kind)) return known;
+      const note = wrong(kind, Number(number));
+      if (note) return { ...known, note, words: `${name} set to ${number}` };
+      return [{ kind: "Knobs", name: `Set ${label} to ${number}`, run: () => this.commit(knob, Number(number)) }, known];
+    });
+    return [...knobs, { kind: "Knobs", name: "Seed", note: this.seed.value, run: to(this.seed) }];
+  }
+
+  /** Value of a knob in the next run. */
+  private valueOf({ name, default: other }: Knob): Value {
+    return this.pending.get(name) ?? this.inForce[name] ?? other;
   }
 
   private commit(knob: Knob, value: Value): void {
@@ -270,10 +308,9 @@ export class Knobs {
       timer = setTimeout(() => this.commit(knob, value), SETTLE_MS);
     });
     input.addEventListener("change", () => {
-      const value = Number(input.value);
-      const fits = Number.isFinite(value) && value >= kind.min && value <= kind.max && (!whole || Number.isInteger(value));
-      const expected = `Enter a ${whole ? "whole " : ""}number from ${exact(kind.min)} to ${exact(kind.max)}.`;
-      if (!judge(input.value.trim() !== "" && fits, expected)) return;
+      const value = input.value.trim() === "" ? NaN : Number(input.value);
+      const message = wrong(kind, value);
+      if (!judge(!message, message)) return;
       showSlider(value);
       this.commit(knob, value);
     });

@@ -5,14 +5,14 @@ import type { Colour } from "./theme";
 
 export type Look = { letter: string; colour: Colour; dash: number[] };
 
-export const PRESENT: Look = { letter: "", colour: "accent", dash: [] };
+export const PRESENT: Look = { letter: "", colour: "training", dash: [] };
 
 /** Styles of compared runs. At most this many runs can be compared. */
 export const LOOKS: Look[] = [
-  { letter: "A", colour: "plus", dash: [8, 4] },
-  { letter: "B", colour: "minus", dash: [2, 3] },
-  { letter: "C", colour: "thrust", dash: [12, 3, 2, 3] },
-  { letter: "D", colour: "rust", dash: [4, 2] },
+  { letter: "A", colour: "agent", dash: [8, 4] },
+  { letter: "B", colour: "opponent", dash: [2, 3] },
+  { letter: "C", colour: "test", dash: [12, 3, 2, 3] },
+  { letter: "D", colour: "error", dash: [4, 2] },
   { letter: "E", colour: "soft", dash: [16, 5] },
   { letter: "F", colour: "muted", dash: [6, 3, 2, 3, 2, 3] },
 ];

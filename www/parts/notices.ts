@@ -1,13 +1,14 @@
-// Notices for the visitor, each with a next step. An error interrupts a screen reader; any other notice waits until the reader is idle.
+// Notices for the visitor, each with a next step. An error interrupts a screen reader; any other notice waits until the reader is idle. A
+// notice that only informs disappears after a while; a warning or an error stays until the visitor dismisses it.
 
 import type { Level } from "../run/protocol";
 import { sentence } from "../run/notice";
 import { h, icon } from "./dom";
 
-/** Button of a notice. With `forMs` the notice disappears after that time; without it the notice stays until the visitor dismisses it. */
-export type Action = { label: string; run: () => void; forMs?: number };
+/** Button of a notice. */
+export type Action = { label: string; run: () => void };
 
-const UNDO_MS = 30_000;
+const INFO_MS = 30_000;
 
 export class Notices {
   private readonly calm = h("div", { role: "status", "aria-label": "Notices" });
@@ -29,7 +30,7 @@ export class Notices {
 
   /** Reports that a run or a game was replaced, with an undo button. */
   offerUndo(text: string, undo: () => void, kept = "The previous run is saved"): void {
-    this.show("info", text, kept, { label: "Undo", run: undo, forMs: UNDO_MS });
+    this.show("info", text, kept, { label: "Undo", run: undo });
   }
 
   /** Shows a notice. It replaces a notice with the same text. */
@@ -41,8 +42,8 @@ export class Notices {
       card.remove();
     };
     // A notice does not expire while the pointer is over it or the focus is in it.
-    const expire = (): void => void (card.matches(":hover, :focus-within") ? setTimeout(expire, action!.forMs) : close());
-    if (action?.forMs) setTimeout(expire, action.forMs);
+    const expire = (): void => void (card.matches(":hover, :focus-within") ? setTimeout(expire, INFO_MS) : close());
+    if (level === "info") setTimeout(expire, INFO_MS);
     card.append(
       h("p", h("strong", sentence(text)), " ", sentence(nextStep)),
       h("div.row", [

@@ -4,6 +4,7 @@
 import type { Client } from "../run/client";
 import type { Began, Event as RunEvent, Mark, Progress, Row, Value, Variant } from "../run/protocol";
 import { textOf } from "../run/notice";
+import { linkOf, placeIn } from "../run/link";
 import type { SavedRun } from "../run/store";
 import type { Announcer } from "./announce";
 import { Breakdown } from "./breakdown";
@@ -12,15 +13,18 @@ import { DeviceSwitch, deviceText, type Counts } from "./device";
 import { h, markup } from "./dom";
 import { dropping } from "./files";
 import { Forks } from "./forks";
-import { exactText, plural, seconds, short, two } from "./format";
+import { capital, exactText, plural, seconds, short, two } from "./format";
 import { Ghost } from "./ghost";
 import { sameMark, type History } from "./history";
 import { forgetRun, keepRun, keptRun, type Kept } from "./kept";
 import { Knobs } from "./knobs";
 import { closePage, untilClosed } from "./life";
+import { calm } from "./loop";
+import { Palette, PALETTE_KEY, presses, type Command } from "./palette";
 import { Present } from "./present";
 import { Readout } from "./readout";
-import type { Band, RoomExtension, Explanation, RoomPage, PageContext, View } from "./room";
+import { Places, type Section } from "./places";
+import type { RoomExtension, Explanation, RoomPage, PageContext, View } from "./room";
 import { Runs } from "./runs";
 import { Share } from "./share";
 import { Shortcuts, type Gesture, type Shortcut } from "./shortcuts";
@@ -28,36 +32,36 @@ import { effect, paced, untracked } from "./signal";
 import { watchSleep } from "./sleep";
 import { Starts } from "./starts";
 import { Sweep } from "./sweep";
+import { revealBy, reveal } from "./tabs";
+import { Tensors } from "./tensors";
 import { steps as commonSteps, Tour } from "./tour";
+import { Trained } from "./trained";
 import { SPEEDS } from "./transport";
 
 /** Least time between two redraws of the curves. */
 const DRAW_MS = 100;
 
 const ABOUT =
-  "Everything is computed on your own machine, in this tab. Nothing is installed and nothing is sent anywhere. The agents learn " +
-  "while you watch.";
+  "Watch agents learn on your own CPU and GPU. Everything is computed in this tab. Nothing is installed and nothing is sent anywhere.";
 const CAN = [
   "Turn a knob during training. Each change marks the curve and can be undone.",
   "Pause, single-step, or start a new run. The previous run stays as a grey curve and can be restored.",
   "Sweep a knob: several runs side by side, each with a different value.",
-  "Save the run, share it as a link that verifies itself, or continue it in a terminal.",
+  "Save the run, share it as a link that verifies itself, or continue it in a terminal or in Python.",
 ];
 const GESTURES: Gesture[] = [
   { shown: "drag a slider", does: "turns a knob" },
   { shown: "touch a chart", does: "reads the values there" },
-  { shown: "swipe the tabs", does: "shows the other rooms and variants" },
+  { shown: "swipe a row of names", does: "shows the other rooms and variants" },
 ];
 const SAVED =
   "A saved run contains everything: weights, optimiser, random numbers and progress. It continues here or in a terminal exactly " +
   "where it stopped. A link contains the settings, the seed and the live changes.";
 
-const band = (name: string, heading: string, ...children: Node[]): HTMLElement =>
-  h("section", { class: `band ${name}`, "aria-labelledby": `${name}-title` }, h("h2", { id: `${name}-title` }, heading), ...children);
-
 export class Page implements RoomPage {
   readonly element: HTMLElement;
   readonly counts: Counts;
+  readonly trained: Trained;
   private readonly view: View;
   private readonly state: Present;
   private readonly starts: Starts;
@@ -68,11 +72,16 @@ export class Page implements RoomPage {
   private readonly curves: RunCurves;
   private readonly runs: Runs;
   private readonly breakdown: Breakdown;
+  private readonly tensors: Tensors;
   private readonly device: DeviceSwitch;
   private readonly sweep: Sweep;
   private readonly explained = h("div.explain");
+  private readonly keys: Shortcut[];
   private readonly shortcuts: Shortcuts;
+  private readonly palette = new Palette((query) => this.commands(query));
+  private readonly share: Share;
   private readonly tour: Tour;
+  private readonly places: Places;
 
   constructor(
     readonly client: Client,
@@ -84,9 +93,19 @@ export class Page implements RoomPage {
     const label = (knob: string): string => this.labelOf(knob);
     this.state = new Present(room);
     this.counts = { rate: this.state.rates.work, boundary: room.iteration_word };
+    this.trained = new Trained(client, extension.trained, {
+      announcer,
+      present: () => this.present,
+      changed: () => this.trainedChanged(),
+    });
     this.view = extension.view?.(this) ?? {};
     const { view, unit } = this;
-    this.starts = new Starts(client, around, view, { present: () => this.present, wanted: () => this.knobs.wanted(), label });
+    this.starts = new Starts(client, around, view, {
+      present: () => this.present,
+      wanted: () => this.knobs.wanted(),
+      label,
+      showStage: () => this.showStage(),
+    });
     const { starts } = this;
     const goBack = (bytes: Uint8Array): void => starts.goBack(bytes);
     this.ghost = new Ghost(room, unit, label, goBack);
@@ -99,13 +118,18 @@ export class Page implements RoomPage {
     );
     this.knobs.suit(client.knobs);
     this.device = new DeviceSwitch(client.requestedDevice, this.counts, (wish) => client.command({ kind: "device", wish }));
-    this.curves = new RunCurves(room, extension.curves ?? {}, label, (mark) => this.forks.before(mark));
+    this.curves = new RunCurves(room, extension.curves ?? {}, label, (mark) => this.forks.before(mark), [this.knobs.others]);
     this.runs = new Runs(room, {
       begin: (config) => starts.beginWith(config),
       say: (words) => announcer.say(words, "runs"),
       picture: (...size) => this.curves.picture(...size),
     });
     this.breakdown = new Breakdown(room.parts, (look) => client.operations(look));
+    this.tensors = new Tensors(
+      () => client.tensors(),
+      () => this.progress.iteration,
+      room.iteration_word,
+    );
     this.sweep = new Sweep(
       room,
       {
@@ -120,16 +144,23 @@ export class Page implements RoomPage {
       progress: () => this.progress,
       newest: () => this.newest(),
       sweeping: () => this.sweep.running,
+      overtaken: () => this.trained.sentence(),
       written: () => this.showLearningRate(),
+      polled: (testing) => this.curves.main?.note(testing ? "Testing…" : ""),
     });
-    const share = this.share(extension.saved ?? SAVED);
-    this.shortcuts = new Shortcuts(this.keys(), [CHART_KEYS, ...(view.otherKeys ?? [])], {
+    this.share = this.sharing(extension.saved ?? SAVED);
+    this.keys = this.allKeys();
+    const palette = { shown: PALETTE_KEY, does: "search all actions, knobs, tabs and rooms" };
+    this.shortcuts = new Shortcuts(this.keys, [palette, CHART_KEYS, ...(view.otherKeys ?? [])], {
       about: ABOUT,
       can: [...(extension.can ?? []), ...CAN],
       gestures: [...(extension.gestures ?? []), ...GESTURES],
       tour: () => this.tour.begin(),
     });
-    this.element = h("main", { id: "main", tabindex: -1 }, ...this.contents(share.element));
+    this.places = new Places(view.stage ?? h("div"), this.sections(extension.trained !== undefined), (chosen) =>
+      starts.address.place(this.places.open, chosen),
+    );
+    this.element = h("main", { id: "main", tabindex: -1, class: !view.stage && "plain", "data-tab": "live" }, ...this.contents());
     this.tour = new Tour(extension.tour ?? commonSteps("The agent"), this.element);
     client.onEvent((event) => this.take(event));
     client.onSweep((state) => this.sweep.take(state));
@@ -147,9 +178,26 @@ export class Page implements RoomPage {
     this.shortcuts.help();
   }
 
-  /** Handles a link to a variant of this room. Returns false if the page must be opened anew for the link. */
-  follow(link: string): boolean {
-    return this.starts.follow(link);
+  search(): void {
+    this.palette.open();
+  }
+
+  /** Handles an address in this room: another tab, or a link to a variant. Returns false if the page must be opened anew for it. */
+  follow(address: string): boolean {
+    const link = linkOf(address);
+    const here = this.starts.address.is(link) || this.starts.follow(link);
+    if (here) this.show(placeIn(address));
+    return here;
+  }
+
+  /** Shows a tab and a section of it; the room's picture if the list is empty. */
+  show(place: string[]): void {
+    this.places.show(place);
+  }
+
+  showStage(): void {
+    this.show([]);
+    scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
   }
 
   close(): void {
@@ -199,30 +247,50 @@ export class Page implements RoomPage {
 
   // ---- layout
 
-  private contents(share: HTMLElement): HTMLElement[] {
-    const { view, curves, readout } = this;
-    const returns = h("section.returns", { "aria-label": "Results" }, [
+  private contents(): HTMLElement[] {
+    const { view, curves, readout, places } = this;
+    const results = h("section.returns.card", { "aria-labelledby": "results-title" }, [
+      h("h2.unseen", { id: "results-title" }, "Results"),
       ...curves.large,
       this.knobs.first,
       this.ghost.element,
       curves.mainTable.element,
     ]);
-    const bands = (place: Band["place"]): HTMLElement[] =>
-      (view.bands ?? []).filter((one) => one.place === place).map(({ name, heading, element }) => band(name, heading, element));
+    // On a narrow page the results are in the first tab only.
+    revealBy(results, () => results.checkVisibility() || this.show([]));
     return [
+      h("div.intro", readout.headline, readout.status),
       this.starts.switcher.element,
-      h("div.intro.wrap", readout.headline, readout.status),
+      places.list,
+      h("div.workspace", places.element, h("div.side", results, h("div.beside", view.beside))),
       readout.transport.element,
-      view.first?.(returns) ?? h("div.plain", returns),
-      band("losses", "Training metrics", h("div", curves.small, this.breakdown.element)),
-      band("runs-band", "Runs to compare", h("div", curves.compare, this.runs.element)),
-      band("device-band", "Device", this.device.element),
-      ...bands("before knobs"),
-      band("knobs-band", "Knobs", h("div", this.forks.element, this.knobs.element)),
-      band("sweep-band", "Sweep a knob", this.sweep.element),
-      band("explain-band", "Explanation", this.explained),
-      ...bands("last"),
-      band("take-band", "Save and share", share),
+    ];
+  }
+
+  /** Sections of the tabs. With `trained`, the room has a trained agent. */
+  private sections(trained: boolean): Section[] {
+    const { view, curves, knobs, share } = this;
+    const section = (tab: Section["tab"], name: string, heading: string, ...parts: Node[]): Section => ({
+      tab,
+      name,
+      heading,
+      element: h("div", parts),
+    });
+    return [
+      ...(view.sections ?? []),
+      section("explore", "metrics", "Training metrics", curves.small, this.breakdown.element),
+      section("explore", "network", "Network", ...(view.network ?? []), this.tensors.element),
+      section("compare", "runs", "Runs", curves.compare, this.runs.element),
+      section("compare", "sweep", "Sweep", this.sweep.element),
+      ...(trained
+        ? [{ ...section("compare", "trained", "Trained agent", this.trained.element), offered: () => this.trained.state === "here" }]
+        : []),
+      { ...section("settings", "live-knobs", "During training", this.forks.element, knobs.live), offered: () => knobs.hasLive },
+      section("settings", "knobs", "New run", knobs.fixed),
+      section("settings", "device", "Device", this.device.element),
+      section("explain", "explanation", "Explanation", this.explained),
+      section("share", "save", "Save and share", share.files),
+      { ...section("share", "run", "Terminal and Python", share.commands), shown: () => void share.showCommands() },
     ];
   }
 
@@ -243,13 +311,14 @@ export class Page implements RoomPage {
     };
   }
 
-  private share(about: string): Share {
+  private sharing(about: string): Share {
     const { starts } = this;
     const ends = { words: "The saved run continues.", follow: false };
     return new Share(
       this.client,
       {
         about,
+        config: () => this.present?.config,
         csv: () => this.present?.csv() ?? "",
         fileName: () => this.fileName(),
         load: (file) => void starts.load(file),
@@ -259,7 +328,7 @@ export class Page implements RoomPage {
     );
   }
 
-  private keys(): Shortcut[] {
+  private allKeys(): Shortcut[] {
     const { client, view, starts, readout } = this;
     const { variant_word, iteration_word, variants } = client.room;
     const key = (key: string, does: string, run: () => void, shown = key): Shortcut => ({ key, shown, does, run });
@@ -271,8 +340,33 @@ export class Page implements RoomPage {
       ...(view.realTime ? SPEEDS.map(({ spoken }, k) => key(String(k + 1), `speed: ${spoken}`, () => readout.transport.setSpeed(k))) : []),
       ...(variants.length > 1 ? [key("e", `next ${variant_word}`, () => starts.switcher.next())] : []),
       ...(view.keys ?? []),
-      key("t", `open or close the table of ${title.toLowerCase()}`, () => mainTable.button.click()),
+      key("t", `open or close the table of ${title.toLowerCase()}`, () => (reveal(mainTable.button), mainTable.button.click())),
       key("g", "show or hide the past run", () => this.ghost.toggle()),
+    ];
+  }
+
+  private commands(query: string): Command[] {
+    const { starts } = this;
+    const { variant_word, variants } = this.client.room;
+    const key = ({ does, shown, run }: Shortcut): Command => ({ kind: "Actions", name: capital(does), key: shown, run });
+    const variant = (one: Variant): Command => ({
+      kind: `${capital(variant_word)}s`,
+      name: starts.nameOf(one),
+      words: one.id,
+      run: () => starts.switcher.switchTo(one),
+    });
+    return [
+      ...this.keys.map(key),
+      ...presses("Actions", this.share.files),
+      ...presses("Actions", this.share.commands),
+      { kind: "Actions", name: "Help", key: "?", run: () => this.help() },
+      { kind: "Actions", name: "Take the tour", run: () => this.tour.begin() },
+      ...this.around.commands(),
+      ...variants.map(variant),
+      ...this.places.commands(),
+      ...this.knobs.commands(query),
+      ...this.runs.commands(),
+      ...presses("Devices", this.device.element),
     ];
   }
 
@@ -299,7 +393,10 @@ export class Page implements RoomPage {
     switch (event.kind) {
       case "metrics":
         this.breakdown.push(this.shares(event));
-        this.tour.beginOnce();
+        if (this.places.open.length === 0) this.tour.beginOnce();
+        break;
+      case "test":
+        this.trained.tested();
         break;
       case "mark":
         this.marked(event);
@@ -307,6 +404,7 @@ export class Page implements RoomPage {
       case "solved":
         this.sweep.solvedAfter(event.progress.counts[0] ?? 0);
         announcer.say(this.readout.result());
+        this.curves.main?.celebrate();
         break;
       case "notice":
         notices.show(event.level, event.text, event.next_step);
@@ -326,6 +424,7 @@ export class Page implements RoomPage {
     this.knobs.applied(mark.knob, mark.to);
     this.forks.show(this.present!.marks, this.client.keptBefore);
     this.starts.address.follow();
+    this.share.renew();
     this.announcer.say(`${this.labelOf(mark.knob)} is now ${exactText(mark.to)}.`, mark.knob);
     this.tour.changed();
   }
@@ -340,12 +439,14 @@ export class Page implements RoomPage {
     this.breakdown.clear();
     for (const row of event.history) this.breakdown.push(this.shares(row));
     this.device.show(undefined);
+    this.tensors.begin();
     if (another) this.suit();
     starts.address.follow();
     this.forks.show(event.marks, client.keptBefore);
     this.knobs.begin(present.settings, config.seed);
     this.runs.begin(present, client.variant, client.knobs);
     view.began?.(event, another);
+    this.places.suit();
     starts.pace.keep();
     const charts = view.charts?.() ?? {};
     this.curves.suit(client.variant, charts);
@@ -353,8 +454,10 @@ export class Page implements RoomPage {
       { config, variant: client.variant, knobs: client.knobs, values: knobs },
       Object.values(charts).find(({ span }) => span)?.span,
     );
+    this.trained.begin();
     this.ghost.begin(present);
     if (another) this.explain();
+    this.share.renew();
   }
 
   /**
@@ -384,6 +487,12 @@ export class Page implements RoomPage {
     const left = keptRun(of.room, of.variant);
     if (another && left?.history && !continues(left, event)) this.ghost.keep(of.variant, left.history, left.bytes);
     forgetRun(of);
+  }
+
+  private trainedChanged(): void {
+    this.curves.setTrained(this.trained.level());
+    this.places.suit();
+    this.view.trained?.();
   }
 
   private suit(): void {

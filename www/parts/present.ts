@@ -1,15 +1,22 @@
 // State of the current run: its history, whether it is training, and its rates.
 
-import type { Began, Event as RunEvent, RoomInfo } from "../run/protocol";
+import type { Began, Event as RunEvent, Progress, RoomInfo, Row } from "../run/protocol";
 import { History } from "./history";
 import { Rates } from "./rates";
 import { state } from "./signal";
+
+/** The part of an iteration's time in which the agent is tested. */
+const TESTS = "tests";
+/** Least time of a test that the page reports, in ms. */
+const LEAST_TEST_MS = 400;
 
 export class Present {
   /** The current run; undefined until the first run has begun. */
   readonly run = state<History | undefined>(undefined);
   readonly running = state(true);
   readonly rates: Rates;
+  /** Time in ms at which the counters should have changed again if the agent is not tested. */
+  private dueMs = Infinity;
 
   constructor(private readonly room: RoomInfo) {
     this.rates = new Rates(room);
@@ -18,20 +25,42 @@ export class Present {
   begin(began: Began): History {
     const run = new History(this.room, began);
     this.rates.begin();
+    this.dueMs = Infinity;
     this.run.value = run;
     return run;
   }
 
   take(event: RunEvent): void {
-    if (event.kind === "running") this.running.value = event.running;
+    if (event.kind === "running") {
+      this.running.value = event.running;
+      this.dueMs = Infinity;
+    }
     const run = this.run.value;
     if (!run) return;
     if (event.kind === "metrics") {
+      this.dueMs = performance.now() + LEAST_TEST_MS + 2000 * this.trained(event, run.progress);
       run.push(event);
       this.rates.push(event);
     } else if (event.kind === "mark") run.mark(event);
     else if (event.kind === "test") run.pushTest(event);
     else if (event.kind === "confirmation" && !event.confirmed) run.attempts++;
     else if (event.kind === "solved") run.solved = event.progress;
+  }
+
+  /**
+   * True while the agent is tested. The run sends no event at the beginning of a test, but its counters do not change after the end
+   * of an iteration, for longer than an iteration takes.
+   */
+  isTesting({ iteration, counts }: Progress): boolean {
+    const ended = this.run.value?.progress;
+    if (!ended || !this.running.value || performance.now() < this.dueMs) return false;
+    return iteration === ended.iteration && counts.every((count, k) => count === ended.counts[k]);
+  }
+
+  /** Seconds of training in an iteration, without tests. `before` is the progress at its beginning. */
+  private trained({ progress, values }: Row, before: Progress): number {
+    const { metrics, parts } = this.room;
+    const tested = values[metrics.length + parts.findIndex(({ name }) => name === TESTS)] ?? 0;
+    return (progress.train_s - before.train_s) * (1 - tested);
   }
 }

@@ -21,13 +21,19 @@ export interface ReadoutSources {
   newest(): string | undefined;
   /** True while a sweep runs, during which the run is paused. */
   sweeping(): boolean;
+  /** Sentence about the trained agent that the visitor's agent has overtaken; otherwise empty. */
+  overtaken(): string;
   /** Called after each update of the sentences. */
   written(): void;
+  /** Called ten times a second; `testing` is true while the agent is tested. */
+  polled(testing: boolean): void;
 }
 
 export class Readout {
   readonly headline = h("h1");
-  readonly status = h("p.lead");
+  private readonly outcome = h("strong");
+  private readonly more = h("span");
+  readonly status = h("p.lead", this.outcome, this.more);
   readonly transport: Transport;
 
   constructor(
@@ -90,18 +96,24 @@ export class Readout {
 
   private poll(): void {
     const { rates, running } = this.present;
-    const { iteration, counts, train_s } = this.sources.progress();
+    const progress = this.sources.progress();
+    const { iteration, counts, train_s } = progress;
     const [rate, other] = rates.values.value;
     const second = rates.columns.length > 1 ? (other !== undefined && running.value ? short(other) : "–") : count(iteration);
     this.transport.show(rate === undefined ? undefined : short(rate), [short(counts[0] ?? 0), second, seconds(train_s)]);
+    // Before the device is decided, a run may also wait for the measurement of the GPU.
+    this.sources.polled(this.client.device !== undefined && this.present.isTesting(progress));
     this.view.refresh?.();
   }
 
   private writeStatus(): void {
-    write(this.status, this.statusWords());
+    const [outcome, more] = [this.result(), this.statusWords()];
+    write(this.outcome, outcome);
+    write(this.more, `${outcome && more && " "}${more}`);
     this.sources.written();
   }
 
+  /** The status without the sentence about the goal. */
   private statusWords(): string {
     const run = this.present.run.value;
     const running = this.present.running.value;
@@ -109,6 +121,6 @@ export class Readout {
     const own = this.view.status?.(run) ?? (run.solved ? "" : `${this.client.variant.summary} ${this.sentence()}`);
     const paused = this.sources.sweeping() ? "Paused until the sweep ends." : "Paused.";
     const on = running ? (run.solved ? "Still training." : "") : paused;
-    return [this.result(), own.trim(), on].filter(Boolean).join(" ");
+    return [own.trim(), this.sources.overtaken(), on].filter(Boolean).join(" ");
   }
 }

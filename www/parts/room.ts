@@ -6,12 +6,14 @@ import type { Announcer } from "./announce";
 import type { ChartWords, CurveWords } from "./curves";
 import type { History } from "./history";
 import type { Notices } from "./notices";
+import type { Command } from "./palette";
+import type { Section } from "./places";
 import type { Gesture, Shortcut } from "./shortcuts";
 import type { Step } from "./tour";
+import type { TrainedAgent, TrainedWords } from "./trained";
 
 /** An explanation. `equation` is markup, shown in a collapsed section titled `summary`. */
 export type Explanation = { heading: string; words: string; equation?: string; summary?: string };
-export type Band = { name: string; heading: string; element: HTMLElement; place: "before knobs" | "last" };
 
 /**
  * Parts that a room adds to the page. The rest of the page is built from the room's declarations in Rust. `C` is the type of the room's
@@ -32,14 +34,21 @@ export interface RoomExtension<C extends Client = Client> {
   gestures?: Gesture[];
   /** Text about the contents of a saved run and of a link, for the dialog "Save and share". */
   saved?: string;
+  /** The trained agent that answers questions beside the visitor's agent. */
+  trained?: TrainedWords;
   view?(page: RoomPage<C>): View;
 }
 
 /** Pictures and texts of a room. */
 export interface View {
-  /** Returns the top of the page. It must contain the element `curves`. */
-  first?(curves: HTMLElement): HTMLElement;
-  bands?: Band[];
+  /** The picture of the room, with its main action. Without it the curves take its place. */
+  stage?: HTMLElement;
+  /** Parts under the curves, beside the stage. */
+  beside?: HTMLElement[];
+  /** Parts of the tabs, before those that every room has. */
+  sections?: Section[];
+  /** Drawings of the learner's network, above the histograms of its weights. */
+  network?: HTMLElement[];
   /** Handler for a dropped file that is not a saved run. `words` is the label of the drop area. */
   drops?: { words: string; take(file: File): void };
   keys?: Shortcut[];
@@ -61,11 +70,19 @@ export interface View {
   began?(began: Began, another: boolean): void;
   /** Called for each event of the run, after the page has handled it. */
   take?(event: RunEvent): void;
+  /** Called when the trained agent arrives, leaves or is overtaken. */
+  trained?(): void;
   /** Called ten times a second. */
   refresh?(): void;
 }
 
-export type PageContext = { notices: Notices; announcer: Announcer; open(options: Omit<Options, "room"> & { room?: string }): void };
+export interface PageContext {
+  notices: Notices;
+  announcer: Announcer;
+  open(options: Omit<Options, "room"> & { room?: string }): void;
+  /** Commands of the header, which do not depend on the room. */
+  commands(): Command[];
+}
 
 /** The page as the room's views use it. */
 export interface RoomPage<C extends Client = Client> {
@@ -77,6 +94,7 @@ export interface RoomPage<C extends Client = Client> {
   readonly progress: Progress;
   /** Unit of the first counter, in words. */
   readonly unit: string;
+  readonly trained: TrainedAgent;
   /** Redraws the curves after a change that has no event. */
   showCurves(): void;
   /**
@@ -85,4 +103,6 @@ export interface RoomPage<C extends Client = Client> {
    */
   learnFrom(source: File | string | undefined, knobs: Record<string, Value>): Promise<void>;
   begin(variant: Variant, knobs: Record<string, Value>): Promise<void>;
+  /** Shows the picture of the room. */
+  showStage(): void;
 }

@@ -13,7 +13,9 @@ import { exactText, plural, seconds, short } from "./format";
 import { startOf, valuesOf, type History } from "./history";
 import { pageLife, untilClosed } from "./life";
 import { LOOKS, PRESENT, swatch } from "./looks";
+import type { Command } from "./palette";
 import { state } from "./signal";
+import { reveal } from "./tabs";
 import "./runs.css";
 
 const MOST_RUNS = 40;
@@ -127,6 +129,18 @@ export class Runs {
           { ...LOOKS[place]!, name: this.nameOf(record), run: this.data.get(record)!, config: record.config, settings: setOf(record) },
         ];
       });
+  }
+
+  /** Commands that go to each run of the list. */
+  commands(): Command[] {
+    return [...this.entries.values()].map(({ name, tick }) => ({
+      kind: "Runs",
+      name: name.value,
+      run: () => {
+        reveal(name);
+        (tick.hidden ? name : tick).focus();
+      },
+    }));
   }
 
   // ---- storage

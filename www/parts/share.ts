@@ -1,14 +1,14 @@
-// Dialog to save and share a run: files, links, the command for a terminal, and runs of earlier visits. It does not depend on the room.
+// Two sections of a tab: files, links and runs of earlier visits; and the commands that start the same run in a terminal and in Python.
 
 import type { Announcer } from "./announce";
 import { copy, copyField, Dialog } from "./dialog";
-import { h } from "./dom";
+import { button, h } from "./dom";
 import { chooser, download } from "./files";
 import { ago } from "./format";
 import type { Notices } from "./notices";
 import { quoted } from "./shell";
 import { textOf } from "../run/notice";
-import type { Shared } from "../run/protocol";
+import type { Config, Shared } from "../run/protocol";
 
 export interface Run {
   readonly keptRuns: { bytes: Uint8Array; savedAtMs: number }[];
@@ -19,6 +19,7 @@ export interface Run {
 export interface ShareActions {
   /** Text about the contents of a saved run and of a link in this room. */
   about: string;
+  config(): Config | undefined;
   csv(): string;
   fileName(): string;
   load(file: File): void;
@@ -27,12 +28,12 @@ export interface ShareActions {
 }
 
 export class Share {
-  readonly element: HTMLElement;
-  private readonly link = h("button", "Copy link");
+  /** Files and links. */
+  readonly files: HTMLElement;
+  /** Commands for a terminal and for Python. */
+  readonly commands = h("div.commands");
+  private readonly link = button("Copy link", () => this.copyLink());
   private readonly linkNote = h("p.small", { role: "status", hidden: true });
-  private readonly native = new Dialog("Run it natively");
-  private readonly nativeBody = h("div");
-  private readonly resume = h("div");
   private savedAs: string | undefined;
 
   constructor(
@@ -40,27 +41,55 @@ export class Share {
     private readonly actions: ShareActions,
     private readonly around: { notices: Notices; announcer: Announcer },
   ) {
-    this.native.element.append(this.nativeBody);
-    this.link.addEventListener("click", () => void this.copyLink());
     const kept = run.keptRuns.map(({ bytes, savedAtMs }, k) =>
       h("p.row", [
-        h("button", { onclick: () => actions.resume(bytes) }, k === 0 ? "Continue your last visit" : "Continue the visit before"),
+        button(k === 0 ? "Continue your last visit" : "Continue the visit before", () => actions.resume(bytes)),
         h("span.small", `saved in this browser ${ago(savedAtMs)}`),
       ]),
     );
-    this.element = h("div", [
+    this.files = h("div", [
       h("p", actions.about),
       h("div.row", [
-        h("button", { onclick: () => void this.save() }, "Save run"),
-        chooser("Load run", (file) => actions.load(file)),
         this.link,
-        h("button", { onclick: () => void this.showNative() }, "Run it natively"),
-        h("button", { onclick: () => this.saveCurves() }, "Curves as CSV"),
+        button("Save run", () => this.save()),
+        chooser("Load run", (file) => actions.load(file)),
+        button("Curves as CSV", () => this.saveCurves()),
       ]),
       this.linkNote,
       ...kept,
       h("p.small", "A file can also be dropped anywhere on the page."),
     ]);
+  }
+
+  /** Writes the commands for the present state of the run. Called when the commands are shown. */
+  async showCommands(): Promise<void> {
+    const config = this.actions.config();
+    if (!config) return;
+    const { command, changes, limits } = await this.run.shared();
+    const file = this.savedAs ?? this.actions.fileName();
+    const repeats =
+      changes > 0 && `The command repeats ${changesInWords(changes)}, ${inTime(changes)}. In Python, a saved run contains them.`;
+    this.commands.replaceChildren(
+      h("h3", "Terminal"),
+      h("p.small", "In a clone of the repository, with Rust installed. Read docs/cli.md there."),
+      copyField("Command", command),
+      copyField("Resume command", `cargo run --release -- resume ${quoted(file)}`),
+      h("h3", "Python"),
+      h("p.small", "After pip install hothouse-rl and import hothouse. Read docs/python.md in the repository."),
+      copyField("Python", python(config)),
+      copyField("Resume in Python", `hothouse.Run.restore(${JSON.stringify(file)})`),
+      h(
+        "p.row",
+        button("Save run", () => this.save()),
+        h("span.small", `writes the file ${file} with the present state.`),
+      ),
+      ...[repeats, ...limits].flatMap((words) => (words ? [h("p.small", words)] : [])),
+    );
+  }
+
+  /** Updates the commands after a change of the run. */
+  renew(): void {
+    if (this.commands.checkVisibility()) void this.showCommands();
   }
 
   private async save(): Promise<void> {
@@ -69,7 +98,7 @@ export class Share {
       const bytes = await this.run.save();
       this.savedAs = this.actions.fileName();
       download(this.savedAs, bytes);
-      this.writeResume();
+      this.renew();
       announcer.say("Run saved.");
     } catch (error) {
       notices.show("error", `The run could not be saved: ${textOf(error)}`, "Try again. Training continues.");
@@ -80,28 +109,6 @@ export class Share {
     const name = this.actions.fileName().replace(/\.[a-z]+$/, ".csv");
     download(name, this.actions.csv());
     this.around.announcer.say("Curves saved.");
-  }
-
-  private async showNative(): Promise<void> {
-    const { command, changes, limits } = await this.run.shared();
-    const repeated = changes ? ` It repeats ${changesInWords(changes)}, ${inTime(changes)}.` : "";
-    this.nativeBody.replaceChildren(
-      h("p", `The same run at full speed, in a clone of the repository with Rust installed.${repeated}`),
-      copyField("Command", command),
-      ...limits.map((limit) => h("p.small", limit)),
-      h("p", "To continue from the current state, save the run and resume the file:"),
-      h("p", h("button", { onclick: () => void this.save() }, "Save run")),
-      this.resume,
-    );
-    this.writeResume();
-    this.native.open();
-  }
-
-  /** Shows the command that resumes the last saved file. Before the first save it contains the name that the file would have. */
-  private writeResume(): void {
-    this.resume.replaceChildren(
-      copyField("Resume command", `cargo run --release -- resume ${quoted(this.savedAs ?? this.actions.fileName())}`),
-    );
   }
 
   private async copyLink(): Promise<void> {
@@ -127,6 +134,16 @@ export class Share {
 
 const changesInWords = (changes: number): string => (changes === 1 ? "one live change of a knob" : `${changes} live changes of knobs`);
 const inTime = (changes: number): string => (changes === 1 ? "at its iteration" : "each at its iteration");
+
+/** Expression that starts a run of this config in Python, without live changes. */
+function python({ room, variant, seed, knobs, data }: Config): string {
+  const of = (value: unknown): string => JSON.stringify(value);
+  const set = Object.entries(knobs).map(([name, value]) => `${of(name)}: ${of(value)}`);
+  const parts = [of(room), `variant=${of(variant)}`, `seed=${seed}`];
+  if (set.length) parts.push(`knobs={${set.join(", ")}}`);
+  if (data) parts.push(`data=${of(data.name)}`);
+  return `hothouse.Run(${parts.join(", ")})`;
+}
 
 /** Describes the contents and limits of a link. */
 function inWords({ changes, checked_at, limits }: Shared): string {

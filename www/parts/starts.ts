@@ -11,7 +11,6 @@ import type { History } from "./history";
 import { keptRun } from "./kept";
 import type { Wanted } from "./knobs";
 import { pageLife } from "./life";
-import { calm } from "./loop";
 import { Pace } from "./pace";
 import type { PageContext, View } from "./room";
 import { NEW_RUN, Succession } from "./succession";
@@ -23,9 +22,9 @@ export interface StartSources {
   /** Settings of the next run, as the knobs show them. */
   wanted(): Wanted;
   label(knob: string): string;
+  /** Shows the picture of the room. */
+  showStage(): void;
 }
-
-const goUp = (): void => scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
 
 export class Starts {
   readonly address: Address;
@@ -80,7 +79,7 @@ export class Starts {
     const begin = (): void | Promise<void> =>
       source === undefined ? this.client.command({ kind: "reset", config }) : this.client.provideData(source, own ? config : null);
     await this.succession.replaceBy(begin, { start: true, ends: { words: "A run on other data began.", follow: true } });
-    goUp();
+    this.sources.showStage();
   }
 
   useValue(knob: string, value: Value): void {
@@ -93,7 +92,7 @@ export class Starts {
     const config = { ...fresh(present.config), knobs: { ...knobs, [knob]: value } };
     void this.succession.replace({ kind: "reset", config }, { start: true, ends: NEW_RUN });
     this.around.announcer.say(`New run with ${this.sources.label(knob)} ${exactText(value)}.`);
-    goUp();
+    this.sources.showStage();
   }
 
   beginWith(config: Config): void {
@@ -105,7 +104,7 @@ export class Starts {
     const ends = config.variant === variant ? NEW_RUN : undefined;
     void this.succession.replace({ kind: "reset", config: fresh(config) }, { start: true, ends });
     this.around.announcer.say("New run.");
-    goUp();
+    this.sources.showStage();
   }
 
   /** Continues the run in a file. If the run belongs to another room, opens that room. */

@@ -64,7 +64,7 @@ export class Sweep {
       this.ended("Stopped.");
     });
     this.element = h("div.sweep", [
-      h("p.small", ["Trains with several values of one knob, each with several seeds, side by side. The run above pauses meanwhile."]),
+      h("p.small", ["Trains with several values of one knob, each with several seeds, side by side. The current run pauses meanwhile."]),
       this.form.element,
       this.error,
       h("div.row.spread", this.status, this.table.button),

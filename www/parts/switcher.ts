@@ -2,6 +2,7 @@
 
 import type { RoomInfo, Variant } from "../run/protocol";
 import { h } from "./dom";
+import { roving } from "./roving";
 
 export interface SwitcherActions {
   nameOf(variant: Variant): string;
@@ -12,7 +13,7 @@ export interface SwitcherActions {
 
 export class Switcher {
   readonly element: HTMLElement;
-  private readonly list = h("ul");
+  private readonly list = h("ul.chips");
   private switching: Promise<unknown> = Promise.resolve();
   /** True if one of the links had the focus before the list of links was rebuilt. */
   private focused = false;
@@ -25,6 +26,7 @@ export class Switcher {
     const { variant_word, variants } = room;
     const label = `Choose ${/^[aeiou]/.test(variant_word) ? "an" : "a"} ${variant_word}`;
     this.element = h("nav.worlds", { "aria-label": label, hidden: variants.length < 2 }, this.list);
+    roving(this.list);
   }
 
   write(variant: string): void {

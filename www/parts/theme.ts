@@ -15,10 +15,15 @@ export const palette = {
   line: "",
   paper: "",
   raised: "",
-  accent: "",
-  rust: "",
+  brand: "",
+  agent: "",
+  opponent: "",
+  training: "",
+  test: "",
+  error: "",
   ghost: "",
   young: "",
+  growing: "",
   grown: "",
   minus: "",
   plus: "",
@@ -37,9 +42,10 @@ function apply(): void {
   for (const listener of listeners) listener();
 }
 
-/** Red, green and blue of a named colour, from 0 to 255. */
+/** Red, green and blue of a named colour, from 0 to 255. The style sheet may contain the short form of a colour, such as `#fff`. */
 export function rgb(name: Colour): [number, number, number] {
-  const hex = parseInt(palette[name].slice(1), 16);
+  const digits = palette[name].slice(1);
+  const hex = parseInt(digits.length === 3 ? digits.replaceAll(/./g, "$&$&") : digits, 16);
   return [hex >> 16, (hex >> 8) & 255, hex & 255];
 }
 

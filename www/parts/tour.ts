@@ -1,18 +1,18 @@
-// A short tour from the picture to a knob and its effect on the curve. The tour's box is placed beside its target and does not block the
-// page. The tour starts automatically only on the first visit.
+// A short tour: the picture, the curve, and a knob. The tour's box lies over the picture's ground, never over the curve, and does not block
+// the page. The tour starts automatically only on the first visit.
 
 import { h, icon, id, write } from "./dom";
 import { untilClosed } from "./life";
 import { calm } from "./loop";
 import { recall, remember } from "./prefs";
+import { reveal } from "./tabs";
 
-/** A step of the tour. `at` is a CSS selector of its target. With `change`, the next step follows when the visitor changes a knob. */
+/** Step of the tour. `at` is a CSS selector of its target. A step with `change` ends when the visitor changes a knob. */
 export type Step = { at: string; heading: string; words: string; change?: boolean };
 
-const GAP = 12;
-const EDGE = 8;
-/** Page width below which the box is at the bottom of the screen, in px. */
-const NARROW = 760;
+const GAP = 16;
+/** Page width up to which the picture and the curve are below each other, in px. */
+const NARROW = 900;
 
 /** Steps of the tour in a room that defines none. `subject` is the subject of the first sentence. */
 export const steps = (subject: string): Step[] => [
@@ -20,13 +20,13 @@ export const steps = (subject: string): Step[] => [
   ...knobToCurve("Drag a slider far to either side."),
 ];
 
-/** Last steps of every tour: a knob and its effect on the curve. `dare` is the sentence that suggests a change. */
+/** Last step of every tour: a knob and its effect on the curve. `dare` is the sentence that suggests a change. */
 export const knobToCurve = (dare: string): Step[] => [
-  { at: ".first-knobs", heading: "Turn a knob", words: `${dare} The change applies at once, while training continues.`, change: true },
   {
-    at: ".returns",
-    heading: "See the effect",
-    words: "A vertical line marks the change. Watch the curve after it. You can undo the change below, under Knobs.",
+    at: ".first-knobs",
+    heading: "Turn a knob",
+    words: `${dare} A line on the curve marks the change. Undo it in the tab Settings.`,
+    change: true,
   },
 ];
 
@@ -37,7 +37,6 @@ export class Tour {
   private readonly back = h("button", { onclick: () => this.go(this.at - 1) }, "Back");
   private readonly next = h("button.strong", { onclick: () => this.go(this.at + 1) });
   private readonly box: HTMLElement;
-  private readonly observer = new ResizeObserver(() => this.place());
   private at = -1;
   private offered = false;
   private target: HTMLElement | undefined;
@@ -48,7 +47,6 @@ export class Tour {
     event.preventDefault();
     this.end();
   };
-  private readonly resized = (): void => this.place();
 
   constructor(
     private readonly steps: Step[],
@@ -74,8 +72,6 @@ export class Tour {
     remember("tour", "seen");
     this.before = requested ? document.activeElement : null;
     document.addEventListener("keydown", this.escape);
-    addEventListener("resize", this.resized);
-    this.observer.observe(document.body);
     this.go(0, requested);
     if (requested) this.heading.focus({ preventScroll: true });
   }
@@ -92,8 +88,6 @@ export class Tour {
     this.target?.classList.remove("toured");
     this.target = undefined;
     document.removeEventListener("keydown", this.escape);
-    removeEventListener("resize", this.resized);
-    this.observer.disconnect();
     if (!focused) return;
     if (this.before instanceof HTMLElement && this.before.isConnected && this.before !== document.body)
       this.before.focus({ preventScroll: true });
@@ -106,41 +100,24 @@ export class Tour {
     this.at = to;
     this.target?.classList.remove("toured");
     this.target = document.querySelector<HTMLElement>(step.at) ?? undefined;
+    if (this.target) reveal(this.target);
     this.target?.classList.add("toured");
     this.box.hidden = false;
+    this.box.classList.toggle("low", !!this.target?.closest(".side"));
     write(this.heading, step.heading);
     write(this.words, step.words);
     write(this.count, `${to + 1} of ${this.steps.length}`);
     this.back.hidden = to === 0;
     write(this.next, to + 1 < this.steps.length ? "Next" : "End");
-    this.place();
-    if (scroll) this.reveal();
+    if (scroll && this.target) this.scroll(this.target);
   }
 
-  /** Places the box beside the target, or below it if there is no space. */
-  private place(): void {
-    if (this.box.hidden) return;
-    const { style } = this.box;
-    if (innerWidth <= NARROW || !this.target) {
-      style.left = style.top = "";
-      this.box.classList.add("low");
-      return;
-    }
-    this.box.classList.remove("low");
-    const box = this.target.getBoundingClientRect();
-    const width = this.box.offsetWidth;
-    const wide = document.documentElement.clientWidth;
-    const clamp = (value: number, most: number): number => Math.max(EDGE, Math.min(value, most - EDGE));
-    const [left, right] = [box.left - GAP - width, box.right + GAP];
-    let [x, y] = [clamp(box.left, wide - width), box.bottom + GAP];
-    if (left >= EDGE || right + width <= wide - EDGE) [x, y] = [left >= EDGE ? left : right, box.top];
-    style.left = `${x + scrollX}px`;
-    style.top = `${y + scrollY}px`;
-  }
-
-  private reveal(): void {
+  /** Scrolls to the target. On a narrow page the target is placed beside the box, which is at the top or at the bottom of the screen. */
+  private scroll(target: HTMLElement): void {
     const behavior = calm() ? "auto" : "smooth";
-    this.target?.scrollIntoView({ block: innerWidth <= NARROW ? "start" : "nearest", behavior });
-    if (!this.box.classList.contains("low")) this.box.scrollIntoView({ block: "nearest", behavior });
+    if (innerWidth > NARROW) return target.scrollIntoView({ block: "nearest", behavior });
+    const [box, at] = [this.box, target.querySelector(".plot") ?? target].map((element) => element.getBoundingClientRect());
+    const top = this.box.classList.contains("low") ? at!.bottom - box!.top + GAP : at!.top - box!.bottom - GAP;
+    scrollBy({ top, behavior });
   }
 }

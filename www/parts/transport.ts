@@ -1,6 +1,6 @@
 // The transport bar: buttons for play, pause, step, new run and speed, with the run's rate and counters.
 
-import { Choice, h, icon, write } from "./dom";
+import { button, Choice, h, icon, write } from "./dom";
 
 /** Speeds that the visitor can select. `times` is a multiple of real time; null is unlimited. */
 export const SPEEDS: { name: string; spoken: string; times: number | null }[] = [
@@ -24,7 +24,7 @@ export type Counted = { rate: string; figures: string[]; step: string };
 const speedChoice = (chosen: (index: number) => void): Choice<string> =>
   new Choice(
     "Speed",
-    SPEEDS.map(({ name, spoken }, k) => ({ value: name, words: name, label: `Speed: ${spoken}`, title: `Speed: ${spoken} (${k + 1})` })),
+    SPEEDS.map(({ name, spoken }, k) => ({ value: name, words: name, title: `Speed: ${spoken} (${k + 1})` })),
     SPEEDS.at(-1)!.name,
     (value) => chosen(SPEEDS.findIndex(({ name }) => name === value)),
     "speeds",
@@ -32,7 +32,7 @@ const speedChoice = (chosen: (index: number) => void): Choice<string> =>
 
 export class Transport {
   readonly element: HTMLElement;
-  private readonly play = h("button.play.strong");
+  private readonly play = h("button.play");
   private readonly speeds: Choice<string> | undefined;
   private readonly rate = h("output.number");
   private readonly figures: HTMLElement[];
@@ -49,11 +49,8 @@ export class Transport {
     this.element = h("section.transport", { "aria-label": "Transport" }, [
       h("div.row", [
         this.play,
-        h("button", { title: `One ${counted.step} (s)`, "aria-label": `Step: one ${counted.step}`, onclick: actions.step }, [
-          icon("step"),
-          h("span.wide", "Step"),
-        ]),
-        h("button", { title: "New run (r)", "aria-label": "New run", onclick: actions.reset }, icon("reset"), h("span.wide", "New run")),
+        button([icon("step"), "Step"], actions.step, { title: `One ${counted.step} (s)` }),
+        button([icon("reset"), "New run"], actions.reset, { title: "New run (r)" }),
       ]),
       this.speeds?.element,
       h("dl.figures", this.pair(counted.rate, this.rate), ...counted.figures.map((name, k) => this.pair(name, this.figures[k]!))),
@@ -71,7 +68,7 @@ export class Transport {
 
   setRunning(running: boolean): void {
     this.running = running;
-    this.play.replaceChildren(icon(running ? "pause" : "play"), h("span", running ? "Pause" : "Play"));
+    this.play.replaceChildren(icon(running ? "pause" : "play"), running ? "Pause" : "Play");
     this.play.title = running ? "Pause (space)" : "Play (space)";
     write(this.rate, running ? "–" : "paused");
   }

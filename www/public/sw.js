@@ -65,7 +65,7 @@ function scopedPath({ origin, pathname }) {
 /** True for the addresses of the page's only document. */
 const isPage = (url) => ["", "index.html"].includes(scopedPath(url));
 /** True for the page's files. The browser handles all other requests. */
-const ours = (url) => isPage(url) || SHELL.includes(scopedPath(url)) || /^(assets|wasm)\//.test(scopedPath(url));
+const ours = (url) => isPage(url) || SHELL.includes(scopedPath(url)) || /^(assets|trained|wasm)\//.test(scopedPath(url));
 
 /** Loads the document from the network, so that a new build is used. Uses the cache if the network fails or is slow. */
 async function page(request) {

@@ -5,10 +5,12 @@ import { Autosave } from "./autosave";
 import type { Module } from "./features";
 import type { GpuFailure } from "./gpu";
 import { keep } from "./isolate";
+import { currentLink } from "./link";
 import { Line } from "./line";
 import { Heartbeat } from "./monitor";
 import { textOf } from "./notice";
 import type {
+  Answers,
   Backend,
   Command,
   Config,
@@ -19,6 +21,7 @@ import type {
   Knob,
   Operation,
   Progress,
+  Question,
   RoomInfo,
   Row,
   Shared,
@@ -27,6 +30,7 @@ import type {
   Variant,
 } from "./protocol";
 import { beginVisit, loadRuns, loadVisit, type SavedRun, type Saved } from "./store";
+import type { Answerer } from "./trained";
 import type { FromWorker, RunQueries, Opened } from "./worker";
 
 /** Addresses of the wasm modules, by room and flavour, relative to the page. The build defines this constant. */
@@ -41,7 +45,7 @@ export interface Options {
   /** Saved run to continue. It contains its own config. */
   checkpoint?: Uint8Array;
   /**
-   * Link to a run (`location.hash`). Without config and checkpoint, the link starts the run; otherwise only the digest in the link is used.
+   * Link to a run (`currentLink()`). Without config and checkpoint, the link starts the run; otherwise only the digest in the link is used.
    */
   link?: string;
   /**
@@ -70,7 +74,7 @@ async function contentOf(file: File): Promise<ArrayBuffer> {
 export type SweepState = { cells: SweepCell[]; done: boolean };
 
 /** Argument of the listeners, by kind of listener. */
-type Notifications = { event: Event; sweep: SweepState; crash: Crash; silence: Crash | null };
+type Notifications = { event: Event; trained: Event; sweep: SweepState; crash: Crash; silence: Crash | null };
 
 /** A run, which a worker computes. `Q` and `A` are the types `Question` and `Answers` in the room's `protocol.ts`. */
 export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
@@ -104,6 +108,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   private early: Event[] = [];
   private readonly listeners: { [Kind in keyof Notifications]: ((value: Notifications[Kind]) => void)[] } = {
     event: [],
+    trained: [],
     sweep: [],
     crash: [],
     silence: [],
@@ -122,7 +127,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
       channel: this.line.channel,
       config: options.config ?? null,
       checkpoint: options.checkpoint ?? null,
-      link: options.link ?? (options.checkpoint ? "" : location.hash),
+      link: options.link ?? (options.checkpoint ? "" : currentLink()),
       device: this.requestedDevice,
     });
     await opened;
@@ -131,7 +136,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     );
     this.autosave = autosave;
     if (options.checkpoint) autosave.newest = { bytes: options.checkpoint, variant: "", address: "" };
-    if (this.isFallback) await this.separateVisit(options.link ?? location.hash).catch(() => {});
+    if (this.isFallback) await this.separateVisit(options.link ?? currentLink()).catch(() => {});
     this.keptRuns = await loadRuns(this.room.id, options.checkpoint !== undefined).catch(() => []);
     const { threads: used } = this.backend;
     const inUse = module.startsWith("threads") ? [`${used} ${used === 1 ? "thread trains" : "threads train"} in shared memory.`] : [];
@@ -162,6 +167,9 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
         break;
       case "sweep":
         return this.notify("sweep", message);
+      case "trained":
+        for (const event of message.events) this.notify("trained", event);
+        break;
       case "autosave":
         this.keepAutosave({ bytes: message.bytes, variant: message.variant, address: message.address });
     }
@@ -230,9 +238,24 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return { bytes, room };
   }
 
-  /** Sends a question that only this room's worker can answer. */
-  ask<Asked extends Q>(question: Asked): Promise<A[Asked["ask"] & keyof A]> {
-    return this.line.question((id) => ({ kind: "question", id, question }));
+  /** Sends a question that only this room's worker can answer. `of` is the run that answers. */
+  ask<Asked extends Q>(question: Asked, of: Answerer = "own"): Promise<A[Asked["ask"] & keyof A]> {
+    return this.line.question((id) => ({ kind: "question", id, question, of }));
+  }
+
+  /** Loads a checkpoint of this room as the trained run. It answers questions and never trains. Rejects a checkpoint that is refused. */
+  loadTrained(bytes: Uint8Array): Promise<Shared> {
+    return this.line.question((id) => ({ kind: "load_trained", id, bytes }));
+  }
+
+  dropTrained(): void {
+    this.line.send({ kind: "drop_trained" });
+  }
+
+  /** Parameter tensors of the learner, with the distributions of their values; none while the run is being prepared. */
+  tensors(): Promise<Answers["tensors"]> {
+    const question: Question = { ask: "tensors" };
+    return this.line.question((id) => ({ kind: "question", id, question, of: "own" }));
   }
 
   /**
@@ -301,6 +324,11 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   onEvent(callback: (event: Event) => void): void {
     this.listeners.event.push(callback);
     for (const event of this.early.splice(0)) callback(event);
+  }
+
+  /** Adds a listener for the room's events of the trained run. */
+  onTrained(callback: (event: Event) => void): void {
+    this.listeners.trained.push(callback);
   }
 
   onSweep(callback: (state: SweepState) => void): void {

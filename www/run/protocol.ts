@@ -246,6 +246,22 @@ shape: string,
 /** Number of calls in each run of the plan. */
 calls: number, seconds: number, };
 
+export type Question = { "ask": "tensors", };
+
+/** Parameter tensor of a learner, with the distributions of its values. */
+export type TensorView = {
+/** Name of the tensor, for example `policy.0.weight`. */
+name: string, shape: Array<number>, weights: Histogram,
+/** Distribution of the average gradient, which is Adam's first moment; null if the learner does not use Adam. */
+gradients: Histogram | null, };
+
+/** Distribution of the values of a tensor. Values that are not finite are left out. */
+export type Histogram = { min: number, max: number, mean: number,
+/** Standard deviation. */
+deviation: number,
+/** Number of values in each of 64 bins of equal width, from `min` to `max`. */
+counts: Array<number>, };
+
 /** Arithmetic and threads in use. The page shows them in its badge, and bug reports contain them. */
 export type Backend = {
 /** Instruction set: `avx512`, `avx2`, `neon`, `relaxed`, `simd128` or `portable`. */
@@ -273,3 +289,7 @@ record_head: number, counters: number, values: number, };
  * metrics row and the next test row.
  */
 export type Cursor = { epoch: number, metrics: number, tests: number, };
+
+export interface Answers {
+  tensors: Array<TensorView>;
+}

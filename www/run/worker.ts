@@ -23,6 +23,7 @@ import type {
 import { GpuOpener, type GpuFailure, type GraphicsModule, type MayTrainOnGpu } from "./gpu";
 import { Monitor, type MonitorLocation } from "./monitor";
 import { inWords, isNotice } from "./notice";
+import { TrainedRun, type Answerer, type Answering } from "./trained";
 import { BURST_MS, POLL_MS, Loop, Saves } from "./work";
 
 export interface RunQueries {
@@ -58,7 +59,10 @@ export type ToWorker =
   /** Requests the time for gradients by operation, and turns timing on or off (`look`). */
   | { kind: "operations"; id: number; look: boolean }
   /** A question that depends on the room. */
-  | { kind: "question"; id: number; question: { ask: string } }
+  | { kind: "question"; id: number; question: { ask: string }; of: Answerer }
+  /** Loads a checkpoint as the trained run, which answers questions beside the run of the page. */
+  | { kind: "load_trained"; id: number; bytes: Uint8Array }
+  | { kind: "drop_trained" }
   | { kind: "autosave" }
   | { kind: "beat" }
   | { kind: "panic"; inPool: boolean }
@@ -80,6 +84,8 @@ export type FromWorker =
   /** Events in order, and the progress after them. `epoch` is the monitor's epoch if the events begin a run, otherwise null. */
   | { kind: "events"; events: Event[]; progress: Progress | null; epoch: number | null; keptBefore: Uint32Array }
   | { kind: "sweep"; cells: SweepCell[]; done: boolean }
+  /** Events of the room from the trained run. */
+  | { kind: "trained"; events: Event[] }
   /** A saved run, with its variant and its link. */
   | { kind: "autosave"; bytes: Uint8Array; variant: string; address: string }
   | { kind: "answer"; id: number; value: unknown }
@@ -89,13 +95,10 @@ export type FromWorker =
   | { kind: "crash"; text: string };
 
 /** A run in wasm, exported by crates/web. */
-interface Run extends MayTrainOnGpu {
+interface Run extends MayTrainOnGpu, Answering {
   command(command: Command): void;
-  advance(nowS: number): boolean;
   waiting(): boolean;
   preparing(): boolean;
-  events(): Event[] | undefined;
-  ask(question: { ask: string }): unknown;
   operations(look: boolean): Operation[] | null;
   test(): Row;
   monitor(): number;
@@ -107,7 +110,6 @@ interface Run extends MayTrainOnGpu {
   config(): Config;
   knobs(): Knob[];
   backend(): Backend;
-  shared(): Shared;
   kept_before(): Uint32Array;
   save_before(mark: number): Uint8Array;
   /** Throws if a run with this config does not fit into memory beside the current run. */
@@ -168,11 +170,14 @@ let sweep: { learners: Sweep; resume: boolean; postedMs: number } | undefined;
 let waitingForData: { command: Command; digest: Digest | null } | undefined;
 const pace = { perS: null as number | null, credit: 0, lastS: 0, last: 0 };
 
+const trained = new TrainedRun((events) => page.postMessage({ kind: "trained", events }));
+
 const loop = new Loop(() =>
   guarded(() => {
     const sweeping = advanceSweep();
+    const answering = trained.advance(nowS());
     const restMs = restToKeepPace();
-    if (sweeping) loop.wake();
+    if (sweeping || answering) loop.wake();
     else if (restMs > 0) loop.sleep(restMs);
     if (restMs > 0) return;
     const until = performance.now() + BURST_MS;
@@ -427,7 +432,8 @@ function answer(question: Extract<ToWorker, { id: number }>): void {
   const { id } = question;
   const reply = (value: unknown) => page.postMessage({ kind: "answer", id, value }, arraysOf(value));
   try {
-    if (question.kind === "question") reply(run.ask(question.question));
+    if (question.kind === "question") reply((question.of === "trained" ? trained : run).ask(question.question));
+    else if (question.kind === "load_trained") reply(trained.load(wasm.Run.restore(question.bytes)));
     else if (question.kind === "operations") reply(run.operations(question.look));
     else if (question.kind === "room_of") reply(wasm.room_of(question.bytes));
     else if (question.kind === "has_room") reply(wasm.has_room(question.name, question.bytes));
@@ -455,6 +461,7 @@ page.onmessage = ({ data }) => {
       // These messages do not change the run, so the loop need not wake. A view may send sixty of them per second.
       if (data.kind === "operations" || data.kind === "room_of" || data.kind === "has_room") return;
     } else if (data.kind === "autosave") saves.request("autosave");
+    else if (data.kind === "drop_trained") trained.drop();
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
     else if (data.kind === "fail_gpu") gpu.fail(data.how);
     else if (data.kind === "speed") setSpeed(data.perS);

@@ -2,6 +2,7 @@
 
 import type { Announcer } from "../../parts/announce";
 import { h } from "../../parts/dom";
+import { reveal } from "../../parts/tabs";
 import { Turns } from "../shared/asking";
 import type { Backgammon } from "./client";
 import type { Roll } from "./dice";
@@ -13,7 +14,7 @@ import { unfold } from "./tree";
 export class AnalysisPane {
   readonly element: HTMLElement;
   readonly form: PositionForm;
-  private readonly findings = new Findings();
+  private readonly findings: Findings;
   /** Marks each question as stale when a newer one is asked. */
   private readonly questions = new Turns();
   private asked = false;
@@ -22,20 +23,21 @@ export class AnalysisPane {
     private readonly client: Backgammon,
     private readonly announcer: Announcer,
   ) {
-    this.form = new PositionForm(client, () => void this.ask());
+    this.form = new PositionForm(
+      client,
+      () => void this.ask(),
+      () => void this.ask(true),
+    );
+    this.findings = new Findings(this.form.editor.board);
     this.element = h("div.analysis", [
-      h("p.small", [
-        "Paste an XGID or a GNU Backgammon position id, with or without a match id. The position is seen by the player on roll. " +
-          "Without dice you get the cube decision.",
-      ]),
-      ...this.form.elements,
-      this.findings.element,
+      this.form.element,
+      h("div.bench", h("div", this.form.editor.element, this.findings.under), this.findings.moves, this.findings.replying),
     ]);
   }
 
-  /** Analyses the default position, unless the page has analysed a position before. */
+  /** Analyses the default position, unless the page has analysed a position before or the visitor sets one up. */
   begin(): void {
-    if (!this.asked) void this.ask(true);
+    if (!this.asked && !this.form.editor.editing) void this.ask(true);
   }
 
   /** Opens the position in a link. Rejects if its id is invalid. */
@@ -49,6 +51,7 @@ export class AnalysisPane {
 
   show(position: string, dice: Roll | null): void {
     this.form.set(position, dice);
+    reveal(this.element);
     this.element.scrollIntoView({ block: "start" });
     this.form.focus();
     void this.ask();
@@ -62,7 +65,8 @@ export class AnalysisPane {
     if (!request) return this.findings.clear();
     try {
       const analysis = await this.client.ask({ ask: "analyse", request });
-      if (stale()) return;
+      // The editor uses the same board.
+      if (stale() || this.form.editor.editing) return;
       const words = this.findings.show(analysis);
       if (!quietly) this.announcer.say(words, "analysis");
       void unfold(this.client, this.findings.tree, request.who, stale, (id) => this.findings.followed(id));

@@ -4,8 +4,9 @@
 
 import { h, id, svg } from "../../parts/dom";
 import { calm } from "../../parts/loop";
-import { modified } from "../shared/keys";
+import { modified } from "../../parts/keys";
 import { allOf, type Roll } from "./dice";
+import { fit } from "./fit";
 
 /** A side of the board. The board is drawn from the point of view of side 0. */
 export type Side = 0 | 1;
@@ -37,14 +38,18 @@ const BAR_X = LEFT + HALF;
 const RIGHT_X = BAR_X + COLUMN;
 const TRAY_X = RIGHT_X + HALF + GAP;
 const WIDTH = TRAY_X + TRAY + 6;
-const POINT_HEIGHT = 196;
-const HEIGHT = 2 * (RIM + POINT_HEIGHT) + 84;
+/** Distance of the checkers of a stack. They overlap a little, so that the board is flat and fits a wide screen. */
+const STACKED = 36;
+const POINT_HEIGHT = 186;
+const HEIGHT = 2 * (RIM + POINT_HEIGHT) + 60;
 const TOP = RIM;
 const BOTTOM = HEIGHT - RIM;
 const MIDDLE = HEIGHT / 2;
 const MOST_STACKED = 5;
 const STEP_MS = 330;
 const DRAG_PX = 6;
+/** Width below which the points have no numbers, because the rim is lower than the type. */
+const TINY_PX = 320;
 /** Greatest distance between a touch and the place that it selects. The points of a narrow board are thinner than a finger. */
 const NEAR_PX = 10;
 
@@ -75,7 +80,7 @@ function spot(side: Side, place: number, below: number): Spot {
   if (place === OFF) return { x: TRAY_X + TRAY / 2, y: side === 0 ? BOTTOM - 9 - below * 12.6 : TOP + 9 + below * 12.6, flat: true };
   const point = seen(side, place);
   const up = point > 12;
-  return { x: columnX(point), y: up ? TOP + R + level * 2 * (R - 1.4) : BOTTOM - R - level * 2 * (R - 1.4), flat: false };
+  return { x: columnX(point), y: up ? TOP + R + level * STACKED : BOTTOM - R - level * STACKED, flat: false };
 }
 
 const put = (element: SVGElement, { x, y, flat }: Spot): void => {
@@ -88,8 +93,6 @@ export type BoardCallbacks = {
   /** Called when the visitor chooses a legal step. */
   step(from: number, to: number): void;
   refuse(words: string): void;
-  /** Called when the visitor chooses a place in the editor. `less` is true if a checker is to be removed there. */
-  pick?(place: number, less: boolean): void;
 };
 
 export class Board {
@@ -114,6 +117,8 @@ export class Board {
   /** Number of the newest animation. An animation stops when a newer one starts. */
   private turn = 0;
   private dragged = false;
+  /** Handler of the places that are chosen in an editor. `less` is true if a checker is to be removed there. */
+  pick: ((place: number, less: boolean) => void) | undefined;
 
   /** Without callbacks the board is read-only. */
   constructor(
@@ -150,7 +155,11 @@ export class Board {
     this.overlay = h("div.board-places", { role: "group", "aria-label": label });
     this.element = h("div", { class: callbacks ? "board playable" : "board" }, this.drawing, this.overlay);
     this.makeButtons();
-    if (callbacks) this.listen();
+    this.listen();
+    fit(this.element, (width) => {
+      this.element.style.setProperty("--px", String(WIDTH / width));
+      this.drawing.classList.toggle("tiny", width < TINY_PX);
+    });
   }
 
   // ---- contents
@@ -257,6 +266,11 @@ export class Board {
     this.open = steps;
     if (this.source !== undefined && !steps.some(({ from }) => from === this.source)) this.source = undefined;
     this.mark();
+  }
+
+  /** Names the board for screen readers. */
+  label(words: string): void {
+    this.overlay.setAttribute("aria-label", words);
   }
 
   focus(how?: FocusOptions): void {
@@ -403,7 +417,7 @@ export class Board {
         return;
       }
       this.visit(at);
-      if (this.callbacks?.pick) this.callbacks.pick(at, event.shiftKey);
+      if (this.pick) this.pick(at, event.shiftKey);
       else this.choose(at);
     });
     this.overlay.addEventListener("keydown", (event) => {
@@ -414,9 +428,9 @@ export class Board {
         this.mark();
         event.preventDefault();
       }
-      if (this.callbacks?.pick && ["+", "-", "Delete", "Backspace"].includes(event.key)) {
+      if (this.pick && ["+", "-", "Delete", "Backspace"].includes(event.key)) {
         event.preventDefault();
-        this.callbacks.pick(at, event.key !== "+");
+        this.pick(at, event.key !== "+");
       }
       const next = beside(at, event.key);
       if (next === undefined) return;
@@ -434,7 +448,7 @@ export class Board {
   private aim(event: MouseEvent): number | undefined {
     const at = placeOf(event.target);
     const touched = event instanceof PointerEvent && event.pointerType === "touch";
-    if (at === undefined || !touched || this.callbacks?.pick || this.choosable(at)) return at;
+    if (at === undefined || !touched || this.pick || this.choosable(at)) return at;
     let [nearest, least] = [at, NEAR_PX];
     for (const [place, button] of this.buttons) {
       if (!this.choosable(place)) continue;
@@ -546,7 +560,7 @@ function surface(): SVGElement[] {
         class: point % 2 ? "point odd" : "point even",
         d: `M${x - COLUMN / 2 + 1.5} ${base}L${x} ${tip}L${x + COLUMN / 2 - 1.5} ${base}Z`,
       }),
-      svg("text", { class: "at", x, y: point > 12 ? TOP - 6 : BOTTOM + 14, "text-anchor": "middle" }, String(point)),
+      svg("text", { class: "at", x, y: point > 12 ? RIM / 2 : HEIGHT - RIM / 2, "text-anchor": "middle", dy: "0.36em" }, String(point)),
     );
   }
   return parts;

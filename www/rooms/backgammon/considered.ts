@@ -1,9 +1,9 @@
 // Candidate moves beside the board: their table, the outcome probabilities, and the decision tree.
 
-import { h, id, write } from "../../parts/dom";
+import { button, h, id, write } from "../../parts/dom";
 import { Turns } from "../shared/asking";
 import { candidateTable, cubeAdvice, outcomeLegend, outcomeTable, outlookParts, signed } from "./candidates";
-import type { Backgammon } from "./client";
+import type { MatchRun } from "./client";
 import { rollText } from "./dice";
 import { capital } from "../../parts/format";
 import { whoIs, within } from "./players";
@@ -11,6 +11,8 @@ import type { Analysis, Candidate, Engine, Outlook, Session } from "./protocol";
 import { Tree, unfold } from "./tree";
 
 const SHOWN = 6;
+/** Number of moves in the line under the board. */
+const BEST = 3;
 const NOTHING: Thought = { heading: "Candidate moves", intro: "The agent's candidate moves and equities appear here." };
 
 type Thought = {
@@ -25,6 +27,8 @@ type Thought = {
 
 export class Considered {
   readonly element: HTMLElement;
+  /** The best moves in one line. */
+  readonly line = h("p.best.small");
   private readonly heading = h("h2.label", { id: id("considered") });
   private readonly intro = h("p.small");
   private readonly list = h("div.candidate-place");
@@ -33,8 +37,8 @@ export class Considered {
   private readonly about = h("p.about");
   private readonly thoughts = new Turns();
 
-  constructor(private readonly client: Backgammon) {
-    this.element = h("section.considered", { "aria-labelledby": this.heading.id }, [
+  constructor(private readonly run: MatchRun) {
+    this.element = h("section.considered.card", { "aria-labelledby": this.heading.id }, [
       this.heading,
       this.intro,
       this.list,
@@ -63,7 +67,7 @@ export class Considered {
   }
 
   hint({ candidates, dice }: Analysis, engine: Engine, pick: (candidate: Candidate) => void): void {
-    const intro = "By the current agent. Choose a move to make it; you can undo it.";
+    const intro = `By ${this.run.agent}. Choose a move to make it; you can undo it.`;
     this.show({ heading: "Hint for you", intro, candidates, root: rollText(dice), engine, pick });
   }
 
@@ -73,6 +77,7 @@ export class Considered {
     const side = cube.offered ? "the player who doubled" : "the player on roll";
     const intro = `${advice} ${capital(within(name))} expects ${signed(equity)} points without the cube, for ${side}.`;
     this.show({ heading: "Hint", intro });
+    write(this.line, `Hint: ${advice}`);
     this.ends.replaceChildren(...outlookParts(outlook));
     return advice;
   }
@@ -83,6 +88,7 @@ export class Considered {
     write(this.intro, intro);
     const top = candidates.slice(0, SHOWN);
     const [best] = top;
+    this.line.replaceChildren(...(best ? this.lineOf(pick ? "Hint" : `Best of ${root}`, top, pick) : []));
     this.list.replaceChildren(...(best ? [candidateTable(heading, top, pick && { pick })] : []));
     this.ends.replaceChildren();
     if (best)
@@ -100,6 +106,14 @@ export class Considered {
         : "",
     );
     const thinks = engine && engine.who.kind !== "random" && engine.who.kind !== "linear";
-    if (thinks && best) void unfold(this.client, this.tree, engine.who, stale);
+    if (thinks && best) void unfold(this.run, this.tree, engine.who, stale);
+  }
+
+  private lineOf(words: string, candidates: Candidate[], pick: Thought["pick"]): HTMLElement[] {
+    const moves = candidates.slice(0, BEST).map((candidate) => {
+      const parts = [candidate.text, " ", h("strong", signed(candidate.equity))];
+      return pick ? button(parts, () => pick(candidate), { class: "quiet small" }) : h("span", parts);
+    });
+    return [h("span", `${words}:`), ...moves];
   }
 }

@@ -1,8 +1,8 @@
-// Position editor. The visitor adds and removes checkers by pointer or keys, and sets cube, score, turn and dice in fields. The worker
-// validates the position, and the editor shows the worker's message.
+// Board with an editor. While the editor is open, the visitor adds and removes checkers by pointer or keys, and sets cube, score, turn and
+// dice in fields. The worker validates the position, and the editor shows the worker's message.
 
 import type { Draft, Standing } from "./protocol";
-import { button, h, id, labelled, select, write } from "../../parts/dom";
+import { button, h, id, labelled, select, ticked, write } from "../../parts/dom";
 import { Turns } from "../shared/asking";
 import { BAR, Board, OFF, START } from "./board";
 import type { Backgammon } from "./client";
@@ -11,6 +11,7 @@ import { capital } from "../../parts/format";
 import { textOf } from "../../run/notice";
 
 const ALL = 15;
+const SEEN = "The position, seen by the player on roll";
 
 /** Checkers of each side in its own numbering. Index 0 is borne off, 1 to 24 are points, 25 is the bar. */
 type Sides = [number[], number[]];
@@ -25,7 +26,9 @@ const on = (places: number[]): number => places.reduce((sum, count, place) => su
 
 export class Editor {
   readonly element: HTMLElement;
-  private readonly board: Board;
+  readonly board = new Board(SEEN);
+  private readonly above: HTMLElement;
+  private readonly below: HTMLElement;
   private readonly pieces = select("pieces", [
     [0, "player on roll"],
     [1, "opponent"],
@@ -54,57 +57,65 @@ export class Editor {
     private readonly client: Backgammon,
     private readonly done: (standing: Standing | undefined) => void,
   ) {
-    this.board = new Board("Position to edit, seen by the player on roll; enter adds a checker, delete removes one", {
-      step: () => {},
-      refuse: () => {},
-      pick: (place, less) => this.pick(place, less),
-    });
     this.apply = button("Apply", () => this.standing && this.done(this.standing), { class: "strong" });
     for (const input of [this.cube, this.owner, this.length, ...this.scores, this.crawford, this.dice])
       input.addEventListener("input", () => void this.check());
-    this.element = h("div.editor", { role: "group", "aria-label": "Position editor", hidden: true }, [
-      h("p.row", [
-        labelled("Checkers to place", this.pieces),
-        button("Start position", () => this.set([start(), start()])),
-        button("Empty board", () => this.set([none(), none()])),
-        button("Swap sides", () => this.turn()),
-      ]),
-      this.board.element,
-      h("div.row.editor-fields", [
-        labelled("Dice", this.dice),
-        labelled("Cube", this.cube),
-        labelled("Cube owner", this.owner),
-        labelled("Match to (0: money)", this.length),
-        labelled("Score, on roll", this.scores[0]!),
-        labelled("Score, opponent", this.scores[1]!),
-        h("p.row", this.crawford, h("label", { for: this.crawford.id }, "Crawford game")),
-      ]),
+    this.above = h("div.row.foot", [
+      labelled("Checkers to place", this.pieces),
+      button("Start position", () => this.set([start(), start()])),
+      button("Empty board", () => this.set([none(), none()])),
+      button("Swap sides", () => this.turn()),
+    ]);
+    this.below = h("div.editor-fields", [
+      labelled("Dice", this.dice),
+      labelled("Cube", this.cube),
+      labelled("Cube owner", this.owner),
+      labelled("Match to (0: money)", this.length),
+      labelled("Score, on roll", this.scores[0]!),
+      labelled("Score, opponent", this.scores[1]!),
+      ticked(this.crawford, "Crawford game"),
       this.said,
       h("p.row", [this.apply, button("Cancel", () => this.done(undefined))]),
     ]);
+    this.element = h("div.editor", { role: "group" }, this.above, this.board.element, this.below);
     this.element.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
+      if (event.key !== "Escape" || !this.editing) return;
       event.preventDefault();
       this.done(undefined);
     });
     this.board.turnCube(undefined);
+    this.edit(false);
+  }
+
+  get editing(): boolean {
+    return !this.above.hidden;
+  }
+
+  private edit(editing: boolean): void {
+    this.above.hidden = this.below.hidden = !editing;
+    this.element.classList.toggle("editing", editing);
+    this.element.setAttribute("aria-label", editing ? "Position editor" : "Position");
+    this.board.label(editing ? "Position to edit, seen by the player on roll; enter adds a checker, delete removes one" : SEEN);
+    this.board.pick = editing ? (place, less) => this.pick(place, less) : undefined;
   }
 
   open({ position, dice, cube, cube_is_mine, length, score, crawford }: Standing): void {
-    this.element.hidden = false;
+    this.edit(true);
     this.cube.value = String(cube);
     this.owner.value = cube_is_mine === null ? "" : cube_is_mine ? "mine" : "theirs";
     this.length.value = String(length);
     this.scores.forEach((input, k) => (input.value = String(score[k])));
     this.crawford.checked = crawford;
     this.dice.value = dice ? dice.join(" ") : "";
+    this.board.point(0, []);
+    this.board.throw(undefined);
     this.set([[...position.mine], [...position.theirs]]);
     this.pieces.focus();
   }
 
   close(): void {
     this.questions.take();
-    this.element.hidden = true;
+    this.edit(false);
   }
 
   private set(sides: Sides): void {

@@ -1,10 +1,10 @@
-// Result of an analysis: the position on a board, match and cube, and the ranked moves, each with the opponent's replies.
+// Result of an analysis: the position on the board, match and cube, and the ranked moves, each with the opponent's replies.
 
 import { copyField } from "../../parts/dialog";
 import { button, h, write } from "../../parts/dom";
 import { untilClosed } from "../../parts/life";
 import { bodyRow, headRow, scrolling } from "../shared/tables";
-import { Board } from "./board";
+import type { Board } from "./board";
 import { candidateTable, cubeAdvice, folding, outcomeLegend, outlookParts, signed } from "./candidates";
 import { allOf, rollText } from "./dice";
 import { whoIs } from "./players";
@@ -14,11 +14,13 @@ import { Tree } from "./tree";
 const MOST = 12;
 
 export class Findings {
-  readonly element: HTMLElement;
+  /** The moves, the tree, and the texts under the board. */
+  readonly moves: HTMLElement;
+  readonly replying: HTMLElement;
+  readonly under: HTMLElement;
   readonly tree = new Tree((candidate) => this.choose(candidate));
-  private readonly board = new Board("The position, seen by the player on roll");
   private readonly stakes = h("p.small.stakes");
-  private readonly links = h("div.position-links");
+  private readonly links = h("div");
   private readonly summary = h("p.analysis-summary");
   private readonly list = h("div.candidate-place");
   private readonly legend = outcomeLegend();
@@ -26,17 +28,14 @@ export class Findings {
   private readonly more = button("", () => this.unfold(), { class: "small" });
   private readonly chosenId = h("div");
   private readonly replies = h("div");
-  private readonly repliesFold = folding("Replies as a table", this.replies);
   private analysis: Analysis | undefined;
   private chosen: Candidate | undefined;
   private all = false;
 
-  constructor() {
-    this.element = h("div.analysis-body", [
-      h("div", this.board.element, this.stakes, this.chosenId, this.links),
-      h("div", this.summary, this.list, this.more, this.legend, this.ends, this.tree.element, this.repliesFold),
-    ]);
-    this.board.turnCube(undefined);
+  constructor(private readonly board: Board) {
+    this.moves = h("div.found.card", this.summary, this.list, this.more, this.legend, this.ends);
+    this.replying = h("div.card", this.tree.element, folding("Replies as a table", this.replies));
+    this.under = h("div", this.stakes, folding("Ids and a link to copy", h("div", this.chosenId, this.links)));
     this.showList();
     untilClosed(() => (this.chosen = undefined));
   }
@@ -81,9 +80,9 @@ export class Findings {
     write(this.stakes, stakesOf(standing));
     const link = `${location.origin}${location.pathname}?position=${encodeURIComponent(xgid.replace(/^XGID=/, ""))}#/backgammon`;
     this.links.replaceChildren(
-      copyField("Link to this position", link),
-      copyField("XGID", xgid),
-      copyField("GNU Backgammon's ids", gnu_id),
+      ...copied("Link to this position", link),
+      ...copied("XGID", xgid),
+      ...copied("GNU Backgammon's ids", gnu_id),
     );
   }
 
@@ -94,7 +93,7 @@ export class Findings {
 
   private showList(): void {
     const candidates = this.analysis?.candidates ?? [];
-    this.legend.hidden = this.repliesFold.hidden = candidates.length === 0;
+    this.legend.hidden = this.replying.hidden = candidates.length === 0;
     this.more.hidden = candidates.length <= MOST;
     write(this.more, this.all ? `Best ${MOST} only` : `All ${candidates.length} moves`);
     const shown = this.all ? candidates : candidates.slice(0, MOST);
@@ -117,7 +116,7 @@ export class Findings {
     this.tree.choose(candidate.id);
     this.showList();
     this.showReplies(candidate);
-    this.chosenId.replaceChildren(copyField("Position after the move, seen by the mover", candidate.id));
+    this.chosenId.replaceChildren(...copied("Position after the move, seen by the mover", candidate.id));
   }
 
   private showReplies({ id, text }: Candidate): void {
@@ -127,6 +126,8 @@ export class Findings {
     );
   }
 }
+
+const copied = (label: string, text: string): HTMLElement[] => [h("p.about", label), copyField(label, text)];
 
 function summaryOf({ name, candidates, outlook, evals }: Analysis): string {
   const by = `${whoIs(name)}${evals > 1 && candidates.length ? `, up to ${evals} positions` : ""}`;

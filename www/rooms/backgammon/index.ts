@@ -5,7 +5,7 @@ import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import type { Backgammon } from "./client";
 import * as text from "./text";
-import { BackgammonView } from "./view";
+import { BackgammonView, points } from "./view";
 import "./style.css";
 
 export const extension: RoomExtension<Backgammon> = {
@@ -19,9 +19,7 @@ export const extension: RoomExtension<Backgammon> = {
     {
       at: ".board",
       heading: "Self-play",
-      words:
-        "The agent plays thousands of games against itself. Its networks start from random weights. Handmade inputs and an exact " +
-        "bear-off table help; each can be turned off. The current agent plays this game.",
+      words: "The agent learns from games against itself. Its current network plays this one. Choose “Play the agent” and roll.",
     },
     {
       at: ".returns",
@@ -29,16 +27,13 @@ export const extension: RoomExtension<Backgammon> = {
       words: "Points per game against two fixed opponents, in test games. Above zero, the agent wins.",
     },
     ...knobToCurve("Drag the learning rate far to the right. If it is too large, the agent forgets."),
-    {
-      at: ".table .speeds",
-      heading: "Now you",
-      words: "Choose “Play the agent” and roll. The agent judges each of your moves; a hint shows its own choice.",
-    },
   ],
   can: [
     "Play against the current agent or an earlier one, with hints and a verdict on each move.",
-    "Analyse any position by its XGID or GNU Backgammon id.",
+    "Review a game move by move, on the board.",
+    "Analyse any position that eXtreme Gammon or GNU Backgammon copies.",
   ],
   gestures: [{ shown: "touch a checker", does: "then a point to move it there; twice moves it by the larger die" }],
+  trained: { variant: "strong", column: "linear_points", level: (value) => `${points(value)} points against pubeval` },
   view: (page) => new BackgammonView(page),
 };

@@ -4,6 +4,8 @@
 import { FREEZE_MINUTES, type Engine, type Frozen, type PlayerKind } from "./protocol";
 import { h, id, labelled, select } from "../../parts/dom";
 import { capital } from "../../parts/format";
+import type { TrainedAgent } from "../../parts/trained";
+import type { Answerer } from "../../run/trained";
 
 const minutes = (n: number): string => (n === 1 ? "1 minute" : `${n} minutes`);
 
@@ -24,8 +26,11 @@ const LOOK_AHEAD: [evals: number, words: string][] = [
   [400, "400 positions"],
 ];
 
+/** Name of the trained agent, whose run calls it `agent`. */
+export const TRAINED = "trained agent";
+
 /** Name of a player within a sentence. */
-export const within = (name: string): string => (name.startsWith("agent") ? `the ${name}` : name);
+export const within = (name: string): string => (name.startsWith("agent") || name === TRAINED ? `the ${name}` : name);
 /** Name of a player at the start of a sentence. */
 export const whoIs = (name: string): string => capital(within(name));
 
@@ -35,13 +40,29 @@ export const JUDGE: Engine = { who: { kind: "now" }, evals: 100 };
 export class WhoField {
   readonly element: HTMLElement;
   private readonly select = h("select", { id: id("who") });
+  private readonly trained = h("option", { value: "trained" }, TRAINED);
+  /** True after the visitor has chosen a player. */
+  private chosen = false;
 
   /** Offers the agents, and with `baselines` also the baselines, which give no equities. */
   constructor(label: string, baselines: boolean) {
     const choices = CHOICES.filter(({ who }) => baselines || who.kind === "now" || who.kind === "frozen");
     this.select.append(...choices.map(({ value, words }) => h("option", { value }, words)));
+    this.select.addEventListener("change", () => (this.chosen = true));
     this.element = labelled(label, this.select);
     this.offer([]);
+  }
+
+  /** Run of the chosen player. In the trained run, the player is that run's current agent. */
+  get run(): Answerer {
+    return this.select.value === this.trained.value ? "trained" : "own";
+  }
+
+  /** Offers the trained agent first, or withdraws it. Until the visitor's choice, it is the default if it is not overtaken. */
+  offerTrained({ state, overtaken }: TrainedAgent): void {
+    if (state === "here") this.select.prepend(this.trained);
+    else this.trained.remove();
+    if (!this.chosen || this.select.selectedIndex < 0) this.select.value = state === "here" && !overtaken ? "trained" : "now";
   }
 
   get who(): PlayerKind {

@@ -1,4 +1,4 @@
-// Form for an analysis: position id, dice, player, look-ahead, and the editor.
+// Form for an analysis: position, dice, player, look-ahead, and the editor.
 
 import { button, form, h, id, labelled, line, markInvalid, write } from "../../parts/dom";
 import type { Backgammon } from "./client";
@@ -7,6 +7,7 @@ import { Editor } from "./editor";
 import { capital } from "../../parts/format";
 import { pageLife } from "../../parts/life";
 import { lookAheadField, WhoField } from "./players";
+import { idIn, NO_ID } from "./pasted";
 import type { Answers, Question, Standing } from "./protocol";
 
 const START = "4HPwATDgc/ABMA";
@@ -15,13 +16,13 @@ export type Asked = (Question & { ask: "analyse" })["request"];
 type Read = Answers["read_id"];
 
 export class PositionForm {
-  readonly elements: HTMLElement[];
+  readonly element: HTMLElement;
   private readonly error = h("p.error", { role: "alert", id: id("error") });
   private readonly position = line("position", { value: START, class: "position", "aria-describedby": this.error.id });
   private readonly dice = diceField({ value: "3 1", "aria-describedby": this.error.id });
   readonly who = new WhoField("By", false);
   private readonly lookAhead = lookAheadField("Look-ahead", 100);
-  private readonly editor: Editor;
+  readonly editor: Editor;
   private readonly edit = button("Edit the position", () => this.openEditor(), { "aria-expanded": "false" });
   /** The id that was last read; undefined if the id must be read again. Reading fills the dice field. */
   private readText: string | undefined = START;
@@ -33,32 +34,44 @@ export class PositionForm {
   constructor(
     private readonly client: Backgammon,
     private readonly ask: () => void,
+    /** Called when the editor closes without a position. */
+    private readonly cancelled: () => void,
   ) {
     this.editor = new Editor(client, (standing) => this.closeEditor(standing));
     this.position.addEventListener("change", () => void this.read());
     this.dice.addEventListener("input", () => (this.diceTouched = true));
-    this.elements = [
-      form("analysis-form wrap foot", ask, [
-        labelled("Position id, match id or XGID", this.position, "field grow"),
-        labelled("Dice (may be empty)", this.dice),
-        this.who.element,
-        this.lookAhead.element,
-        h("button.strong", { type: "submit" }, "Analyse"),
-        this.edit,
-      ]),
+    this.position.addEventListener("paste", (event) => this.paste(event));
+    this.element = form("analysis-form", ask, [
+      labelled("Position: an XGID, a GNU Backgammon id, or the text that contains it", this.position, "field wide"),
+      labelled("Dice (may be empty)", this.dice),
+      this.who.element,
+      this.lookAhead.element,
+      h("p.row", h("button.strong", { type: "submit" }, "Analyse"), this.edit),
       this.error,
-      this.editor.element,
-    ];
+      h("p.small", "The position is seen by the player on roll. Without dice you get the cube decision."),
+    ]);
   }
 
-  /** Returns the request for an analysis. Returns undefined if the dice are invalid or if `stale` returns true. */
+  /** Puts the id of a pasted text into the field and analyses it. Without an id the text is pasted as usual. */
+  private paste(event: ClipboardEvent): void {
+    const id = idIn(event.clipboardData?.getData("text") ?? "");
+    if (!id || /\s/.test(id)) return;
+    event.preventDefault();
+    this.position.value = id;
+    this.ask();
+  }
+
+  /** Returns the request for an analysis. Returns undefined if a field is invalid or if `stale` returns true. */
   async request(stale: () => boolean): Promise<Asked | undefined> {
     this.clear();
+    this.shut();
+    const id = this.id();
+    if (!id) return void this.refuse(NO_ID);
     await this.read();
     if (stale()) return undefined;
     const dice = readDice(this.dice.value);
     if (dice === undefined) return void this.refuse(DICE_ASKED);
-    return { id: this.position.value.trim(), dice, who: this.who.who, evals: this.lookAhead.evals() };
+    return { id, dice, who: this.who.who, evals: this.lookAhead.evals() };
   }
 
   refuse(words: string): void {
@@ -75,7 +88,7 @@ export class PositionForm {
   async open(id: string): Promise<Read> {
     this.position.value = id;
     this.readText = undefined;
-    return this.client.ask({ ask: "read_id", id });
+    return this.client.ask({ ask: "read_id", id: this.id() ?? "" });
   }
 
   set(position: string, dice: Roll | null): void {
@@ -87,10 +100,14 @@ export class PositionForm {
     this.position.focus({ preventScroll: true });
   }
 
+  private id(): string | undefined {
+    return idIn(this.position.value);
+  }
+
   /** Reads a new id and copies its dice into the dice field. A request for an analysis waits for this. */
   private read(): Promise<void> {
-    const text = this.position.value.trim();
-    if (text === this.readText) return this.reading;
+    const text = this.id();
+    if (!text || text === this.readText) return this.reading;
     this.readText = text;
     this.diceTouched = false;
     return (this.reading = this.client.ask({ ask: "read_id", id: text }).then(
@@ -104,9 +121,9 @@ export class PositionForm {
   }
 
   private async openEditor(): Promise<void> {
-    if (!this.editor.element.hidden) return this.closeEditor(undefined);
+    if (this.editor.editing) return this.closeEditor(undefined);
     const standing = await this.client
-      .ask({ ask: "read_id", id: this.position.value.trim() })
+      .ask({ ask: "read_id", id: this.id() ?? START })
       .catch(() => this.client.ask({ ask: "read_id", id: START }));
     if (this.life.aborted) return;
     this.edit.setAttribute("aria-expanded", "true");
@@ -114,11 +131,15 @@ export class PositionForm {
     this.editor.open({ ...standing, dice: dice?.every((n) => n >= 1 && n <= 6) ? dice : null });
   }
 
-  private closeEditor(standing: Standing | undefined): void {
+  private shut(): void {
     this.editor.close();
     this.edit.setAttribute("aria-expanded", "false");
+  }
+
+  private closeEditor(standing: Standing | undefined): void {
+    this.shut();
     this.edit.focus();
-    if (!standing) return;
+    if (!standing) return this.cancelled();
     this.set(standing.xgid, standing.dice);
     this.ask();
   }

@@ -5,17 +5,18 @@ import type { Announcer } from "../../parts/announce";
 import { pageLife, untilClosed } from "../../parts/life";
 import { animate, calm } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
+import type { TrainedAgent } from "../../parts/trained";
+import type { Answerer } from "../../run/trained";
 import { Turns } from "../shared/asking";
-import type { Side } from "./board";
-import { signed } from "./candidates";
-import type { Backgammon } from "./client";
+import { Board, type Side } from "./board";
+import type { Backgammon, MatchRun } from "./client";
 import { Considered } from "./considered";
 import type { Roll } from "./dice";
 import { capital } from "../../parts/format";
 import { textOf } from "../../run/notice";
-import { JUDGE, whoIs } from "./players";
+import { JUDGE, TRAINED, whoIs, within } from "./players";
 import type { Act, Session } from "./protocol";
-import { ReplayPane } from "./replay";
+import { ReviewPane } from "./review";
 import { SetupForm } from "./setup";
 import { modeOf, Table, type Mode } from "./table";
 import { cubeReviewOf, isPlayed, reviewOf } from "./phrases";
@@ -35,11 +36,16 @@ export class SessionPane {
   readonly table: Table;
   readonly considered: Considered;
   readonly setup = new SetupForm(() => this.newMatch());
-  private readonly replay: ReplayPane;
+  readonly review: ReviewPane;
   private session: Session | undefined;
   private mode: Mode = recall("backgammon") === "play" ? "play" : "watch";
   /** True while an engine's action is requested or animated. */
   private busy = false;
+  /** Run in which the present match is played. */
+  private playedIn: Answerer = "own";
+  /** True if the present match began without the visitor's request. */
+  private automatic = false;
+  private readonly run: MatchRun;
   /** Number of pending requests to the worker, except engine turns. */
   private asking = 0;
   /** Marks each shown session as stale when a newer one is shown, which stops the animation of the older session. */
@@ -49,25 +55,39 @@ export class SessionPane {
   private readonly life = pageLife();
 
   constructor(
-    private readonly client: Backgammon,
+    client: Backgammon,
     private readonly announcer: Announcer,
     analyse: (id: string, dice: Roll | null) => void,
     /** Called when another match replaces a person's match. `undo` restores the person's match. */
     private readonly replaced: (undo: () => void) => void,
   ) {
-    this.considered = new Considered(client);
-    this.replay = new ReplayPane(client, analyse);
+    const pane = this;
+    this.run = {
+      ask: (question) => client.ask(question, this.playedIn),
+      get agent() {
+        return pane.playedIn === "trained" ? within(TRAINED) : "the current agent";
+      },
+    };
+    this.considered = new Considered(this.run);
+    const board = new Board("Board, seen from your side", {
+      step: (from, to) => void this.act({ kind: "step", from, to }),
+      refuse: (words) => this.table.refuse(words),
+    });
+    this.review = new ReviewPane(this.run, board, {
+      analyse,
+      turned: () => this.turned(),
+      goBack: () => this.goBack(),
+      transcript: () => this.run.ask({ ask: "transcript" }),
+    });
     const callbacks = {
       act: (act: Act) => this.act(act),
       newMatch: () => this.newMatch(),
-      goBack: () => this.goBack(),
       hint: () => this.hint(),
       pause: () => this.table.actions.pause((this.paused = !this.paused)),
       choose: (mode: Mode) => this.choose(mode),
-      analyse,
-      transcript: () => client.ask({ ask: "transcript" }),
+      review: () => this.review.begin(),
     };
-    this.table = new Table(callbacks, this.mode, this.setup.element, this.replay);
+    this.table = new Table(callbacks, board, this.setup.element, this.considered.line, this.review);
     // A match with a person continues while the board is off-screen. A watched game pauses.
     animate(this.table.board.element, () => this.mode === "watch" && this.playEngines(), LOOK_MS);
     const always = setInterval(() => this.mode === "play" && this.playEngines(), LOOK_MS);
@@ -75,49 +95,70 @@ export class SessionPane {
   }
 
   async begin(): Promise<void> {
-    const session = await this.client.ask({ ask: "session" }).catch(() => null);
+    const session = await this.run.ask({ ask: "session" }).catch(() => null);
     if (this.life.aborted) return;
-    if (!session) return this.newMatch();
-    this.syncMode(session);
+    if (!session) {
+      await this.newMatch();
+      this.automatic = true;
+      return;
+    }
+    this.mode = modeOf(session);
     this.take(session);
   }
 
-  private syncMode(session: Session): void {
-    this.table.mode.value = this.mode = modeOf(session);
+  /** Offers the trained agent as an opponent, or withdraws it. */
+  setTrained(agent: TrainedAgent): void {
+    this.setup.opponent.offerTrained(agent);
+    if (agent.state !== "here" && this.playedIn === "trained") {
+      this.playedIn = "own";
+      void this.begin();
+    }
+    // A match that began by itself before the agent arrived begins again with the agent.
+    const fresh = this.automatic && this.mode === "play" && this.session?.moves.length === 0 && !this.session.dice;
+    if (fresh && this.setup.opponent.run === "trained" && this.playedIn === "own") void this.newMatch();
   }
 
   // ---- actions
 
   private choose(mode: Mode): void {
     this.mode = mode;
-    this.paused = false;
+    this.table.actions.pause((this.paused = false));
     remember("backgammon", mode);
     void this.newMatch();
   }
 
   private async newMatch(): Promise<void> {
-    const before = this.session;
+    const [before, from] = [this.session, this.playedIn];
     const setup = this.setup.setup(this.mode === "play");
-    await this.ask(() => this.client.ask({ ask: "new_session", setup }));
+    this.automatic = false;
+    this.playedIn = this.mode === "play" ? this.setup.opponent.run : "own";
+    await this.ask(() => this.run.ask({ ask: "new_session", setup }));
+    const begun = this.session !== before;
+    if (!begun) this.playedIn = from;
     const played = before && isPlayed(before) && (before.moves.length > 0 || before.dice) && !before.ending?.match_over;
-    if (played && this.session !== before) this.replaced(() => void this.goBack());
+    if (played && begun) this.replaced(() => void (this.playedIn === from ? this.goBack() : this.returnTo(from)));
     this.table.judge("");
-    // On a phone the form is below the board, so the board is scrolled into view.
     if (before && !this.life.aborted) this.table.board.element.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
     if (this.mode === "play") this.considered.begin();
   }
 
+  /** Continues the present match of the other run. */
+  private async returnTo(run: Answerer): Promise<void> {
+    this.playedIn = run;
+    await this.begin();
+  }
+
   private async goBack(): Promise<void> {
-    await this.ask(() => this.client.ask({ ask: "former_session" }));
-    if (this.session && !this.life.aborted) this.syncMode(this.session);
+    await this.ask(() => this.run.ask({ ask: "former_session" }));
+    if (this.session && !this.life.aborted) this.mode = modeOf(this.session);
   }
 
   private async act(act: Act): Promise<void> {
     const focused = this.table.element.contains(document.activeElement);
-    await this.ask(() => this.client.ask({ ask: "act", act }));
+    await this.ask(() => this.run.ask({ ask: "act", act }));
     const done = !this.table.refused;
-    if (done && act.kind === "confirm" && this.session?.may.review) void this.review();
-    if (done && ["roll", "double", "take", "pass"].includes(act.kind)) void this.reviewCube(act.kind === "roll");
+    if (done && act.kind === "confirm" && this.session?.may.review) void this.judgeMove();
+    if (done && ["roll", "double", "take", "pass"].includes(act.kind)) void this.judgeCube(act.kind === "roll");
     if (focused) this.table.keepFocus();
   }
 
@@ -138,15 +179,28 @@ export class SessionPane {
 
   private take(session: Session): void {
     this.shown.take();
-    this.session = session;
-    this.table.show(session);
+    this.session = this.named(session);
+    this.table.show(this.session);
+  }
+
+  /** Returns a session with the name of the trained agent, which its own run calls `agent`. */
+  private named(session: Session): Session {
+    if (this.playedIn === "own") return session;
+    const names = session.names.map((name) => (name === "agent" ? TRAINED : name)) as Session["names"];
+    return { ...session, names };
+  }
+
+  /** Shows the table again when a review begins or ends. Meanwhile the engines wait. */
+  private turned(): void {
+    if (this.session) this.table.show(this.session);
+    if (!this.review.open) this.table.keepFocus();
   }
 
   // ---- engines
 
   private playEngines(): void {
     const { session } = this;
-    if (!session || this.busy || this.asking || performance.now() < this.dueMs) return;
+    if (!session || this.busy || this.asking || this.review.open || performance.now() < this.dueMs) return;
     const watching = this.mode === "watch";
     if (watching && this.paused) return;
     if (session.may.reply) void this.reply();
@@ -160,14 +214,14 @@ export class SessionPane {
     // The engine's action is ignored if another session has replaced this one.
     let stale = this.shown.stale();
     try {
-      const session = await this.client.ask({ ask: "act", act: { kind: "reply" } });
+      const session = this.named(await this.run.ask({ ask: "act", act: { kind: "reply" } }));
       stale = this.shown.stale(); // answers arrive in order, so this session is the newest
       await this.showReply(session, stale);
       if (stale()) return;
       const focused = table.element.contains(document.activeElement) || document.activeElement === document.body;
       this.take(session);
       const { reply } = session;
-      if (reply) table.board.point(reply.seat as Side, reply.did === "played" ? reply.steps : []);
+      if (reply && !this.review.open) table.board.point(reply.seat as Side, reply.did === "played" ? reply.steps : []);
       if (focused && this.mode === "play" && table.element.contains(document.activeElement)) table.keepFocus();
     } catch (error) {
       if (stale()) return;
@@ -187,6 +241,7 @@ export class SessionPane {
     const side = reply.seat as Side;
     const name = whoIs(session.names[side]);
     const say = (words: string): void => void (this.mode === "play" && this.announcer.say(`${name} ${words}.`));
+    if (this.review.open) return;
     if (reply.did !== "played" || !reply.dice) {
       board.say(side, capital(reply.text));
       say(reply.text);
@@ -195,7 +250,7 @@ export class SessionPane {
     this.table.rolled(side, reply.dice);
     this.considered.reply(session, reply);
     await wait(DICE_MS);
-    if (stale()) return;
+    if (stale() || this.review.open) return;
     await board.play(side, reply.steps);
     if (!stale()) say(`rolled ${reply.dice.join(" ")} and played ${reply.text}`);
   }
@@ -204,37 +259,35 @@ export class SessionPane {
 
   private async hint(): Promise<void> {
     try {
-      const analysis = await this.client.ask({ ask: "hint", engine: JUDGE });
+      const analysis = await this.run.ask({ ask: "hint", engine: JUDGE });
       if (this.life.aborted) return;
       const { outlook, candidates, name } = analysis;
-      if (outlook) return this.announcer.say(`Hint: ${this.considered.cubeHint(name, outlook)}`);
+      if (outlook) return this.announcer.say(`Hint: ${this.considered.cubeHint(this.playedIn === "trained" ? TRAINED : name, outlook)}`);
       this.considered.hint(analysis, JUDGE, ({ id }) => void this.act({ kind: "play", id }));
       const [best] = candidates;
       if (!best) return;
       this.table.board.point(0, this.session?.steps.length ? [] : best.steps, true);
-      // The hint is also written below the board, because the list of candidates may be off-screen.
-      this.table.judge(`Hint: ${best.text} (${signed(best.equity)}).`);
       this.announcer.say(`Hint: ${best.text}.`);
     } catch (error) {
       if (!this.life.aborted) this.table.refuse(textOf(error));
     }
   }
 
-  private async review(): Promise<void> {
-    const review = await this.client.ask({ ask: "review", engine: JUDGE }).catch(() => undefined);
+  private async judgeMove(): Promise<void> {
+    const review = await this.run.ask({ ask: "review", engine: JUDGE }).catch(() => undefined);
     if (this.life.aborted) return;
     if (!review) return this.table.judge(""); // the move can no longer be judged
     const words = reviewOf(review);
-    this.table.judge(`Your last move, judged by the current agent: ${words}`, review.verdict);
+    this.table.judge(`Your move: ${words}`, review.verdict);
     this.announcer.say(words, "review");
   }
 
-  private async reviewCube(quietly: boolean): Promise<void> {
+  private async judgeCube(quietly: boolean): Promise<void> {
     // There is no review if the game has continued or the run has ended.
-    const review = await this.client.ask({ ask: "review_cube", engine: JUDGE }).catch(() => null);
+    const review = await this.run.ask({ ask: "review_cube", engine: JUDGE }).catch(() => null);
     const words = review && cubeReviewOf(review, quietly);
     if (this.life.aborted || !words) return;
-    this.table.judge(`Your cube decision, judged by the current agent: ${words}`, review.verdict);
+    this.table.judge(`Your cube decision: ${words}`, review.verdict);
     this.announcer.say(words, "review");
   }
 }

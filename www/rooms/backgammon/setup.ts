@@ -1,6 +1,6 @@
 // Form for a new match.
 
-import { form, h, id, labelled, select } from "../../parts/dom";
+import { form, h, id, labelled, select, ticked } from "../../parts/dom";
 import { lookAheadField, WhoField } from "./players";
 import type { Setup } from "./protocol";
 
@@ -20,12 +20,12 @@ export class SetupForm {
   private readonly cube = h("input", { type: "checkbox", id: id("cube"), checked: true });
 
   constructor(begin: () => unknown) {
-    this.element = form("setup wrap foot", begin, [
+    this.element = form("setup", begin, [
       this.opponent.element,
       this.lookAhead.element,
       labelled("Length", this.length),
-      h("p.row", this.cube, h("label", { for: this.cube.id }, "Doubling cube")),
-      h("button", { type: "submit" }, "New match"),
+      ticked(this.cube, "Doubling cube"),
+      h("button.strong", { type: "submit" }, "Start match"),
     ]);
   }
 

@@ -1,77 +1,108 @@
-// The table: board, players, actions, and the moves so far. It shows a session and calls its callbacks when the visitor acts.
+// The table: players, board, best moves and actions. It shows a session and calls its callbacks when the visitor acts.
 
-import { copyButton, Dialog } from "../../parts/dialog";
-import { button, Choice, form, h, line, markInvalid, pane, write } from "../../parts/dom";
-import { download } from "../../parts/files";
-import { Board, type Side } from "./board";
-import { folding } from "./candidates";
-import { allOf, rollText, type Roll } from "./dice";
+import { Dialog } from "../../parts/dialog";
+import { button, form, h, line, markInvalid, write } from "../../parts/dom";
 import { capital } from "../../parts/format";
+import type { Board, Side } from "./board";
+import { allOf, type Roll } from "./dice";
 import { whoIs } from "./players";
 import type { Act, Session } from "./protocol";
-import type { ReplayPane } from "./replay";
 import { answerOf, isPlayed, LEVELS, points, statusOf } from "./phrases";
+import type { ReviewPane } from "./review";
 
 export type Mode = "watch" | "play";
-const MODES: { value: Mode; words: string }[] = [
-  { value: "watch", words: "Watch self-play" },
-  { value: "play", words: "Play the agent" },
-];
 
 export interface TableCallbacks {
   act(act: Act): Promise<void>;
   newMatch(): unknown;
-  goBack(): unknown;
   hint(): unknown;
   pause(): unknown;
   choose(mode: Mode): void;
-  analyse(id: string, dice: Roll | null): void;
-  transcript(): Promise<string>;
+  review(): unknown;
 }
 
-type Name = "roll" | "double" | "take" | "pass" | "confirm" | "undo" | "next" | "again" | "hint" | "resign" | "pause";
+type Name =
+  | "roll"
+  | "confirm"
+  | "take"
+  | "next"
+  | "again"
+  | "play"
+  | "pass"
+  | "undo"
+  | "hint"
+  | "double"
+  | "resign"
+  | "pause"
+  | "review"
+  | "watch"
+  | "match";
 
-/** Buttons for actions, of which only the legal ones are visible. */
+/** Buttons for actions. The first group has one button at a time: the main action. */
 class Actions {
-  readonly element = h("div.row.table-actions");
+  readonly element: HTMLElement;
   private readonly buttons: Record<Name, HTMLButtonElement>;
 
-  constructor(callbacks: TableCallbacks, resign: () => void) {
-    const action = (words: string, run: () => unknown, strong = false, key = ""): HTMLButtonElement =>
-      button(words, run, { class: strong && "strong", hidden: true, title: key && `${words} (${key})` });
+  constructor(callbacks: TableCallbacks, resign: () => void, match: () => void) {
+    const action = (words: string, run: () => unknown, key = ""): HTMLButtonElement =>
+      button(words, run, { hidden: true, title: key && `${words} (${key})` });
+    const main = (words: string, run: () => unknown, key = ""): HTMLButtonElement => {
+      const made = action(words, run, key);
+      made.classList.add("strong");
+      return made;
+    };
     this.buttons = {
-      roll: action("Roll", () => callbacks.act({ kind: "roll" }), true, "d"),
-      double: action("Double", () => callbacks.act({ kind: "double" })),
-      take: action("Take", () => callbacks.act({ kind: "take" }), true),
+      roll: main("Roll", () => callbacks.act({ kind: "roll" }), "d"),
+      confirm: main("Confirm", () => callbacks.act({ kind: "confirm" }), "d"),
+      take: main("Take", () => callbacks.act({ kind: "take" })),
+      next: main("Next game", () => callbacks.act({ kind: "next_game" }), "d"),
+      again: main("Play again", () => callbacks.newMatch()),
+      play: main("Play the agent", () => callbacks.choose("play")),
       pass: action("Pass", () => callbacks.act({ kind: "pass" })),
-      confirm: action("Confirm", () => callbacks.act({ kind: "confirm" }), true, "d"),
-      undo: action("Undo", () => callbacks.act({ kind: "undo", all: false }), false, "u"),
-      next: action("Next game", () => callbacks.act({ kind: "next_game" }), true),
-      again: action("New match", () => callbacks.newMatch(), true),
-      hint: action("Hint", () => callbacks.hint(), false, "h"),
+      undo: action("Undo", () => callbacks.act({ kind: "undo", all: false }), "u"),
+      hint: action("Hint", () => callbacks.hint(), "h"),
+      double: action("Double", () => callbacks.act({ kind: "double" })),
       resign: action("Resign", resign),
       pause: action("Pause the game", () => callbacks.pause()),
+      review: action("Review", () => callbacks.review()),
+      watch: action("Watch", () => callbacks.choose("watch")),
+      match: action("New match", match),
     };
-    this.element.append(...Object.values(this.buttons));
+    const { roll, confirm, take, next, again, play, watch, match: fresh, ...others } = this.buttons;
+    this.element = h("div.row.table-actions", [
+      h("span.main-action", roll, confirm, take, next, again, play),
+      ...Object.values(others),
+      h("span.row.at-end", watch, fresh),
+    ]);
   }
 
-  show({ may, phase, setup }: Session): void {
+  show({ may, phase, setup, turn, moves }: Session): void {
     const person = setup.seats[0] === null;
-    const wanted: Record<Name, boolean> = {
-      roll: may.roll,
-      double: may.double,
-      take: may.answer,
-      pass: may.answer,
-      confirm: may.confirm,
-      undo: may.undo,
-      next: may.next_game,
-      again: phase === "over" && !may.next_game,
-      hint: may.hint && !may.reply && phase !== "opening",
-      resign: may.resign,
-      pause: false,
+    const over = phase === "over";
+    const going = person && !over;
+    const own = turn === 0 && !may.reply;
+    const shown: Record<Name, boolean> = {
+      roll: person && may.roll,
+      confirm: person && phase === "to_play" && own,
+      take: person && may.answer,
+      next: person && may.next_game,
+      again: person && over && !may.next_game,
+      play: !person,
+      pass: person && may.answer,
+      undo: going,
+      hint: going,
+      double: going && setup.cube && !may.answer,
+      resign: going,
+      pause: !person,
+      review: (over || !person) && moves.length > 0,
+      watch: person,
+      match: true,
     };
-    for (const name of Object.keys(wanted) as Name[]) this.buttons[name].hidden = !(person && wanted[name]);
-    this.buttons.pause.hidden = person;
+    for (const name of Object.keys(shown) as Name[]) this.buttons[name].hidden = !shown[name];
+    // These keep their places while they are not possible.
+    const { confirm, undo, double, resign } = may;
+    const possible = { confirm, undo, double, resign, hint: may.hint && !may.reply && phase !== "opening" };
+    for (const name of Object.keys(possible) as (keyof typeof possible)[]) this.buttons[name].disabled = !possible[name];
   }
 
   /** Presses the first of `names` whose button is visible. */
@@ -84,7 +115,7 @@ class Actions {
 
   focus(options: FocusOptions): void {
     Object.values(this.buttons)
-      .find(({ hidden }) => !hidden)
+      .find(({ hidden, disabled }) => !hidden && !disabled)
       ?.focus(options);
   }
 
@@ -95,61 +126,44 @@ class Actions {
 
 export class Table {
   readonly element: HTMLElement;
-  readonly board: Board;
   readonly actions: Actions;
-  readonly mode: Choice<Mode>;
-  private readonly seats = [1, 0].map((side) => h("p", { class: side ? "seat theirs" : "seat yours" }));
+  private readonly seats = [0, 1].map((side) => h("p", { class: side ? "seat theirs" : "seat yours" }));
   private readonly status = h("p.table-status");
   private readonly error = h("p.error", { role: "alert" });
   private readonly verdict = h("p.verdict.small");
   private readonly written = line("move", { placeholder: "8/5 6/5" });
   private readonly writing: HTMLFormElement;
-  private readonly moves = h("ol.moves");
-  private readonly resigning = new Dialog("Resign");
   private session: Session | undefined;
 
   constructor(
     private readonly callbacks: TableCallbacks,
-    mode: Mode,
+    readonly board: Board,
     setup: HTMLElement,
-    private readonly replay: ReplayPane,
+    best: HTMLElement,
+    private readonly review: ReviewPane,
   ) {
-    this.board = new Board("Board, seen from your side", {
-      step: (from, to) => void callbacks.act({ kind: "step", from, to }),
-      refuse: (words) => this.refuse(words),
-    });
-    this.board.turnCube(undefined);
-    this.actions = new Actions(callbacks, () => this.resigning.open());
-    this.mode = new Choice("Play or watch", MODES, mode, (value) => callbacks.choose(value));
-    this.writing = form("row writing", () => this.write(), [
-      h("label", { for: this.written.id }, "Or type the move"),
-      this.written,
-      h("button", { type: "submit" }, "Play move"),
-    ]);
-    this.writing.hidden = true;
+    const starting = new Dialog("New match", setup);
+    setup.addEventListener("submit", () => starting.close());
+    const resigning = new Dialog("Resign");
     const give = (level: number): HTMLElement =>
-      button(`Resign ${LEVELS[level]}`, () => (this.resigning.close(), callbacks.act({ kind: "resign", points: level })));
-    this.resigning.element.append(h("p", "The opponent gets the points, times the cube."), h("p.row", give(1), give(2), give(3)));
-    const copied = copyButton("Copy the match", () => callbacks.transcript(), "Match copied", "Copying failed; download it");
-    const kept = button("Download the match", () => this.downloadMatch(), { class: "small" });
-    const before = button("Previous match", () => callbacks.goBack(), { class: "small" });
-    this.element = pane(
-      "table",
-      "The table",
-      [this.mode.element],
-      [
-        this.seats[0],
-        this.board.element,
-        this.seats[1],
-        h("div.table-foot.wrap", this.status, this.actions.element),
-        this.writing,
-        this.error,
-        this.verdict,
-        setup,
-        folding("Moves of this game", h("div", this.moves, h("p.row", copied, kept, before))),
-        folding("Replay this game", replay.element, () => replay.begin()),
-      ],
+      button(`Resign ${LEVELS[level]}`, () => (resigning.close(), callbacks.act({ kind: "resign", points: level })));
+    resigning.element.append(h("p", "The opponent gets the points, times the cube."), h("p.row", give(1), give(2), give(3)));
+    board.turnCube(undefined);
+    this.actions = new Actions(
+      callbacks,
+      () => resigning.open(),
+      () => starting.open(),
     );
+    this.writing = form("row writing", () => this.write(), [h("label", { for: this.written.id }, "Type the move"), this.written]);
+    this.writing.hidden = true;
+    this.element = h("section.table", { "aria-label": "The table" }, [
+      ...this.seats,
+      board.element,
+      best,
+      h("div.note", this.status, this.verdict, this.error, review.message),
+      h("div.foot", this.actions.element, review.controls),
+      this.writing,
+    ]);
   }
 
   // ---- messages
@@ -173,15 +187,28 @@ export class Table {
   /** If the focused button has disappeared, moves the focus to the board or to another button. The page does not scroll. */
   keepFocus(): void {
     const active = document.activeElement;
-    if (active instanceof HTMLElement && active !== document.body && active.offsetParent !== null) return;
+    const usable = active instanceof HTMLElement && active.offsetParent !== null && !active.matches(":disabled");
+    if (usable && active !== document.body) return;
     if (this.session?.legal.length) this.board.focus({ preventScroll: true });
     else this.actions.focus({ preventScroll: true });
   }
 
   // ---- contents
 
+  /** Shows a session. During a review, only the players and the buttons change, because the board shows an earlier position. */
   show(session: Session): void {
     this.session = session;
+    this.review.take(session);
+    this.element.classList.toggle("reviewing", this.review.open);
+    this.element.dataset.agent = isPlayed(session) ? "1" : "0";
+    this.seats.forEach((seat, side) => seat.replaceChildren(...seatOf(session, side as Side)));
+    write(this.status, statusOf(session));
+    this.actions.show(session);
+    if (!this.review.open) this.showBoard(session);
+    this.offer();
+  }
+
+  private showBoard(session: Session): void {
     const { board } = this;
     const { position, dice, turn, phase, reply, setup } = session;
     board.show(position);
@@ -193,34 +220,21 @@ export class Table {
     else if (reply?.dice && phase !== "opening") board.throw({ side: reply.seat as Side, shown: reply.dice, left: [] });
     else board.throw(undefined);
     board.turnCube(setup.cube ? { value: session.cube, owner: session.cube_owner as Side | null } : undefined);
-    this.offer();
-    this.replay.take(session);
-    this.seats.forEach((seat, k) => seat.replaceChildren(...seatOf(session, (1 - k) as Side)));
-    write(this.status, statusOf(session));
-    this.actions.show(session);
-    this.moves.replaceChildren(...session.moves.map((_, k) => this.moveOf(session, k)));
   }
 
   offer(): void {
     const { session } = this;
-    const open = session && session.turn === 0 && session.setup.seats[0] === null ? session.legal : [];
+    const person = session?.setup.seats[0] === null;
+    const open = person && session.turn === 0 && !this.review.open ? session.legal : [];
     this.board.offer(open);
-    this.writing.hidden = open.length === 0;
+    this.writing.hidden = !person;
+    this.written.disabled = open.length === 0;
   }
 
   /** Shows the dice of an engine that is about to move. */
   rolled(side: Side, dice: Roll): void {
     this.board.point(side, []);
     this.board.throw({ side, shown: dice, left: allOf(dice) });
-  }
-
-  private moveOf({ moves, names }: Session, k: number): HTMLElement {
-    const { seat, dice, text, id } = moves[k]!;
-    return h("li", [
-      h("span.small", `${k + 1}. ${names[seat]}${dice ? ` ${rollText(dice)}` : ""}`),
-      " ",
-      button(text, () => this.callbacks.analyse(id, dice), { class: "quiet small", "aria-label": `Analyse move ${k + 1}: ${text}` }),
-    ]);
   }
 
   // ---- typed moves
@@ -231,10 +245,6 @@ export class Table {
     await this.callbacks.act({ kind: "write", text: this.written.value });
     if (this.refused) markInvalid(this.written, true);
     else this.written.value = "";
-  }
-
-  private async downloadMatch(): Promise<void> {
-    download("hothouse-backgammon.mat", await this.callbacks.transcript());
   }
 }
 

@@ -3,9 +3,9 @@
 
 import type { Branch, Candidate, PlayerKind } from "./protocol";
 import { h, svg, write } from "../../parts/dom";
-import { pageLife } from "../../parts/life";
 import type { Backgammon } from "./client";
 import { signed } from "./candidates";
+import { fit } from "./fit";
 
 const MOST = 5;
 const ROW = 46;
@@ -14,7 +14,7 @@ const FROM_X = 78;
 
 /** Requests the replies to the drawn moves, one move at a time. Stops if `stale` returns true or the worker does not answer. */
 export async function unfold(
-  client: Backgammon,
+  client: Pick<Backgammon, "ask">,
   tree: Tree,
   who: PlayerKind,
   stale: () => boolean,
@@ -32,7 +32,7 @@ export class Tree {
   readonly element: HTMLElement;
   private readonly drawing = svg("svg", { class: "drawing", role: "img" });
   private readonly message = h("p.small.tree-text");
-  private readonly narrow = matchMedia("(max-width: 760px)");
+  private width = 0;
   private root = "";
   candidates: Candidate[] = [];
   private chosen: string | undefined;
@@ -41,7 +41,10 @@ export class Tree {
 
   constructor(private readonly pick?: (candidate: Candidate) => void) {
     this.element = h("div.tree", { hidden: true }, this.drawing, this.message);
-    this.narrow.addEventListener("change", () => this.draw(), { signal: pageLife() });
+    fit(this.element, (width) => {
+      this.width = width;
+      this.draw();
+    });
   }
 
   begin(root: string, candidates: Candidate[], chosen?: string): void {
@@ -65,11 +68,10 @@ export class Tree {
   }
 
   private draw(): void {
-    const { candidates, drawing } = this;
+    const { candidates, drawing, width } = this;
     drawing.replaceChildren();
     this.element.hidden = candidates.length === 0;
-    if (candidates.length === 0) return;
-    const width = this.narrow.matches ? 350 : 520;
+    if (candidates.length === 0 || width === 0) return;
     const height = ROW * candidates.length + 22;
     drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
     const all = [...candidates.map(({ equity }) => equity), ...[...this.branches.values()].flat().map(({ equity }) => equity)];

@@ -2,11 +2,12 @@
 // positions.
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
-import { h } from "../../parts/dom";
-import { count, figure, seconds } from "../../parts/format";
+import { count, minus } from "../../parts/format";
 import type { History } from "../../parts/history";
-import type { Band, Explanation, RoomPage, View } from "../../parts/room";
+import type { Explanation, RoomPage, View } from "../../parts/room";
+import type { Section } from "../../parts/places";
 import type { Shortcut } from "../../parts/shortcuts";
+import { reveal } from "../../parts/tabs";
 import { textOf } from "../../run/notice";
 import { AnalysisPane } from "./analysis";
 import type { Backgammon } from "./client";
@@ -17,11 +18,16 @@ import * as text from "./text";
 /** Position id in the page's address; null once it has been opened. */
 let linked = new URLSearchParams(location.search).get("position");
 
+/** `+1.42`: points per game. */
+export const points = (n: number): string => minus(`${n < 0 ? "" : "+"}${n.toFixed(2)}`);
+
 /** Data of the room in the event that begins a run. */
 type Notes = { frozen: Frozen[] };
 
 export class BackgammonView implements View {
-  readonly bands: Band[];
+  readonly stage: HTMLElement;
+  readonly beside: HTMLElement[];
+  readonly sections: Section[];
   readonly keys: Shortcut[];
   readonly otherKeys = [
     { shown: "← ↑ → ↓", does: "on the board: move between points" },
@@ -41,22 +47,18 @@ export class BackgammonView implements View {
       (id, dice) => this.analysis.show(id, dice),
       (undo) => page.around.notices.offerUndo("New match started", undo, "Previous match saved"),
     );
-    this.bands = [{ name: "analysis-band", heading: "Analyse a position", element: this.analysis.element, place: "before knobs" }];
+    this.stage = this.session.table.element;
+    this.beside = [this.session.considered.element, this.session.review.element];
+    this.sections = [{ tab: "explore", name: "analysis", heading: "Analyse a position", element: this.analysis.element }];
+    const key = (key: string, does: string, run: () => void): Shortcut => ({ key, shown: key, does, run });
+    const press = (...names: Parameters<typeof actions.press>): void => (reveal(this.stage), actions.press(...names));
+    const { actions, board } = this.session.table;
     this.keys = [
-      {
-        key: "d",
-        shown: "d",
-        does: "at the table: roll, or confirm",
-        run: () => this.session.table.actions.press("roll", "confirm", "next"),
-      },
-      { key: "u", shown: "u", does: "at the table: undo", run: () => this.session.table.actions.press("undo") },
-      { key: "h", shown: "h", does: "at the table: a hint", run: () => this.session.table.actions.press("hint") },
-      { key: "b", shown: "b", does: "go to the board", run: () => this.session.table.board.focus() },
+      key("d", "at the table: roll, or confirm", () => press("roll", "confirm", "next")),
+      key("u", "at the table: undo", () => press("undo")),
+      key("h", "at the table: a hint", () => press("hint")),
+      key("b", "go to the board", () => (reveal(this.stage), board.focus())),
     ];
-  }
-
-  first(curves: HTMLElement): HTMLElement {
-    return h("div.workbench", this.session.table.element, h("div.findings.stack", curves, this.session.considered.element));
   }
 
   headline(): string {
@@ -69,13 +71,10 @@ export class BackgammonView implements View {
   }
 
   status(present: History): string {
-    const { progress } = this.page;
-    const done = `${count(progress.counts[0] ?? 0)} games of self-play in ${seconds(progress.train_s)} of training`;
+    const games = `${count(this.page.progress.counts[0] ?? 0)} games`;
     const [random, linear] = [present.test("random_points"), present.test("linear_points")];
-    if (random === undefined || linear === undefined) return `${done}: no test yet.`;
-    const against = (points: number, whom: string): string =>
-      `${points >= 0 ? "beats" : "loses to"} ${whom} by ${figure(Math.abs(Math.round(100 * points) / 100))} points per game`;
-    return `${done}: ${against(random, "random play")}, ${against(linear, "pubeval")}.`;
+    if (random === undefined || linear === undefined) return `${games}: no test yet.`;
+    return `${games}: ${points(random)} points against random play, ${points(linear)} against pubeval.`;
   }
 
   began({ room }: Began): void {
@@ -87,12 +86,16 @@ export class BackgammonView implements View {
     void this.openLinked();
   }
 
+  trained(): void {
+    this.session.setTrained(this.page.trained);
+  }
+
   private async openLinked(): Promise<void> {
     const id = linked;
     linked = null;
     if (id === null) return;
     try {
-      await this.analysis.open(id.includes(":") && !/^[^:]*:[^:]*$/.test(id) && !/^xgid=/i.test(id) ? `XGID=${id}` : id);
+      await this.analysis.open(id);
     } catch (error) {
       this.page.around.notices.show(
         "warning",

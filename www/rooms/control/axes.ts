@@ -1,6 +1,6 @@
 // The two axes of the state plane: conversion of positions, drawing and names.
 
-import { pen } from "../../parts/canvas";
+import { font, pen } from "../../parts/canvas";
 import { figure } from "../../parts/format";
 import { palette } from "../../parts/theme";
 import type { Player } from "./player";
@@ -8,7 +8,6 @@ import type { Axis } from "./protocol";
 
 export type Box = { left: number; top: number; width: number; height: number };
 const MARGIN = { left: 46, right: 10, top: 8, bottom: 20 };
-const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
 
 export const boxOf = ({ width, height }: { width: number; height: number }): Box => ({
   left: MARGIN.left,
@@ -44,7 +43,7 @@ export function drawAxes(c: CanvasRenderingContext2D, [x, y]: [Axis, Axis], box:
   pen(c, palette.hair, 1);
   c.strokeRect(box.left + 0.5, box.top + 0.5, box.width - 1, box.height - 1);
   c.fillStyle = palette.muted;
-  c.font = FONT;
+  c.font = font(12);
   c.textBaseline = "alphabetic";
   for (const tick of ticks(x)) {
     c.textAlign = tick.value === x.low ? "left" : "right";

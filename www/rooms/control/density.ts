@@ -54,7 +54,7 @@ export class Density {
     const { data } = this.pixels;
     let most = 4;
     for (const count of this.counts) most = Math.max(most, count);
-    const [red, green, blue] = rgb("accent");
+    const [red, green, blue] = rgb("agent");
     this.counts.forEach((count, cell) => {
       const at = 4 * ((CELLS.height - 1 - Math.floor(cell / CELLS.width)) * CELLS.width + (cell % CELLS.width));
       data[at] = red;

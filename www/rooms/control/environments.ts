@@ -42,7 +42,7 @@ export class EnvironmentsView {
     this.redraw();
   }
 
-  /** Requests the next frame, unless a request is pending. It is called only while the canvas is on the screen. */
+  /** Requests the next frame, unless a request is pending. */
   private pull(): void {
     this.asker.ask(this.next, (frame) => this.player.push(frame, performance.now()));
   }
@@ -69,11 +69,17 @@ export class EnvironmentsView {
     this.drewMs = -Infinity;
   }
 
-  private draw(nowMs: number): void {
+  /** Requests frames and plays their steps. Called for each picture that shows the environments. */
+  play(nowMs: number): void {
     const passedS = Math.min(0.1, (nowMs - this.lastMs) / 1000);
     this.lastMs = nowMs;
     this.pull();
     this.player.advance(passedS);
+  }
+
+  private draw(nowMs: number): void {
+    this.play(nowMs);
+    if (this.surface.width === 0) return; // the tab has just been hidden
     const still = calm();
     // With reduced motion there are two pictures a second, without interpolation.
     if (still && nowMs - this.drewMs < CALM_MS) return;

@@ -2,7 +2,7 @@
 // a part.
 
 import { h, icon } from "../../parts/dom";
-import { clamp, modified } from "../shared/keys";
+import { clamp, modified } from "../../parts/keys";
 import type { Environment } from "./protocol";
 import type { Point, World } from "./worlds/world";
 
@@ -131,8 +131,7 @@ export class Hands {
     const { driving } = handled;
     const letter = event.key.length === 1;
     const key = letter ? event.key.toLowerCase() : event.key;
-    if (down && key === "Escape" && driving) handled.take(false);
-    else if (down && key === "c" && !event.repeat) handled.take(!driving);
+    if (down && key === "c" && !event.repeat) handled.take(!driving);
     else {
       const side = SIDES[key];
       if (!side || !this.used(side) || (letter && !driving)) return;

@@ -18,23 +18,17 @@ export const extension: RoomExtension<ControlClient> = {
     {
       at: ".environments",
       heading: "They learn",
-      words: "Each figure is one copy of the environment. One network steers them all and improves with every iteration.",
+      words: "Each figure is one copy of the environment. One network steers them all. Take the controls and play against it.",
     },
     {
       at: ".returns",
       heading: "The curve",
-      words:
-        "The return is the sum of an episode's rewards. It rises as the network learns. Circles are tests; the dotted line marks “solved”.",
+      words: "The return is the sum of an episode's rewards. Circles are tests; the dotted line marks “solved”.",
     },
     ...knobToCurve("Drag the learning rate far to the right. Steps that are too large destroy what was learned."),
-    {
-      at: ".large",
-      heading: "Now you",
-      words: "Take the controls and play against the agent from the same start. This does not affect training.",
-    },
   ],
   can: [
-    "Push the single environment, or take its controls and play against the agent.",
+    "Push the single environment, or take its controls and play against the agent, at a quarter, half or the full speed.",
     "Read the state plane: the policy's action and the critic's value in any state.",
   ],
   gestures: [

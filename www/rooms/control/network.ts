@@ -1,13 +1,15 @@
-// The operations of the plan as a network, from left to right (downwards on a narrow screen), and as a table. Nodes are kernels and their
-// inputs.
+// The operations of the plan as a network, from left to right (downwards if there is little room), and as a table. Nodes are kernels and
+// their inputs.
 
 import type { PlanView } from "./protocol";
 import { h, svg } from "../../parts/dom";
 import { bytes, count } from "../../parts/format";
-import { pageLife } from "../../parts/life";
+import { untilClosed } from "../../parts/life";
 import { Table } from "../../parts/table";
 
-const BOX = { width: 160, height: 60, across: 40, apart: 22 };
+const BOX = { width: 152, height: 64 };
+/** Distances between boxes, in px: within a column, and between columns at least and at most. */
+const APART = { lanes: 24, least: 16, most: 64 };
 
 type Placed = { x: number; y: number };
 
@@ -47,16 +49,20 @@ function place(plan: PlanView): { at: Placed[]; columns: number; lanes: number }
 /** Formats a shape: `[2048, 64]` as `2,048 × 64`. */
 const shape = ([rows, columns]: readonly [number, number]): string => `${count(rows)} × ${count(columns)}`;
 
-function draw(plan: PlanView, down: boolean): SVGElement {
+/** Draws the plan in `room` px of width. */
+function draw(plan: PlanView, room: number): SVGElement {
   const { at, columns, lanes } = place(plan);
-  const stepX = BOX.width + (down ? BOX.apart : BOX.across);
-  const stepY = BOX.height + (down ? BOX.across * 0.7 : BOX.apart);
+  const across = Math.min(APART.most, (room - 2 - columns * BOX.width) / (columns - 1));
+  const down = across < APART.least;
+  const stepX = BOX.width + (down ? APART.least : across);
+  const stepY = BOX.height + APART.lanes;
   const corner = (k: number): Placed => {
     const { x, y } = at[k]!;
     return down ? { x: y * stepX, y: x * stepY } : { x: x * stepX, y: y * stepY };
   };
-  const width = (down ? lanes : columns) * stepX - (down ? BOX.apart : BOX.across);
-  const height = (down ? columns : lanes) * stepY - (down ? BOX.across * 0.7 : BOX.apart);
+  const [wide, high] = down ? [lanes, columns] : [columns, lanes];
+  const width = (wide - 1) * stepX + BOX.width;
+  const height = (high - 1) * stepY + BOX.height;
   const drawing = svg("svg", {
     class: "drawing",
     viewBox: `-1 -1 ${width + 2} ${height + 2}`,
@@ -80,11 +86,11 @@ function draw(plan: PlanView, down: boolean): SVGElement {
     const { x, y } = corner(k);
     const group = svg("g", { class: node.parameters > 0 ? "kernel" : "kernel bare", transform: `translate(${x} ${y})` });
     group.append(
-      svg("rect", { width: BOX.width, height: BOX.height, rx: 4 }),
-      svg("text", { x: 10, y: 19, class: "name" }, node.name),
-      svg("text", { x: 10, y: 35 }, node.op),
-      svg("text", { x: 10, y: 51, class: "shape" }, shape(node.shape)),
-      svg("text", { x: BOX.width - 10, y: 51, class: "shape", "text-anchor": "end" }, node.parameters ? `${count(node.parameters)} w` : ""),
+      svg("rect", { width: BOX.width, height: BOX.height, rx: 8 }),
+      svg("text", { x: 12, y: 20, class: "name" }, node.name),
+      svg("text", { x: 12, y: 37 }, node.op),
+      svg("text", { x: 12, y: 54, class: "shape" }, shape(node.shape)),
+      svg("text", { x: BOX.width - 12, y: 54, class: "shape", "text-anchor": "end" }, node.parameters ? `${count(node.parameters)} w` : ""),
     );
     drawing.append(group);
   });
@@ -93,11 +99,11 @@ function draw(plan: PlanView, down: boolean): SVGElement {
 
 export class Network {
   readonly element: HTMLElement;
-  private readonly drawing = h("div.network");
+  private readonly drawing = h("div.network-drawing");
   private readonly sentence = h("p");
   private readonly table: Table;
-  private readonly narrow = matchMedia("(max-width: 760px)");
   private plan: PlanView | undefined;
+
   constructor() {
     this.table = new Table(
       "The network",
@@ -113,19 +119,29 @@ export class Network {
       ["Operation", "Inputs"],
     );
     this.table.caption.textContent = "The forward plan, kernel by kernel";
-    this.element = h("div", h("div.row.spread", this.sentence, this.table.button), this.drawing, this.table.element);
-    this.narrow.addEventListener("change", () => this.redraw(), { signal: pageLife() });
+    const head = h("div.head", this.sentence, this.table.button);
+    this.element = h("div.card", [
+      head,
+      this.drawing,
+      h("div.wrap.network-legend", h("span.small.sign.kernel", "kernel with w weights"), h("span.small.sign.bare", "input or output")),
+      this.table.element,
+    ]);
+    const observer = new ResizeObserver(() => this.redraw());
+    // The head is as wide as the drawing, and a new drawing does not change its size.
+    observer.observe(head);
+    untilClosed(() => observer.disconnect());
   }
 
   private redraw(): void {
-    if (this.plan) this.drawing.replaceChildren(draw(this.plan, this.narrow.matches));
+    const { clientWidth } = this.drawing;
+    if (this.plan && clientWidth > 0) this.drawing.replaceChildren(draw(this.plan, clientWidth));
   }
 
   show(plan: PlanView): void {
     this.plan = plan;
     this.redraw();
     this.sentence.textContent =
-      `${count(plan.parameters)} weights (w). Memory of a training step: ${bytes(plan.arena_bytes)} ` +
+      `${count(plan.parameters)} weights. Memory of a training step: ${bytes(plan.arena_bytes)} ` +
       `(${bytes(plan.unshared_bytes)} without sharing).`;
     this.table.refresh();
   }

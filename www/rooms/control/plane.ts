@@ -8,7 +8,7 @@ import { animate, calm, Surface, touch } from "../../parts/loop";
 import { Table } from "../../parts/table";
 import { onTheme, palette, type Colour } from "../../parts/theme";
 import { Asker } from "../shared/asking";
-import { arrowOf, clamp, modified } from "../shared/keys";
+import { arrowOf, clamp, modified } from "../../parts/keys";
 import { along, at, boxOf, drawAxes, nameOf, of, share, type Box } from "./axes";
 import { Density } from "./density";
 import type { Scene } from "./hands";
@@ -41,6 +41,7 @@ export class Plane {
   private readonly field: HTMLElement;
   private readonly surface: Surface;
   private readonly reading = h("output.small.plane-reading");
+  private readonly about = h("p.about");
   private readonly legend = h("div.plane-legend.wrap");
   private readonly portrait = new Portrait();
   private readonly density = new Density();
@@ -55,7 +56,11 @@ export class Plane {
   private cursor: { x: number; y: number } | undefined;
   private readonly lastMs = { drew: -Infinity, wrote: -Infinity };
 
-  constructor(private readonly ask: (width: number, height: number) => Promise<Picture>) {
+  /** `play` is called for each picture, and updates the environments that the plane shows. */
+  constructor(
+    private readonly ask: (width: number, height: number) => Promise<Picture>,
+    play: (nowMs: number) => void,
+  ) {
     const helpId = id("plane");
     this.layers = new Choice(
       "Layer of the plane",
@@ -70,15 +75,20 @@ export class Plane {
       { tabindex: 0, role: "application", "aria-label": "The state plane: read it", "aria-describedby": helpId },
       [canvas],
     );
-    this.element = h("div.plane.stack", [
+    this.element = h("div.card", [
+      h("div.head", this.layers.element, this.table.button),
+      this.about,
       this.field,
-      h("div.plane-foot", this.legend, this.reading),
-      h("p.unseen", { id: helpId }, [
-        `${touch() ? "Touch the plane" : "Arrow keys move a cross over the plane"}: policy and value at that point appear below it.`,
+      this.legend,
+      this.reading,
+      h("p.small.plane-help", { id: helpId }, [
+        `${touch() ? "Touch the plane" : "Point at the plane, or move a cross over it by arrow keys"} to read policy and value there.`,
       ]),
+      this.table.element,
     ]);
     this.listen();
     const refresh = (nowMs: number): void => {
+      play(nowMs);
       this.density.fade(nowMs);
       this.want();
     };
@@ -94,6 +104,7 @@ export class Plane {
     this.newest = undefined;
     this.asker.turns.take();
     this.asker.hurry();
+    write(this.about, aboutOf(scene));
     this.show();
   }
 
@@ -202,7 +213,7 @@ export class Plane {
     if (large.length === 0) return;
     const [x, y] = environment.plane;
     const seen = (feature: number): number => large[feature]!;
-    pen(c, palette.paper, 4);
+    pen(c, palette.raised, 4);
     c.beginPath();
     c.arc(box.left + share(x, of(x, seen)) * box.width, box.top + (1 - share(y, of(y, seen))) * box.height, 5, 0, 7);
     c.stroke();
@@ -216,15 +227,19 @@ export class Plane {
     const small = (words: string): HTMLElement => h("span.small", words);
     const number = (words: string): HTMLElement => h("span.small.number", words);
     const ramp = (kind: string): HTMLElement => h("span", { class: kind, "aria-hidden": "true" });
-    if (this.layer === "visits") return [small(`states of the drawn ${world.many}; the ring is the single ${world.one}`)];
+    const mark = (kind: string, words: string): HTMLElement => h("span", { class: `small sign ${kind}` }, words);
+    const single = mark("ring", `the single ${world.one}`);
+    if (this.layer === "visits") return [small("seldom"), ramp("ramp"), small("often"), single];
+    const marks = [mark("point", world.many), single];
     if (this.layer === "value") {
       const [low, high] = this.portrait.range.map((value) => (Number.isFinite(value) ? figure(value) : "…")) as [string, string];
-      return [small("expected return"), number(low), ramp("ramp"), number(high)];
+      return [small("expected return"), number(low), ramp("ramp"), number(high), ...marks];
     }
     const { choices, range } = environment;
-    if (choices.length === 0) return [small("action"), number(minus(String(range[0]))), ramp("ramp both"), number(String(range[1]))];
+    if (choices.length === 0)
+      return [small("action"), number(minus(String(range[0]))), ramp("ramp both"), number(String(range[1])), ...marks];
     const hues = huesOf({ environment, world }, choices.length);
-    return choices.map((choice, k) => h("span.small.hue", { style: `--hue: var(--${hues[k]!})` }, choice));
+    return [...choices.map((choice, k) => h("span.small.sign", { style: `--hue: var(--${hues[k]!})` }, choice)), ...marks];
   }
 
   private readingAt({ environment }: Scene, { x, y }: { x: number; y: number }): string {
@@ -296,13 +311,19 @@ export class Plane {
 
 const STEPS = Array.from({ length: TABLED }, (_, k) => k / (TABLED - 1));
 
+/** Description of the plane's points. */
+function aboutOf({ environment: { observation, plane }, world }: Scene): string {
+  const others = observation.length > new Set(plane.flatMap((axis) => axis.of)).size;
+  return `Each point is a state of the ${world.one}${others ? "; the numbers not shown are 0" : ""}.`;
+}
+
 /** Text of a continuous action. `mean` is the mean of the policy, from −1 to 1. */
 const actionAt = ([low, high]: [number, number], mean: number): string => figure(low + ((mean + 1) / 2) * (high - low));
 
 /** Colours of the actions. If the world's number of colours differs from the number of actions, default colours are used. */
 function huesOf({ world }: Scene, channels: number): Colour[] {
   if (world.hues.length === channels) return world.hues;
-  const all: Colour[] = ["minus", "hair", "plus", "thrust", "accent", "rust", "muted", "ink"];
+  const all: Colour[] = ["minus", "hair", "plus", "thrust", "agent", "error", "muted", "ink"];
   return Array.from({ length: channels }, (_, k) => all[k % all.length]!);
 }
 

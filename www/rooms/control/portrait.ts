@@ -2,7 +2,7 @@
 
 import { pen } from "../../parts/canvas";
 import { palette, rgb, type Colour } from "../../parts/theme";
-import { clamp } from "../shared/keys";
+import { clamp } from "../../parts/keys";
 import type { Box } from "./axes";
 
 export type Picture = { width: number; height: number; channels: number; policy: Float32Array; values: Float32Array };
@@ -67,8 +67,8 @@ export class Portrait {
 
   private valued({ values }: Picture): (point: number) => Rgb {
     const [low, high] = this.range;
-    const [paper, accent] = [rgb("paper"), rgb("accent")];
-    return (point) => mixed(paper, accent, 0.06 + (high > low ? (0.94 * (values[point]! - low)) / (high - low) : 0));
+    const [ground, accent] = [rgb("raised"), rgb("agent")];
+    return (point) => mixed(ground, accent, 0.06 + (high > low ? (0.94 * (values[point]! - low)) / (high - low) : 0));
   }
 
   /** Lines of equal value, or the boundaries between areas with different preferred actions. */
@@ -85,10 +85,10 @@ export class Portrait {
 
 /** Colours of a continuous action, by point. */
 function thrown({ policy }: Picture): (point: number) => Rgb {
-  const [paper, left, right] = [rgb("paper"), rgb("minus"), rgb("plus")];
+  const [ground, left, right] = [rgb("raised"), rgb("minus"), rgb("plus")];
   return (point) => {
     const mean = clamp(policy[point]!, -1, 1);
-    return mixed(paper, mean < 0 ? left : right, INTENSITY * Math.abs(mean) ** CONTRAST);
+    return mixed(ground, mean < 0 ? left : right, INTENSITY * Math.abs(mean) ** CONTRAST);
   };
 }
 
@@ -97,14 +97,14 @@ function thrown({ policy }: Picture): (point: number) => Rgb {
  * determines the colour strength.
  */
 function chosen({ channels, policy }: Picture, names: Colour[]): (point: number) => Rgb {
-  const paper = rgb("paper");
+  const ground = rgb("raised");
   const hues = names.map((name) => rgb(name));
   const even = 1 / channels;
   return (point) => {
-    const colour: Rgb = [...paper];
+    const colour: Rgb = [...ground];
     hues.forEach((hue, choice) => {
       const sure = INTENSITY * (Math.max(0, policy[point * channels + choice]! - even) / (1 - even)) ** CONTRAST;
-      for (let k = 0; k < 3; k++) colour[k]! += sure * (hue[k]! - paper[k]!);
+      for (let k = 0; k < 3; k++) colour[k]! += sure * (hue[k]! - ground[k]!);
     });
     return colour;
   };

@@ -5,7 +5,7 @@ import { capital, figure } from "../../parts/format";
 import { Surface } from "../../parts/loop";
 import { palette } from "../../parts/theme";
 import { pen, stroke } from "../../parts/canvas";
-import { clamp } from "../shared/keys";
+import { clamp } from "../../parts/keys";
 import { bodyRow, headRow } from "../shared/tables";
 import type { Scene } from "./hands";
 import type { Round, Stage } from "./protocol";
@@ -32,12 +32,10 @@ export class Watching {
   private readonly values: number[] = [];
 
   constructor() {
-    this.element = h("div.watching.stack", [
+    this.element = h("div.watching", [
       this.odds,
-      reading(text.stage.value, this.value),
-      this.curve,
-      reading(text.stage.total, this.total),
-      reading(text.stage.best, this.best),
+      h("div.critic", reading(text.stage.value, this.value), this.curve),
+      h("div", reading(text.stage.total, this.total), reading(text.stage.best, this.best)),
     ]);
   }
 
@@ -47,7 +45,7 @@ export class Watching {
     const rows = choices.length > 0 ? choices : [text.stage.action];
     this.bars = rows.map((_, k) => {
       const bar = h("span", { class: this.range ? "bar both" : "bar", "aria-hidden": "true" });
-      if (!this.range) bar.style.setProperty("--hue", `var(--${world.hues[k] ?? "accent"})`);
+      if (!this.range) bar.style.setProperty("--hue", `var(--${world.hues[k] ?? "agent"})`);
       return { bar, number: h("output.small.number") };
     });
     this.odds.replaceChildren(
@@ -97,7 +95,7 @@ export class Watching {
     [least, most] = [least - room, most + room];
     c.strokeStyle = palette.hair;
     stroke(c, 0, height - 0.5, width, height - 0.5);
-    pen(c, palette.accent, 1.5);
+    pen(c, palette.agent, 1.5);
     c.lineJoin = "round";
     c.beginPath();
     values.forEach((value, k) => {
@@ -108,37 +106,41 @@ export class Watching {
   }
 }
 
-/** Readings while the visitor plays against the agent: the returns of both, and the previous rounds. */
+/** Readings while the visitor plays against the agent: the returns of both in this round and in the previous ones. */
 export class Duel {
   readonly element: HTMLElement;
   private readonly yours = number();
   private readonly agents = number();
-  private readonly leads = h("span.small");
-  private readonly rounds = h("tbody");
+  private readonly number = h("span");
+  private readonly message = h("p.small");
+  private readonly past = h("tbody.past");
   private seen = "[]";
 
   /** `say` announces a finished round. */
   constructor(private readonly say: (text: string, about: string) => void) {
-    const side = (name: string, value: HTMLElement): HTMLElement => h("span.stack", h("span.small", name), value);
-    const head = headRow("Round", "You", "Agent");
-    head.className = "unseen";
-    this.element = h("div.driving.stack", { hidden: true }, [
-      h("p.duel", side("you", this.yours), side("agent", this.agents)),
-      this.leads,
-      h("table.rounds", h("caption.unseen", "The last rounds, newest first"), head, this.rounds),
+    this.element = h("div.driving", { hidden: true }, [
+      h("table.rounds", [
+        h("caption.unseen", "This round and the last ones, newest first"),
+        headRow("Round", "You", "Agent"),
+        h("tbody.present", bodyRow(false, this.number, this.yours, this.agents)),
+        this.past,
+      ]),
+      this.message,
     ]);
   }
 
   begin(): void {
     this.seen = "[]";
-    this.rounds.replaceChildren();
+    this.past.replaceChildren();
   }
 
-  setMessage(words: string): void {
-    write(this.leads, words);
+  /** Shows the keys before the first round has ended. */
+  showKeys(words: string): void {
+    if (this.seen === "[]") write(this.message, words);
   }
 
-  show({ player, rival }: Stage): void {
+  show({ player, rival, rounds }: Stage): void {
+    write(this.number, String(rounds.length + (player.over && rival?.over ? 0 : 1)));
     write(this.yours, figure(player.total));
     write(this.agents, rival ? figure(rival.total) : "–");
   }
@@ -151,12 +153,12 @@ export class Duel {
     const lost = rounds.filter(({ yours, agents }) => yours < agents).length;
     const standing =
       won === lost ? (won ? `${won} all` : "even") : won > lost ? `you lead ${won} to ${lost}` : `the agent leads ${lost} to ${won}`;
-    this.setMessage(rounds.length ? capital(standing) : "");
+    write(this.message, rounds.length ? `${capital(standing)}.` : "");
     const points = (own: number, other: number): { class: string; words: string } => ({
       class: own > other ? "won" : "",
       words: figure(own),
     });
-    this.rounds.replaceChildren(
+    this.past.replaceChildren(
       ...rounds
         .map(({ yours, agents }, k) => bodyRow(false, String(k + 1), points(yours, agents), points(agents, yours)))
         .slice(-SHOWN_ROUNDS)

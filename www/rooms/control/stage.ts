@@ -2,38 +2,18 @@
 // visitor, who then plays a round against the agent from the same initial state. The training does not use this environment.
 
 import type { Body, Stage as StageState, Touch } from "./protocol";
-import { h, id, write } from "../../parts/dom";
+import { Choice, h, id, write } from "../../parts/dom";
 import { animate, calm, Surface, touch as touchScreen } from "../../parts/loop";
+import { recall, remember } from "../../parts/prefs";
 import { palette } from "../../parts/theme";
-import { stroke } from "../../parts/canvas";
+import { font, stroke } from "../../parts/canvas";
 import { Hands, type Grip, type Handled, type Scene, type Side } from "./hands";
 import { Duel, Watching } from "./readings";
+import { paceOf, PACES, Touches, type PaceName } from "./touches";
 import { dot, type Point, type Pose } from "./worlds/world";
 
-/** Longest time for which a touch without an answer delays the next touch. A touch is a request with the visitor's input. */
-const PATIENCE_MS = 400;
 /** Factor by which the agent's environment runs faster after the visitor's episode has ended. */
 const FORWARD = 6;
-
-/** Sends touches. Each contains the seconds since the previous one. A touch waits for the previous answer, at most `PATIENCE_MS`. */
-class Touches {
-  private owedS = 0;
-  private lastMs = performance.now();
-  private askedMs = -Infinity;
-  private asking = false;
-
-  pass(nowMs: number, touch: (dt_s: number) => Promise<unknown>): void {
-    this.owedS = Math.min(0.1, this.owedS + Math.min(0.1, (nowMs - this.lastMs) / 1000));
-    this.lastMs = nowMs;
-    if (this.asking && nowMs - this.askedMs <= PATIENCE_MS) return;
-    this.asking = true;
-    this.askedMs = nowMs;
-    touch(this.owedS)
-      .catch(() => {}) // the run has ended
-      .finally(() => (this.asking = false));
-    this.owedS = 0;
-  }
-}
 
 export class SingleEnvironment implements Handled {
   readonly element: HTMLElement;
@@ -47,10 +27,13 @@ export class SingleEnvironment implements Handled {
   private readonly help = h("p.unseen", { id: id("stage") });
   private readonly field: HTMLElement;
   private readonly buttons = h("div.row.push");
+  private readonly invitation = h("p.about");
+  private readonly speeds: HTMLElement;
   private readonly watching = new Watching();
   private readonly duel: Duel;
   private readonly hands: Hands;
   private readonly touches = new Touches();
+  private pace = paceOf(recall("pace"));
   private newest: { state: StageState; atMs: number } | undefined;
   /** True once the visitor has acted in this round. Before that, both environments are still. */
   private moved = false;
@@ -68,11 +51,14 @@ export class SingleEnvironment implements Handled {
     );
     this.duel = new Duel(say);
     this.hands = new Hands(this.field, this);
+    this.speeds = this.speedChoice();
     this.element = h("div.stage", [
       this.field,
-      h("div.stage-side.stack", this.watching.element, this.duel.element, this.buttons, this.taker),
+      h("div.stage-actions.row", this.taker, this.buttons, this.invitation, this.speeds),
+      h("div.stage-side", this.watching.element, this.duel.element),
       this.help,
     ]);
+    this.element.addEventListener("keydown", (event) => this.escape(event));
     animate(this.element, (nowMs) => this.draw(nowMs));
   }
 
@@ -94,6 +80,8 @@ export class SingleEnvironment implements Handled {
     if (taken === this.driving) return;
     this.driving = taken;
     this.moved = false;
+    // The next answer may begin another episode. Its number of steps is not compared with that of the previous answer.
+    this.newest = undefined;
     this.hands.letGo();
     this.show();
     if (!this.scene) return;
@@ -102,11 +90,19 @@ export class SingleEnvironment implements Handled {
     this.field.focus({ preventScroll: true });
     this.onTake();
     const keys = keysHelp(this.scene);
-    this.duel.setMessage(keys);
+    this.duel.showKeys(keys);
     this.say(
-      `You have the controls. ${keys} The round begins with your first move${touchScreen() ? "" : "; Escape gives them back"}.`,
+      `You have the controls, at ${this.pace} speed. ${keys} The round begins with your first move` +
+        `${touchScreen() ? "" : "; Escape gives them back"}.`,
       "controls",
     );
+  }
+
+  private escape(event: KeyboardEvent): void {
+    if (event.key !== "Escape" || !this.driving) return;
+    event.preventDefault();
+    this.take(false);
+    this.field.focus({ preventScroll: true });
   }
 
   // ---- the controls
@@ -116,11 +112,14 @@ export class SingleEnvironment implements Handled {
     this.element.classList.toggle("driven", driving);
     this.watching.element.hidden = driving;
     this.duel.element.hidden = !driving;
+    this.speeds.hidden = !driving;
+    this.invitation.hidden = driving;
     this.taker.textContent = driving ? (touchScreen() ? "Give back" : "Give back (Esc)") : "Take the controls";
     this.taker.title = driving ? "Give the controls back (c or Escape)" : "Take the controls (c)";
-    this.taker.setAttribute("aria-pressed", String(driving));
+    this.taker.classList.toggle("strong", !driving);
     if (!scene) return;
-    const { controls, large } = scene.world;
+    const { controls, invite, inviteTouch, large } = scene.world;
+    write(this.invitation, (touchScreen() && inviteTouch) || invite);
     this.help.textContent = help(scene, driving);
     const label = (side: Side): string => {
       const choice = controls[side];
@@ -131,6 +130,26 @@ export class SingleEnvironment implements Handled {
     else if (large.push) this.buttons.replaceChildren(hands.button("left", "Push left"), hands.button("right", "Push right"));
     else this.buttons.replaceChildren();
     this.buttons.hidden = this.buttons.childElementCount === 0;
+  }
+
+  /** Creates the choice of the speed while the visitor has the controls. */
+  private speedChoice(): HTMLElement {
+    const { element } = new Choice<PaceName>(
+      "Speed",
+      [
+        { value: "quarter", words: "Quarter" },
+        { value: "half", words: "Half" },
+        { value: "full", words: "Full" },
+      ],
+      this.pace,
+      (pace) => {
+        this.pace = pace;
+        remember("pace", pace);
+      },
+    );
+    // A click moves the focus to the choice, where the arrow keys do not steer.
+    element.addEventListener("click", ({ detail }) => detail > 0 && setTimeout(() => this.field.focus({ preventScroll: true })));
+    return h("div.row.pace", h("span.small", { "aria-hidden": "true" }, "Speed"), element);
   }
 
   touched(): void {
@@ -149,14 +168,34 @@ export class SingleEnvironment implements Handled {
 
   // ---- requests and answers
 
+  /**
+   * Sends the visitor's input, with the time since the previous call. Called for each picture that shows the environment, unless the
+   * visitor has the controls and the environment is not on the screen.
+   */
+  pass(nowMs: number): void {
+    const { scene, driving } = this;
+    this.touches.pass(nowMs, this.rate, (dt_s) =>
+      this.touch(this.nextTouch(dt_s)).then((state) => scene === this.scene && driving === this.driving && this.answer(state)),
+    );
+  }
+
+  /**
+   * Speed of the environments' time, relative to real time. While the visitor has the controls, both environments are still until the
+   * visitor acts, and after the visitor's episode has ended, the agent's episode is faster.
+   */
+  private get rate(): number {
+    if (!this.driving) return 1;
+    if (!this.moved) return 0;
+    const { player, rival } = this.newest?.state ?? {};
+    if (!player?.over) return PACES[this.pace];
+    return rival && !rival.over ? FORWARD : 1;
+  }
+
   private nextTouch(dt_s: number): Touch {
     const { scene, hands } = this;
     const state = this.newest?.state;
     const touch: Touch = { dt_s, cart_force: 0, tip_force: 0, drive: null };
     if (this.driving) {
-      // Both environments are still until the visitor acts. After the visitor's episode has ended, the agent's episode is faster.
-      if (!this.moved) touch.dt_s = 0;
-      else if (state?.player.over && state.rival && !state.rival.over) touch.dt_s *= FORWARD;
       touch.drive = scene ? hands.action(scene, state?.player.steps ?? 0) : 0;
       return touch;
     }
@@ -194,7 +233,7 @@ export class SingleEnvironment implements Handled {
   private pose(body: Body, ghost: boolean): Pose {
     const { state, before } = body;
     if (body.over || before.length !== state.length) return { state, body, ghost };
-    const sinceS = this.driving && !this.moved ? 0 : (performance.now() - (this.newest?.atMs ?? 0)) / 1000;
+    const sinceS = (this.rate * (performance.now() - (this.newest?.atMs ?? 0))) / 1000;
     const share = Math.min(1, (this.newest?.state.ahead ?? 1) + sinceS / (this.scene?.environment.step_s ?? 1));
     const turns = this.scene?.world.turns ?? [];
     const between = state.map((to, k) => {
@@ -207,8 +246,8 @@ export class SingleEnvironment implements Handled {
 
   private draw(nowMs: number): void {
     const { scene, lastMs } = this;
-    this.touches.pass(nowMs, (dt_s) => this.touch(this.nextTouch(dt_s)).then((state) => scene === this.scene && this.answer(state)));
-    if (!this.newest || !scene) return;
+    this.pass(nowMs);
+    if (!this.newest || !scene || this.surface.width === 0) return;
     const { state } = this.newest;
     // With reduced motion the picture is smooth only while the visitor acts.
     if (!calm() || this.driving || nowMs - lastMs.touched < 3000 || nowMs - lastMs.drew > 500) {
@@ -245,14 +284,14 @@ export class SingleEnvironment implements Handled {
 }
 
 function drawGrip(c: CanvasRenderingContext2D, { from, hand, words }: Grip): void {
-  c.strokeStyle = c.fillStyle = palette.rust;
+  c.strokeStyle = c.fillStyle = palette.error;
   c.lineWidth = 1.5;
   c.setLineDash([3, 3]);
   stroke(c, from.x, from.y, hand.x, hand.y);
   c.setLineDash([]);
   dot(c, hand.x, hand.y, 4);
   c.textAlign = "left";
-  c.font = "11px system-ui, sans-serif";
+  c.font = font(12);
   c.fillText(words, hand.x + 8, hand.y - 9);
 }
 

@@ -68,10 +68,10 @@ export const explanations = (world: World, environment: Environment): Explanatio
   {
     heading: "Better than expected: the critic",
     words:
-      `A second network, the critic, sees the state of a ${world.one} and estimates the reward still to come. The state plane shows this ` +
-      "value for every state. When the critic's curve at the single environment dips, it expects trouble ahead. The advantage is how " +
-      "much better an action turned out than the critic expected; the policy learns from it alone. The value loss is the critic's error. " +
-      "It is large when the policy has just improved.",
+      `A second network, the critic, sees the state of one ${world.one} and estimates the reward still to come. The state plane shows ` +
+      "this value for every state. When the critic's curve at the single environment dips, it expects trouble ahead. The advantage is " +
+      "how much better an action turned out than the critic expected; the policy learns from it alone. The value loss is the critic's " +
+      "error. It is large when the policy has just improved.",
     summary: "The equations",
     equation:
       equation(

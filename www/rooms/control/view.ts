@@ -1,24 +1,26 @@
-// The control room's view: the training environments, the state plane, the stage (a single environment that is shown large), the network,
-// and the texts.
+// The control room's view: the stage with the training environments and a single environment that is shown large, the state plane, the
+// network, and the texts.
 
 import { floats } from "../../run/floats";
 import type { Began, Event as RunEvent, Variant } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
 import { Choice, h, write } from "../../parts/dom";
-import { count, figure } from "../../parts/format";
+import { count } from "../../parts/format";
 import { pageLife } from "../../parts/life";
-import { touch } from "../../parts/loop";
 import { Network } from "./network";
 import { recall, remember } from "../../parts/prefs";
 import type { History } from "../../parts/history";
-import type { Band, Explanation, RoomPage, View } from "../../parts/room";
+import type { Explanation, RoomPage, View } from "../../parts/room";
+import type { Section } from "../../parts/places";
 import type { Shortcut } from "../../parts/shortcuts";
+import { reveal } from "../../parts/tabs";
 import type { ControlClient } from "./client";
 import { EnvironmentsView } from "./environments";
 import { Plane } from "./plane";
 import type { Environment } from "./protocol";
 import { SingleEnvironment } from "./stage";
 import * as text from "./text";
+import { Units } from "./units";
 import { worldOf } from "./worlds";
 import { CLASSES, type World } from "./worlds/world";
 
@@ -29,7 +31,9 @@ const LABELS_MS = 4000;
 const environmentOf = (variant: Variant): Environment => variant.about as Environment;
 
 export class ControlView implements View {
-  readonly bands: Band[];
+  readonly stage: HTMLElement;
+  readonly sections: Section[];
+  readonly network: HTMLElement[];
   readonly keys: Shortcut[];
   readonly otherKeys = [
     { shown: "← ↑ →", does: "at the controls: steer; a, w and d do the same" },
@@ -42,10 +46,10 @@ export class ControlView implements View {
   private readonly few: HTMLElement;
   private readonly environments: EnvironmentsView;
   private readonly plane: Plane;
-  private readonly stageTitle = h("h2.label", { id: "stage-title" });
-  private readonly invite = h("p.about");
+  private readonly stageTitle = h("h2.unseen", { id: "stage-title" });
   private readonly large: SingleEnvironment;
-  private readonly network = new Network();
+  private readonly plan = new Network();
+  private readonly units: Units;
   // Until the first event, the view uses the room's first variant.
   private environment: Environment;
   private world: World;
@@ -59,10 +63,16 @@ export class ControlView implements View {
     this.client = client;
     this.environment = environmentOf(client.room.variants[0]!);
     this.world = worldOf(this.environment);
-    this.plane = new Plane(async (width, height) => {
-      const { policy, values, ...picture } = await client.ask({ ask: "picture", width, height });
-      return { ...picture, policy: floats(policy), values: floats(values) };
-    });
+    this.plane = new Plane(
+      async (width, height) => {
+        const { policy, values, ...picture } = await client.ask({ ask: "picture", width, height });
+        return { ...picture, policy: floats(policy), values: floats(values) };
+      },
+      (nowMs) => {
+        this.environments.play(nowMs);
+        if (!this.large.driving) this.large.pass(nowMs);
+      },
+    );
     this.environments = new EnvironmentsView(
       (player) => this.plane.visit(player),
       () => client.ask({ ask: "frame" }),
@@ -75,37 +85,36 @@ export class ControlView implements View {
         return stage;
       },
       (words, about) => announcer.say(words, about),
-      () => document.querySelector(".large")?.scrollIntoView({ block: "nearest" }),
+      () => this.goToLarge(),
     );
-    this.bands = [{ name: "network-band", heading: "The network", element: this.network.element, place: "last" }];
+    this.stage = h("div.bench", [
+      h("section.environments", { "aria-labelledby": this.environmentsTitle.id }, [
+        h("div.head", this.environmentsTitle, this.few, this.legend),
+        this.environments.element,
+      ]),
+      h("section.large", { "aria-labelledby": this.stageTitle.id }, this.stageTitle, this.large.element),
+    ]);
+    this.units = new Units(
+      () => client.ask({ ask: "network" }),
+      (nowMs) => this.large.driving || this.large.pass(nowMs),
+    );
+    this.sections = [{ tab: "explore", name: "plane", heading: "State plane", element: this.plane.element }];
+    this.network = [this.units.element, this.plan.element];
     this.keys = [
       { key: "c", shown: "c", does: "take the controls of the single environment", run: () => this.large.toggle() },
       {
         key: "p",
         shown: "p",
         does: "go to the single environment",
-        run: () => document.querySelector<HTMLElement>(".stage-field")?.focus(),
+        run: () => (this.goToLarge(), document.querySelector<HTMLElement>(".stage-field")?.focus()),
       },
       { key: "v", shown: "v", does: "state plane: policy, value or visits", run: () => this.turnPlane() },
     ];
   }
 
-  first(curves: HTMLElement): HTMLElement {
-    const section = (name: string, titleId: string, head: Node[], ...children: Node[]): HTMLElement =>
-      h("section", { class: name, "aria-labelledby": titleId }, h("div.head", ...head), ...children);
-    const planeTitle = h("h2.label", { id: "plane-title" }, "State plane");
-    return h("div.bench", [
-      section("environments", "environments-title", [this.environmentsTitle, this.few, this.legend], this.environments.element),
-      curves,
-      section("large", "stage-title", [this.stageTitle, this.invite], this.large.element),
-      section(
-        "portrait",
-        "plane-title",
-        [planeTitle, h("div.row", this.plane.table.button, this.plane.layers.element)],
-        this.plane.element,
-        this.plane.table.element,
-      ),
-    ]);
+  private goToLarge(): void {
+    reveal(this.large.element);
+    this.large.element.scrollIntoView({ block: "nearest" });
   }
 
   // ---- words
@@ -131,11 +140,7 @@ export class ControlView implements View {
   }
 
   status(present: History): string {
-    const { world } = this;
-    if (present.solved) return "";
-    const lead = world.lead(count(this.envs));
-    const mean = present.latest("mean_return");
-    return mean === undefined ? lead : `${lead} ${world.soFar(figure(Math.round(mean)), this.environment)}`;
+    return present.solved ? "" : this.world.lead(count(this.envs));
   }
 
   spoken(): undefined {}
@@ -155,8 +160,9 @@ export class ControlView implements View {
     this.environments.begin(this.world);
     this.plane.begin({ environment: this.environment, world: this.world });
     this.large.begin({ environment: this.environment, world: this.world });
+    this.units.begin(this.environment);
     void this.client.ask({ ask: "plan" }).then(
-      (plan) => this.life.aborted || this.network.show(plan),
+      (plan) => this.life.aborted || this.plan.show(plan),
       () => {},
     );
   }
@@ -181,10 +187,10 @@ export class ControlView implements View {
 
   private writeLabels(): void {
     const { world } = this;
-    this.legend.setAttribute("aria-label", `Colour of a ${world.one}`);
+    this.stage.style.setProperty("--shape", String(world.large.shape));
+    this.legend.setAttribute("aria-label", "Colours");
     this.legend.replaceChildren(...world.legend.map((words, k) => h("li", { style: `--hue:var(--${CLASSES[k]!})` }, words)));
     write(this.stageTitle, `A single ${world.one} to try yourself`);
-    write(this.invite, (touch() && world.inviteTouch) || world.invite);
     this.writeEnvironmentsTitle();
   }
 
@@ -223,6 +229,7 @@ export class ControlView implements View {
   }
 
   private turnPlane(): void {
+    reveal(this.plane.element);
     this.plane.turn();
     this.page.announcer.say(`The plane shows ${this.plane.shows}.`, "plane");
   }

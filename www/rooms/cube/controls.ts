@@ -1,18 +1,25 @@
-// Buttons and forms for the cube.
+// Buttons and forms for the cube: main actions and options beside it, and further controls that the visitor opens.
 
-import { button, either, form, h, id, line, markInvalid, ticked } from "../../parts/dom";
+import { button, Choice, either, form, h, id, labelled, line, markInvalid, select, ticked, write } from "../../parts/dom";
 import { calm } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
+import type { TrainedAgent } from "../../parts/trained";
+import { TrainedChoice } from "../../parts/trained-choice";
+import type { Answerer } from "../../run/trained";
 import { MethodFields, numberField } from "./fields";
-import type { Puzzle, Question, SolveMethod } from "./protocol";
+import { prefer, preferred, type Metric } from "./notation";
+import type { Puzzle, SolveMethod } from "./protocol";
+import { atDistance, farthest, presets, usual, type Preset } from "./scrambles";
 
-/** Greatest distance between the solved cube and a state of the 2x2x2, in quarter turns. */
-export const MOST_DISTANCE = 14;
 /** Faces of the buttons, ordered in pairs of opposite faces. */
 const BUTTONS = ["U", "D", "L", "R", "F", "B"];
-
-export type Scramble = Question & { ask: "scramble" | "draw" };
-export const randomSeed = (): number => Math.floor(Math.random() * 2 ** 32);
+const SPOKEN: Record<string, string> = { "": "", "2": "2", "'": " prime" };
+/** Time of a move in playback, in ms. */
+const PACES: [ms: number, words: string][] = [
+  [1000, "Slow"],
+  [480, "Normal"],
+  [190, "Fast"],
+];
 
 export interface CubeActions {
   make(names: string[]): void;
@@ -20,87 +27,121 @@ export interface CubeActions {
   undo(): void;
   /** Replaces the cube by the solved cube. */
   restore(): void;
-  scramble(how: Scramble): unknown;
+  scramble(preset: Preset): unknown;
   solve(): unknown;
   cancel(): void;
   resetView(): void;
   showLetters(letters: boolean): void;
   setAutoPlay(on: boolean): void;
+  setNotation(notation: Metric): void;
 }
 
 export class Controls {
-  readonly tools: HTMLElement;
-  readonly turns: HTMLElement;
-  readonly forms: HTMLElement;
-  readonly writing: HTMLElement;
-  private readonly switch = h("input", { type: "checkbox", role: "switch", id: id("by-itself"), checked: !calm() });
+  readonly main: HTMLElement;
+  readonly options: HTMLElement;
+  /** Further controls, which a button of the options opens. */
+  readonly more: HTMLElement;
+  notation = preferred();
+  private readonly switch = h("input", { type: "checkbox", role: "switch", id: id("auto-play"), checked: !calm() });
   private readonly written: HTMLInputElement;
   private readonly undo: HTMLButtonElement;
-  private readonly length = numberField("Scramble length", 12, 1, 200);
-  private readonly distance = numberField("Distance", 8, 0, MOST_DISTANCE);
+  private readonly halfTurns: HTMLButtonElement[];
+  private readonly length = h("select", { id: id("length") });
+  private readonly distance = numberField("Distance", 8, 0, 14);
   private readonly byDistance: HTMLElement;
   private readonly fields = new MethodFields();
-  private readonly solve = h("button.strong", { type: "submit" }, "Solve it");
-  private readonly cancel: HTMLButtonElement;
+  private readonly pace = select("pace", PACES, 480);
+  private readonly solve = button("Solve it", () => this.actions.solve());
+  private readonly cancel = button("Cancel", () => this.actions.cancel(), { hidden: true });
+  private readonly agents = new TrainedChoice("Solved by", "Solve it", "agent");
+  private presets: Preset[] = [];
 
   /** `error` is the element that shows the pane's errors. */
-  constructor(actions: CubeActions, error: HTMLElement) {
-    const letters = h("input", { type: "checkbox", id: id("letters"), checked: recall("cube-letters") === "on" });
-    letters.addEventListener("change", () => {
-      remember("cube-letters", letters.checked ? "on" : null);
-      actions.showLetters(letters.checked);
-    });
-    if (letters.checked) actions.showLetters(true);
+  constructor(
+    private readonly actions: CubeActions,
+    error: HTMLElement,
+  ) {
     this.switch.addEventListener("change", () => actions.setAutoPlay(this.switch.checked));
-    this.tools = h("div.row.cube-tools", [
-      ticked(this.switch, "Auto-play"),
-      ticked(letters, "Letters"),
-      button("Reset view", () => actions.resetView(), {
-        class: "quiet small",
-        title: "Reset the view (home, or double-click beside the cube)",
-      }),
-    ]);
-    const names = BUTTONS.flatMap((face) => [face, `${face}'`]);
-    this.turns = h("div.turns", { role: "group", "aria-label": "Turn a face" }, [
-      names.map((name) => button(name, () => actions.make([name]), { "aria-label": `Turn ${name.replace("'", " prime")}` })),
-    ]);
+    const groups = BUTTONS.map((face) =>
+      ["", "2", "'"].map((end) => button(face + end, () => actions.make([face + end]), { "aria-label": `Turn ${face}${SPOKEN[end]}` })),
+    );
+    this.halfTurns = groups.map(([, half]) => half!);
     this.written = line("moves", { placeholder: "R U2 F'", "aria-describedby": error.id });
     this.undo = button("Undo", () => actions.undo(), { title: "Undo (backspace)" });
-    this.writing = form("wrap writing-moves", () => actions.write(this.written.value.trim()), [
-      h("label.small", { for: this.written.id }, "Moves"),
-      this.written,
-      h("button", { type: "submit" }, "Turn"),
-      this.undo,
-      button("Solved cube", () => actions.restore()),
+    this.byDistance = form("row foot", () => actions.scramble(atDistance(this.distance.value())), [
+      this.distance.element,
+      h("button", { type: "submit" }, "Random position"),
     ]);
-    const scrambling = form(
-      "scrambling wrap foot",
-      () => actions.scramble({ ask: "scramble", moves: this.length.value(), seed: randomSeed() }),
-      [this.length.element, h("button", { type: "submit" }, "Scramble")],
+    this.more = h("div.cube-more.stack", { id: id("more"), hidden: true }, [
+      h(
+        "div.turns",
+        { role: "group", "aria-label": "Turn a face" },
+        groups.map((group) => h("span.turn", group)),
+      ),
+      h("div.row.foot", [
+        form("row foot writing-moves", () => actions.write(this.written.value.trim()), [
+          labelled("Moves", this.written),
+          h("button", { type: "submit" }, "Turn"),
+        ]),
+        this.undo,
+        button("Solved cube", () => actions.restore()),
+        button("Reset view", () => actions.resetView(), { title: "Reset the view (home, or double-click beside the cube)" }),
+        this.letters(),
+      ]),
+      h("div.row.foot", ...this.fields.elements, labelled("Speed", this.pace), this.byDistance),
+    ]);
+    const notation = new Choice<Metric>(
+      "Notation",
+      [
+        { value: "half", words: "Half turns", title: "A half turn is one move: U2" },
+        { value: "quarter", words: "Quarter turns", title: "A half turn is two moves: U U" },
+      ],
+      this.notation,
+      (chosen) => this.setNotation(chosen),
     );
-    this.byDistance = form(
-      "scrambling wrap foot",
-      () => actions.scramble({ ask: "draw", distance: this.distance.value(), seed: randomSeed() }),
-      [this.distance.element, h("button", { type: "submit" }, "Random position")],
-    );
-    this.cancel = button("Cancel", () => actions.cancel(), { hidden: true });
-    const solving = form("solving wrap foot", () => actions.solve(), [...this.fields.elements, this.solve, this.cancel]);
-    this.forms = h("div.cube-controls.stack", scrambling, this.byDistance, solving);
+    this.options = h("div.cube-options", [
+      h("div.row.spread", ticked(this.switch, "Auto-play"), this.opener()),
+      notation.element,
+      labelled("Length", this.length),
+    ]);
+    this.main = h("div.cube-actions", [
+      this.agents.element,
+      button("Scramble", () => actions.scramble(this.presets.find((one) => one.id === this.length.value)!), { class: "strong" }),
+      this.solve,
+      this.cancel,
+    ]);
+    this.setHalfTurns();
   }
 
-  begin(puzzle: Puzzle): void {
+  begin(puzzle: Puzzle, metric: Metric): void {
     this.fields.begin(puzzle);
     this.byDistance.hidden = !puzzle.exact;
+    this.distance.input.max = String(farthest(puzzle, metric));
+    this.offer = () => presets(puzzle, this.notation, metric);
+    this.offerPresets();
   }
 
   /** Sets the defaults of the fields for this puzzle. */
-  setDefaults({ size }: Puzzle): void {
-    this.length.input.value = size === 2 ? "12" : "30";
+  setDefaults(puzzle: Puzzle): void {
+    this.length.value = usual(puzzle);
     this.switch.checked = !calm();
   }
 
   get method(): SolveMethod {
     return this.fields.method;
+  }
+
+  /** Agent that solves the cube. */
+  get solvedBy(): Answerer {
+    return this.agents.answerer;
+  }
+
+  setTrained(agent: TrainedAgent): void {
+    this.agents.set(agent);
+  }
+
+  get paceMs(): number {
+    return Number(this.pace.value);
   }
 
   get autoPlay(): boolean {
@@ -116,8 +157,7 @@ export class Controls {
   }
 
   set searching(searching: boolean) {
-    if (searching === this.searching) return;
-    either(searching, this.cancel, this.solve);
+    if (searching !== this.searching) either(searching, this.cancel, this.solve);
   }
 
   set undoable(undoable: boolean) {
@@ -131,5 +171,50 @@ export class Controls {
 
   clearInvalid(): void {
     markInvalid(this.written, false);
+  }
+
+  private offer: () => Preset[] = () => [];
+
+  /** Writes the presets in the visitor's notation. The choice stays. */
+  private offerPresets(): void {
+    const { value } = this.length;
+    this.presets = this.offer();
+    this.length.replaceChildren(...this.presets.map(({ id, words }) => h("option", { value: id, selected: id === value }, words)));
+  }
+
+  private setNotation(notation: Metric): void {
+    this.notation = notation;
+    prefer(notation);
+    this.setHalfTurns();
+    this.offerPresets();
+    this.actions.setNotation(notation);
+  }
+
+  private setHalfTurns(): void {
+    for (const one of this.halfTurns) one.hidden = this.notation === "quarter";
+  }
+
+  private letters(): HTMLElement {
+    const letters = h("input", { type: "checkbox", id: id("letters"), checked: recall("cube-letters") === "on" });
+    letters.addEventListener("change", () => {
+      remember("cube-letters", letters.checked ? "on" : null);
+      this.actions.showLetters(letters.checked);
+    });
+    if (letters.checked) this.actions.showLetters(true);
+    return ticked(letters, "Letters");
+  }
+
+  private opener(): HTMLElement {
+    const opener = button("More", () => open(Boolean(this.more.hidden)), {
+      class: "quiet",
+      "aria-expanded": "false",
+      "aria-controls": this.more.id,
+    });
+    const open = (open: boolean): void => {
+      this.more.hidden = !open;
+      opener.setAttribute("aria-expanded", String(open));
+      write(opener, open ? "Less" : "More");
+    };
+    return opener;
   }
 }

@@ -4,15 +4,9 @@ import { h, pane, write } from "../../parts/dom";
 import { count, seconds } from "../../parts/format";
 import type { History } from "../../parts/history";
 import { Bars, percent } from "./bars";
+import { unitOf, type Metric } from "./notation";
 import type { Puzzle } from "./protocol";
-
-/** Number of states of the 2x2x2 at each distance from solved. The index is the distance, in quarter turns. */
-const QUARTER = [1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536, 90280, 276];
-/** Number of states of the 2x2x2 at each distance from solved. The index is the distance, in half turns. */
-const HALF = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644];
-
-/** Greatest distance between the solved cube and a state of the 3x3x3, in quarter turns. */
-export const DEEPEST = 26;
+import { farthest, statesAt } from "./scrambles";
 
 /** Solved tries of auto-play (`solved`) and all tries (`of`), by depth of the scramble. */
 export type Tries = Map<number, { solved: number; of: number }>;
@@ -22,20 +16,22 @@ export class DepthChart {
   private readonly bars = new Bars("Solve rate by depth", ["Depth", "Solved", "Previous test", "States"]);
   private readonly about = h("p.about");
   private readonly now = h("output.number");
+  private metric: Metric = "quarter";
   private shown: unknown;
 
   constructor() {
     this.element = pane(
-      "depths",
+      "depths card",
       "Solve rate by depth",
       [this.now, this.bars.table.button],
       [this.about, this.bars.element, this.bars.table.element],
     );
   }
 
-  begin({ exact }: Puzzle): void {
+  begin(puzzle: Puzzle, metric: Metric): void {
+    this.metric = metric;
     this.shown = undefined;
-    this.showTries(new Map(), exact);
+    this.showTries(new Map(), puzzle);
   }
 
   /** Shows the newest test, with the test before it as outlines. */
@@ -43,11 +39,9 @@ export class DepthChart {
     const [newest, before] = [run.tests.at(-1), run.tests.at(-2)];
     if (this.shown === newest || !newest) return;
     this.shown = newest;
-    write(this.about, "solved greedily, by distance; outline: previous test");
+    write(this.about, `solved greedily, by distance in ${unitOf(this.metric)}; outline: previous test`);
     write(this.bars.table.caption, "Greedy solve rate by distance.");
-    // If turns by 180 degrees count as one, the greatest distance is 11 and there is no column `at_12`.
-    const half = run.test("at_12", newest) === undefined;
-    const states = half ? HALF : QUARTER;
+    const states = statesAt(this.metric);
     const labels: string[] = [];
     const bars = states.slice(1).map((count_, k) => {
       const depth = k + 1;
@@ -67,12 +61,11 @@ export class DepthChart {
   }
 
   /** Shows the tries of auto-play, unless a test has reported solve rates by depth. */
-  showTries(tries: Tries, exact: boolean): void {
+  showTries(tries: Tries, puzzle: Puzzle): void {
     if (this.shown) return;
-    const deepest = exact ? QUARTER.length - 1 : DEEPEST;
     write(
       this.about,
-      exact
+      puzzle.exact
         ? "auto-play tries solved greedily, by distance, until the first test"
         : "auto-play tries solved by a small beam search, by scramble length",
     );
@@ -80,7 +73,7 @@ export class DepthChart {
 
     const all = [...tries.values()];
     const [solved, of] = [all.reduce((sum, one) => sum + one.solved, 0), all.reduce((sum, one) => sum + one.of, 0)];
-    const bars = Array.from({ length: deepest }, (_, k) => {
+    const bars = Array.from({ length: farthest(puzzle, this.metric) }, (_, k) => {
       const one = tries.get(k + 1);
       const share = one && one.solved / one.of;
       return {

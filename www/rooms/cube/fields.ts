@@ -2,7 +2,7 @@
 
 import { h, id, labelled, select } from "../../parts/dom";
 import { count, short } from "../../parts/format";
-import { clamp } from "../shared/keys";
+import { clamp } from "../../parts/keys";
 import type { Puzzle, SearchKind, SolveMethod } from "./protocol";
 import { SEARCHES } from "./solver";
 

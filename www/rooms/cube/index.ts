@@ -3,6 +3,7 @@
 
 import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
+import { percent } from "./bars";
 import type { Puzzle } from "./protocol";
 import type { CubeClient } from "./client";
 import * as text from "./text";
@@ -18,19 +19,20 @@ export const extension: RoomExtension<CubeClient> = {
     {
       at: ".cube-picture",
       heading: "Auto-play",
-      words: "The agent scrambles this cube and tries to solve it with its current network. Its training contains no solutions.",
+      words: "The agent scrambles this cube and tries to solve it. Drag a sticker to turn a face, or press Scramble.",
     },
     { at: ".returns", heading: "The curve", words: "The share of states that the agent solves in tests. Tests do not train it." },
     ...knobToCurve("Drag the learning rate far to the right. If it is too large, learning stops."),
-    { at: ".cube-picture", heading: "Now you", words: "Drag a sticker to turn a face. Scramble the cube and let the agent solve it." },
   ],
   can: [
     "Turn the cube, scramble it, and let the agent solve it greedily, by beam search or by A*.",
+    "Read and count moves in half turns or in quarter turns.",
     "Enter your own cube, sticker by sticker, and see a solution.",
   ],
   gestures: [
     { shown: "drag a sticker", does: "turns that layer" },
     { shown: "drag beside the cube", does: "turns the view" },
   ],
+  trained: { variant: "2x2x2", task: ["metric"], column: "solved", level: (share) => `${percent(share)} solved` },
   view: (page) => new CubeView(page),
 };

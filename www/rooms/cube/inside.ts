@@ -1,5 +1,5 @@
 // Curriculum and replay of a Q-learner, with the replay's priorities and the transitions of highest priority. The data is requested only
-// while the pane is open.
+// while the pane is visible.
 
 import { button, h, id, write } from "../../parts/dom";
 import { count, figure, minus } from "../../parts/format";
@@ -9,7 +9,7 @@ import { Bars, percent } from "./bars";
 import type { CubeClient } from "./client";
 import type { Inside } from "./protocol";
 import { smallNet } from "./net";
-import { moves } from "./opinion";
+import { lengthWords, type Metric } from "./notation";
 import { normalised, spoken } from "./stickers";
 
 const ASK_EVERY_MS = 1000;
@@ -17,8 +17,7 @@ const SHOWN = 6;
 
 export class InsidePane {
   readonly element: HTMLElement;
-  private readonly body = h("div.inside-body", { hidden: true, id: id("inside") });
-  private readonly button: HTMLButtonElement;
+  private metric: Metric = "quarter";
   private readonly stage = h("p.stage");
   private readonly depths = new Bars("Curriculum: success by depth", ["Depth", "Success", "Share of episodes", "Episodes"]);
   private readonly filled = h("p.small");
@@ -33,7 +32,6 @@ export class InsidePane {
     /** Names of the actions, in the order of the Q-values. */
     private readonly actions: () => string[],
   ) {
-    this.button = button("Look inside", () => this.open(), { "aria-expanded": "false", "aria-controls": this.body.id });
     const caption = id("top");
     const transitions = scrolling(
       { "aria-labelledby": caption },
@@ -46,52 +44,39 @@ export class InsidePane {
     transitions.classList.add("transitions");
     this.depths.table.caption.textContent = "Curriculum by depth.";
     this.priorities.table.caption.textContent = "Share of transitions by priority; the first and the last row include all beyond.";
-    this.body.append(
-      h("h3", "Curriculum"),
+    this.prioritised.append(this.priorities.element, this.priorities.table.element, transitions);
+    this.element = h("div.inside", [
+      h("div.head", h("h3", "Curriculum"), this.depths.table.button),
       this.stage,
       h("p.about", [
         "bars: share of recent episodes that solved the cube, by scramble depth; outlines: share of new episodes at that depth",
       ]),
       this.depths.element,
-      h("p.row", this.depths.table.button),
       this.depths.table.element,
-      h("h3", "Replay"),
+      h("div.head", h("h3", "Replay"), this.priorities.table.button),
       this.filled,
       this.prioritised,
-    );
-    this.prioritised.append(this.priorities.element, h("p.row", this.priorities.table.button), this.priorities.table.element, transitions);
-    this.element = h("div.inside", [
-      h("p.small", "Stage of the curriculum, and the replay with its priorities and Q-values."),
-      this.button,
-      this.body,
     ]);
   }
 
-  /** Prepares the pane for a new run. `plays` is true if the run's learner has a curriculum and a replay. */
-  begin(plays: boolean): void {
-    const band = this.element.closest<HTMLElement>(".band");
-    if (band) band.hidden = !plays;
-    if (!plays && !this.body.hidden) this.open();
-  }
-
-  private open(): void {
-    this.body.hidden = !this.body.hidden;
-    this.button.setAttribute("aria-expanded", String(!this.body.hidden));
-    write(this.button, this.body.hidden ? "Look inside" : "Close");
-    this.asker.hurry();
+  begin(metric: Metric): void {
+    this.metric = metric;
   }
 
   refresh(): void {
-    if (this.body.hidden || document.hidden) return;
+    if (document.hidden || !this.element.checkVisibility()) return;
     this.asker.ask(
       () => this.client.ask({ ask: "inside" }),
-      (inside) => this.body.hidden || !inside || this.show(inside),
+      (inside) => inside && this.show(inside),
     );
   }
 
   private show({ stage, depths, replay }: Inside): void {
     const at = depths.find(({ depth }) => depth === stage);
-    write(this.stage, `Current scrambles: ${moves(stage)}${at && at.episodes > 0 ? `, ${percent(at.success)} solved` : ""}.`);
+    write(
+      this.stage,
+      `Current scrambles: ${lengthWords(stage, this.metric)}${at && at.episodes > 0 ? `, ${percent(at.success)} solved` : ""}.`,
+    );
     this.depths.show(
       depths.map(({ depth, share, success, episodes }) => ({
         label: String(depth),
@@ -111,7 +96,7 @@ export class InsidePane {
           : "Sampled uniformly, so there are no priorities. To use priorities, turn on the knob for prioritised replay or choose " +
             "“2x2x2 by deep Q, later version”."),
     );
-    this.prioritised.hidden = !replay.prioritised;
+    this.prioritised.hidden = this.priorities.table.button.hidden = !replay.prioritised;
     if (!replay.prioritised) return;
     const most = Math.max(...replay.priorities, 1e-9);
     this.priorities.show(

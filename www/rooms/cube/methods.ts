@@ -6,6 +6,8 @@ import { count } from "../../parts/format";
 import { reason, Turns } from "../shared/asking";
 import { bodyRow, headRow, scrolling } from "../shared/tables";
 import { puzzleOf, type CubeClient } from "./client";
+import { smallNet } from "./net";
+import { lengthWords, written, type Metric } from "./notation";
 import type { Puzzle, SolveMethod } from "./protocol";
 import { msText, nameOf, whyNot, widened, type Found, type Solver } from "./solver";
 
@@ -23,13 +25,21 @@ function methodsOf({ exact, method }: Puzzle): SolveMethod[] {
   ];
 }
 
+/** Row of a method that found no solution. The reason takes the place of the numbers. */
+function whyRow(name: { class: string; words: string }, why: string): HTMLElement {
+  const row = bodyRow(false, name, "no");
+  row.append(h("td.text", { colspan: 6 }, h("span.small", why)));
+  return row;
+}
+
 export class MethodsPane {
   readonly element: HTMLElement;
   private readonly startButton = button("Compare on this state", () => this.compare(), { class: "strong" });
   private readonly endButton = button("Stop", () => this.end("Stopped."), { hidden: true });
   private readonly status = h("p.small");
-  private readonly error = h("p.error", { role: "alert" });
   private readonly body = h("tbody");
+  private readonly net = h("span");
+  private metric: Metric = "quarter";
   private readonly table: HTMLElement;
   private readonly comparisons = new Turns();
 
@@ -41,27 +51,38 @@ export class MethodsPane {
     private readonly watch: (found: Found, method: SolveMethod) => void,
   ) {
     const caption = id("methods");
-    const head = headRow({ class: "text", words: "Method" }, "Solved", "Moves", "Shortest", "States", "Time");
+    const head = headRow({ class: "text", words: "Method" }, "Solved", "Turns", "Quarter turns", "Shortest", "States", "Time");
     head.firstElementChild!.append(h("td"));
     this.table = scrolling(
       { "aria-labelledby": caption },
-      h("table.methods", [h("caption", { id: caption }, "One state, each method by itself, with the current network."), head, this.body]),
+      h("table.methods", [h("caption", { id: caption }, "One state, each method by itself."), head, this.body]),
     );
     this.table.hidden = true;
     this.element = h("div.methods-pane", [
       h("p.small", [
-        "Solves the cube's state by greedy play, two beams, A* and, where all distances are known, the exact table. Training " +
+        "Solves the displayed cube by greedy play, two beams, A* and, where all distances are known, the exact table. Training " +
           "continues at the same time, so searches are slower than alone.",
       ]),
-      h("p.row", this.startButton, this.endButton, this.status),
-      this.error,
+      h("p.row", this.net, this.startButton, this.endButton, this.status),
       this.table,
     ]);
   }
 
-  begin(): void {
+  begin(metric: Metric): void {
+    this.metric = metric;
     this.end("");
     this.table.hidden = true;
+  }
+
+  /** Shows the state that a comparison would solve. After a comparison, its state remains. */
+  refresh(facelets: string): void {
+    if (this.table.hidden && this.element.checkVisibility()) this.showState(facelets);
+  }
+
+  private showState(facelets: string): void {
+    if (facelets === this.net.dataset.facelets) return;
+    this.net.dataset.facelets = facelets;
+    this.net.replaceChildren(smallNet(facelets, "the state"));
   }
 
   private end(words: string): void {
@@ -80,7 +101,7 @@ export class MethodsPane {
     const stale = this.comparisons.take();
     const facelets = this.state();
     const entries: Entry[] = methodsOf(puzzleOf(this.client)).map((method) => ({ method }));
-    write(this.error, "");
+    this.showState(facelets);
     this.running(true);
     this.table.hidden = false;
     this.draw(entries);
@@ -114,19 +135,20 @@ export class MethodsPane {
         const solution = found?.solution;
         const why = found?.failure ? reason(whyNot(found)) : (failed ?? "");
         const made = solution?.moves.length;
+        const name = { class: "text", words: nameOf(method) + (found ? widened(found, method) : "") };
+        if (why) return whyRow(name, why);
+        const length = (metric: Metric): string => (solution ? String(written(solution.moves, metric).length) : "");
         const watch = { class: "small", "aria-label": `Watch the solution of ${nameOf(method)}` };
         return bodyRow(
           made !== undefined && made === least && "best",
-          {
-            class: "text",
-            words: h("span", nameOf(method) + (found ? widened(found, method) : ""), why && h("span.small.why-not", why)),
-          },
-          found || failed ? (solution ? "yes" : "no") : "…",
-          { class: "number", words: made === undefined ? "" : String(made) },
-          solution?.optimal == null ? "" : String(solution.optimal),
+          name,
+          solution ? "yes" : "…",
+          length("half"),
+          { class: "number", words: length("quarter") },
+          solution?.optimal == null ? "" : lengthWords(solution.optimal, this.metric),
           found && method.search !== "exact" ? count(found.nodes) : "",
           found ? msText(found.ms) : "",
-          solution && made ? button("Watch", () => this.watch(found!, method), watch) : "",
+          made ? button("Watch", () => this.watch(found!, method), watch) : "",
         );
       }),
     );

@@ -2,7 +2,7 @@
 // keys move it between them.
 
 import { h, write } from "../../parts/dom";
-import { arrowOf, modified } from "../shared/keys";
+import { arrowOf, modified } from "../../parts/keys";
 import { COLOURS, FACES, faceletName, PLACES, sizeOf } from "./stickers";
 
 /** Column and row of each face in the net, counted in faces from 0. */

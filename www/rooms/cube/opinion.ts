@@ -1,7 +1,8 @@
 // The agent's estimates for the displayed state, beside the known distances.
 
-import { h, pane, write } from "../../parts/dom";
+import { facts, h, pane, write } from "../../parts/dom";
 import { percent } from "./bars";
+import { distanceWords, lengthWords, otherThan, unitOf, type Metric } from "./notation";
 import type { Gives, Puzzle, StateView } from "./protocol";
 
 const SCORES: Record<Gives, { title: string; about: string }> = {
@@ -9,42 +10,51 @@ const SCORES: Record<Gives, { title: string; about: string }> = {
   action_values: { title: "Moves by Q", about: "Q of each move, in moves to solved; lower is better" },
   policy: { title: "Probability", about: "policy: probability of each move" },
 };
+const UNKNOWN = "–";
 
 type Row = {
   element: HTMLElement;
-  button: HTMLButtonElement;
+  name: HTMLElement;
   bar: HTMLElement;
   score: HTMLElement;
   distance: HTMLElement;
   best: HTMLElement;
 };
 
-export const moves = (n: number): string => (n === 1 ? "1 move" : `${n} moves`);
 export const value = (n: number): string => n.toFixed(1);
 
-/** Distance and estimate of a state in words, such as `Shortest: 9. Agent's estimate: 8.6.` */
-export function thought({ solved, distance, value: thinks }: StateView): string {
+/** Distance and estimate of a state in words, such as `Shortest: 9 quarter turns (7 turns). Agent's estimate: 8.6.` */
+export function thought({ solved, distance, other_distance, value: thinks }: StateView, metric: Metric): string {
   if (solved) return "Solved.";
-  const known = distance === null ? "" : `Shortest: ${distance}.`;
+  const known = distance === null ? "" : `Shortest: ${distanceWords(distance, other_distance, metric)}.`;
   const own = thinks === null ? "" : `Agent's estimate: ${value(thinks)}.`;
   return [known, own].filter(Boolean).join(" ") || "Distance from solved: unknown.";
 }
 
 export class Opinion {
   readonly element: HTMLElement;
-  private readonly lead = h("p.thought");
+  /** The agent's estimate of the displayed state, beside the shortest distance. */
+  readonly reading: HTMLElement;
+  private readonly own = h("dd.agent-estimate", UNKNOWN);
+  private readonly known = h("dd", UNKNOWN);
+  private readonly unit = h("p.small");
   private readonly about = h("p.about");
   private readonly head = h("th", { scope: "col" });
   private readonly distanceHead = h("th", { scope: "col" }, "Shortest");
   private readonly body = h("tbody");
   private rows: Row[] = [];
   private gives: Gives = "value";
+  private metric: Metric = "quarter";
 
-  constructor(private readonly make: (action: string) => void) {
+  constructor() {
+    this.reading = h("div.reading", [
+      h("dl", h("div", facts([["Estimate", this.own]])), h("div", facts([["Shortest", this.known]]))),
+      this.unit,
+    ]);
     this.element = pane(
-      "opinion",
+      "opinion card",
       "Agent's estimates",
-      [this.lead],
+      [],
       [
         this.about,
         h("table.actions", [
@@ -56,33 +66,36 @@ export class Opinion {
     );
   }
 
-  begin({ gives, exact }: Puzzle): void {
+  begin({ gives, exact }: Puzzle, metric: Metric): void {
     this.gives = gives;
+    this.metric = metric;
     const { title, about } = SCORES[gives];
     write(this.head, title);
     write(this.about, about);
+    write(this.unit, unitOf(metric));
     this.distanceHead.hidden = !exact;
     this.rows = [];
     this.body.replaceChildren();
-    write(this.lead, "");
+    for (const number of [this.own, this.known]) write(number, UNKNOWN);
   }
 
   get names(): string[] {
-    return this.rows.map(({ button }) => button.textContent ?? "");
+    return this.rows.map(({ name }) => name.textContent ?? "");
   }
 
   show(view: StateView): void {
-    const { actions, best, solved } = view;
+    const { actions, best, solved, distance: known, other_distance: other, value: own } = view;
     if (this.rows.length !== actions.length) this.build(actions.length);
-    write(this.lead, thought(view));
+    write(this.own, own === null ? UNKNOWN : value(own));
+    write(this.known, known === null ? UNKNOWN : String(known));
+    write(this.unit, unitOf(this.metric) + (other === null ? "" : ` (${lengthWords(other, otherThan(this.metric))})`));
     const scores = actions.map(({ score }) => score);
     const most = this.gives === "policy" ? Math.max(...scores, 1e-6) : Math.max(...scores, 1);
     const least = Math.min(...actions.flatMap(({ distance }) => distance ?? []));
     actions.forEach(({ action, score, distance }, k) => {
       const row = this.rows[k]!;
       const chosen = k === best && !solved;
-      write(row.button, action);
-      row.button.setAttribute("aria-label", `Make the move ${action}`);
+      write(row.name, action);
       row.element.classList.toggle("best", chosen);
       row.bar.style.setProperty("--share", `${(100 * Math.max(0, score)) / most}%`);
       write(row.score, this.gives === "policy" ? percent(score) : value(score));
@@ -95,11 +108,10 @@ export class Opinion {
 
   private build(count: number): void {
     this.rows = Array.from({ length: count }, () => {
-      const button: HTMLButtonElement = h("button.quiet.small", { onclick: () => this.make(button.textContent ?? "") });
+      const name = h("th.text", { scope: "row" });
       const [bar, best] = [h("span.action-bar"), h("span.action-best")];
       const [score, distance] = [h("td.number"), h("td")];
-      const element = h("tr", h("th.text", { scope: "row" }, button), h("td.wide", bar, best), score, distance);
-      return { element, button, bar, score, distance, best };
+      return { element: h("tr", name, h("td.wide", bar, best), score, distance), name, bar, score, distance, best };
     });
     this.body.replaceChildren(...this.rows.map(({ element }) => element));
   }

@@ -5,6 +5,7 @@ import { untilClosed } from "../../parts/life";
 import { reason, Turns } from "../shared/asking";
 import { puzzleOf, type CubeClient } from "./client";
 import { coloured, PaintNet } from "./net";
+import type { Metric } from "./notation";
 import { thought } from "./opinion";
 import { COLOURS, FACES, normalised, solved, stickersAt } from "./stickers";
 
@@ -18,6 +19,7 @@ export class OwnPane {
   private readonly text = line("own", { "aria-describedby": this.verdict.id });
   private readonly buttons: HTMLButtonElement[];
   private size = 0;
+  private metric: Metric = "quarter";
   private readonly judging = new Turns();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -66,7 +68,7 @@ export class OwnPane {
           writing,
           h("p.row", [
             button("Start from solved", () => this.show(solved(this.size))),
-            button("Start from the cube above", () => this.show(this.state())),
+            button("Start from the displayed cube", () => this.show(this.state())),
           ]),
         ]),
       ]),
@@ -74,7 +76,8 @@ export class OwnPane {
     untilClosed(() => clearTimeout(this.timer));
   }
 
-  begin(): void {
+  begin(metric: Metric): void {
+    this.metric = metric;
     const { size } = puzzleOf(this.client);
     if (size === this.size) return;
     this.size = size;
@@ -105,7 +108,7 @@ export class OwnPane {
       const view = await this.client.ask({ ask: "look", facelets: this.net.text });
       if (stale()) return undefined;
       this.net.mark([]);
-      this.showVerdict(view.solved ? "The solved cube." : `Valid cube. ${thought(view)}`, false);
+      this.showVerdict(view.solved ? "The solved cube." : `Valid cube. ${thought(view, this.metric)}`, false);
       return true;
     } catch (error) {
       if (stale()) return undefined;

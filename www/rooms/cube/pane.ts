@@ -1,32 +1,38 @@
 // The displayed cube. The visitor turns and scrambles it, and the agent solves it. Auto-play runs until the visitor uses the cube.
 
 import type { Announcer } from "../../parts/announce";
-import { h, id, pane, write } from "../../parts/dom";
+import { h, id, write } from "../../parts/dom";
 import { count, seconds } from "../../parts/format";
 import { untilClosed } from "../../parts/life";
+import type { Answerer } from "../../run/trained";
+import type { TrainedAgent } from "../../parts/trained";
 import { animate, calm } from "../../parts/loop";
 import { Follower, reason, Turns } from "../shared/asking";
 import { puzzleOf, type CubeClient } from "./client";
-import { Controls, randomSeed, type Scramble } from "./controls";
-import { moves, Opinion } from "./opinion";
+import { Controls } from "./controls";
+import { lengthOf, lengthWords, written, type Metric, type Step } from "./notation";
+import { Opinion } from "./opinion";
 import { CubePicture } from "./picture";
 import { Practice, REST_MS } from "./practice";
-import type { Puzzle, Scrambled, SolveMethod, StateView } from "./protocol";
+import type { Puzzle, Scrambled, SolveMethod, SolveView, StateView } from "./protocol";
+import { randomSeed, type Preset } from "./scrambles";
 import { SolutionPane } from "./solution";
-import { costOf, nameOf as methodName, outcomeOf, Solver, whyNot, widened, type Found } from "./solver";
+import { costOf, nameOf as methodName, Solver, whyNot, widened, type Found } from "./solver";
 import { after, inverse, isSolved, nameOf, solved, turned, turnOf, type Turn } from "./stickers";
 
-const SCRAMBLE_MS = 95;
+/** Greatest time of a turn of a scramble, and greatest time of a whole scramble. */
+const SCRAMBLE_MS = { turn: 150, all: 2200 };
 const DEMO_PACE_MS = 420;
 /** Interval at which the agent's estimates of the displayed state are refreshed. */
 const LOOK_EVERY_MS = 1200;
 const MOST_UNDO = 500;
 
-type Path = { states: string[]; moves: string[]; at: number };
+/** A solution on the cube. `states` contains the state before each step and the last state. */
+type Path = { found: Found; steps: Step[]; states: string[]; at: number };
 
 export class CubePane {
   readonly element: HTMLElement;
-  readonly opinion = new Opinion((action) => this.make([action]));
+  readonly opinion = new Opinion();
   readonly solver: Solver;
   readonly practice: Practice;
   readonly picture: CubePicture;
@@ -37,10 +43,16 @@ export class CubePane {
     error: h("p.error", { role: "alert", id: id("cube-error") }),
     progress: h("p.small.search-progress"),
   };
+  /** The status, which depends on the notation. */
+  private words = (): string => "";
   private puzzle: Puzzle;
+  /** The run's metric, in which the worker gives distances. */
+  private metric: Metric = "quarter";
   private stickers = solved(2);
   private readonly made: Turn[] = [];
   private path: Path | undefined;
+  /** Moves of the scramble that led to the displayed state. */
+  private scrambled: string[] = [];
   /** Time of the next move while a solution is played; undefined otherwise. */
   private playDueMs: number | undefined;
   private readonly looks: Follower<StateView>;
@@ -74,41 +86,56 @@ export class CubePane {
         write: (text) => text && this.write(text),
         undo: () => this.undo(),
         restore: () => this.place(solved(this.puzzle.size), "The solved cube."),
-        scramble: (how) => this.scramble(how),
+        scramble: (preset) => this.scramble(preset),
         solve: () => this.solve(),
         cancel: () => this.cancel(),
         resetView: () => this.picture.resetView(),
         showLetters: (letters) => this.picture.showLetters(letters),
         setAutoPlay: (on) => this.setAutoPlay(on),
+        setNotation: () => this.rewrite(),
       },
       this.messages.error,
     );
-    const { tools, turns, forms, writing } = this.controls;
-    this.element = pane(
-      "cube-pane",
-      "The cube",
-      [tools],
-      [this.picture.element, h("div", ...Object.values(this.messages)), this.solution.element, turns, forms, writing],
-    );
+    const { opinion, picture, solution, controls } = this;
+    this.element = h("section.cube-pane", { "aria-label": "The cube" }, [
+      h("div.cube-stage", [
+        picture.element,
+        h("div.cube-side", [
+          opinion.reading,
+          h("div.cube-messages", Object.values(this.messages), solution.chart),
+          controls.main,
+          controls.options,
+        ]),
+        solution.element,
+      ]),
+      controls.more,
+    ]);
     animate(this.picture.element, () => this.watch(), 60);
     untilClosed(() => this.solver.stop());
   }
 
-  begin(): void {
+  /** Prepares the pane for a new run. `metric` is the metric of the run. */
+  begin(metric: Metric): void {
     const { size } = this.puzzle;
     this.puzzle = puzzleOf(this.client);
-    this.opinion.begin(this.puzzle);
-    this.controls.begin(this.puzzle);
-    this.practice.begin();
+    this.metric = metric;
+    this.opinion.begin(this.puzzle, metric);
+    this.controls.begin(this.puzzle, metric);
+    this.practice.begin(metric);
     this.solver.stop();
     this.interrupt();
     if (size !== this.puzzle.size || !this.began) {
       this.began = true;
       this.controls.setDefaults(this.puzzle);
       this.show(solved(this.puzzle.size));
-      write(this.messages.status, this.controls.autoPlay ? "The first scramble follows." : "");
+      this.tell(() => (this.controls.autoPlay ? "The first scramble follows." : ""));
     }
     this.look();
+  }
+
+  /** Offers the trained agent for solutions, or withdraws it. */
+  setTrained(agent: TrainedAgent): void {
+    this.controls.setTrained(agent);
   }
 
   // ---- for other panes
@@ -121,7 +148,7 @@ export class CubePane {
   place(stickers: string, words: string, solve = false): void {
     this.take();
     this.show(stickers);
-    this.report(words);
+    this.report(() => words);
     this.look();
     if (solve) void this.solve();
   }
@@ -136,7 +163,8 @@ export class CubePane {
   watchSolution(found: Found, method: SolveMethod): void {
     this.take();
     if (found.facelets !== this.stickers) this.show(found.facelets);
-    this.follow(found, method);
+    this.follow(found);
+    this.report(() => this.outcome(found, method));
     this.play();
   }
 
@@ -158,7 +186,7 @@ export class CubePane {
     this.controls.clearInvalid();
     if (!this.controls.autoPlay) return;
     this.controls.autoPlay = false;
-    if (!this.path) write(this.messages.status, "");
+    if (!this.path) this.tell(() => "");
   }
 
   private setAutoPlay(on: boolean): void {
@@ -166,12 +194,17 @@ export class CubePane {
     this.interrupt();
     this.setPlaying(false);
     this.practice.dueMs = 0;
-    if (!on) write(this.messages.status, "Auto-play is off.");
+    if (!on) this.tell(() => "Auto-play is off.");
   }
 
-  private report(words: string): void {
-    write(this.messages.status, words);
-    this.announcer.say(words, "cube");
+  private tell(words: () => string): void {
+    this.words = words;
+    write(this.messages.status, words());
+  }
+
+  private report(words: () => string): void {
+    this.tell(words);
+    this.announcer.say(words(), "cube");
   }
 
   private refuse(error: unknown): void {
@@ -213,7 +246,7 @@ export class CubePane {
     this.controls.undoable = this.made.length > 0;
     this.clearPath();
     const done = isSolved(this.stickers);
-    write(this.messages.status, done ? "Solved." : `${words}.`);
+    this.tell(() => (done ? "Solved." : `${words}.`));
     this.announcer.say(done ? `${words}. Solved.` : words, "turn");
     this.look();
   }
@@ -233,6 +266,7 @@ export class CubePane {
 
   private clearPath(): void {
     this.path = undefined;
+    this.scrambled = [];
     this.setPlaying(false);
     this.solution.clear();
     write(this.messages.progress, "");
@@ -248,7 +282,7 @@ export class CubePane {
       this.make(made.moves);
       // The worker's state may have another orientation than the displayed cube. In this case the worker's state is shown.
       if (this.stickers !== made.facelets) this.show(made.facelets);
-      write(this.messages.status, `${made.moves.join(" ")}.`);
+      this.tell(() => `${this.inNotation(made.moves)}.`);
     } catch (error) {
       if (stale()) return;
       this.controls.wrote(true);
@@ -256,38 +290,72 @@ export class CubePane {
     }
   }
 
-  private async scramble(how: Scramble): Promise<void> {
+  private async scramble(preset: Preset): Promise<void> {
     this.take();
     const stale = this.operations.stale();
     this.picture.inSight();
     try {
-      const there = await (how.ask === "draw" ? this.client.ask(how) : this.client.ask(how));
+      const there = await preset.draw(this.client);
       if (stale()) return;
       await this.mix(there);
       if (stale()) return;
-      const done = there.moves.length ? `Scrambled by ${moves(there.moves.length)}` : "The solved cube";
-      this.report(`${done}${there.distance === null ? "" : `; ${moves(there.distance)} from solved`}.`);
+      const { moves, distance } = there;
+      const known = distance === null ? "" : `; ${lengthWords(distance, this.metric)} from solved`;
+      this.report(() => `${preset.by ? `Scrambled by ${this.lengthOf(moves)}` : preset.words}${known}.`);
     } catch (error) {
       if (!stale()) this.refuse(error);
     }
   }
 
   /** Animates a scramble from the solved cube. Resolves when the animation has ended. */
-  private mix({ facelets, moves: names }: Scrambled): Promise<void> {
+  private mix({ facelets, moves }: Scrambled): Promise<void> {
     const start = solved(this.puzzle.size);
     this.show(start);
     this.stickers = facelets;
+    this.scrambled = moves;
+    this.showScramble();
     this.look();
-    const turns = names.map((name) => turnOf(this.puzzle.size, name));
-    if (after(start, names) !== facelets || turns.length === 0 || calm()) {
+    const turns = written(moves, this.notation).map(({ name }) => turnOf(this.puzzle.size, name)!);
+    if (after(start, moves) !== facelets || turns.length === 0 || calm()) {
       this.picture.set(facelets);
       return Promise.resolve();
     }
+    const ms = Math.min(SCRAMBLE_MS.turn, SCRAMBLE_MS.all / turns.length);
     // A cube that is off-screen is not drawn and its turns do not end, so the animation ends after a timeout.
-    setTimeout(() => this.stickers === facelets && this.picture.hurry(), 2 * SCRAMBLE_MS * turns.length + 500);
-    return new Promise((resolve) =>
-      turns.forEach((turn, k) => this.picture.turn(turn!, SCRAMBLE_MS, k === turns.length - 1 ? resolve : undefined)),
-    );
+    setTimeout(() => this.stickers === facelets && this.picture.hurry(), 2 * ms * turns.length + 500);
+    return new Promise((resolve) => turns.forEach((turn, k) => this.picture.turn(turn, ms, k === turns.length - 1 ? resolve : undefined)));
+  }
+
+  // ---- notation
+
+  private get notation(): Metric {
+    return this.controls.notation;
+  }
+
+  private lengthOf(moves: string[]): string {
+    return lengthOf(moves, this.notation, this.metric);
+  }
+
+  private inNotation(moves: string[]): string {
+    return written(moves, this.notation)
+      .map(({ name }) => name)
+      .join(" ");
+  }
+
+  private showScramble(): void {
+    const { scrambled } = this;
+    this.solution.clear(scrambled.length ? `Scramble: ${this.inNotation(scrambled)}` : "");
+  }
+
+  /** Shows the texts and the solution in another notation. */
+  private rewrite(): void {
+    write(this.messages.status, this.words());
+    const { path } = this;
+    if (!path) return this.showScramble();
+    this.follow(path.found);
+    const at = this.path!.states.lastIndexOf(this.stickers);
+    // In the middle of a half turn, the other notation has no such state.
+    this.walk(Math.max(0, at));
   }
 
   // ---- solving
@@ -299,57 +367,75 @@ export class CubePane {
 
   private cancel(): void {
     this.interrupt();
-    write(this.messages.status, "Search cancelled.");
+    this.tell(() => "Search cancelled.");
   }
 
   private async solve(): Promise<void> {
     this.take();
-    this.clearPath();
     const { method } = this.controls;
+    // The table of distances belongs to no agent.
+    const solvedBy = method.search === "exact" ? "own" : this.controls.solvedBy;
     const stale = this.operations.stale();
     this.searching(true);
     this.picture.inSight();
-    write(this.messages.status, `${methodName(method)}: searching.`);
+    this.tell(() => `${methodName(method, solvedBy)}: searching.`);
     try {
-      const found = await this.search(method, stale);
+      const found = await this.search(method, stale, solvedBy);
       if (!found) return;
       this.searching(false);
       if (!found.solution) {
-        write(this.messages.status, `${methodName(method)}: no solution found.`);
+        this.tell(() => `${methodName(method, solvedBy)}: no solution found.`);
         return this.refuse(whyNot(found));
       }
-      this.follow(found, method);
-      this.report(outcomeOf(found.solution, method));
+      this.follow(found);
+      this.report(() => this.outcome(found, method, solvedBy));
       if (found.solution.moves.length > 0) this.play();
     } catch (error) {
       if (stale()) return;
       this.searching(false);
-      write(this.messages.status, "");
+      this.tell(() => "");
       this.refuse(error);
     }
   }
 
-  private async search(method: SolveMethod, stale: () => boolean): Promise<Found | undefined> {
+  private async search(method: SolveMethod, stale: () => boolean, of: Answerer = "own"): Promise<Found | undefined> {
     const beganMs = performance.now();
-    const found = await this.solver.solve(this.stickers, method, (view) => {
+    const progress = (view: SolveView): void => {
       if (stale() || this.practice.trying) return;
       const { steps, nodes, nearest } = view;
-      const near = nearest === null ? "" : `; closest state: ${nearest.toFixed(1)} moves left (estimate)`;
+      const near = nearest === null ? "" : `; closest state: estimate ${nearest.toFixed(1)}`;
       const s = (performance.now() - beganMs) / 1000;
-      write(this.messages.progress, `${moves(steps)} deep, ${count(nodes)} states${widened(view, method)}${near}. ${seconds(s)}`);
-    });
+      write(
+        this.messages.progress,
+        `${lengthWords(steps, this.metric)} deep, ${count(nodes)} states${widened(view, method)}${near}. ${seconds(s)}`,
+      );
+    };
+    const found = await this.solver.solve(this.stickers, method, progress, of);
     return stale() ? undefined : found;
   }
 
   // ---- playback
 
+  /** Result of a search in words. Lengths in the run's metric are comparable with the shortest distance. */
+  private outcome(found: Found, method: SolveMethod, of: Answerer = "own"): string {
+    const { moves, optimal } = found.solution!;
+    if (moves.length === 0) return "Already solved.";
+    const shortest = optimal === null ? "" : ` Shortest: ${lengthWords(optimal, this.metric)}.`;
+    return `Solved in ${this.lengthOf(moves)}.${shortest} ${methodName(method, of)}: ${costOf(found, method)}.`;
+  }
+
   /** Makes a solution the current path, which the visitor can step through. */
-  private follow(found: Found, method: SolveMethod): void {
-    const { moves: names, optimal } = found.solution!;
+  private follow(found: Found): void {
+    const { moves, values, optimal } = found.solution!;
+    const steps = written(moves, this.notation);
     const states = [found.facelets];
-    for (const name of names) states.push(after(states.at(-1)!, [name]));
-    this.path = { states, moves: names, at: 0 };
-    this.solution.show(found, `${methodName(method)}: ${costOf(found, method)}`);
+    for (const { name } of steps) states.push(after(states.at(-1)!, [name]));
+    this.path = { found, steps, states, at: 0 };
+    this.solution.show({
+      names: steps.map(({ name }) => name),
+      values: [values[0], ...steps.map(({ to }) => (to === undefined ? undefined : values[to]))],
+      optimal,
+    });
     if (optimal !== null) void this.distances(this.path);
   }
 
@@ -372,7 +458,7 @@ export class CubePane {
     const { path } = this;
     if (!path || step < 0 || step >= path.states.length) return;
     const forward = step === path.at + 1;
-    const turn = turnOf(this.puzzle.size, path.moves[forward ? path.at : step] ?? "");
+    const turn = turnOf(this.puzzle.size, path.steps[forward ? path.at : step]?.name ?? "");
     this.settle(path.states[step]!);
     if (turn && (forward || step === path.at - 1)) this.picture.turn(forward ? turn : inverse(turn), Math.min(320, 0.8 * paceMs));
     else this.picture.set(this.stickers);
@@ -395,16 +481,16 @@ export class CubePane {
     const { playing } = this;
     this.take();
     if (playing) return;
-    if (this.path.at >= this.path.moves.length) this.walk(0);
+    if (this.path.at >= this.path.steps.length) this.walk(0);
     this.setPlaying(true);
   }
 
   private playOn(now: number): void {
-    const paceMs = this.practice.trying ? DEMO_PACE_MS : this.solution.paceMs;
+    const paceMs = this.practice.trying ? DEMO_PACE_MS : this.controls.paceMs;
     this.playDueMs = now + paceMs;
     const { path } = this;
     if (path) this.walk(path.at + 1, paceMs);
-    if (!path || path.at >= path.moves.length) this.setPlaying(false);
+    if (!path || path.at >= path.steps.length) this.setPlaying(false);
     this.practice.rest(REST_MS);
   }
 
@@ -432,22 +518,20 @@ export class CubePane {
       const there = await this.client.ask({ ask: "draw", distance: depth, seed: randomSeed() });
       if (stale()) return;
       write(this.messages.error, "");
-      write(this.messages.status, `Auto-play: ${exact ? `${moves(depth)} from solved` : `scramble of ${moves(depth)}`}.`);
+      const from = `${lengthWords(depth, this.metric)}${exact ? " from solved" : " of scramble"}`;
+      this.tell(() => `Auto-play: ${from}.`);
       await this.mix(there);
       if (stale()) return;
       const found = await this.search(method, stale);
       if (!found) return;
       practice.tried(found.solution !== null, puzzle);
       this.tried();
-      if (found.solution) {
-        this.follow(found, method);
-        const needs = found.solution.moves.length;
-        write(this.messages.status, `Auto-play: ${exact ? "shortest" : "scramble"} ${depth}, agent ${moves(needs)}.`);
+      const { solution } = found;
+      if (solution) {
+        this.follow(found);
+        this.tell(() => `Auto-play: ${from}; the agent solves it in ${this.lengthOf(solution.moves)}.`);
         this.setPlaying(true);
-      } else {
-        const from = exact ? `${moves(depth)} from solved` : `scramble of ${moves(depth)}`;
-        write(this.messages.status, `Auto-play: ${from}, not solved.`);
-      }
+      } else this.tell(() => `Auto-play: ${from}; not solved.`);
     } catch {
       practice.failed(); // the run has changed, or no state has this distance in half turns
     } finally {

@@ -2,11 +2,11 @@
 // painted from far to near. This order is exact, because only whole layers turn. A drag of a sticker turns its layer; a drag beside the
 // cube turns the view.
 
-import { pen } from "../../parts/canvas";
+import { font, pen } from "../../parts/canvas";
 import { animate, calm, Surface } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
 import { h, id, write } from "../../parts/dom";
-import { arrowOf, modified } from "../shared/keys";
+import { arrowOf, modified } from "../../parts/keys";
 import { along, cross, cubiesOf, dot, faceletsOf, sizeOf, spoken, turned, turnOf, type Facelet, type Turn, type Vector } from "./stickers";
 
 const TURN_MS = 210;
@@ -17,6 +17,10 @@ const ROUND = 0.11;
 const STICKER = { inset: 0.085, round: 0.17 };
 const VIEW = { yaw: -0.62, pitch: 0.5 };
 const MOST_PITCH = 1.45;
+/** Reach of the cube, its turning layers and its shadow from the cube's centre, in any view: upwards, downwards and to each side. */
+const REACH = { up: 1.79, down: 1.95, side: 1.79 };
+/** The imagined table: its distance below the cube's centre, and the radius of the shadow on it. */
+const TABLE = { below: 1.45, shadow: 1.75 };
 const DRAG_PX = 6;
 /** A released layer continues to the next quarter turn if its angle (radians) and its speed (radians per ms) both exceed these limits. */
 const FLICK = { angle: 0.1, perMs: 0.0022 };
@@ -30,7 +34,6 @@ type Shades = {
   plastic: string;
   face: string;
   rim: string;
-  glow: string;
   ground: string;
   text: Record<string, string>;
   colours: Record<string, [number, number, number]>;
@@ -69,7 +72,7 @@ export class CubePicture {
   private readonly canvas = h("canvas", { "aria-hidden": "true" });
   private readonly surface: Surface;
   private stickers: string;
-  private readonly queue: { turn: Turn; ms: number; done?: () => void }[] = [];
+  private readonly queue: { turn: Turn; ms?: number; done?: () => void }[] = [];
   private motion: Motion | undefined;
   private hold: Hold | undefined;
   private view = { ...VIEW };
@@ -119,8 +122,8 @@ export class CubePicture {
     this.element.dataset.facelets = stickers;
   }
 
-  /** Queues a turn. `ms` is its duration if no other turn is queued. */
-  turn(turn: Turn, ms = TURN_MS, done?: () => void): void {
+  /** Queues a turn. Without a duration `ms`, it is the faster the more turns are queued. */
+  turn(turn: Turn, ms?: number, done?: () => void): void {
     this.queue.push({ turn, ms, done });
     this.changed();
   }
@@ -310,12 +313,17 @@ export class CubePicture {
   }
 
   private get scale(): number {
-    return Math.min(this.surface.width / 3.9, this.surface.height / 3.75);
+    return Math.min(this.surface.width / (2 * REACH.side), this.surface.height / (REACH.up + REACH.down));
+  }
+
+  /** Height of the cube's centre on the canvas. Cube and shadow together are in the middle. */
+  private get middle(): number {
+    return (this.surface.height + this.scale * (REACH.up - REACH.down)) / 2;
   }
 
   private project([x, y, z]: Vector): Point {
     const s = (this.scale * EYE) / (EYE - z);
-    return [this.surface.width / 2 + s * x, this.surface.height * 0.485 - s * y];
+    return [this.surface.width / 2 + s * x, this.middle - s * y];
   }
 
   private draw(nowMs: number): void {
@@ -340,15 +348,13 @@ export class CubePicture {
     for (;;) {
       if (!this.motion && this.queue.length > 0) {
         const { turn, ms, done } = this.queue.shift()!;
-        // The more turns are queued, the faster the current one is.
-        const rush = 1 + 0.5 * this.queue.length;
         this.motion = {
           turn,
           done,
           from: 0,
           to: turn.quarters * (Math.PI / 2),
           beganMs: nowMs,
-          ms: calm() ? 0 : (ms * (Math.abs(turn.quarters) > 1 ? 1.4 : 1)) / rush,
+          ms: calm() ? 0 : (ms ?? TURN_MS / (1 + 0.5 * this.queue.length)) * (Math.abs(turn.quarters) > 1 ? 1.4 : 1),
         };
       }
       if (!this.motion || nowMs < this.motion.beganMs + this.motion.ms) return;
@@ -378,7 +384,7 @@ export class CubePicture {
     const unit = 2 / size;
     const turning = this.turning();
     this.seen = [];
-    this.paintGround(c, shades);
+    this.paintShadow(c, shades);
 
     const eye = this.eye();
     const axis = turning?.turn.axis ?? 0;
@@ -404,26 +410,22 @@ export class CubePicture {
     return rotate(rotate([0, 0, EYE], 0, -this.view.pitch), 1, -this.view.yaw);
   }
 
-  private paintGround(c: CanvasRenderingContext2D, shades: Shades): void {
-    const { width, height } = this.surface;
-    const r = this.scale;
-    const glow = c.createRadialGradient(width / 2, height * 0.47, r * 0.4, width / 2, height * 0.47, r * 2.3);
-    glow.addColorStop(0, shades.glow);
-    glow.addColorStop(1, faint(c, shades.glow));
-    c.fillStyle = glow;
-    c.fillRect(0, 0, width, height);
-    if (this.view.pitch < -0.1) return;
-    // Paints the shadow of the cube on an imagined table.
+  /** Paints the shadow of the cube on an imagined table: a disc, which the view tilts. From below there is none. */
+  private paintShadow(c: CanvasRenderingContext2D, shades: Shades): void {
+    const { pitch } = this.view;
+    const centre = rotate([0, -TABLE.below, 0], 0, pitch);
+    const r = (this.scale * TABLE.shadow * EYE) / (EYE - centre[2]);
     c.save();
-    c.translate(width / 2, height * 0.485 + r * (0.25 + 1.42 * Math.cos(this.view.pitch)));
-    c.scale(1, 0.16 + 0.62 * Math.abs(Math.sin(this.view.pitch)));
-    const shadow = c.createRadialGradient(0, 0, 0.2 * r, 0, 0, 1.7 * r);
+    c.globalAlpha = Math.max(0, Math.min(1, 4 * pitch));
+    c.translate(...this.project(centre));
+    c.scale(1, Math.abs(Math.sin(pitch)));
+    const shadow = c.createRadialGradient(0, 0, 0.1 * r, 0, 0, r);
     shadow.addColorStop(0, shades.ground);
     shadow.addColorStop(0.55, shades.ground);
     shadow.addColorStop(1, faint(c, shades.ground));
     c.fillStyle = shadow;
     c.beginPath();
-    c.arc(0, 0, 1.7 * r, 0, 7);
+    c.arc(0, 0, r, 0, 7);
     c.fill();
     c.restore();
   }
@@ -489,7 +491,7 @@ export class CubePicture {
     const size = LETTER * Math.sqrt(Math.abs((ax - ox) * (dy - oy) - (ay - oy) * (dx - ox)));
     const [x, y] = this.project(middle);
     c.fillStyle = shades.text[letter] ?? "#000";
-    c.font = `600 ${size}px system-ui, sans-serif`;
+    c.font = font(size, 600);
     c.textAlign = "center";
     c.textBaseline = "middle";
     c.fillText(letter, x, y + 0.07 * size);
@@ -589,7 +591,6 @@ function readShades(): Shades {
     plastic: value("plastic"),
     face: value("face"),
     rim: value("rim"),
-    glow: value("glow"),
     ground: value("ground"),
     text: Object.fromEntries(letters.map((letter) => [letter, value(`on-${letter.toLowerCase()}`)])),
     colours: Object.fromEntries(letters.map((letter) => [letter, triple(letter)])),

@@ -1,8 +1,9 @@
 // Auto-play: random scrambles that the agent tries to solve. Their depth grows as the agent improves.
 
-import { MOST_DISTANCE } from "./controls";
-import { DEEPEST, type Tries } from "./depths";
+import type { Tries } from "./depths";
+import type { Metric } from "./notation";
 import type { Puzzle, SolveMethod } from "./protocol";
+import { farthest } from "./scrambles";
 
 export const REST_MS = 1800;
 const FAILED_REST_MS = 2600;
@@ -18,11 +19,13 @@ export class Practice {
   depth = 1;
   trying = false;
   dueMs = 0;
+  private metric: Metric = "quarter";
 
   /** `able` returns the greatest depth such that the newest test's solve rate is at least `share` at each depth up to it. */
   constructor(private readonly able: (share: number) => number) {}
 
-  begin(): void {
+  begin(metric: Metric): void {
+    this.metric = metric;
     this.depth = 1;
     this.tries.clear();
     this.trying = false;
@@ -41,12 +44,12 @@ export class Practice {
    * Records a try and sets the next depth. A success increases the depth or, at the greatest depth, draws one at random. A failure
    * decreases the depth by 1.
    */
-  tried(solved: boolean, { exact }: Puzzle): void {
+  tried(solved: boolean, puzzle: Puzzle): void {
     const { depth } = this;
     const before = this.tries.get(depth) ?? { solved: 0, of: 0 };
     this.tries.set(depth, { solved: before.solved + Number(solved), of: before.of + 1 });
     if (!solved) return this.failed();
-    const most = exact ? MOST_DISTANCE : DEEPEST;
+    const most = farthest(puzzle, this.metric);
     this.depth = depth < most ? Math.min(most, Math.max(depth + 1, this.able(ABLE))) : most - Math.floor(FAR * Math.random());
     this.rest(REST_MS);
   }

@@ -1,78 +1,62 @@
-// Playback of a solution. It shows the moves, the current step, and the agent's estimate and the true distance before each move.
+// The strip of moves under the cube, and the agent's estimate and the true distance along a solution.
 
-import { button, h, type Icon, icon, id, lineThrough, svg, write } from "../../parts/dom";
-import { moves, value } from "./opinion";
-import type { Found } from "./solver";
+import { h, icon, lineThrough, svg, write } from "../../parts/dom";
+import { placeOf } from "../../parts/keys";
+import { value } from "./opinion";
 
-const PACES = [
-  { words: "slow", ms: 1000 },
-  { words: "normal", ms: 480 },
-  { words: "fast", ms: 190 },
-];
-
+/** A solution as the strip shows it: its moves, and the agent's estimate before each move and at the end. */
+export type Shown = { names: string[]; values: (number | undefined)[]; optimal: number | null };
 export type PlaybackActions = { goTo(step: number): void; play(): void };
-
-const stepButton = (name: Icon, words: string, go: () => void): HTMLButtonElement =>
-  button(icon(name), go, { "aria-label": words, title: words });
 
 export class SolutionPane {
   readonly element: HTMLElement;
-  private readonly cost = h("p.small.cost");
-  private readonly empty = h("p.small.no-solution", "The solution appears here: its moves, and the agent's estimate before each.");
+  readonly chart: HTMLElement;
   private readonly plot = h("div.values-plot", { role: "img" });
   private readonly most = h("span.values-most", { "aria-hidden": "true" });
   private readonly spot = h("span.values-spot", { "aria-hidden": "true" });
-  private readonly chart = h("figure.values");
-  private readonly strip = h("ol.solution-moves", { "aria-label": "Moves of the solution" });
-  private readonly pace = h("select", { id: id("pace"), "aria-label": "Speed" }, [
-    PACES.map(({ words, ms }) => h("option", { value: ms, selected: words === "normal" }, words)),
-  ]);
-  private readonly playButton = h("button.strong.play-solution", { onclick: () => this.actions.play() });
-  private readonly back = stepButton("left", "One move back", () => this.actions.goTo(this.at - 1));
-  private readonly on = stepButton("right", "One move forward", () => this.actions.goTo(this.at + 1));
-  private readonly start = stepButton("reset", "Back to the scramble", () => this.actions.goTo(0));
-  private buttons: HTMLButtonElement[] = [];
-  private values: number[] = [];
+  private readonly playButton = h("button.play-solution", { onclick: () => this.actions.play() });
+  private readonly words = h("p.small.scramble-moves");
+  private readonly track = h("div.solution-moves", {
+    role: "slider",
+    tabindex: 0,
+    "aria-label": "Moves of the solution",
+    "aria-valuemin": 0,
+    hidden: true,
+  });
+  private values: Shown["values"] = [];
   private distances: (number | undefined)[] = [];
-  private length = 0;
+  private names: string[] = [];
   private at = 0;
 
   constructor(private readonly actions: PlaybackActions) {
-    this.chart.append(
-      h("figcaption.small", h("span.key.thinks", "agent's estimate"), h("span.key.known", "shortest")),
-      h("div.values-field", this.plot, this.most, this.spot),
-    );
-    this.element = h("div.solution.box.none", [
-      this.cost,
-      h("div.row.player", this.start, this.back, this.playButton, this.on, this.pace),
-      this.chart,
-      this.strip,
-      this.empty,
-    ]);
+    this.chart = h("figure.values", { hidden: true }, [h("div.values-field", this.plot, this.most, this.spot)]);
+    this.element = h("div.solution", this.playButton, this.track, this.words);
+    this.track.addEventListener("click", ({ target }) => {
+      const step = Array.from(this.track.children).indexOf((target as Element).closest("span")!);
+      if (step >= 0) this.actions.goTo(step);
+    });
+    this.track.addEventListener("keydown", (event) => this.key(event));
     this.playing(false);
+    this.clear();
   }
 
-  get paceMs(): number {
-    return Number(this.pace.value);
+  /** Shows a text in place of a solution. */
+  clear(words = ""): void {
+    write(this.words, words);
+    this.words.hidden = false;
+    this.track.hidden = this.chart.hidden = this.playButton.disabled = true;
   }
 
-  clear(): void {
-    this.element.classList.add("none");
-  }
-
-  show({ solution }: Found, words: string): void {
-    if (!solution) return;
-    this.length = solution.moves.length;
-    this.values = solution.values;
-    this.distances = solution.optimal === null ? [] : [solution.optimal];
-    this.buttons = solution.moves.map((move, k) =>
-      h("button.quiet.small", { "aria-label": `Go to move ${k + 1}: ${move}`, onclick: () => this.actions.goTo(k + 1) }, move),
-    );
-    this.strip.replaceChildren(...this.buttons.map((button) => h("li", button)));
-    write(this.cost, words);
-    this.element.classList.remove("none");
-    this.chart.classList.toggle("unknown", solution.optimal === null);
-    this.chart.hidden = this.length === 0 || (this.values.length === 0 && solution.optimal === null);
+  show({ names, values, optimal }: Shown): void {
+    this.names = names;
+    this.values = values;
+    this.distances = optimal === null ? [] : [optimal];
+    this.track.replaceChildren(...["Start", ...names].map((name) => h("span", name)));
+    this.track.setAttribute("aria-valuemax", String(names.length));
+    this.words.hidden = true;
+    this.track.hidden = false;
+    this.chart.classList.toggle("unknown", optimal === null);
+    this.chart.hidden = names.length === 0 || (values.every((one) => one === undefined) && optimal === null);
     this.draw();
     this.setStep(0);
   }
@@ -84,42 +68,50 @@ export class SolutionPane {
   }
 
   setStep(at: number): void {
+    const { names, track } = this;
     this.at = at;
-    this.buttons.forEach((button, k) => {
-      button.classList.toggle("done", k < at);
-      if (k + 1 === at) {
-        button.setAttribute("aria-current", "step");
-        const item = button.parentElement!;
-        this.strip.scrollTo({ left: item.offsetLeft - this.strip.clientWidth / 2, behavior: "auto" });
-      } else button.removeAttribute("aria-current");
+    Array.from(track.children).forEach((item, k) => {
+      item.classList.toggle("done", k < at);
+      item.classList.toggle("here", k === at);
     });
-    this.back.disabled = this.start.disabled = at === 0;
-    this.on.disabled = this.playButton.disabled = at >= this.length;
+    const item = track.children[at] as HTMLElement;
+    track.scrollLeft = item.offsetLeft - (track.clientWidth - item.offsetWidth) / 2;
+    this.playButton.disabled = at >= names.length;
     const [thinks, known] = [this.values[at], this.distances[at]];
     const shown = thinks ?? known;
     this.spot.hidden = shown === undefined;
     if (shown !== undefined) {
-      this.spot.style.left = `${(100 * at) / Math.max(1, this.length)}%`;
+      this.spot.style.left = `${(100 * at) / Math.max(1, names.length)}%`;
       this.spot.style.top = `${100 * (1 - Math.max(0, shown) / this.high)}%`;
     }
+    const place = `${at} of ${names.length}${at ? `: ${names[at - 1]}` : ""}`;
+    track.setAttribute("aria-valuenow", String(at));
+    track.setAttribute("aria-valuetext", place);
     const spoken = [thinks === undefined ? "" : `agent's estimate ${value(thinks)}`, known === undefined ? "" : `shortest ${known}`]
       .filter(Boolean)
       .join(", ");
-    this.plot.setAttribute("aria-label", `Moves left along the solution: after ${moves(at)} of ${this.length}, ${spoken || "unknown"}`);
+    this.plot.setAttribute("aria-label", `Moves left along the solution: after move ${place}, ${spoken || "unknown"}`);
   }
 
   playing(playing: boolean): void {
     this.playButton.replaceChildren(icon(playing ? "pause" : "play"), playing ? "Pause" : "Play");
   }
 
+  private key(event: KeyboardEvent): void {
+    const step = placeOf(event, this.at, this.names.length + 1);
+    if (step === undefined) return;
+    event.preventDefault();
+    this.actions.goTo(step);
+  }
+
   private get high(): number {
-    return Math.max(1, ...this.values, ...this.distances.map((distance) => distance ?? 0)) * 1.08;
+    return Math.max(1, ...this.values.map((one) => one ?? 0), ...this.distances.map((distance) => distance ?? 0)) * 1.08;
   }
 
   private draw(): void {
-    const { high, length } = this;
+    const { high, names } = this;
     const point = (n: number | undefined, k: number): [number, number] | undefined =>
-      n === undefined ? undefined : [(100 * k) / Math.max(1, length), 40 * (1 - Math.max(0, n) / high)];
+      n === undefined ? undefined : [(100 * k) / Math.max(1, names.length), 40 * (1 - Math.max(0, n) / high)];
     this.plot.replaceChildren(
       svg(
         "svg",

@@ -2,9 +2,9 @@
 
 import type { Event as RunEvent } from "../../run/protocol";
 import { count, seconds } from "../../parts/format";
+import type { Answerer } from "../../run/trained";
 import type { CubeClient } from "./client";
-import { moves } from "./opinion";
-import type { RoomEvent, SearchKind, Solution, SolveMethod, SolveView } from "./protocol";
+import type { RoomEvent, SearchKind, SolveMethod, SolveView } from "./protocol";
 
 export const SEARCHES: { search: SearchKind; words: string; about: string }[] = [
   { search: "greedy", words: "Greedy", about: "takes the best move, one move ahead; never undoes the last move" },
@@ -12,9 +12,11 @@ export const SEARCHES: { search: SearchKind; words: string; about: string }[] = 
   { search: "a_star", words: "A* search", about: "expands the states with the lowest sum of moves made and estimated moves left" },
   { search: "exact", words: "Exact table", about: "uses the true distances of all states; always optimal" },
 ];
-export const nameOf = ({ search, width }: SolveMethod): string => {
+/** Name of a method. With `of`, it contains the agent if it is not the visitor's own. */
+export const nameOf = ({ search, width }: SolveMethod, of: Answerer = "own"): string => {
   const { words } = SEARCHES.find((one) => one.search === search)!;
-  return search === "beam" || search === "a_star" ? `${words}, width ${count(width)}` : words;
+  const wide = search === "beam" || search === "a_star" ? `${words}, width ${count(width)}` : words;
+  return of === "trained" ? `${wide}, by the trained agent` : wide;
 };
 
 /** Text about a beam that is wider than requested; empty if it is not. */
@@ -34,29 +36,29 @@ export const whyNot = ({ failure }: Found): string => (failure ? `${failure.text
 
 export const msText = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms / 1000));
 
-export function outcomeOf({ moves: made, optimal }: Solution, { search }: SolveMethod): string {
-  if (made.length === 0) return "Already solved.";
-  if (search === "exact") return `Shortest: ${moves(made.length)}.`;
-  const own = `Solved in ${moves(made.length)}.`;
-  return optimal === null ? own : `${own} Shortest: ${optimal}.`;
-}
-
-type Search = { number?: number; progress(view: SolveView): void; end(view: SolveView | undefined): void };
+type Search = { of: Answerer; number?: number; progress(view: SolveView): void; end(view: SolveView | undefined): void };
 
 export class Solver {
   private search: Search | undefined;
 
   constructor(private readonly client: CubeClient) {}
 
-  /** Runs a search. Returns undefined if another search replaced it or `stop` ended it. */
-  async solve(facelets: string, method: SolveMethod, progress: Search["progress"] = () => {}): Promise<Found | undefined> {
-    this.search?.end(undefined);
+  /** Runs a search by the agent of the run `of`. Returns undefined if another search replaced it or `stop` ended it. */
+  async solve(
+    facelets: string,
+    method: SolveMethod,
+    progress: Search["progress"] = () => {},
+    of: Answerer = "own",
+  ): Promise<Found | undefined> {
+    // A run replaces its own search, but not that of the other run.
+    if (this.search?.of === of) this.search.end(undefined);
+    else this.stop();
     const beganMs = performance.now();
-    const own: Search = { progress, end: () => {} };
+    const own: Search = { of, progress, end: () => {} };
     const ended = new Promise<SolveView | undefined>((end) => (own.end = end));
     this.search = own;
     try {
-      const begun = await this.client.ask({ ask: "solve", facelets, method });
+      const begun = await this.client.ask({ ask: "solve", facelets, method }, of);
       own.number = begun.number;
       if (own === this.search) this.update(begun);
       const view = await ended;
@@ -67,11 +69,11 @@ export class Solver {
     }
   }
 
-  /** Handles an event of the run, which may report progress or the result of the search. */
-  take(event: RunEvent): void {
+  /** Handles an event of the run `of`, which may report progress or the result of the search. */
+  take(event: RunEvent, of: Answerer = "own"): void {
     if (event.kind !== "room") return;
     const view = event.event as RoomEvent;
-    if (view.number === this.search?.number) this.update(view);
+    if (this.search?.of === of && view.number === this.search.number) this.update(view);
   }
 
   /** Passes progress or the result to the current search. */
@@ -83,8 +85,9 @@ export class Solver {
 
   stop(): void {
     if (!this.search) return;
-    this.search.end(undefined);
+    const { of, end } = this.search;
+    end(undefined);
     this.search = undefined;
-    void this.client.ask({ ask: "cancel" }).catch(() => {}); // no worker answers between two runs
+    void this.client.ask({ ask: "cancel" }, of).catch(() => {}); // no worker answers between two runs
   }
 }

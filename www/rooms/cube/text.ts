@@ -120,8 +120,10 @@ const notation: Explanation = {
   heading: "Reading the moves",
   words:
     "A letter turns that face clockwise by a quarter, seen from outside: U up, D down, L left, R right, F front, B back. A prime turns " +
-    "it the other way; a 2 turns it by a half. The knob for the metric sets whether lengths count quarter turns or face turns. On the " +
-    "2x2x2 the agent keeps the corner at the back, bottom left fixed and uses R, U and F only; you may turn any face.",
+    "it the other way; a 2 turns it by a half. In half turns, such a move counts as one turn; in quarter turns, it is written as two " +
+    "and counts as two. The choice beside the cube changes the notation only. The agent's estimates and the shortest distances are in " +
+    "the metric of the run, which is a knob: quarter turns, or half turns as well. On the 2x2x2 the agent keeps the corner at the " +
+    "back, bottom left fixed and uses R, U and F only; you may turn any face.",
 };
 
 const kindOf = (id: string, { gives }: Puzzle): string =>

@@ -3,23 +3,27 @@
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
-import { h } from "../../parts/dom";
 import { seconds, words } from "../../parts/format";
 import type { History } from "../../parts/history";
-import type { Band, Explanation, RoomPage, View } from "../../parts/room";
+import type { Explanation, RoomPage, View } from "../../parts/room";
+import type { Section } from "../../parts/places";
 import type { Shortcut } from "../../parts/shortcuts";
+import { reveal } from "../../parts/tabs";
 import { percent } from "./bars";
 import { puzzleOf, type CubeClient } from "./client";
 import { DepthChart } from "./depths";
 import { InsidePane } from "./inside";
 import { MethodsPane } from "./methods";
 import { OwnPane } from "./own";
+import { metricOf } from "./notation";
 import { CubePane } from "./pane";
 import type { Puzzle } from "./protocol";
 import * as text from "./text";
 
 export class CubeView implements View {
-  readonly bands: Band[];
+  readonly stage: HTMLElement;
+  readonly beside: HTMLElement[];
+  readonly sections: Section[];
   readonly keys: Shortcut[];
   readonly otherKeys = [
     { shown: "u r f d l b", does: "on the cube: turn a face clockwise, with shift anticlockwise; on the 3x3x3 also m e s" },
@@ -36,13 +40,13 @@ export class CubeView implements View {
 
   constructor(private readonly page: RoomPage<CubeClient>) {
     const { announcer, client } = page;
+    client.onTrained((event) => this.cube.solver.take(event, "trained"));
     this.cube = new CubePane(
       client,
       announcer,
       (share) => this.able(share),
       () => this.showDepths(),
     );
-    const goToCube = (): void => this.cube.element.scrollIntoView({ block: "start" });
     this.methods = new MethodsPane(
       client,
       this.cube.solver,
@@ -50,25 +54,23 @@ export class CubeView implements View {
       () => this.cube.claim(),
       (found, method) => {
         this.cube.watchSolution(found, method);
-        goToCube();
+        page.showStage();
       },
     );
     const place = (stickers: string, words: string, solve = false): void => {
       this.cube.place(stickers, words, solve);
-      goToCube();
+      page.showStage();
     };
     this.own = new OwnPane(client, () => this.cube.shown, place);
     this.inside = new InsidePane(client, place, () => this.cube.opinion.names);
-    this.bands = [
-      { name: "methods-band", heading: "Method comparison", element: this.methods.element, place: "before knobs" },
-      { name: "own-band", heading: "Your own cube", element: this.own.element, place: "before knobs" },
-      { name: "inside-band", heading: "Inside the learner", element: this.inside.element, place: "before knobs" },
+    this.stage = this.cube.element;
+    this.beside = [this.depths.element, this.cube.opinion.element];
+    this.sections = [
+      { tab: "explore", name: "own-cube", heading: "Your own cube", element: this.own.element },
+      { tab: "explore", name: "methods", heading: "Method comparison", element: this.methods.element },
+      { tab: "explore", name: "inside", heading: "Inside the learner", element: this.inside.element, offered: () => this.puzzle.plays },
     ];
-    this.keys = [{ key: "c", shown: "c", does: "go to the cube", run: () => this.cube.picture.focus() }];
-  }
-
-  first(curves: HTMLElement): HTMLElement {
-    return h("div.workbench", this.cube.element, h("div.findings.stack", curves, this.depths.element, this.cube.opinion.element));
+    this.keys = [{ key: "c", shown: "c", does: "go to the cube", run: () => (reveal(this.stage), this.cube.picture.focus()) }];
   }
 
   private get puzzle(): Puzzle {
@@ -108,14 +110,15 @@ export class CubeView implements View {
     return `${after}: the newest test solved ${percent(share)} of all 3,674,160 states greedily${fewest}.`;
   }
 
-  began(_: Began): void {
+  began({ knobs }: Began): void {
     const { puzzle } = this;
-    this.cube.begin();
-    this.depths.begin(puzzle);
+    const metric = metricOf(knobs);
+    this.cube.begin(metric);
+    this.depths.begin(puzzle, metric);
     this.showDepths();
-    this.methods.begin();
-    this.own.begin();
-    this.inside.begin(puzzle.plays);
+    this.methods.begin(metric);
+    this.own.begin(metric);
+    this.inside.begin(metric);
   }
 
   take(event: RunEvent): void {
@@ -123,14 +126,19 @@ export class CubeView implements View {
     if (event.kind === "test") this.showDepths();
   }
 
+  trained(): void {
+    this.cube.setTrained(this.page.trained);
+  }
+
   private showDepths(): void {
     const { present } = this.page;
-    const { exact } = this.puzzle;
-    this.depths.showTries(this.cube.practice.tries, exact);
-    if (exact && present) this.depths.show(present);
+    const { puzzle } = this;
+    this.depths.showTries(this.cube.practice.tries, puzzle);
+    if (puzzle.exact && present) this.depths.show(present);
   }
 
   refresh(): void {
+    this.methods.refresh(this.cube.shown);
     this.inside.refresh();
   }
 }

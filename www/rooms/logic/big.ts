@@ -1,18 +1,21 @@
-// The circuit on a big grid at full speed. Cells are packed into the bits of words, so that one instruction evaluates a gate for all cells
-// of a word.
+// The circuit on a big grid at full speed, on the stage and in a tab with more numbers. Cells are packed into the bits of words, so that
+// one instruction evaluates a gate for all cells of a word.
 
 import type { Announcer } from "../../parts/announce";
 import { button, h, icon, labelled, select, write } from "../../parts/dom";
 import { count, short, two, words } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
+import { reveal } from "../../parts/tabs";
 import { reason, Turns } from "../shared/asking";
 import { Cells } from "./cells";
-import type { Chosen, LogicClient } from "./client";
+import type { Chosen } from "./client";
 import { cellColours, packed } from "./colours";
 import type { BigView } from "./protocol";
 
 const SIDES = [256, 512, 1024, 2048];
 const SIDE = 1024;
+/** Cells along a side of the enlarged part. */
+const LENS = 46;
 /** Duration of one request to the worker. The training continues between two requests. */
 const ASK_MS = 12;
 /** Interval between two pictures with reduced motion. */
@@ -21,41 +24,48 @@ const WRITE_EVERY_MS = 300;
 
 export class BigPane {
   readonly element: HTMLElement;
-  private readonly cells = new Cells("The big grid", undefined, () => this.paint());
+  readonly stage: HTMLElement;
+  /** Pictures of the grid: in the tab and on the stage. */
+  private readonly pictures = [0, 1].map(() => new Cells("The big grid", undefined, () => this.paint()));
+  private readonly lens = new Cells("The middle, enlarged");
   private readonly figure = h("div.big-picture", { hidden: true });
-  private readonly runButton = h("button.strong.play-grid", { onclick: () => this.run(!this.running) });
+  private readonly runButtons = ["strong", ""].map((kind) => h("button", { class: kind, onclick: () => this.run(!this.running) }));
   private readonly size = select(
     "big-size",
     SIDES.map((side) => [side, `${count(side)}x${count(side)}`]),
     SIDE,
   );
   private readonly readouts = { step: h("dd"), steps: h("dd"), cells: h("dd"), gates: h("dd") };
+  private readonly onStage = { cells: h("output.stage-value"), about: h("span.small"), steps: h("p.small") };
   private readonly meaning = h("p.big-meaning");
-  private readonly error = h("p.error", { role: "alert" });
+  private readonly errors = [0, 1].map(() => h("p.error", { role: "alert" }));
   private view: BigView | undefined;
   private running = false;
   private renew = true;
-  private perfect = false;
+  private done = false;
   private asking = false;
   private readonly lastMs = { shown: 0, written: 0 };
   private readonly speed = new Speed();
   private readonly grids = new Turns();
 
   constructor(
-    private readonly client: LogicClient,
     private readonly chosen: Chosen,
     private readonly announcer: Announcer,
   ) {
     this.size.addEventListener("change", () => this.again());
     const readout = (term: string, value: HTMLElement): HTMLElement => h("div", h("dt", term), value);
-    this.figure.append(this.cells.element);
+    const [shown, staged] = this.pictures;
+    const [run, runStage] = this.runButtons;
+    const [error, errorStage] = this.errors;
+    this.figure.append(shown!.element);
     this.element = h("div.big", [
       h("p.small", [
         "The hardened, pruned circuit of the selected member runs on a grid of random cells without edges. It learned on a much " +
           "smaller grid, but its rule is local and works at any size.",
       ]),
-      h("div.row", [this.runButton, button("New random cells", () => this.again()), labelled("Grid", this.size)]),
-      this.error,
+      h("div.row.foot", [run, button("New random cells", () => this.again()), labelled("Grid", this.size)]),
+      error,
+      this.figure,
       h("dl.circuit-counts.wrap", [
         readout("Step", this.readouts.step),
         readout("Steps per second", this.readouts.steps),
@@ -63,10 +73,21 @@ export class BigPane {
         readout("Gate-cells per second", this.readouts.gates),
       ]),
       this.meaning,
-      this.figure,
+    ]);
+    const { cells, about, steps } = this.onStage;
+    const picture = h("div.stage-picture", staged!.element);
+    this.stage = h("section.stage-part.big-stage", { "aria-label": "A million cells" }, [
+      picture,
+      h("div.stage-facts", [
+        h("p", cells, about),
+        steps,
+        errorStage,
+        h("figure.lens", this.lens.element, h("figcaption.small", "The middle, enlarged")),
+      ]),
+      h("div.stage-actions", [runStage, button("New cells", () => this.again()), button("Sizes and speeds", () => reveal(this.element))]),
     ]);
     this.showRunning();
-    animate(this.element, (nowMs) => this.tick(nowMs));
+    for (const place of [this.element, picture]) animate(place, (nowMs) => this.tick(nowMs));
   }
 
   begin(): void {
@@ -75,15 +96,25 @@ export class BigPane {
     write(this.meaning, "");
     this.renewed();
     for (const value of Object.values(this.readouts)) write(value, "–");
+    this.writeOnStage();
     this.run(false);
+  }
+
+  /** Starts the grid, unless it has begun already. */
+  start(): void {
+    if (!this.view) this.run(true);
   }
 
   private run(running: boolean): void {
     this.running = running;
     this.speed.since(this.view?.step ?? 0);
-    write(this.error, "");
+    this.fail("");
     this.showRunning();
     if (!running && this.view) this.announcer.say(this.spoken(), "big");
+  }
+
+  private fail(words: string): void {
+    for (const error of this.errors) write(error, words);
   }
 
   private renewed(): void {
@@ -98,15 +129,16 @@ export class BigPane {
   }
 
   private showRunning(): void {
-    this.runButton.replaceChildren(icon(this.running ? "pause" : "play"), this.running ? "Pause" : "Run the circuit");
+    for (const button of this.runButtons)
+      button.replaceChildren(icon(this.running ? "pause" : "play"), this.running ? "Pause" : "Run the circuit");
   }
 
   private tick(nowMs: number): void {
     if (this.asking || !this.running) return;
     this.asking = true;
-    // If the grid runs an imperfect circuit, it restarts with the first perfect one.
-    if (!this.perfect && this.chosen.perfect) this.renew = true;
-    if (this.renew) this.perfect = this.chosen.perfect;
+    // If the grid runs a circuit that still learns, it restarts with the first one that is done.
+    if (!this.done && this.chosen.done) this.renew = true;
+    if (this.renew) this.done = this.chosen.done;
     const { renew } = this;
     this.renew = false;
     const stale = this.grids.stale();
@@ -115,17 +147,17 @@ export class BigPane {
       .catch((error: unknown) => {
         if (stale()) return;
         this.run(false);
-        write(this.error, reason(error));
+        this.fail(reason(error));
         this.renew = true;
       })
       .finally(() => (this.asking = false));
   }
 
   private question(renew: boolean): Promise<BigView> {
-    if (!renew) return this.client.ask({ ask: "big_advance", ms: ASK_MS });
+    if (!renew) return this.chosen.ask({ ask: "big_advance", ms: ASK_MS });
     const side = Number(this.size.value);
     const seed = Math.floor(Math.random() * 2 ** 32);
-    return this.client.ask({ ask: "big", width: side, height: side, seed, member: this.chosen.member });
+    return this.chosen.ask({ ask: "big", width: side, height: side, seed, member: this.chosen.member });
   }
 
   private take(view: BigView, fresh: boolean, nowMs: number): void {
@@ -151,8 +183,18 @@ export class BigPane {
     write(this.readouts.cells, short(cells));
     write(this.readouts.gates, short(gates));
     write(this.meaning, this.spoken());
-    this.cells.label(`The big grid, ${view.width} by ${view.height} cells, at step ${count(view.step)}`);
+    for (const cells of this.pictures) cells.label(`The big grid, ${view.width} by ${view.height} cells, at step ${count(view.step)}`);
+    this.writeOnStage();
     this.element.dataset.step = String(view.step);
+  }
+
+  private writeOnStage(): void {
+    const { onStage, view } = this;
+    const { cells, gates } = this.speed;
+    write(onStage.cells, cells ? short(cells) : "–");
+    write(onStage.about, "cells a second");
+    const gatesText = view?.gates === 0 ? "No gates yet, only copies" : `${short(gates)} gates a second`;
+    write(onStage.steps, view && cells ? `${gatesText}; step ${count(view.step)}` : "");
   }
 
   private spoken(): string {
@@ -172,12 +214,16 @@ export class BigPane {
     const { view } = this;
     if (!view) return;
     const { width, height, words: bits } = view;
-    const pixels = this.cells.pixels(width, height);
+    const [pixels, others] = this.pictures.map((cells) => cells.pixels(width, height)) as [Uint32Array, Uint32Array];
     const [off, on] = cellColours(this.chosen.shows).map(packed) as [number, number];
     const bytes = Math.ceil(width / 8);
     for (let y = 0; y < height; y++)
       for (let x = 0; x < width; x++) pixels[y * width + x] = (bits[y * bytes + (x >> 3)]! >> (x & 7)) & 1 ? on : off;
-    this.cells.draw();
+    others.set(pixels);
+    const enlarged = this.lens.pixels(LENS, LENS);
+    const corner = ((height - LENS) >> 1) * width + ((width - LENS) >> 1);
+    for (let y = 0; y < LENS; y++) enlarged.set(pixels.subarray(corner + y * width, corner + y * width + LENS), y * LENS);
+    for (const cells of [...this.pictures, this.lens]) cells.draw();
   }
 }
 

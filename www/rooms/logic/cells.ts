@@ -4,7 +4,7 @@ import { pen } from "../../parts/canvas";
 import { h } from "../../parts/dom";
 import { Surface } from "../../parts/loop";
 import { onTheme, palette } from "../../parts/theme";
-import { arrowOf, clamp, modified } from "../shared/keys";
+import { arrowOf, clamp, modified } from "../../parts/keys";
 import { cellColours, packed } from "./colours";
 import type { Picture, Shows } from "./protocol";
 
@@ -73,6 +73,7 @@ export class Cells {
       [this.picture.width, this.picture.height] = [width, height];
       this.image = new ImageData(width, height);
       this.element.style.aspectRatio = `${width} / ${height}`;
+      this.element.style.setProperty("--ratio", String(width / height));
     }
     return new Uint32Array(this.image!.data.buffer);
   }

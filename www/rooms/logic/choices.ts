@@ -92,11 +92,11 @@ export class GridChoices {
   }
 
   /**
-   * True if the grid runs soft gates. With the choice "settling", a pattern at its training size runs soft gates until the circuit is
-   * perfect.
+   * True if the grid runs soft gates. With the choice "settling", a pattern at its training size runs soft gates until its automaton
+   * is done.
    */
-  soft(perfect: boolean, rule: boolean): boolean {
-    return this.forms.value === "soft" || (this.forms.value === "settling" && this.sizes.selectedIndex === 0 && !rule && !perfect);
+  soft(done: boolean, rule: boolean): boolean {
+    return this.forms.value === "soft" || (this.forms.value === "settling" && this.sizes.selectedIndex === 0 && !rule && !done);
   }
 
   get how(): Damage {

@@ -1,6 +1,7 @@
 // The client of a run of the logic room.
 
 import type { Client } from "../../run/client";
+import type { Answerer } from "../../run/trained";
 import type { Answers, Experiment, Question, Shows } from "./protocol";
 
 export type LogicClient = Client<Question, Answers>;
@@ -9,21 +10,57 @@ export type LogicClient = Client<Question, Answers>;
 export const experimentOf = (client: LogicClient): Experiment => client.variant.about as Experiment;
 
 /**
- * Selection of the member that the panes show: the member that the visitor picked, otherwise the best. `updates`, `perfect` and `shows`
- * (the kind of cell colours) describe this member.
+ * Selection of the automaton that the panes show: that of the trained run, or the member of the visitor's run that the visitor picked,
+ * otherwise the best. `shows` is the kind of its cell colours.
  */
 export class Chosen {
   best = 0;
-  updates = 0;
-  perfect = false;
   shows: Shows = "channel";
+  /** Run whose automaton is shown. */
+  of: Answerer = "own";
   private picked: number | undefined;
+  private own = { updates: 0, perfect: false };
 
+  constructor(private readonly client: LogicClient) {}
+
+  /** Asks the run whose automaton is shown. */
+  ask<Asked extends Question>(question: Asked): Promise<Answers[Asked["ask"] & keyof Answers]> {
+    return this.client.ask(question, this.of);
+  }
+
+  /** Index of the automaton in its run. The trained run has one. */
   get member(): number {
+    return this.isOwn ? this.ownMember : 0;
+  }
+
+  get ownMember(): number {
     return this.picked ?? this.best;
+  }
+
+  /** Name of the automaton; two automata have different names. */
+  get name(): string {
+    return `${this.of} ${this.member}`;
+  }
+
+  get updates(): number {
+    return this.isOwn ? this.own.updates : 0;
+  }
+
+  /** True if the automaton learns no more: it is perfect, or that of the trained run. */
+  get done(): boolean {
+    return !this.isOwn || this.own.perfect;
+  }
+
+  /** Sets the state of the visitor's member. */
+  set(updates: number, perfect: boolean): void {
+    this.own = { updates, perfect };
   }
 
   pick(member: number | undefined): void {
     this.picked = member;
+  }
+
+  private get isOwn(): boolean {
+    return this.of === "own";
   }
 }

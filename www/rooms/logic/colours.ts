@@ -20,7 +20,7 @@ const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "wh
 
 /** Colours of cells by value: two colours (off and on), or eight. */
 export function cellColours(shows: Shows): Rgb[] {
-  return shows === "rgb" ? EIGHT : [rgb("line"), rgb("accent")];
+  return shows === "rgb" ? EIGHT : [rgb("raised"), rgb("agent")];
 }
 
 export const cellName = (shows: Shows, value: number): string => (shows === "rgb" ? NAMES[value]! : value ? "on" : "off");
@@ -55,13 +55,13 @@ export function mixed(colours: Rgb[], soft: Float32Array, cells: number, out: Ui
 /** Colours of the operations 0 to 7, for the light and the dark theme. The complement of an operation has the same colour and a notch. */
 const FAMILIES: [light: string, dark: string][] = [
   ["#3f4641", "#bfc4bc"], // false, true
-  ["#2560a8", "#7fb0f2"], // and
-  ["#0f7f86", "#57c7cd"], // a and not b
-  ["#a3a69c", "#7b827a"], // a
-  ["#8b3a8f", "#d79be2"], // b and not a
-  ["#b9975b", "#a5864f"], // b
-  ["#b3382c", "#f07d6c"], // xor
-  ["#1d7a4b", "#74cf9f"], // or
+  ["#2560a8", "#6ea6f0"], // and
+  ["#16888f", "#4fc6cd"], // a and not b
+  ["#9aa198", "#6d756d"], // a
+  ["#8d4bc0", "#c69af2"], // b and not a
+  ["#b09a68", "#8f7b4e"], // b
+  ["#b3382c", "#f0806f"], // xor
+  ["#c07a10", "#eab04a"], // or
 ];
 
 /** Colour of an operation. `opposite` is true if the operation is the complement of one in `FAMILIES`. */

@@ -5,9 +5,9 @@ import { button, h, markup, write } from "../../parts/dom";
 import { count } from "../../parts/format";
 import { touch } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
-import { clamp, modified } from "../shared/keys";
+import { clamp, modified } from "../../parts/keys";
 import { opColour } from "./colours";
-import { drawingOf } from "./drawing";
+import { drawingOf, NAMED, pictured } from "./drawing";
 import { placed, type Placed, type Wire } from "./layout";
 import { OPS, reads } from "./ops";
 import type { CircuitView } from "./protocol";
@@ -38,7 +38,8 @@ export class Diagram {
   private zoom = 1;
   private at: number | undefined;
 
-  constructor() {
+  /** With `ratio`, the diagram is a picture of the whole circuit without names. The style sheet scales it to a box of this ratio. */
+  constructor(private readonly ratio?: number) {
     const small = (words: string, label: string, run: () => void): HTMLButtonElement =>
       button(words, run, { class: "small", "aria-label": label, title: label });
     this.tools = h("div.row.circuit-tools", { hidden: true }, [
@@ -73,17 +74,18 @@ export class Diagram {
       this.clear();
       return write(
         this.named,
-        `${count(gates.length)} gates, too many to follow. Most will become pass-through or dead as the circuit learns. “Redraw” draws ` +
-          `it anyway.`,
+        `${count(gates.length)} gates, too many to follow. Most will become pass-through or dead as the circuit learns.` +
+          (this.ratio ? "" : " “Redraw” draws it anyway."),
       );
     }
     const layout = placed(circuit);
     this.view.hidden = this.tools.hidden = false;
-    this.view.replaceChildren(markup(drawingOf(circuit, layout)));
+    const { ratio } = this;
+    this.view.replaceChildren(markup(drawingOf(circuit, layout, ratio ? pictured(layout, ratio) : NAMED)));
     const all = <E extends SVGElement>(name: string): E[] => [...this.view.querySelectorAll<E>(name)];
     const nodes = all<SVGGElement>(".node");
     // Names of inputs are set as text and not as markup.
-    inputs.forEach((name, k) => (nodes[k]!.querySelector("text")!.textContent = name));
+    if (!ratio) inputs.forEach((name, k) => (nodes[k]!.querySelector("text")!.textContent = name));
     const paths = all<SVGPathElement>(".wire");
     const wires = layout.wires.map(({ from, to }, k) => ({
       path: paths[k]!,
@@ -124,7 +126,7 @@ export class Diagram {
   private setZoom(zoom: number): void {
     this.zoom = clamp(zoom, LEAST_ZOOM, MOST_ZOOM);
     const svg = this.drawn?.svg;
-    if (svg) svg.style.width = `${svg.viewBox.baseVal.width * this.zoom}px`;
+    if (svg && !this.ratio) svg.style.width = `${svg.viewBox.baseVal.width * this.zoom}px`;
   }
 
   /** Zooms so that the diagram has the width of its view. The zoom is between `least` and 1. */

@@ -1,12 +1,33 @@
 // SVG markup of a circuit: wires, and standard gate symbols with bubbles for inversion.
 
+import { clamp } from "../../parts/keys";
 import { reads } from "./ops";
 import type { Placed, Point, Wire } from "./layout";
 import type { CircuitView } from "./protocol";
 
-/** Width of a layer, height of a row, and width and height of a gate, in px at zoom 1. */
-const [LAYER, ROW, WIDE, TALL] = [76, 28, 30, 20];
-const MARGIN = { left: 142, right: 84, top: 16 };
+/** Width and height of a gate, in px at zoom 1. */
+const [WIDE, TALL] = [30, 20];
+
+/** Arrangement of a drawing: width of a layer, height of a row, and margins, in px at zoom 1. */
+export type Arrangement = { layer: number; row: number; margin: { left: number; right: number; top: number }; named: boolean };
+const [LAYER, ROW] = [76, 28];
+/** Arrangement for a diagram in which inputs and outputs have names. */
+export const NAMED: Arrangement = { layer: LAYER, row: ROW, margin: { left: 142, right: 84, top: 16 }, named: true };
+
+/** Largest factor by which a picture is stretched. */
+const MOST_STRETCH = 2;
+
+/** Arrangement for a picture without names whose ratio of width to height is near `ratio`. Gates keep their form. */
+export function pictured({ layers, rows }: Placed, ratio: number): Arrangement {
+  const margin = { left: 12, right: 12, top: 4 };
+  const stretch = (ratio * (rows * ROW)) / ((layers - 1) * LAYER);
+  return {
+    layer: LAYER * clamp(stretch, 1, MOST_STRETCH),
+    row: ROW * clamp(1 / stretch, 1, MOST_STRETCH),
+    margin,
+    named: false,
+  };
+}
 
 /** Symbol of a gate: its shape, and whether the output, input `a` and input `b` are inverted. */
 type Symbol = { shape: "and" | "or" | "xor" | "buffer" | "constant"; out: boolean; a: boolean; b: boolean };
@@ -40,9 +61,6 @@ const SHAPES: Record<Symbol["shape"], string> = {
   constant: `M${-H} ${-H}H${H}V${H}H${-H}Z`,
 };
 
-/** Converts layout units to pixels. */
-const at = ({ x, y }: Point): Point => ({ x: MARGIN.left + x * LAYER, y: MARGIN.top + (y + 0.5) * ROW });
-
 /** Height from which a wire arrives at a gate. `b` selects the gate's second input. */
 function height({ wires, nodes }: Placed, from: Wire, gate: number, b: boolean): number {
   const wire = wires.find(({ from: one, to }) => one === from && "gate" in to && to.gate === gate && to.b === b);
@@ -59,8 +77,9 @@ function portsOf({ gates }: CircuitView, layout: Placed): (gate: number, b: bool
 }
 
 /** Markup of the diagram. It contains no text from outside; the caller sets the names of inputs later as text. */
-export function drawingOf(circuit: CircuitView, layout: Placed): string {
+export function drawingOf(circuit: CircuitView, layout: Placed, { layer, row, margin, named }: Arrangement): string {
   const { inputs, gates, outputs } = circuit;
+  const at = ({ x, y }: Point): Point => ({ x: margin.left + x * layer, y: margin.top + (y + 0.5) * row });
   const port = portsOf(circuit, layout);
   const wires = layout.wires.map(({ from, to, through }) => {
     const start = at(layout.nodes[from]!);
@@ -78,16 +97,17 @@ export function drawingOf(circuit: CircuitView, layout: Placed): string {
   const nodes = layout.nodes.map((place, node) => {
     const { x, y } = at(place);
     const gate = node - inputs.length;
-    const inner = gate < 0 ? `<circle r="4"/><text x="-9" y="4" text-anchor="end"></text>` : gateOf(gates[gate]!.op, (b) => port(gate, b));
-    return `<g class="node ${gate < 0 ? "input" : "gate"}" data-node="${node}" transform="translate(${x} ${round(y)})">${inner}</g>`;
+    const name = named ? `<text x="-9" y="4" text-anchor="end"></text>` : "";
+    const inner = gate < 0 ? `<circle r="4"/>${name}` : gateOf(gates[gate]!.op, (b) => port(gate, b));
+    return `<g class="node ${gate < 0 ? "input" : "gate"}" data-node="${node}" transform="translate(${round(x)} ${round(y)})">${inner}</g>`;
   });
   const ends = layout.outputs.map((place, k) => {
     const { x, y } = at(place);
-    const name = outputs.length === 1 ? "next state" : `channel ${k}`;
-    return `<g class="end" transform="translate(${x} ${round(y)})"><circle r="4"/><text x="9" y="4">${name}</text></g>`;
+    const name = named ? `<text x="9" y="4">${outputs.length === 1 ? "next state" : `channel ${k}`}</text>` : "";
+    return `<g class="end" transform="translate(${round(x)} ${round(y)})"><circle r="4"/>${name}</g>`;
   });
-  const width = MARGIN.left + (layout.layers - 1) * LAYER + MARGIN.right;
-  const tall = Math.ceil(2 * MARGIN.top + layout.rows * ROW);
+  const width = margin.left + (layout.layers - 1) * layer + margin.right;
+  const tall = Math.ceil(2 * margin.top + layout.rows * row);
   return `<svg viewBox="0 0 ${width} ${tall}" aria-hidden="true">${[...wires, ...nodes, ...ends].join("")}</svg>`;
 }
 

@@ -1,27 +1,29 @@
-// All gates of a member as coloured squares, layer by layer. A square's colour shows the most probable operation of its gate, the opacity
-// the probability of this operation. Gates settle from soft to hard as the member learns.
+// The gates of a member that compute, as squares in one row per layer, sorted by operation. A square's colour shows the most probable
+// operation of its gate, the opacity the probability of this operation. Gates settle from soft to hard as the member learns. Gates that
+// only pass an input on, as all do at first, are counted but not drawn.
 
-import { pen } from "../../parts/canvas";
+import { font, pen } from "../../parts/canvas";
 import { h, pane, write } from "../../parts/dom";
 import { count } from "../../parts/format";
 import { animate, Surface, touch } from "../../parts/loop";
 import { onTheme, palette } from "../../parts/theme";
 import { floats } from "../../run/floats";
 import { Asker } from "../shared/asking";
-import { clamp, modified } from "../shared/keys";
-import type { Chosen, LogicClient } from "./client";
+import { arrowOf, clamp, modified } from "../../parts/keys";
+import type { Chosen } from "./client";
 import { opColour } from "./colours";
-import { OPS } from "./ops";
+import { OPS, passes } from "./ops";
 import type { AutomatonView } from "./protocol";
 
 const ASK_EVERY_MS = 500;
-const GAP = 12;
-const LABEL = 14;
-const MOST_HEIGHT = 330;
+/** Space for the names of layers, height of a row, and largest width and height of a square, in px. */
+const [LABEL, ROW, WIDE, TALL] = [36, 16, 12, 12];
 const SETTLED = 0.9;
+/** Order of the operations in a row: families side by side. */
+const ORDER = [1, 14, 2, 13, 4, 11, 7, 8, 6, 9, 12, 10, 0, 15];
 
-/** Block of squares for the gates of a layer. `first` is the index of its first gate; `x` and `y` are its position. */
-type Block = { name: string; spoken: string; first: number; count: number; columns: number; x: number; y: number };
+/** A layer: the index of its first gate, its number of gates, and the gates that compute, sorted by operation. */
+type Layer = { name: string; spoken: string; first: number; count: number; gates: number[] };
 
 const percent = (share: number): string => `${Math.round(100 * share)}%`;
 
@@ -30,40 +32,42 @@ export class GatesPane {
   private readonly canvas = h("canvas.gates-picture", { role: "application", tabindex: 0 });
   private readonly now = h("output.number");
   private readonly named = h("p.small.gate-named", { role: "status" });
-  private readonly legend: { button: HTMLButtonElement; count: HTMLElement }[];
+  private readonly legend: { op: number; button: HTMLButtonElement; count: HTMLElement }[];
+  private readonly passing = h("span.op-count");
   private readonly surface: Surface;
   private automaton: AutomatonView | undefined;
   private ops: Uint8Array = new Uint8Array();
   private certainty = new Float32Array();
-  private blocks: Block[] = [];
-  private cell = 6;
+  private layers: Layer[] = [];
+  /** Width of a square. */
+  private wide = WIDE;
   /** Index of the selected gate. */
   private at: number | undefined;
   /** Operation that the legend highlights; undefined if none. */
   private picked: number | undefined;
   private readonly asker = new Asker();
 
-  constructor(
-    private readonly client: LogicClient,
-    private readonly chosen: Chosen,
-  ) {
-    this.legend = OPS.map(({ name, plain }, op) => {
+  constructor(private readonly chosen: Chosen) {
+    this.legend = ORDER.map((op) => {
+      const { name, plain } = OPS[op]!;
       const number = h("span.op-count");
       const button = h("button.quiet.small.op", { "aria-pressed": "false", title: `${name}: ${plain}`, onclick: () => this.pick(op) }, [
         h("span.op-swatch", { "aria-hidden": "true" }),
         h("span.op-name", name),
-        h("span.unseen", `, ${plain}: `),
         number,
+        h("span.unseen", `, ${plain}`),
       ]);
-      return { button, count: number };
+      return { op, button, count: number };
     });
     this.element = pane(
-      "gates",
+      "gates card",
       "Gates",
       [this.now],
       [
         h("p.about", [
-          "One square per gate: colour = operation, opacity = certainty. Kernels (K) read neighbours; update layers (U) compute the state.",
+          "One square per gate that computes: its colour is the operation, its opacity the certainty. The others, ",
+          this.passing,
+          ", only pass a bit on. Kernels (K) read the neighbours, update layers (U) compute the next state.",
         ]),
         this.canvas,
         this.named,
@@ -72,7 +76,7 @@ export class GatesPane {
         ]),
       ],
     );
-    this.surface = new Surface(this.canvas, () => this.layOut());
+    this.surface = new Surface(this.canvas, () => (this.sort(), this.draw()));
     for (const kind of ["pointermove", "pointerdown"] as const)
       this.canvas.addEventListener(kind, (event) => this.point(this.under(event)));
     for (const kind of ["pointerleave", "blur"]) this.canvas.addEventListener(kind, () => this.point(undefined));
@@ -87,13 +91,24 @@ export class GatesPane {
     this.asker.turns.take();
     this.ops = new Uint8Array();
     this.automaton = undefined;
+    this.layers = [];
+    this.at = undefined;
     this.updateText();
     this.draw();
   }
 
   setAutomaton(automaton: AutomatonView): void {
     this.automaton = automaton;
-    this.layOut();
+    let first = 0;
+    const layer = (kind: string, spoken: string, k: number, count: number): Layer => {
+      first += count;
+      return { name: `${kind}${k + 1}`, spoken: `${spoken} layer ${k + 1}`, first: first - count, count, gates: [] };
+    };
+    this.layers = [
+      ...automaton.perception.map((gates, k) => layer("K", "kernel", k, automaton.kernels * gates)),
+      ...automaton.update.map((gates, k) => layer("U", "update", k, gates)),
+    ];
+    this.canvas.style.height = `${this.layers.length * ROW}px`;
     this.ask();
   }
 
@@ -104,10 +119,11 @@ export class GatesPane {
   private ask(): void {
     if (!this.automaton) return;
     this.asker.ask(
-      () => this.client.ask({ ask: "gates", member: this.chosen.member }),
+      () => this.chosen.ask({ ask: "gates", member: this.chosen.member }),
       ({ ops, certainty }) => {
         this.ops = ops;
         this.certainty = Float32Array.from(floats(certainty));
+        this.sort();
         this.updateText();
         this.draw();
       },
@@ -121,9 +137,11 @@ export class GatesPane {
       counts[op]!++;
       if (this.certainty[k]! >= SETTLED) settled++;
     });
-    this.legend.forEach(({ count: number }, op) => write(number, count(counts[op]!)));
+    this.legend.forEach(({ op, count: number }) => write(number, count(counts[op]!)));
     const all = this.ops.length;
-    write(this.now, all ? `${percent(settled / all)} settled` : "");
+    const passing = counts.reduce((sum, n, op) => (passes(op) ? sum + n : sum), 0);
+    write(this.passing, count(passing));
+    write(this.now, all ? `${count(all - passing)} of ${count(all)} compute` : "");
     const most = counts.map((n, op) => ({ n, op })).sort((a, b) => b.n - a.n);
     const words = all
       ? `${count(all)} gates, ${percent(settled / all)} settled; most are ${most
@@ -132,22 +150,19 @@ export class GatesPane {
           .join(", ")}. Arrow keys move between gates.`
       : "nothing yet";
     this.canvas.setAttribute("aria-label", `Gates: ${words}`);
-    if (this.at === undefined)
-      write(
-        this.named,
-        all ? (touch() ? "Touch a gate to see its operation." : "Point at a gate or use the arrow keys to see its operation.") : "",
-      );
-    else this.name(this.at);
+    if (this.at !== undefined) return this.name(this.at);
+    const how = touch() ? "Touch a gate to see its operation." : "Point at a gate or use the arrow keys to see its operation.";
+    write(this.named, !all ? "" : passing === all ? "No gate computes yet. Each passes its first input on." : how);
   }
 
   private pick(op: number): void {
     this.picked = this.picked === op ? undefined : op;
-    this.legend.forEach(({ button }, k) => button.setAttribute("aria-pressed", String(k === this.picked)));
+    for (const one of this.legend) one.button.setAttribute("aria-pressed", String(one.op === this.picked));
     this.draw();
   }
 
   private recolour(): void {
-    this.legend.forEach(({ button }, op) => {
+    this.legend.forEach(({ op, button }) => {
       const { colour, opposite } = opColour(op);
       button.style.setProperty("--op", colour);
       button.classList.toggle("opposite", opposite);
@@ -157,60 +172,25 @@ export class GatesPane {
 
   // ---- layout
 
-  private layOut(): void {
-    const { automaton } = this;
-    const { width } = this.surface;
-    if (!automaton || width === 0) return;
-    const layers: Omit<Block, "first" | "x" | "y">[] = [
-      ...automaton.perception.map((gates, k) => ({
-        name: `K${k + 1}`,
-        spoken: `kernel layer ${k + 1}`,
-        count: automaton.kernels * gates,
-        columns: automaton.kernels > 4 ? gates : automaton.kernels * Math.min(gates, 2),
-      })),
-      ...automaton.update.map((gates, k) => ({
-        name: `U${k + 1}`,
-        spoken: `update layer ${k + 1}`,
-        count: gates,
-        columns: 2 ** Math.ceil(Math.log2(Math.sqrt(gates))),
-      })),
-    ];
-    let height = 0;
-    for (this.cell = 9; this.cell >= 2; this.cell--) {
-      let [x, y, low, first] = [0, 0, 0, 0];
-      this.blocks = layers.map((layer) => {
-        const [wide, tall] = [layer.columns * this.cell, LABEL + Math.ceil(layer.count / layer.columns) * this.cell];
-        if (x > 0 && x + wide > width) [x, y, low] = [0, y + low + GAP / 2, 0];
-        const block = { ...layer, first, x, y };
-        x += wide + GAP;
-        low = Math.max(low, tall);
-        first += layer.count;
-        return block;
-      });
-      height = y + low;
-      if (height <= MOST_HEIGHT) break;
-    }
-    const style = `${height + 2}px`;
-    if (this.canvas.style.height !== style) this.canvas.style.height = style;
-    else this.draw();
+  /** Sorts the gates that compute, and sets the width of a square so that the longest row fits. */
+  private sort(): void {
+    for (const layer of this.layers)
+      layer.gates = Array.from({ length: layer.count }, (_, k) => layer.first + k)
+        .filter((gate) => !passes(this.ops[gate]!))
+        .sort((a, b) => ORDER.indexOf(this.ops[a]!) - ORDER.indexOf(this.ops[b]!));
+    const longest = Math.max(1, ...this.layers.map(({ gates }) => gates.length));
+    this.wide = Math.min(WIDE, (this.surface.width - LABEL) / longest);
+    if (this.at !== undefined && passes(this.ops[this.at]!)) this.at = undefined;
   }
 
-  private place(gate: number): { block: Block; x: number; y: number } | undefined {
-    const block = this.blocks.find(({ first, count: gates }) => gate >= first && gate < first + gates);
-    if (!block) return undefined;
-    const k = gate - block.first;
-    return { block, x: block.x + (k % block.columns) * this.cell, y: block.y + LABEL + Math.floor(k / block.columns) * this.cell };
+  private layerOf(gate: number): Layer | undefined {
+    return this.layers.find(({ first, count: gates }) => gate >= first && gate < first + gates);
   }
 
   private under(event: PointerEvent): number | undefined {
     const box = this.canvas.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    for (const block of this.blocks) {
-      const [column, row] = [Math.floor((x - block.x) / this.cell), Math.floor((y - block.y - LABEL) / this.cell)];
-      const k = row * block.columns + column;
-      if (column >= 0 && column < block.columns && row >= 0 && k < block.count) return block.first + k;
-    }
-    return undefined;
+    const layer = this.layers[Math.floor((event.clientY - box.top) / ROW)];
+    return layer?.gates[Math.floor((event.clientX - box.left - LABEL) / this.wide)];
   }
 
   private point(gate: number | undefined): void {
@@ -221,29 +201,33 @@ export class GatesPane {
   }
 
   private name(gate: number): void {
-    const found = this.place(gate);
-    const op = this.ops[gate];
-    if (!found || op === undefined) return;
-    const { block } = found;
-    const { automaton } = this;
-    const within = gate - block.first;
-    const kernel = block.name.startsWith("K") && automaton ? `, kernel ${Math.floor((within * automaton.kernels) / block.count) + 1}` : "";
-    write(
-      this.named,
-      `Gate ${within + 1} of ${block.spoken}${kernel}: ${OPS[op]!.name} (${OPS[op]!.plain}), ${percent(this.certainty[gate]!)} certain.`,
-    );
+    const layer = this.layerOf(gate);
+    if (!layer) return;
+    const { name, plain } = OPS[this.ops[gate]!]!;
+    const within = gate - layer.first;
+    const kernels = layer.name.startsWith("K") ? (this.automaton?.kernels ?? 0) : 0;
+    const kernel = kernels ? `, kernel ${Math.floor((within * kernels) / layer.count) + 1}` : "";
+    write(this.named, `Gate ${within + 1} of ${layer.spoken}${kernel}: ${name} (${plain}), ${percent(this.certainty[gate]!)} certain.`);
   }
 
   private key(event: KeyboardEvent): void {
-    if (modified(event) || !this.ops.length) return;
-    const at = this.at ?? 0;
-    const columns = this.place(at)?.block.columns ?? 1;
-    const way: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
-    const jump: Record<string, number> = { Home: 0, End: this.ops.length - 1 };
-    const next = event.key in jump ? jump[event.key]! : at + (way[event.key] ?? NaN);
-    if (Number.isNaN(next)) return;
+    if (modified(event)) return;
+    const next = this.next(event);
+    if (next === undefined) return;
     event.preventDefault();
-    this.point(this.at === undefined ? 0 : clamp(next, 0, this.ops.length - 1));
+    this.point(next);
+  }
+
+  /** The gate that a key selects: the first, the last, the next one in the row, or one in the next row that has gates. */
+  private next(event: KeyboardEvent): number | undefined {
+    const rows = this.layers.map(({ gates }) => gates).filter(({ length }) => length);
+    const row = rows.findIndex((gates) => gates.includes(this.at!));
+    const arrow = arrowOf(event);
+    if (event.key === "End") return rows.at(-1)?.at(-1);
+    if (event.key === "Home" || (arrow && row < 0)) return rows[0]?.[0];
+    if (!arrow) return undefined;
+    const to = rows[clamp(row + arrow[1], 0, rows.length - 1)]!;
+    return to[clamp(rows[row]!.indexOf(this.at!) + arrow[0], 0, to.length - 1)];
   }
 
   // ---- drawing
@@ -251,34 +235,33 @@ export class GatesPane {
   private draw(): void {
     const c = this.surface.begin();
     if (!this.ops.length) return;
-    const size = this.cell - (this.cell > 3 ? 1 : 0);
-    c.font = `10.5px ${getComputedStyle(this.element).fontFamily}`;
-    c.textBaseline = "top";
-    for (const block of this.blocks) {
+    c.font = font(12);
+    c.textBaseline = "middle";
+    this.layers.forEach(({ name, gates }, row) => {
+      const y = row * ROW;
       c.globalAlpha = 1;
       c.fillStyle = palette.muted;
-      c.fillText(block.name, block.x, block.y);
-      for (let k = 0; k < block.count; k++) {
-        const gate = block.first + k;
-        const op = this.ops[gate]!;
-        const { colour, opposite } = opColour(op);
-        const [x, y] = [block.x + (k % block.columns) * this.cell, block.y + LABEL + Math.floor(k / block.columns) * this.cell];
-        const out = this.picked !== undefined && op !== this.picked;
-        c.globalAlpha = out ? 0.06 : 0.12 + 0.88 * this.certainty[gate]!;
-        c.fillStyle = colour;
-        c.fillRect(x, y, size, size);
-        if (opposite && size >= 4 && !out) {
-          c.globalAlpha = 1;
-          c.fillStyle = palette.paper;
-          c.fillRect(x + size / 2 - 1, y + size / 2 - 1, 2, 2);
-        }
-      }
-    }
+      c.fillText(name, 0, y + ROW / 2);
+      gates.forEach((gate, k) => this.square(c, gate, LABEL + k * this.wide, y + (ROW - TALL) / 2));
+    });
     c.globalAlpha = 1;
-    const found = this.at === undefined ? undefined : this.place(this.at);
-    if (found) {
-      pen(c, palette.ink, 2);
-      c.strokeRect(found.x - 1.5, found.y - 1.5, size + 3, size + 3);
-    }
+    const row = this.layers.findIndex(({ gates }) => gates.includes(this.at!));
+    if (row < 0) return;
+    pen(c, palette.ink, 2);
+    c.strokeRect(LABEL + this.layers[row]!.gates.indexOf(this.at!) * this.wide - 1, row * ROW + 1, this.wide + 1, ROW - 2);
+  }
+
+  private square(c: CanvasRenderingContext2D, gate: number, x: number, y: number): void {
+    const op = this.ops[gate]!;
+    const { colour, opposite } = opColour(op);
+    const wide = this.wide - (this.wide > 4 ? 1 : 0);
+    const out = this.picked !== undefined && op !== this.picked;
+    c.globalAlpha = out ? 0.08 : 0.12 + 0.88 * this.certainty[gate]!;
+    c.fillStyle = colour;
+    c.fillRect(x, y, wide, TALL);
+    if (!opposite || wide < 5 || out) return;
+    c.globalAlpha = 1;
+    c.fillStyle = palette.raised;
+    c.fillRect(x + wide / 2 - 1.5, y + TALL / 2 - 1.5, 3, 3);
   }
 }

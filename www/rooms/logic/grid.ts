@@ -2,7 +2,7 @@
 // again with the member's newest gates.
 
 import type { Announcer } from "../../parts/announce";
-import { button, h, icon, id, pane, ticked, write } from "../../parts/dom";
+import { button, h, icon, id, ticked, write } from "../../parts/dom";
 import { count, percent } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { floats } from "../../run/floats";
@@ -26,7 +26,8 @@ const MOST_STEPS = 50;
 
 class Messages {
   readonly step = h("output.number");
-  readonly status = h("p.grid-status");
+  readonly wrong = h("output.stage-value");
+  readonly status = h("span.small.grid-status");
   readonly error = h("p.error", { role: "alert" });
   readonly cell = h("p.unseen", { role: "status" });
 }
@@ -37,12 +38,13 @@ export class GridPane {
   private readonly target = new Cells("Target");
   private readonly messages = new Messages();
   private readonly autoRestart = h("input", { type: "checkbox", role: "switch", id: id("by-itself"), checked: true });
-  private readonly playButton = h("button.strong.play-grid", { onclick: () => this.play(!this.playing) });
+  private readonly playButton = h("button.play-grid", { onclick: () => this.play(!this.playing) });
   private readonly choices: GridChoices;
   private readonly queue: GridQueue;
   private experiment: Experiment;
   private goal: Picture | null = null;
-  private member = 0;
+  /** Name of the automaton that computes the grid. */
+  private running = "";
   private view: GridView | undefined;
   private playing = true;
   private damaged = false;
@@ -55,7 +57,7 @@ export class GridPane {
     private readonly onStep: () => void,
   ) {
     this.experiment = experimentOf(client);
-    this.queue = new GridQueue(client, {
+    this.queue = new GridQueue(chosen, {
       begin: () => this.question(),
       damage: (spot) => ({ ask: "damage", ...spot, radius: this.cells.reach, how: this.choices.how }),
       took: (view, fresh) => this.took(view, fresh),
@@ -79,28 +81,26 @@ export class GridPane {
     );
     this.cells.reach = this.choices.brush;
     this.autoRestart.addEventListener("change", () => this.autoRestart.checked && this.again(true));
-    const { step, status, error, cell } = this.messages;
-    this.element = pane(
-      "grid-pane",
-      "The automaton",
-      [step, ticked(this.autoRestart, "Auto-restart")],
-      [
-        h("div.grid-field", [
-          h("div.grid-canvas", this.cells.element),
-          h("figure.target", this.target.element, h("figcaption.small", "target")),
+    const { step, wrong, status, error, cell } = this.messages;
+    this.element = h("section.stage-part.grid-pane", { "aria-label": "The automaton" }, [
+      h("div.stage-picture.grid-canvas", this.cells.element),
+      h("div.stage-facts", [
+        h("div.grid-facts", [
+          h("figure.target", this.target.element, h("figcaption.small", "Target")),
+          h("p.grid-step", h("span.small", "Step "), step),
         ]),
-        status,
+        h("p", wrong, status),
         error,
         cell,
-        h("div.row.grid-player", [
-          this.playButton,
-          h("button", { "aria-label": "One step", title: "One step (.)", onclick: () => this.stepOnce() }, icon("step")),
-          button("Reset", () => this.again(), { title: "Reset the grid (backspace)" }),
-          button("Damage the middle", () => this.damageMiddle(), { title: "Three touches of the brush" }),
-        ]),
-        this.choices.element,
-      ],
-    );
+      ]),
+      h("div.stage-actions.grid-player", [
+        button("Damage the middle", () => this.damageMiddle(), { class: "strong", title: "Three touches of the brush" }),
+        this.playButton,
+        h("button", { "aria-label": "One step", title: "One step (.)", onclick: () => this.stepOnce() }, icon("step")),
+        button("Reset", () => this.again(), { title: "Reset the grid (backspace)" }),
+      ]),
+      h("details.stage-more", h("summary", "Grid options"), ticked(this.autoRestart, "Auto-restart"), this.choices.element),
+    ]);
     this.setPlaying(true);
     animate(this.cells.element, (nowMs) => this.tick(nowMs));
   }
@@ -148,9 +148,9 @@ export class GridPane {
     if (now) this.again(this.autoRestart.checked);
   }
 
-  /** Restarts the grid with the member whose circuit is drawn, unless it runs that member already. */
-  setMember(member: number): void {
-    if (this.member !== member) this.again(this.autoRestart.checked);
+  /** Restarts the grid with the automaton whose circuit is drawn, unless it runs that automaton already. */
+  renewFor(name: string): void {
+    if (this.running !== name) this.again(this.autoRestart.checked);
   }
 
   /** The current target, with which the visitor can start a drawing. */
@@ -183,7 +183,10 @@ export class GridPane {
 
   private setPlaying(playing: boolean): void {
     this.playing = playing;
-    this.playButton.replaceChildren(icon(playing ? "pause" : "play"), playing ? "Pause" : "Run");
+    const name = playing ? "Pause the grid" : "Run the grid";
+    this.playButton.replaceChildren(icon(playing ? "pause" : "play"));
+    this.playButton.setAttribute("aria-label", name);
+    this.playButton.title = `${name} (space)`;
   }
 
   private stepOnce(): void {
@@ -202,7 +205,6 @@ export class GridPane {
   private damage(x: number, y: number): void {
     this.autoRestart.checked = false;
     if (this.queue.renewing) return;
-    if (!this.playing && !this.damaged) write(this.messages.status, "Damaged. Run it to see whether it heals.");
     this.damaged = true;
     this.queue.damage({ x, y });
   }
@@ -222,9 +224,9 @@ export class GridPane {
 
   private question(): Ask<"grid"> {
     const [width, height] = this.choices.size;
-    const { member, perfect } = this.chosen;
-    this.member = member;
-    const soft = this.choices.soft(perfect, this.experiment.rule);
+    const { member, name, done } = this.chosen;
+    this.running = name;
+    const soft = this.choices.soft(done, this.experiment.rule);
     return { ask: "grid", width, height, start: this.choices.start, seed: Math.floor(Math.random() * 2 ** 32), member, soft };
   }
 
@@ -258,8 +260,9 @@ export class GridPane {
     this.view = view;
     this.paint();
     const { step, wrong } = view;
-    write(this.messages.step, `${view.soft.length ? "soft, " : ""}step ${count(step)}`);
-    write(this.messages.status, this.experiment.rule ? ruledStatus(view) : this.drawnStatus(view));
+    write(this.messages.step, count(step));
+    write(this.messages.wrong, wrong === null ? "–" : percent(wrong));
+    write(this.messages.status, this.statusOf(view));
     this.cells.label(
       `The grid, ${view.width} by ${view.height} cells: ${wrong === null ? `step ${step}` : `${percent(wrong)} wrong`}. Arrow keys ` +
         `move the cursor, enter damages, space runs or pauses.`,
@@ -269,11 +272,14 @@ export class GridPane {
     this.onStep();
   }
 
-  private drawnStatus({ step, wrong }: GridView): string {
-    const { steps } = this.experiment;
-    const end = step <= steps ? "" : `, ${count(step - steps)} more than in training`;
-    if (wrong === null) return `After ${stepsText(step)}${end}.`;
-    return `${wrongText(wrong)} after ${stepsText(step)}${end}.${this.damaged && wrong === 0 ? " Healed." : ""}`;
+  private statusOf({ step, wrong, soft }: GridView): string {
+    const { rule, steps } = this.experiment;
+    if (wrong === null) return "There is no target of this size.";
+    if (rule) return "of cells wrong in the last step";
+    if (this.damaged && wrong === 0) return "of cells wrong. Healed.";
+    if (this.damaged && !this.playing) return "of cells wrong. Run it to see whether it heals.";
+    const beyond = step > steps ? `, ${count(step - steps)} steps beyond training` : "";
+    return `of cells wrong${beyond}${soft.length ? "; gates still soft" : ""}`;
   }
 
   private recolour(): void {
@@ -290,12 +296,4 @@ export class GridPane {
     mixed(cellColours(this.chosen.shows), soft, view.width * view.height, cells.pixels(view.width, view.height));
     cells.draw();
   }
-}
-
-const stepsText = (step: number): string => (step === 1 ? "1 step" : `${count(step)} steps`);
-const wrongText = (wrong: number): string => (wrong === 0 ? "No wrong cells" : `${percent(wrong)} of cells wrong`);
-
-function ruledStatus({ step, wrong }: GridView): string {
-  if (wrong === null) return `After ${stepsText(step)}.`;
-  return `${wrongText(wrong)} after ${stepsText(step)}.`;
 }

@@ -2,6 +2,7 @@
 // damage, download, and run on a big grid.
 
 import type { RoomExtension } from "../../parts/room";
+import { percent } from "../../parts/format";
 import { knobToCurve } from "../../parts/tour";
 import type { Experiment } from "./protocol";
 import type { LogicClient } from "./client";
@@ -15,15 +16,15 @@ export const extension: RoomExtension<LogicClient> = {
   knobs: ["lr", "patience", "weight_decay"],
   tour: [
     {
-      at: ".grid-canvas",
+      at: ".logic-stage",
       heading: "Gates that learn",
-      words: "Every cell runs the same small circuit of learned logic gates. This grid runs the best circuit so far.",
+      words: "Every cell runs the same small circuit of learned logic gates. Damage cells and watch the circuit repair them.",
     },
     { at: ".returns", heading: "The curve", words: "The share of cells that the hardened circuit gets right. At 100% it is exact." },
     ...knobToCurve("Drag the learning rate far to either side."),
-    { at: ".grid-canvas", heading: "Now you", words: "Damage cells and watch whether the circuit repairs them." },
   ],
   can: ["Damage the grid and watch it heal.", "Inspect the circuit, run it on a large grid, and download it as Verilog or Rust."],
+  trained: { variant: "lizard", column: "perfect", level: (share) => `${percent(share)} of cells right` },
   gestures: [{ shown: "draw on the grid", does: "damages cells" }],
   view: (page) => new LogicView(page),
 };

@@ -28,3 +28,6 @@ export const reads = (op: number): { a: boolean; b: boolean } => ({
   a: apply(op, false, false) !== apply(op, true, false) || apply(op, false, true) !== apply(op, true, true),
   b: apply(op, false, false) !== apply(op, false, true) || apply(op, true, false) !== apply(op, true, true),
 });
+
+/** True if an operation only passes one of its inputs on. */
+export const passes = (op: number): boolean => op === 3 || op === 5;

@@ -51,7 +51,12 @@ export class OwnPane {
   private readonly message = h("p.unseen", { role: "status" });
   private readonly drawError = h("p.error", { role: "alert" });
   private readonly ruleError = h("p.error", { role: "alert", id: id("rule-error") });
-  private readonly rule = line("rule", { value: "B36/S23", autocapitalize: "characters", "aria-describedby": this.ruleError.id });
+  private readonly rule = line("rule", { value: RULES[1]!.rule, autocapitalize: "characters", "aria-describedby": this.ruleError.id });
+  private readonly known = select(
+    "known-rules",
+    RULES.map(({ rule, name }) => [rule, `${name} ${rule}`]),
+    RULES[1]!.rule,
+  );
   private readonly colours = select("own-colours", [
     ["channel", "on and off"],
     ["rgb", "eight colours"],
@@ -83,7 +88,7 @@ export class OwnPane {
         labelled("Size", this.side),
         labelled("Colours", this.colours),
         button("Clear", () => this.fill(() => 0)),
-        button("Start from the target above", () => this.begin()),
+        button("Start from the present target", () => this.begin()),
       ]),
       this.palette,
       this.cells.element,
@@ -92,10 +97,15 @@ export class OwnPane {
       h("p.row", [button("Train on this drawing", () => this.draw(), { class: "strong" })]),
     ]);
     const writing = form("own-form wrap foot", () => this.type(), [
+      labelled("Known rules", this.known),
       labelled("Rule: births / survivals by neighbours", this.rule, "field grow"),
       h("button.strong", { type: "submit" }, "Train on this rule"),
     ]);
     this.rule.addEventListener("input", () => this.refuse(""));
+    this.known.addEventListener("change", () => {
+      this.rule.value = this.known.value;
+      this.refuse("");
+    });
     const typing = h("section", { "aria-label": "Type a rule" }, [
       h("h3", "Type a rule"),
       h("p.small", [
@@ -104,9 +114,6 @@ export class OwnPane {
       ]),
       writing,
       this.ruleError,
-      h("p.row", [
-        RULES.map(({ rule, name }) => button(`${name} ${rule}`, () => ((this.rule.value = rule), this.refuse("")), { class: "small" })),
-      ]),
     ]);
     this.element = h("div.own-target", drawing, typing);
     this.updateColours();

@@ -2,7 +2,7 @@
 // selected member.
 
 import type { Announcer } from "../../parts/announce";
-import { h, id, pane, ticked, write } from "../../parts/dom";
+import { h, id, ticked, write } from "../../parts/dom";
 import { count, figure, percent } from "../../parts/format";
 import { Asker } from "../shared/asking";
 import type { Chosen, LogicClient } from "./client";
@@ -47,11 +47,11 @@ export class PopulationPane {
     private readonly received: (view: PopulationView) => void,
   ) {
     this.follow.addEventListener("change", () => {
-      this.chosen.pick(this.follow.checked ? undefined : this.chosen.member);
+      this.chosen.pick(this.follow.checked ? undefined : this.chosen.ownMember);
       this.show();
       this.changed(true);
     });
-    this.element = pane("population", "Population", [this.rate, ticked(this.follow, "Follow the best")], [this.about, this.list]);
+    this.element = h("div.population", h("div.row", this.rate, ticked(this.follow, "Follow the best")), this.about, this.list);
   }
 
   begin(): void {
@@ -79,16 +79,15 @@ export class PopulationPane {
   }
 
   private take(view: PopulationView): void {
-    const before = this.chosen.member;
+    const before = this.chosen.ownMember;
     this.chosen.best = view.best;
     this.announceChanges(view);
     this.newest = view;
-    const member = view.members[this.chosen.member];
-    this.chosen.updates = member?.updates ?? 0;
-    this.chosen.perfect = member?.state === "perfect";
+    const member = view.members[this.chosen.ownMember];
+    this.chosen.set(member?.updates ?? 0, member?.state === "perfect");
     this.show();
     this.received(view);
-    if (before !== this.chosen.member) this.changed(false);
+    if (before !== this.chosen.ownMember) this.changed(false);
   }
 
   private announceChanges({ members }: PopulationView): void {
@@ -138,10 +137,10 @@ export class PopulationPane {
       cells.element,
       name,
       h("span.member-state", mark, " ", state),
-      h("span.unseen", ", loss soft and hard: "),
       losses,
-      h("span.unseen", ", "),
+      " ",
       updates,
+      h("span.unseen", "; the numbers are the soft and the hard loss"),
     ]);
     return { restartedMs: -Infinity, item: h("li", button), button, cells, name, mark, state, losses, updates };
   }
@@ -160,7 +159,7 @@ export class PopulationPane {
     const { word, mark } = states[kind];
     write(sign, mark);
     write(state, word);
-    const chosen = k === this.chosen.member;
+    const chosen = k === this.chosen.ownMember;
     button.className = `member ${kind}`;
     button.setAttribute("aria-pressed", String(chosen));
     const soft = member.loss === null ? "–" : figure(member.loss);

@@ -1,7 +1,7 @@
 // Sends requests about a grid to the worker, one at a time. A new grid precedes damage, and damage precedes steps.
 
 import { Turns } from "../shared/asking";
-import type { LogicClient } from "./client";
+import type { Chosen } from "./client";
 import type { GridView, Question } from "./protocol";
 import { pageLife } from "../../parts/life";
 
@@ -20,7 +20,7 @@ export class GridQueue {
   private readonly life = pageLife();
 
   constructor(
-    private readonly client: LogicClient,
+    private readonly chosen: Chosen,
     private readonly callbacks: {
       begin(): Ask<"grid">;
       damage(spot: Spot): Ask<"damage">;
@@ -64,7 +64,7 @@ export class GridQueue {
     this.asking = true;
     const stale = this.grids.stale();
     const fresh = question.ask === "grid";
-    this.client
+    this.chosen
       .ask(question)
       .then((view) => (fresh ? !this.life.aborted : !stale()) && this.callbacks.took(view, fresh))
       .catch((error: unknown) => stale() || this.callbacks.failed(error))

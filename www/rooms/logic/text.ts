@@ -1,9 +1,12 @@
 // Texts and equations of the logic room.
 
+import type { Progress } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
 import { equation } from "../../parts/equation";
+import { count, percent, seconds, words } from "../../parts/format";
+import type { History } from "../../parts/history";
 import type { Explanation } from "../../parts/room";
-import type { Experiment, MemberState } from "./protocol";
+import type { Experiment, MemberState, PopulationView } from "./protocol";
 
 export const states: Record<MemberState | "dead", { word: string; mark: string }> = {
   learning: { word: "learning", mark: "○" },
@@ -19,6 +22,57 @@ export const title = ({ rule, own, shows }: Experiment): string =>
       : shows === "rgb"
         ? "Logic gates that learn to draw in colours"
         : "Logic gates that learn to draw";
+
+export const gatesText = (gates: number): string => (gates === 1 ? "1 gate" : `${count(gates)} gates`);
+
+/** Updates of a member in the published runs of the experiments that take long. */
+const PUBLISHED: Record<string, number> = { lizard: 3500, g: 3000 };
+/** Updates before the time to the published length is estimated. */
+const LEAST_UPDATES = 8;
+
+/** Returns the time to the published length; undefined if it is not known yet, if the run is past it, or if the experiment is short. */
+function timeLeft(each: number, members: number, { counts, train_s }: Progress): string | undefined {
+  const [updates = 0] = counts;
+  if (updates < LEAST_UPDATES || updates >= each * members) return undefined;
+  const minutes = (((each * members - updates) / updates) * train_s) / 60;
+  return minutes < 90 ? `${Math.max(1, Math.round(minutes))} min` : `${(minutes / 60).toFixed(1)} h`;
+}
+
+/** Returns a sentence about the time to the published length, or an empty text if the run is past it or the experiment is short. */
+export function lengthLeft(variant: string, members: number, progress: Progress): string {
+  const each = PUBLISHED[variant];
+  const [updates = 0] = progress.counts;
+  if (!each || !members || updates >= each * members) return "";
+  const length = `the published length of ${count(each)} updates a member`;
+  const time = timeLeft(each, members, progress);
+  return time ? `About ${time} to ${length}.` : `It learns slowly; the time to ${length} follows.`;
+}
+
+/** Returns a note beside a circuit that was trained before the visit. */
+export function trainedNote(variant: string, members: number, progress: Progress): string {
+  const time = timeLeft(PUBLISHED[variant] ?? 0, members, progress);
+  return `Trained before your visit. Train it yourself: ${time ? `about ${time}` : "it trains now"}.`;
+}
+
+/**
+ * Returns the result of the newest test, which the chart shows too. (The results of single members are not comparable, because they come
+ * from other grids.) Before the first test, it returns the progress of the best member.
+ */
+export function result(present: History, newest: PopulationView | undefined, { counts, train_s }: Progress, unit: string): string {
+  const [test, tested] = [present.tests.at(-1)?.progress, present.test("perfect")];
+  if (test && tested !== undefined) {
+    const cells = tested === 1 ? "no wrong cells" : `${percent(tested)} of cells right`;
+    const after = `After ${seconds(test.train_s)} of training (${words(test.counts[0] ?? 0)} ${unit})`;
+    const [, , ended = 0, perfect = 0] = counts;
+    const attempts = ended > 0 && `${perfect} of ${ended} ${ended === 1 ? "attempt" : "attempts"} succeeded.`;
+    // The page states the result of a solved run.
+    return [!present.solved && `${after}: the best circuit has ${cells}.`, attempts].filter(Boolean).join(" ");
+  }
+  const best = newest?.members[newest.best];
+  if (!newest || !best?.updates) return "Circuits of logic gates start to learn, each with its own wires.";
+  const right = percent(1 - best.hard_loss);
+  return `${newest.members.length} circuits learn side by side. After ${seconds(train_s)} the best gets ${right} of cells right.`;
+}
 
 export const charts: Record<string, ChartWords> = {
   perfect: {

@@ -1,26 +1,29 @@
-// The logic room's view: the grid of the automaton, its gates, the population, the circuit, the circuit on a big grid, and the visitor's
-// own target.
+// The logic room's view: on the stage the grid of the automaton, its circuit, or the circuit on a million cells; beside it the gates; in
+// tabs the circuit and the big grid with all their tools, the population, and the visitor's own target.
 
-import type { Began, Progress, Variant } from "../../run/protocol";
-import { h } from "../../parts/dom";
-import { percent, seconds, words } from "../../parts/format";
+import type { Began, Variant } from "../../run/protocol";
 import type { History } from "../../parts/history";
-import type { Band, Explanation, RoomPage, View } from "../../parts/room";
-import { calm } from "../../parts/loop";
+import type { Explanation, RoomPage, View } from "../../parts/room";
+import type { Section } from "../../parts/places";
 import type { Shortcut } from "../../parts/shortcuts";
+import { reveal } from "../../parts/tabs";
+import { TrainedChoice } from "../../parts/trained-choice";
 import { BigPane } from "./big";
-import { CircuitPane } from "./circuit";
+import { CircuitPane, CircuitStage } from "./circuit";
 import { Chosen, experimentOf, type LogicClient } from "./client";
 import { GatesPane } from "./gates";
 import { GridPane } from "./grid";
 import { OwnPane } from "./own";
 import { PopulationPane } from "./population";
 import type { Experiment, PopulationView } from "./protocol";
+import { Stage } from "./stage";
 import { Turns } from "../shared/asking";
 import * as text from "./text";
 
 export class LogicView implements View {
-  readonly bands: Band[];
+  readonly stage: HTMLElement;
+  readonly beside: HTMLElement[];
+  readonly sections: Section[];
   readonly keys: Shortcut[];
   readonly otherKeys = [
     { shown: "← ↑ → ↓", does: "on a grid: move the cursor; enter damages or draws" },
@@ -28,7 +31,10 @@ export class LogicView implements View {
     { shown: "← ↑ → ↓", does: "on the gates and the circuit: move between gates; + and − zoom the circuit" },
   ];
   private readonly client: LogicClient;
-  private readonly chosen = new Chosen();
+  private readonly onStage: Stage;
+  private readonly circuitStage: CircuitStage;
+  private readonly chosen: Chosen;
+  private readonly trainedChoice = new TrainedChoice("Automaton", "Show", "circuit", () => this.choose());
   private readonly grid: GridPane;
   private readonly gates: GatesPane;
   private readonly population: PopulationPane;
@@ -42,16 +48,22 @@ export class LogicView implements View {
     const { announcer } = page;
     const client: LogicClient = page.client;
     this.client = client;
-    const { chosen } = this;
-    this.grid = new GridPane(client, chosen, announcer, () => this.circuit.refreshGrid());
-    this.gates = new GatesPane(client, chosen);
-    this.circuit = new CircuitPane(client, chosen, announcer, this.grid);
-    this.big = new BigPane(client, chosen, announcer);
+    const chosen = new Chosen(client);
+    this.chosen = chosen;
+    this.grid = new GridPane(client, chosen, announcer, () => {
+      for (const { live } of [this.circuit, this.circuitStage]) live.refreshGrid();
+    });
+    this.gates = new GatesPane(chosen);
+    this.circuit = new CircuitPane(chosen, announcer, this.grid);
+    this.circuitStage = new CircuitStage(chosen, this.grid, this.circuit.element, () => this.onStage.show("circuit"));
+    this.big = new BigPane(chosen, announcer);
     this.population = new PopulationPane(
       client,
       chosen,
       announcer,
       (picked) => {
+        if (picked) this.trainedChoice.choose("own");
+        this.choose();
         this.grid.changed(picked);
         this.gates.changed();
       },
@@ -67,19 +79,21 @@ export class LogicView implements View {
       () => this.grid.learned,
       (variant, knobs) => {
         page.begin(variant, knobs);
-        scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
+        page.showStage();
       },
     );
-    this.bands = [
-      { name: "circuit-band", heading: "The circuit", element: this.circuit.element, place: "before knobs" },
-      { name: "big-band", heading: "The circuit on a big grid", element: this.big.element, place: "before knobs" },
-      { name: "own-band", heading: "Your own target", element: this.own.element, place: "before knobs" },
+    this.onStage = new Stage(this.grid.element, this.circuitStage, this.big, this.trainedChoice);
+    this.stage = this.onStage.element;
+    this.beside = [this.gates.element];
+    this.sections = [
+      { tab: "explore", name: "circuit", heading: "The circuit", element: this.circuit.element },
+      { tab: "explore", name: "big-grid", heading: "The circuit on a big grid", element: this.big.element },
+      { tab: "explore", name: "population", heading: "Population", element: this.population.element },
+      { tab: "explore", name: "own-target", heading: "Your own target", element: this.own.element },
     ];
-    this.keys = [{ key: "c", shown: "c", does: "go to the grid", run: () => this.grid.focus() }];
-  }
-
-  first(curves: HTMLElement): HTMLElement {
-    return h("div.workbench", this.grid.element, h("div.findings.stack", curves, this.gates.element), this.population.element);
+    this.keys = [
+      { key: "c", shown: "c", does: "go to the grid", run: () => (reveal(this.stage), this.onStage.show("grid"), this.grid.focus()) },
+    ];
   }
 
   headline(): string {
@@ -91,30 +105,43 @@ export class LogicView implements View {
   }
 
   status(present: History): string {
-    const { progress } = this.page;
-    const after = ({ train_s, counts }: Progress): string =>
-      `After ${seconds(train_s)} of training (${words(counts[0] ?? 0)} ${this.page.unit})`;
-    // The status and the chart show the result of the newest test. The results of single members are not comparable, because they come from
-    // other grids.
-    const [test, right] = [present.tests.at(-1), present.test("perfect")];
-    if (!test || right === undefined) return `${after(progress)}: no test yet.`;
-    const { newest } = this;
-    const attempts = newest?.ended ? ` ${newest.perfect} of ${newest.ended} attempts succeeded.` : "";
-    const cells = right === 1 ? "no wrong cells" : `${percent(right)} of cells right`;
-    return `${after(test.progress)}: the best circuit has ${cells}.${attempts}`;
+    const { page, newest, client } = this;
+    const { progress, unit } = page;
+    const length = text.lengthLeft(client.variant.id, newest?.members.length ?? 0, progress);
+    return [text.result(present, newest, progress, unit), length].filter(Boolean).join(" ");
   }
 
   refresh(): void {
     this.population.refresh();
+    const { present, progress } = this.page;
+    this.onStage.setGates(present?.test("perfect") === 1 ? present.test("gates") : undefined);
+    this.onStage.setNote(text.trainedNote(this.client.variant.id, this.newest?.members.length ?? 0, progress));
+  }
+
+  trained(): void {
+    this.trainedChoice.set(this.page.trained);
+    this.choose();
+  }
+
+  /** Shows the automaton of the run that the visitor chose. */
+  private choose(): void {
+    const { answerer } = this.trainedChoice;
+    if (answerer === this.chosen.of) return;
+    this.chosen.of = answerer;
+    this.grid.changed(true);
+    this.gates.changed();
   }
 
   began(_: Began): void {
     this.newest = undefined;
     this.chosen.pick(undefined);
     this.chosen.best = 0;
-    this.chosen.perfect = false;
+    this.chosen.set(0, false);
+    this.trainedChoice.set(this.page.trained);
+    this.chosen.of = this.trainedChoice.answerer;
     this.chosen.shows = experimentOf(this.client).shows;
-    for (const part of [this.population, this.gates, this.circuit, this.big, this.grid]) part.begin();
+    for (const part of [this.population, this.gates, this.circuit, this.circuitStage, this.big, this.grid]) part.begin();
+    this.onStage.begin();
     const stale = this.runs.take();
     void this.client
       .ask({ ask: "automaton" })

@@ -69,7 +69,7 @@ export class HeadsGrid {
     const context = canvas.getContext("2d")!;
     if (!weights) return context.clearRect(0, 0, side, side);
     const image = context.createImageData(side, side);
-    const [red, green, blue] = rgb("accent");
+    const [red, green, blue] = rgb("agent");
     for (let from = 0; from < side; from++)
       for (let to = 0; to <= from; to++) {
         // The square root makes small weights visible.

@@ -12,23 +12,20 @@ export const extension: RoomExtension<WordsClient> = {
   knobs: ["lr", "weight_decay", "temperature"],
   tour: [
     {
-      at: ".samples",
+      at: ".text-stage",
       heading: "It learns to write",
-      words: "A transformer that starts from random weights. Each test continues the same prompt: babble at first, sentences later.",
+      words: "The network starts from random weights. Each test continues the same prompt: babble at first, sentences later.",
     },
     {
       at: ".returns",
       heading: "The curve",
-      words:
-        "The loss is the model's surprise at the next token. The dashed line is the entropy floor: the lowest possible mean loss for " +
-        "characters, an estimate for byte pairs.",
+      words: "The loss is the model's surprise at the next token. The dashed line is the lowest possible loss.",
     },
     ...knobToCurve("Drag the learning rate far to the right. If it is too large, the loss rises."),
-    { at: ".reading", heading: "Now you", words: "Type a text and see which tokens surprise the model and where its heads look." },
   ],
   can: [
-    "Generate text with your prompt and temperature.",
-    "Inspect a text: surprise, predictions and attention, token by token.",
+    "Generate text with your prompt and temperature, and see the predictions at each token.",
+    "Inspect a text: surprise and attention, token by token.",
     "Train on a text of your own.",
   ],
   gestures: [{ shown: "touch a token", does: "shows the predictions there, and where a head looks" }],

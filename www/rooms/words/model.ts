@@ -26,8 +26,8 @@ export class ModelPane {
     this.table.caption.textContent = "Tensors of a saved run, which is a safetensors file. Names and shapes follow nanoGPT.";
     this.element = h("div", [
       h("div.facts-parts", [
-        h("section", { "aria-label": "Model" }, h("h3", "Transformer"), this.model),
-        h("section", { "aria-label": "Text" }, h("h3", "Text"), this.corpus),
+        h("section.card", { "aria-label": "Model" }, h("h3", "Transformer"), this.model),
+        h("section.card", { "aria-label": "Text" }, h("h3", "Text"), this.corpus),
       ]),
       h("div.row", h("h3", "Tensors"), this.table.button),
       this.table.element,

@@ -3,6 +3,7 @@
 import type { Knob, Value } from "../../run/protocol";
 import { button, form, h, id, labelled, write } from "../../parts/dom";
 import { bytes, exact } from "../../parts/format";
+import { reveal } from "../../parts/tabs";
 import { reason } from "../shared/asking";
 
 /** Greatest length of a pasted text that the field shows, in characters. A longer text would make the field slow. */
@@ -55,7 +56,7 @@ export class OwnPane {
       this.heldName,
       button("Remove", () => this.removeFile(), { class: "small" }),
     );
-    const taking = form("own-text", () => this.submit(), [
+    const taking = form("text-form", () => this.submit(), [
       labelled("Text to learn from", this.field),
       this.held,
       this.knobs,
@@ -63,7 +64,7 @@ export class OwnPane {
       h("p.row", [this.go, button("Choose files", () => this.file.click()), this.back, this.file]),
     ]);
     taking.noValidate = true;
-    this.element = h("div", [
+    this.element = h("div.card", [
       h("p.small", [
         `Paste a text, drop a file anywhere on the page, or choose files. Training starts a new run. ${help} The text stays on this ` +
           `machine, in this page and in saved runs.`,
@@ -123,6 +124,7 @@ export class OwnPane {
       .slice(0, SHOWN_BYTES)
       .text()
       .catch(() => "");
+    reveal(this.element);
     this.element.scrollIntoView({ block: "center" });
     this.go.focus();
   }

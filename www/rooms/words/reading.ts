@@ -2,23 +2,19 @@
 // this token, or a head's attention weights from this token. The text is read again as the model learns.
 
 import { button, Choice, h, id, markInvalid, pane, write } from "../../parts/dom";
-import { figure } from "../../parts/format";
+import { count, figure } from "../../parts/format";
 import { pageLife } from "../../parts/life";
-import { animate } from "../../parts/loop";
-import { reason, Turns } from "../shared/asking";
+import { Table } from "../../parts/table";
 import { Attention } from "./attention";
 import type { WordsClient } from "./client";
-import { LikelyList, percent, type Likely } from "./likely";
-import type { AboutView, ModelView } from "./protocol";
-import { readWindows, windowsOf, type Reading, type Window } from "./read";
-import { label, ofGuess, pieces, spoken, Tokens, type Piece } from "./tokens";
+import { Expected } from "./expected";
+import { percent } from "./likely";
+import type { AboutView } from "./protocol";
+import type { Reading, Window } from "./read";
+import { Reader, type Read } from "./reader";
+import { label, ofGuess, Tokens } from "./tokens";
 
 const MOST = 2000;
-/** Least pause before the same text is read again. */
-const AGAIN_MS = 900;
-/** Least pause as a multiple of the time that the last reading took. The longer of the two pauses applies. */
-const AGAIN_TIMES = 16;
-const SETTLE_MS = 120;
 /** Greatest length of the excerpt that the field contains at first, in characters. */
 const EXCERPT = 420;
 
@@ -27,21 +23,6 @@ const SHOWS: { value: Shows; words: string }[] = [
   { value: "surprise", words: "Surprise" },
   { value: "attention", words: "Attention heads" },
 ];
-
-/** The list beside the text: predictions at the selected token, or the tokens with the largest attention weights. */
-class Expected {
-  readonly list = new LikelyList();
-  private readonly heading = h("h3");
-  private readonly where = h("p.small");
-  readonly message = h("p.unseen", { role: "status" });
-  readonly element = h("div.expected", this.heading, this.where, this.list.element, this.message);
-
-  show(heading: string, where: string, rows: Likely[]): void {
-    write(this.heading, heading);
-    write(this.where, where);
-    this.list.show(rows);
-  }
-}
 
 export class ReadingPane {
   readonly element: HTMLElement;
@@ -62,23 +43,17 @@ export class ReadingPane {
   private readonly attention = new Attention(() => this.show());
   private readonly headsPlace = h("div.heads-place", { hidden: true }, this.attention.heads.element);
   private shows: Shows = "surprise";
-  private model: ModelView | undefined;
+  private readonly table = new Table("Tokens", ["Number", "Token", "Probability", "Surprise"], () => this.rows());
+  private readonly reader: Reader;
   private excerpt = "";
-  /** Tests whether a cut before a piece leaves the tokens unchanged. */
-  private opens = (_: Piece): boolean => true;
-  private read: { text: string; pieces: Piece[]; windows: Window[]; reading: Reading } | undefined;
   /** Index of the token under the pointer. Typing and caret movements reset it to undefined. */
   private pointed: number | undefined;
-  private dueMs = 0;
-  private asking = false;
-  private readonly runs = new Turns();
 
   constructor(private readonly client: WordsClient) {
     const { field, tokens } = this;
     tokens.element.setAttribute("aria-hidden", "true");
     field.addEventListener("input", () => {
       this.pointed = undefined;
-      this.soon(SETTLE_MS);
       this.mirror();
     });
     field.addEventListener("pointermove", ({ clientX, clientY }) => this.point(tokens.under(clientX, clientY)));
@@ -95,38 +70,45 @@ export class ReadingPane {
           h("div.stack", [
             h("div.paper", tokens.element, field),
             this.error,
-            h("div.row", [shows.element, button("Training sample", () => this.put(this.excerpt), { class: "quiet small" })]),
+            h("div.row", [
+              shows.element,
+              button("Training sample", () => this.put(this.excerpt), { class: "quiet small" }),
+              this.table.button,
+            ]),
+            this.table.element,
             this.headsPlace,
           ]),
           this.expected.element,
         ]),
       ],
     );
-    animate(this.element, () => void this.refresh(), 100);
-    this.show();
+    this.reader = new Reader(client, this.element, {
+      text: () => field.value,
+      changed: () => this.mirror(),
+      refused: (words) => this.refuse(words),
+      rests: () => this.shows === "attention",
+      read: (read, stale) => this.askAttention(read, stale),
+    });
   }
 
   begin(): void {
-    this.runs.take();
-    this.model = this.read = undefined;
     this.field.disabled = true;
     this.tokens.fill(() => 0);
-    this.mirror();
+    this.reader.begin();
   }
 
-  ready({ model, corpus }: AboutView): void {
+  ready(about: AboutView): void {
+    const { model, corpus } = about;
     if (!model || !corpus) return;
+    this.reader.ready(about);
     const before = this.excerpt;
-    this.model = model;
     // The excerpt ends at the end of a sentence.
     const excerpt = corpus.excerpt.slice(0, EXCERPT);
     this.excerpt = /^.*[.!?]"?(?=\s)/s.exec(excerpt)?.[0] ?? excerpt;
-    this.opens = corpus.tokenizer === "bpe" ? ({ text }) => /^\s/.test(text) : () => true;
     this.field.disabled = false;
     this.attention.heads.begin(model.layers, model.heads);
     if (this.field.value === before) this.field.value = this.excerpt;
     this.mirror();
-    this.soon();
   }
 
   focus(): void {
@@ -141,57 +123,18 @@ export class ReadingPane {
 
   // ---- requests
 
-  private soon(ms = 0): void {
-    this.dueMs = performance.now() + ms;
-  }
-
-  private async refresh(): Promise<void> {
-    if (this.asking || !this.model || document.hidden || performance.now() < this.dueMs) return;
-    this.asking = true;
-    const [text, beganMs, stale] = [this.field.value, performance.now(), this.runs.stale()];
-    this.dueMs = Infinity;
-    try {
-      await this.ask(text, this.model, stale);
-      if (!stale()) this.refuse("");
-    } catch (error) {
-      if (!stale() && text === this.field.value) this.refuse(reason(error));
-    }
-    this.asking = false;
-    // A text that has changed during the reading is read again at once.
-    if (this.dueMs === Infinity) this.soon(text === this.field.value ? Math.max(AGAIN_MS, AGAIN_TIMES * (performance.now() - beganMs)) : 0);
-  }
-
-  private async ask(text: string, model: ModelView, stale: () => boolean): Promise<void> {
-    const { client } = this;
-    if (text === "") {
-      this.read = undefined;
-      return this.mirror();
-    }
-    const before = this.read?.text === text ? this.read : undefined;
-    if (!before || this.shows === "surprise") {
-      const tokens = before?.reading.tokens ?? (await client.ask({ ask: "tokens", text }));
-      const all = before?.pieces ?? pieces(text, tokens);
-      const windows = before?.windows ?? windowsOf(text, all, model.context, this.opens);
-      const reading = await readWindows(client, tokens, windows);
-      if (stale() || text !== this.field.value) return;
-      if (!before) this.attention.clear();
-      this.read = { text, pieces: all, windows, reading };
-      this.mirror();
-    }
+  private async askAttention({ reading }: Read, stale: () => boolean): Promise<void> {
     const window = this.window(this.place);
-    if (this.shows === "surprise" || !this.read || !window) return;
-    const more = await this.attention.ask(client, window, this.read.reading.tokens, stale);
+    if (this.shows === "surprise" || !window) return;
+    const more = await this.attention.ask(this.client, window, reading.tokens, stale);
     if (stale()) return;
     this.show();
-    if (more) this.soon();
+    if (more) this.reader.soon();
   }
 
   private refuse(words: string): void {
     write(this.error, words);
     markInvalid(this.field, words !== "");
-    if (!words) return;
-    this.read = undefined;
-    this.mirror();
   }
 
   // ---- selection
@@ -210,21 +153,18 @@ export class ReadingPane {
     this.show();
     const { reading, place } = this;
     if (!reading || this.shows === "attention") return;
-    const token = reading.tokens[place];
-    const own = reading.surprise[place];
-    const first = reading.expected[place]?.[0];
-    const here = token ? `${spoken(token.text)}${own === undefined ? "" : `, ${percent(Math.exp(-own))}`}` : "The end";
-    write(this.expected.message, `${here}.${first ? ` Expected: ${spoken(first.text)}, ${percent(first.probability)}.` : ""}`);
+    this.expected.say(reading, place);
   }
 
   private get reading(): Reading | undefined {
-    return this.read?.text === this.field.value ? this.read.reading : undefined;
+    const { last } = this.reader;
+    return last?.text === this.field.value ? last.reading : undefined;
   }
 
   /** Index of the selected token. At the end of the text it is the number of tokens. */
   private get place(): number {
     const { selectionStart: at } = this.field;
-    const end = this.read?.reading.tokens.length;
+    const end = this.reader.last?.reading.tokens.length;
     // The token under the pointer may no longer exist.
     if (this.pointed !== undefined) return Math.min(this.pointed, end ?? this.pointed);
     const piece = this.tokens.pieces.find((one) => at < one.at + one.text.length);
@@ -233,13 +173,14 @@ export class ReadingPane {
 
   /** The window in which a place has most context before it. */
   private window(place: number): Window | undefined {
-    return this.read?.windows.find(({ to }) => place < to) ?? this.read?.windows.at(-1);
+    const windows = this.reader.last?.windows;
+    return windows?.find(({ to }) => place < to) ?? windows?.at(-1);
   }
 
   private turnTo(shows: Shows): void {
     this.shows = shows;
     this.headsPlace.hidden = shows === "surprise";
-    this.soon();
+    this.reader.soon();
     this.show();
   }
 
@@ -247,24 +188,14 @@ export class ReadingPane {
 
   /** Copies the field's text to the elements below its letters. Tokens that have been read keep their fills; new text has none. */
   private mirror(): void {
-    const { read, field } = this;
-    const text = field.value;
-    if (read?.text === text) this.tokens.show(read.pieces);
-    else {
-      let same = 0;
-      const kept = this.tokens.pieces.filter((piece) => {
-        const unchanged = piece.at === same && text.startsWith(piece.text, same);
-        if (unchanged) same += piece.text.length;
-        return unchanged;
-      });
-      const rest = text.slice(same);
-      this.tokens.show(rest ? [...kept, { text: rest, from: kept.length, to: kept.length + 1, at: same }] : kept);
-    }
+    this.tokens.mirror(this.field.value, this.reader.last);
     this.show();
+    this.table.refresh();
   }
 
   private show(): void {
-    const { read, model, shows, tokens, reading, place } = this;
+    const { shows, tokens, reading, place } = this;
+    const { last, model } = this.reader;
     tokens.choose(tokens.pieceOf(place));
     tokens.element.classList.toggle("attended", shows === "attention");
     write(
@@ -272,7 +203,7 @@ export class ReadingPane {
       shows === "surprise"
         ? `taller = more surprising; full = random guess among ${model?.vocabulary ?? ""} tokens`
         : `taller = more attention from the selected token, in the chosen ` +
-            `head${read && read.windows.length > 1 ? `; context: ${model?.context} tokens` : ""}`,
+            `head${last && last.windows.length > 1 ? `; context: ${model?.context} tokens` : ""}`,
     );
     write(
       this.figures,
@@ -283,20 +214,10 @@ export class ReadingPane {
   }
 
   private showExpected(reading: Reading | undefined, place: number): void {
-    const heading = "Predictions";
-    if (!reading) return this.expected.show(heading, this.model ? "" : "The model is not ready.", []);
-    this.tokens.fill(({ from, to }) => mean(reading.surprise.slice(from, to), this.model!.vocabulary));
-    const token = reading.tokens[place];
-    const own = reading.surprise[place];
-    const expected = reading.expected[place] ?? [];
-    const rows: Likely[] = expected.map(({ id, text, probability }) => ({
-      text,
-      share: probability,
-      mark: id === token?.id ? "actual" : undefined,
-    }));
-    if (token && own !== undefined && !expected.some(({ id }) => id === token.id))
-      rows.push({ text: token.text, share: Math.exp(-own), mark: "actual" });
-    this.expected.show(heading, whereOf(reading, place), rows);
+    const { model } = this.reader;
+    if (!reading || !model) return this.expected.show("Predictions", model ? "" : "The model is not ready.", []);
+    this.tokens.fill(({ from, to }) => mean(reading.surprise.slice(from, to), model.vocabulary));
+    this.expected.predictions(reading, place);
   }
 
   private showAttention(reading: Reading | undefined, place: number): void {
@@ -309,17 +230,16 @@ export class ReadingPane {
     if (rows) return this.expected.show(heading, `Attention from ${label(reading.tokens[from]!.text)}.`, rows);
     this.tokens.fill(() => 0);
     this.expected.show(heading, reading ? "Loading." : "", []);
-    if (reading) this.soon();
+    if (reading) this.reader.soon();
   }
-}
 
-function whereOf({ tokens, surprise }: Reading, place: number): string {
-  if (place === 0) return "No predictions before the first token.";
-  const after = label(tokens[place - 1]!.text);
-  const token = tokens[place];
-  const own = surprise[place];
-  if (!token || own === undefined) return `Next token after ${after}.`;
-  return `${label(token.text)} after ${after}: ${percent(Math.exp(-own))}, surprise ${figure(own)} nats.`;
+  private rows(): string[][] {
+    const { tokens = [], surprise = [] } = this.reading ?? {};
+    return tokens.map(({ text }, k) => {
+      const own = surprise[k];
+      return [count(k + 1), label(text), ...(own === undefined ? ["", ""] : [percent(Math.exp(-own)), figure(own)])];
+    });
+  }
 }
 
 /** Mean surprise of a piece's tokens, as a share of the surprise of a random guess. Undefined if no surprise is known. */

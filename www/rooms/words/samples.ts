@@ -1,105 +1,84 @@
-// Samples that the model writes after the same prompt at each test, newest first. A slider selects earlier samples.
+// Samples that the model writes after the same prompt at each test. A slider selects one; a list shows those before it.
 
-import type { WordsClient } from "./client";
-import type { RoomPage } from "../../parts/room";
-import { h, id, pane, write } from "../../parts/dom";
-import { figure, short } from "../../parts/format";
-import type { Preparing, Sample } from "./protocol";
-import * as text from "./text";
+import { h, id } from "../../parts/dom";
+import type { Sample } from "./protocol";
 
 /** Largest number of samples in memory. If there are more, every second sample is dropped, as the run does. */
 const MOST = 400;
-const SHOWN = 24;
+const LISTED = 12;
 
-export class SamplesPane {
-  readonly element: HTMLElement;
-  private readonly list = h("ol.samples-list", { tabindex: 0, "aria-label": "Samples, newest first" });
+export class Samples {
+  readonly list = h("ol.older", { tabindex: 0, "aria-label": "Earlier samples, newest first" });
+  readonly history: HTMLElement;
   private readonly slider = h("input", { type: "range", id: id("sample"), min: 0, max: 0, value: 0, step: 1 });
-  private readonly where = h("output.small");
-  private readonly preparing = h("div.preparing", { hidden: true });
-  private readonly part = h("p", { role: "status" });
-  private readonly bar = h("progress", { max: 1, value: 0, "aria-label": "Preparation" });
-  private samples: Sample[] = [];
+  private all: Sample[] = [];
+  /** True while the newest sample is selected. */
   private following = true;
-  private shown: Sample | undefined;
+  private listed: Sample | undefined;
 
-  constructor(private readonly page: RoomPage<WordsClient>) {
+  /** `after` describes the time of a sample. `moved` is called when the visitor selects a sample. */
+  constructor(
+    private readonly after: (sample: Sample) => string,
+    moved: () => void,
+  ) {
     this.slider.addEventListener("input", () => {
-      this.following = Number(this.slider.value) === this.samples.length - 1;
-      this.show();
+      this.following = this.at === this.all.length - 1;
+      moved();
     });
-    this.preparing.append(this.part, this.bar);
-    this.element = pane(
-      "samples stack",
-      "Samples",
-      [],
-      [
-        h("p.about", "text after the same prompt at each test, newest first"),
-        this.preparing,
-        h("p.samples-slider", h("label.small", { for: this.slider.id }, "History"), this.slider, this.where),
-        this.list,
-      ],
-    );
-    this.show();
-  }
-
-  begin(samples: Sample[]): void {
-    this.samples = samples;
-    this.following = true;
-    this.show();
-  }
-
-  /** Shows how far the preparation of the training text is. If `state` is undefined, shows the samples again. */
-  prepare(state: Preparing | undefined): void {
-    this.preparing.hidden = !state;
-    this.list.hidden = Boolean(state);
-    if (!state) return;
-    this.bar.value = state.done;
-    const left = state.left_s !== null && state.left_s >= 3 ? ` About ${Math.round(state.left_s)} s left.` : "";
-    write(this.part, `${text.parts[state.part]}.${left}`);
+    this.history = h("div.history", h("label.small", { for: this.slider.id }, "History"), this.slider);
   }
 
   get newest(): Sample | undefined {
-    return this.samples.at(-1);
+    return this.all.at(-1);
+  }
+
+  get selected(): Sample | undefined {
+    return this.all[this.at];
+  }
+
+  /** Position of the selected sample, such as `Sample 3 of 12`. */
+  get name(): string {
+    return this.selected === this.newest ? "Newest sample" : `Sample ${this.at + 1} of ${this.all.length}`;
+  }
+
+  begin(samples: Sample[]): void {
+    this.all = samples;
+    this.following = true;
   }
 
   take(sample: Sample): void {
-    this.samples.push(sample);
-    const last = this.samples.length - 1;
-    if (last >= MOST) {
-      const at = this.samples[Number(this.slider.value)];
-      this.samples = this.samples.filter((one, k) => k % 2 === last % 2 || one === at);
-      if (at) this.slider.value = String(this.samples.indexOf(at));
-    }
-    this.show();
+    this.all.push(sample);
+    const last = this.all.length - 1;
+    if (last < MOST) return;
+    const { selected } = this;
+    this.all = this.all.filter((one, k) => k % 2 === last % 2 || one === selected);
+    if (selected) this.slider.value = String(this.all.indexOf(selected));
   }
 
-  private show(): void {
-    const { samples, slider } = this;
-    slider.max = String(Math.max(0, samples.length - 1));
-    slider.disabled = samples.length < 2;
-    if (this.following) slider.value = slider.max;
-    const at = Number(slider.value);
-    const shown = samples[at];
-    slider.style.setProperty("--share", `${samples.length > 1 ? (100 * at) / (samples.length - 1) : 100}%`);
-    slider.setAttribute(
-      "aria-valuetext",
-      shown ? `${shown === this.newest ? "newest" : `sample ${at + 1} of ${samples.length}`}, ${this.after(shown)}` : "none yet",
-    );
-    write(this.where, !samples.length ? "" : this.following ? "newest" : `${at + 1} of ${samples.length}`);
-    // The list does not change while the visitor views an older sample.
-    if (shown && shown === this.shown) return;
-    this.shown = shown;
+  /**
+   * Shows the present state. With `stays`, a newer sample is not selected yet. The list contains the selected sample if `whole` is true.
+   */
+  show(stays: boolean, whole: boolean): void {
+    const { slider, all } = this;
+    slider.max = String(Math.max(0, all.length - 1));
+    slider.disabled = all.length < 2;
+    if (this.following && !stays) slider.value = slider.max;
+    const { at, selected } = this;
+    slider.style.setProperty("--share", `${all.length > 1 ? (100 * at) / (all.length - 1) : 100}%`);
+    slider.setAttribute("aria-valuetext", selected ? `${this.name}, ${this.after(selected)}` : "none yet");
+    this.showList(all.slice(0, whole ? at + 1 : at).slice(-LISTED));
+  }
+
+  private get at(): number {
+    return Number(this.slider.value);
+  }
+
+  private showList(samples: Sample[]): void {
+    const newest = samples.at(-1);
+    if (newest === this.listed) return;
+    this.listed = newest;
     this.list.replaceChildren(
-      ...(samples.length ? [] : [h("li.small", "The first sample follows the first test.")]),
-      ...samples
-        .slice(Math.max(0, at + 1 - SHOWN), at + 1)
-        .reverse()
-        .map((sample) => h("li", h("p.small", this.after(sample)), h("p.prose", h("b", sample.prompt), sample.text))),
+      ...samples.toReversed().map((one) => h("li", h("p.small", this.after(one)), h("p.prose", h("b", one.prompt), one.text))),
     );
-  }
-
-  private after({ tokens, val_loss }: Sample): string {
-    return `${short(tokens)} ${this.page.unit}, loss ${figure(val_loss)}`;
   }
 }

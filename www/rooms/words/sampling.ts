@@ -1,4 +1,4 @@
-// Fields for the settings with which tokens are sampled.
+// Fields for the settings with which tokens are sampled, and a button that opens them.
 
 import { button, h, id, labelled, line } from "../../parts/dom";
 import type { Sampling } from "./protocol";
@@ -15,6 +15,7 @@ function setting(name: string, about: string, range: { min: number; max: number;
 
 export class SamplingFields {
   readonly element: HTMLElement;
+  readonly button: HTMLButtonElement;
   private readonly settings = [
     setting("Temperature", "Below 1: likely tokens. Above 1: more variety. 0: always the likeliest.", {
       ...{ min: 0, max: 5, step: 0.05, value: 0.8 },
@@ -34,7 +35,19 @@ export class SamplingFields {
       button("Another", () => (seed.input.value = String(Math.floor(Math.random() * 1_000_000))), { class: "small" }),
     );
     this.stopAt.removeAttribute("autocapitalize");
-    this.element = h("div.settings.wrap.foot", ...this.settings.map(({ element }) => element), labelled("Stop at this text", this.stopAt));
+    const all = [...this.settings.map(({ element }) => element), labelled("Stop at this text", this.stopAt)];
+    this.element = h("div.settings.wrap.foot", { id: id("settings"), hidden: true }, all);
+    this.button = button("Options", () => this.open(Boolean(this.element.hidden)), {
+      class: "quiet",
+      "aria-expanded": "false",
+      "aria-controls": this.element.id,
+    });
+  }
+
+  private open(open: boolean): void {
+    this.element.hidden = !open;
+    this.button.setAttribute("aria-expanded", String(open));
+    if (open) this.element.scrollIntoView({ block: "nearest" });
   }
 
   get stop(): string {
@@ -50,6 +63,7 @@ export class SamplingFields {
       const good = value.trim() !== "" && number >= Number(min) && number <= Number(max) && (!whole || Number.isInteger(number));
       input.setAttribute("aria-invalid", String(!good));
       if (good) continue;
+      this.open(true);
       input.focus();
       return `${name.replace(/ ?[(,].*/, "")}: enter a ${whole ? "whole " : ""}number from ${min} to ${max}.`;
     }

@@ -59,7 +59,7 @@ const attention: Explanation = {
   words:
     "At each position an attention head compares a query with the keys of this and all earlier positions, and takes the mean of their " +
     "values, weighted by the match. A head can find the name at the start of a story, or the word that followed last time. A layer has " +
-    "several heads, and layers build on each other. Choose a head above to see its weights.",
+    "several heads, and layers build on each other. Choose a head in the tab Explore to see its weights.",
   equation:
     equation(
       "the output of a head is the softmax of queries times keys transposed over the root of the width of a head, times the values",

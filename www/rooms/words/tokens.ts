@@ -77,9 +77,10 @@ export class Tokens {
   private spans: HTMLElement[] = [];
   private fills: string[] = [];
   private chosen: number | undefined;
+  private given = 0;
 
-  /** Shows new pieces. Leading pieces that are unchanged keep their fills. */
-  show(pieces: Piece[]): void {
+  /** Shows new pieces. Leading pieces that are unchanged keep their fills. Pieces in the first `given` characters are marked. */
+  show(pieces: Piece[], given = 0): void {
     let same = 0;
     while (same < pieces.length && same < this.pieces.length && pieces[same]!.text === this.pieces[same]!.text) same++;
     this.pieces = pieces;
@@ -89,9 +90,30 @@ export class Tokens {
       const span = h("span", text);
       this.spans.push(span);
       this.fills.push("");
-      this.element.append(span);
     }
-    if (this.chosen !== undefined && this.chosen >= pieces.length) this.choose(undefined);
+    this.element.append(...this.spans.slice(same));
+    if (given || this.given) this.spans.forEach((span, k) => span.classList.toggle("given", pieces[k]!.at < given));
+    this.given = given;
+    const { chosen } = this;
+    if (chosen !== undefined && chosen >= pieces.length) this.choose(undefined);
+    else if (chosen !== undefined) this.spans[chosen]!.classList.add("here");
+  }
+
+  /** Shows a text: by the pieces of `read` if it is the same text, otherwise by the unchanged pieces and the rest in one or two pieces. */
+  mirror(text: string, read?: { text: string; pieces: Piece[] }, given = 0): void {
+    if (read?.text === text) return this.show(read.pieces, given);
+    let same = 0;
+    const kept = this.pieces.filter((piece) => {
+      const unchanged = piece.at === same && text.startsWith(piece.text, same);
+      if (unchanged) same += piece.text.length;
+      return unchanged;
+    });
+    for (const end of [given, text.length])
+      if (end > same) {
+        kept.push({ text: text.slice(same, end), from: kept.length, to: kept.length + 1, at: same });
+        same = end;
+      }
+    this.show(kept, given);
   }
 
   fill(share: (piece: Piece, k: number) => number | undefined): void {

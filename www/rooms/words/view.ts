@@ -1,33 +1,33 @@
-// The words room's view: samples, predictions and attention in a text, generation from a prompt, training on the visitor's own text, and
-// numbers about the model.
+// The words room's view: samples, a prompt and predictions on the stage; surprise and attention in a text, numbers about the model, and
+// training on the visitor's own text in the tabs.
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
-import { h } from "../../parts/dom";
-import { figure, seconds, words } from "../../parts/format";
+import { figure } from "../../parts/format";
 import type { History } from "../../parts/history";
-import type { Band, Explanation, RoomPage, View } from "../../parts/room";
+import type { Explanation, RoomPage, View } from "../../parts/room";
+import type { Section } from "../../parts/places";
 import type { Shortcut } from "../../parts/shortcuts";
+import { reveal } from "../../parts/tabs";
 import type { WordsClient } from "./client";
 import { ModelPane } from "./model";
 import { OwnPane } from "./own";
 import type { AboutView, RoomEvent } from "./protocol";
 import { ReadingPane } from "./reading";
-import { SamplesPane } from "./samples";
+import { TextStage } from "./stage";
 import { Turns } from "../shared/asking";
 import * as text from "./text";
-import { WritingPane } from "./writing";
 
 export class WordsView implements View {
-  readonly bands: Band[];
+  readonly stage: HTMLElement;
+  readonly sections: Section[];
   readonly drops = {
     words: "Drop a text to train on, or a saved run to continue",
     take: (file: File): void => void this.own.take(file),
   };
   readonly keys: Shortcut[];
-  readonly otherKeys = [{ shown: "← →", does: "on generated text: move between tokens; home and end go to the first and the last" }];
-  private readonly samples: SamplesPane;
+  readonly otherKeys = [{ shown: "← →", does: "on the text: move between tokens; home and end go to the first and the last" }];
+  private readonly texts: TextStage;
   private readonly reading: ReadingPane;
-  private readonly writing: WritingPane;
   private readonly own: OwnPane;
   private readonly model = new ModelPane();
   private preparing = false;
@@ -35,23 +35,24 @@ export class WordsView implements View {
 
   constructor(private readonly page: RoomPage<WordsClient>) {
     const { client } = page;
-    this.samples = new SamplesPane(page);
     this.reading = new ReadingPane(client);
-    this.writing = new WritingPane(client, page.announcer, (written) => {
-      this.reading.put(written);
-      this.reading.focus();
+    this.texts = new TextStage(page, (text) => {
+      this.reading.put(text);
+      this.inspect();
     });
     this.own = new OwnPane(client.room.data?.help ?? "", (source, knobs) => page.learnFrom(source, knobs));
-    this.bands = [
-      { name: "writing-band", heading: "Generate text", element: this.writing.element, place: "before knobs" },
-      { name: "own-band", heading: "Your own text", element: this.own.element, place: "before knobs" },
-      { name: "model-band", heading: "The model", element: this.model.element, place: "before knobs" },
+    this.stage = this.texts.element;
+    this.sections = [
+      { tab: "explore", name: "reading", heading: "Read a text", element: this.reading.element },
+      { tab: "explore", name: "model", heading: "The model", element: this.model.element },
+      { tab: "settings", name: "own-text", heading: "Your own text", element: this.own.element },
     ];
-    this.keys = [{ key: "c", shown: "c", does: "go to the inspected text", run: () => this.reading.focus() }];
+    this.keys = [{ key: "c", shown: "c", does: "go to the inspected text", run: () => this.inspect() }];
   }
 
-  first(curves: HTMLElement): HTMLElement {
-    return h("div.workbench", this.samples.element, curves, this.reading.element);
+  private inspect(): void {
+    reveal(this.reading.element);
+    this.reading.focus();
   }
 
   headline(): string {
@@ -63,17 +64,15 @@ export class WordsView implements View {
   }
 
   status(present: History): string {
-    const { progress } = this.page;
     if (this.preparing) return "Preparing the text.";
-    const after = `After ${seconds(progress.train_s)} of training (${words(progress.counts[0] ?? 0)} ${this.page.unit})`;
     const [loss, floor] = [present.test("val_loss"), present.test("floor")];
-    if (loss === undefined) return `${after}: no test yet.`;
+    if (loss === undefined) return "No test yet.";
     const best = floor === undefined ? "" : ` (best possible: ${figure(Math.exp(floor))})`;
-    return `${after}: as uncertain as a guess among ${figure(Math.exp(loss))} tokens${best}. Validation loss ${figure(loss)}.`;
+    return `As uncertain as a guess among ${figure(Math.exp(loss))} tokens${best}.`;
   }
 
   spoken(present: History): string {
-    const { newest } = this.samples;
+    const { newest } = this.texts;
     return `${this.status(present)}${newest ? ` Newest sample: ${newest.prompt}${newest.text}` : ""}`;
   }
 
@@ -85,22 +84,19 @@ export class WordsView implements View {
   began({ knobs }: Began): void {
     const stale = this.runs.take();
     this.preparing = false;
-    this.samples.begin([]);
-    this.samples.prepare(undefined);
-    for (const part of [this.reading, this.writing, this.model]) part.begin();
+    for (const part of [this.texts, this.reading, this.model]) part.begin();
     const { client } = this.page;
     this.own.setKnobs(client.knobs, knobs);
     void client
-      .ask({ ask: "about" })
-      .then(async (about) => {
+      .ask({ ask: "samples" })
+      .then(async (samples) => {
+        if (stale()) return;
+        // A restored run contains earlier samples.
+        this.texts.restore(samples);
+        const about = await client.ask({ ask: "about" });
         if (stale()) return;
         if (about.preparing) this.take({ kind: "room", event: { kind: "preparing", ...about.preparing } satisfies RoomEvent, text: "" });
         else this.ready(about);
-        // A restored run contains earlier samples.
-        const samples = await client.ask({ ask: "samples" });
-        if (stale()) return;
-        this.samples.begin(samples);
-        if (samples[0]) this.writing.suggest(samples[0].prompt);
       })
       .catch(() => {}); // the run has ended
   }
@@ -111,18 +107,14 @@ export class WordsView implements View {
     if (received.kind === "ready") return this.ready(received);
     if (received.kind === "preparing") {
       this.preparing = true;
-      return this.samples.prepare(received);
+      return this.texts.prepare(received);
     }
-    this.samples.take(received);
-    this.writing.suggest(received.prompt);
+    this.texts.take(received);
   }
 
   private ready(about: AboutView): void {
     this.preparing = false;
-    this.samples.prepare(undefined);
-    this.reading.ready(about);
-    this.model.ready(about);
+    for (const part of [this.texts, this.reading, this.model]) part.ready(about);
     this.own.setOwnText(about.corpus?.own ?? false);
-    if (about.model) this.writing.ready(about.model);
   }
 }

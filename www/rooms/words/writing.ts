@@ -1,75 +1,88 @@
-// Generates text from the visitor's prompt with sampling settings. The text appears as it is generated.
+// Generates text from the visitor's prompt with sampling settings. The stage shows the text as it is generated.
 
 import type { Announcer } from "../../parts/announce";
-import { button, either, form, h, id, labelled, write } from "../../parts/dom";
+import { button, either, form, h, id, write } from "../../parts/dom";
+import { capital } from "../../parts/format";
 import { reason, Turns } from "../shared/asking";
 import type { WordsClient } from "./client";
-import { ENDED, Output } from "./output";
-import type { ModelView } from "./protocol";
+import type { Ended, GenerationView, Sampling } from "./protocol";
 import { SamplingFields } from "./sampling";
 
 const MOST_PROMPT = 2000;
 /** Target duration of a request for tokens. Requests are short, so that training and page continue between them. */
 const CALL_MS = 60;
 const MOST_TOKENS = 32;
+/** Settings of the text before the first sample. */
+const FIRST: Sampling = { temperature: 0.8, top_k: 0, top_p: 1, seed: 1 };
+const FIRST_TOKENS = 160;
+
+export const ENDED: Record<Ended, string> = { length: "length limit", stop: "stop text", asked: "stopped" };
+
+/** A text that the model is writing or has written. `ms` is the time since its beginning. `own` is true for the visitor's prompt. */
+export type Written = GenerationView & { prompt: string; ms: number; own: boolean };
 
 export class WritingPane {
-  readonly element: HTMLElement;
+  readonly element: HTMLFormElement;
   private readonly error = h("p.error", { role: "alert", id: "prompt-error" });
   private readonly prompt = h("textarea", {
     id: id("prompt"),
-    rows: 2,
+    rows: 1,
+    placeholder: "Prompt",
     maxlength: MOST_PROMPT,
     spellcheck: "false",
     autocomplete: "off",
     "aria-describedby": this.error.id,
   });
   private readonly fields = new SamplingFields();
-  private readonly go = h("button.strong", { type: "submit" }, "Write");
+  private readonly go = h("button.strong", { type: "submit", disabled: true }, "Write");
   private readonly end = button("Stop", () => this.cancel(), { hidden: true });
-  private readonly output: Output;
-  private model: ModelView | undefined;
   /** Marks a generation as stale when a newer one starts. */
   private readonly turns = new Turns();
 
+  /** `show` is called whenever tokens have been written. */
   constructor(
     private readonly client: WordsClient,
     private readonly announcer: Announcer,
-    inspect: (text: string) => void,
+    private readonly show: (written: Written) => void,
   ) {
-    this.output = new Output(inspect);
-    const writing = form("", () => this.write(), [
-      labelled("Prompt", this.prompt, "field grow"),
-      this.fields.element,
-      this.error,
-      h("p.row", this.go, this.end),
-    ]);
-    writing.noValidate = true;
-    this.element = h("div.writing", [
-      h("p.small", [
-        "The model writes token by token, sampling from its predictions. Taller fill = less likely token. Training continues.",
-      ]),
-      writing,
-      ...this.output.elements,
-    ]);
+    const { prompt, fields } = this;
+    const row = h("div.row", h("label", { for: prompt.id }, "Prompt"), prompt, this.go, this.end, fields.button);
+    this.element = form("writing", () => this.write(), [row, this.error, fields.element]);
+    this.element.noValidate = true;
+    prompt.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      if (!this.go.hidden && !this.go.disabled) this.element.requestSubmit();
+    });
   }
 
-  /** Prepares the form for a new run. Text that the previous run generated stays visible. */
+  /** Prepares the form for a new run. */
   begin(): void {
     this.turns.take();
-    this.model = undefined;
     this.setWriting(false);
     this.go.disabled = true;
     write(this.error, "");
   }
 
-  ready(model: ModelView): void {
-    this.model = model;
+  /** Enables the form. With `first`, a text is written at once. */
+  ready(first: boolean): void {
     this.go.disabled = false;
+    if (first) void this.first().catch(() => {}); // the run has ended
   }
 
   suggest(prompt: string): void {
     if (this.prompt.value === "" && document.activeElement !== this.prompt) this.prompt.value = prompt;
+  }
+
+  /** Continues the prompt of the samples, before the first sample exists. */
+  private async first(): Promise<void> {
+    const stale = this.turns.take();
+    const { client } = this;
+    const prompt = await client.ask({ ask: "prompt" });
+    if (stale()) return;
+    this.suggest(prompt);
+    const view = await client.ask({ ask: "generate", prompt, sampling: FIRST, most: FIRST_TOKENS, stop: "" });
+    if (!stale()) await this.continue({ prompt, own: false }, view, stale);
   }
 
   private async write(): Promise<void> {
@@ -80,26 +93,30 @@ export class WritingPane {
     const prompt = this.prompt.value;
     this.setWriting(true);
     try {
-      let view = await this.client.ask({ ask: "generate", prompt, ...settings, stop: this.fields.stop });
+      const begun = await this.client.ask({ ask: "generate", prompt, ...settings, stop: this.fields.stop });
       if (stale()) return;
-      this.output.begin(prompt);
-      const beganMs = performance.now();
-      let tokens = 1;
-      for (;;) {
-        this.output.take(view, performance.now() - beganMs, this.model?.vocabulary ?? 2);
-        if (view.ended) break;
-        const askedMs = performance.now();
-        view = await this.client.ask({ ask: "continue", tokens });
-        if (stale()) return;
-        const ms = performance.now() - askedMs;
-        tokens = Math.max(1, Math.min(MOST_TOKENS, Math.round((tokens * CALL_MS) / Math.max(1, ms)), 2 * tokens));
-      }
-      this.announcer.say(`${ENDED[view.ended]} Generated text: ${view.text}`, "writing");
+      const view = await this.continue({ prompt, own: true }, begun, stale);
+      if (stale()) return;
+      this.announcer.say(`${capital(ENDED[view.ended!])}. Generated text: ${view.text}`, "writing");
     } catch (error) {
       if (stale()) return;
       write(this.error, reason(error));
     }
     this.setWriting(false);
+  }
+
+  /** Continues a text to its end, and shows it meanwhile. Returns early if it is stale. */
+  private async continue(of: Pick<Written, "prompt" | "own">, view: GenerationView, stale: () => boolean): Promise<GenerationView> {
+    const beganMs = performance.now();
+    for (let tokens = 1; ; ) {
+      this.show({ ...of, ...view, ms: performance.now() - beganMs });
+      if (view.ended) return view;
+      const askedMs = performance.now();
+      view = await this.client.ask({ ask: "continue", tokens });
+      if (stale()) return view;
+      const ms = performance.now() - askedMs;
+      tokens = Math.max(1, Math.min(MOST_TOKENS, Math.round((tokens * CALL_MS) / Math.max(1, ms)), 2 * tokens));
+    }
   }
 
   private cancel(): void {

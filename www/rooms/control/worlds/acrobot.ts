@@ -25,7 +25,7 @@ const rods: Rods = {
 
 /** Draws the line that the tip must reach. */
 function drawLine(c: CanvasRenderingContext2D, from: number, to: number, y: number): void {
-  pen(c, palette.accent, 1);
+  pen(c, palette.agent, 1);
   c.setLineDash(DASH);
   stroke(c, from, y, to, y);
   c.setLineDash(SOLID);
@@ -39,6 +39,8 @@ function frame({ width, height }: Size): { x: number; y: number; link: number } 
 }
 
 const large: LargePainter = {
+  shape: 1,
+
   scene(c, size) {
     const { x, y, link } = frame(size);
     drawLine(c, x - 2.2 * link, x + 2.2 * link, y - link);
@@ -55,9 +57,9 @@ const large: LargePainter = {
     c.lineCap = c.lineJoin = "round";
     pen(c, tint(pose, "ink"), Math.max(4, link * 0.12));
     stroke(c, x, y, knee.x, knee.y, tip.x, tip.y);
-    c.fillStyle = tint(pose, "accent");
+    c.fillStyle = tint(pose, "agent");
     dot(c, tip.x, tip.y, Math.max(5, link * 0.1));
-    c.fillStyle = palette.paper;
+    c.fillStyle = palette.raised;
     dot(c, x, y, 2.5);
     dot(c, knee.x, knee.y, 2.5);
     if (pose.ghost || body.over || body.steps === 0 || body.action === 1) return;
@@ -82,7 +84,6 @@ export const acrobot: World = {
   many: "acrobots",
   one: "acrobot",
   lead: (environments) => `${environments} acrobots share one network. Moving only at the hip, they learn to reach the line.`,
-  soFar: (mean) => `Mean return so far: ${mean}.`,
   legend: ["tip far below", "below the bar", "above it", "at the line"],
   returns: "here, −1 for each step until the tip is above the line, so −500 is an attempt that never reached it",
   returnsShort: "minus the steps to the line; circles: tests",

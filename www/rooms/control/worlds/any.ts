@@ -4,9 +4,9 @@
 import type { Environment } from "../protocol";
 import { figure, minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
-import { stroke, strokes } from "../../../parts/canvas";
+import { font, pen, segment, stroke, strokes } from "../../../parts/canvas";
 import type { Player } from "../player";
-import { classBy, tint, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
+import { classBy, CLASSES, tint, veil, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
 const AGES = [10, 50, 200] as const;
 
@@ -27,38 +27,52 @@ class Lines implements EnvironmentsPainter {
         this.low[k] = Math.min(this.low[k] ?? value, value);
         this.high[k] = Math.max(this.high[k] ?? value, value);
       }
-    c.strokeStyle = palette.accent;
-    c.globalAlpha = 0.12;
+    const across = (k: number): number => 1 + (k / Math.max(1, features - 1)) * (width - 2);
+    pen(c, palette.hair, 1);
+    strokes(c, features, (k) => segment(c, across(k), 8, across(k), height - 8));
     c.lineWidth = 1.2;
-    for (let env = 0; env < player.shown; env++)
-      strokes(c, features, (k) => {
-        const share = (player.value(env, k, smooth) - this.low[k]!) / Math.max(1e-9, this.high[k]! - this.low[k]!);
-        c.lineTo(((k + 0.5) / features) * width, 8 + (height - 16) * (1 - share));
-      });
+    c.lineJoin = "round";
+    c.globalAlpha = veil(0.3, player.shown);
+    for (let kind = 0; kind < 4; kind++) {
+      c.strokeStyle = palette[CLASSES[kind]!];
+      for (let env = 0; env < player.shown; env++)
+        if (this.classOf(env, player) === kind)
+          strokes(c, features, (k) => {
+            const share = (player.value(env, k, smooth) - this.low[k]!) / Math.max(1e-9, this.high[k]! - this.low[k]!);
+            c.lineTo(across(k), 8 + (height - 16) * (1 - share));
+          });
+    }
     c.globalAlpha = 1;
   }
 }
 
+/** Space above the bars for a message, in px. */
+const TOP = 32;
+/** Position of zero and greatest length of a bar, as shares of the width. The names are to the left. */
+const [ZERO, REACH] = [0.7, 0.28];
+
 const bars = (environment: Environment): LargePainter => ({
+  shape: 0.5,
+
   scene(c, { width, height }) {
-    c.strokeStyle = palette.hair;
-    stroke(c, width / 2, 8, width / 2, height - 8);
+    pen(c, palette.hair, 1);
+    stroke(c, width * ZERO, TOP, width * ZERO, height - 8);
   },
   body(c, { width, height }, pose) {
     const { observation } = pose.body;
-    const step = (height - 16) / Math.max(1, observation.length);
+    const step = (height - TOP - 8) / Math.max(1, observation.length);
     observation.forEach((value, k) => {
-      const y = 8 + (k + 0.5) * step;
-      const length = (Math.tanh(value) * width) / 3;
-      c.fillStyle = tint(pose, "accent");
+      const y = TOP + (k + 0.5) * step;
+      const length = Math.tanh(value) * width * REACH;
+      c.fillStyle = tint(pose, "agent");
       c.globalAlpha = pose.ghost ? 0.5 : 1;
-      c.fillRect(width / 2, y - (pose.ghost ? 1 : 4), length, pose.ghost ? 2 : 8);
+      c.fillRect(width * ZERO, y - (pose.ghost ? 1 : 4), length, pose.ghost ? 2 : 8);
       c.globalAlpha = 1;
       if (pose.ghost) return;
       c.fillStyle = palette.muted;
-      c.font = "11px system-ui, sans-serif";
+      c.font = font(12);
       c.textAlign = "left";
-      c.fillText(`${environment.observation[k] ?? k}: ${figure(value)}`, 8, y + 4, width / 3);
+      c.fillText(`${environment.observation[k] ?? k}: ${figure(value)}`, 8, y + 4, width * (ZERO - REACH) - 16);
     });
   },
   describe: (pose) => pose.body.observation.map((value, k) => `${environment.observation[k] ?? k} ${figure(value)}`).join(", "),
@@ -73,7 +87,6 @@ export function any(environment: Environment): World {
     many: "environments",
     one: "environment",
     lead: (environments) => `${environments} environments share one network, which learns to ${environment.summary}.`,
-    soFar: (mean) => `Mean return so far: ${mean}; ${minus(String(environment.solved_at))} is solved.`,
     legend: ["just begun", "10 steps", "50 steps", "200 steps or more"],
     returns: `here, from about ${minus(environment.returns.join(" to "))}`,
     returnsShort: "rewards of an episode; circles: tests",

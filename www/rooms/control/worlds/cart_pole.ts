@@ -3,7 +3,7 @@
 import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
-import { pen, segment, strokes, stroke } from "../../../parts/canvas";
+import { font, pen, segment, stroke, strokes } from "../../../parts/canvas";
 import type { Player } from "../player";
 import {
   arrow,
@@ -143,7 +143,7 @@ class Forest implements EnvironmentsPainter {
   }
 
   private drawFalls(c: CanvasRenderingContext2D, row: Row, nowMs: number, reach: number): void {
-    pen(c, palette.rust, 1.1 * row.scale);
+    pen(c, palette.error, 1.1 * row.scale);
     c.globalAlpha = 0.5;
     strokes(c, row.columns, (column) => {
       const env = row.first + column;
@@ -175,6 +175,8 @@ function places(size: Size, { state }: Pose): { cart: Point; tip: Point } {
 }
 
 const large: LargePainter = {
+  shape: 0.26,
+
   scene(c, size, pose) {
     const { scale, floor, px } = frame(size);
     const { cart } = places(size, pose);
@@ -183,7 +185,7 @@ const large: LargePainter = {
     c.moveTo(cart.x, floor);
     c.arc(cart.x, floor, POLE_M * scale * 1.06, -Math.PI / 2 - LIMIT_RAD, -Math.PI / 2 + LIMIT_RAD);
     c.closePath();
-    c.fillStyle = palette.line;
+    c.fillStyle = palette.hair;
     c.globalAlpha = 0.55;
     c.fill();
     c.globalAlpha = 1;
@@ -196,7 +198,7 @@ const large: LargePainter = {
     for (let metre = -2; metre <= 2; metre++) segment(c, px(metre), rail, px(metre), rail + 4);
     c.stroke();
     c.fillStyle = palette.muted;
-    c.font = "10.5px system-ui, sans-serif";
+    c.font = font(12);
     c.textAlign = "center";
     for (let metre = -2; metre <= 2; metre++) c.fillText(minus(`${metre} m`), px(metre), rail + 16);
   },
@@ -207,7 +209,7 @@ const large: LargePainter = {
     const { body, ghost } = pose;
     const fallen = body.over && body.terminated;
     const [cartW, cartH] = [0.36 * scale, 16];
-    c.fillStyle = palette.paper;
+    c.fillStyle = palette.raised;
     pen(c, tint(pose, "ink"), 1.5);
     c.beginPath();
     c.roundRect(cart.x - cartW / 2, floor - 6, cartW, cartH, 3);
@@ -218,10 +220,10 @@ const large: LargePainter = {
       pen(c, side < 0 ? palette.minus : palette.plus, 2);
       arrow(c, { x: cart.x + side * (cartW / 2 + 4), y: floor + 2 }, side * 12, 0);
     }
-    pen(c, fallen ? palette.rust : tint(pose, "ink"), 4);
+    pen(c, fallen ? palette.error : tint(pose, "ink"), 4);
     c.lineCap = "round";
     stroke(c, cart.x, floor, tip.x, tip.y);
-    c.fillStyle = fallen ? palette.rust : tint(pose, "accent");
+    c.fillStyle = fallen ? palette.error : tint(pose, "agent");
     dot(c, tip.x, tip.y, 6);
     c.fillStyle = tint(pose, "ink");
     dot(c, cart.x, floor, 3);
@@ -271,7 +273,6 @@ export const cartPole: World = {
   many: "poles",
   one: "pole",
   lead: (environments) => `${environments} poles share one network, which learns to keep them upright by trial and error.`,
-  soFar: (mean, { step_limit }) => `So far they stay up for ${mean} steps of ${step_limit}.`,
   legend: ["just begun", "½ s", "2 s", "5 s or more upright"],
   returns: "here, the number of steps the pole stayed up, 500 at most",
   returnsShort: "steps upright; circles: tests",

@@ -1,5 +1,5 @@
-// LunarLander: the training environments as a swarm of landers with short trails over one pad, and the stage, on which the lander has its
-// own ground.
+// LunarLander: the training environments as swarms of landers with short trails, each over a pad, and the stage, on which the lander has
+// its own ground.
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
@@ -17,12 +17,21 @@ const ENDED_MS = 900;
 /** Share of a trail that remains after 0.1 s. */
 const TRAIL = 0.72;
 
-/** Returns functions that map an observation to pixels. */
-function sky({ width, height }: Size): { px: (x: number) => number; py: (y: number) => number; unit: number } {
-  const unit = Math.min(width / (2 * ACROSS + 0.1), (height - 34) / ((UP + 0.05) * Y_OVER_X));
-  // A wide canvas shows more than the area of flight. The space below the pad shows the valleys.
-  const ground = height - 32;
-  return { px: (x) => width / 2 + x * unit, py: (y) => ground - y * Y_OVER_X * unit, unit };
+type Sky = { pads: number; px: (x: number, env: number) => number; py: (y: number) => number; unit: number };
+
+/** Returns the number of pads, side by side, that fill the canvas, and functions that map an observation to pixels. */
+function sky({ width, height }: Size): Sky {
+  // The space below the pads shows the valleys.
+  const below = Math.min(32, height * 0.16);
+  const [across, up] = [2 * ACROSS + 0.1, (UP + 0.05) * Y_OVER_X];
+  const pads = Math.max(1, Math.round((width * up) / (across * (height - below))));
+  const unit = Math.min(width / pads / across, (height - below) / up);
+  return {
+    pads,
+    px: (x, env) => (((env % pads) + 0.5) * width) / pads + x * unit,
+    py: (y) => height - below - y * Y_OVER_X * unit,
+    unit,
+  };
 }
 
 function drawPad(c: CanvasRenderingContext2D, px: (x: number) => number, y: number): void {
@@ -31,7 +40,7 @@ function drawPad(c: CanvasRenderingContext2D, px: (x: number) => number, y: numb
   c.lineWidth = 1;
   for (const x of FLAGS) {
     stroke(c, px(x), y, px(x), y - 15);
-    c.fillStyle = palette.accent;
+    c.fillStyle = palette.agent;
     fill(c, px(x), y - 15, px(x) + 8, y - 12, px(x), y - 9);
   }
 }
@@ -74,7 +83,8 @@ class Swarm implements EnvironmentsPainter {
   }
 
   draw(c: CanvasRenderingContext2D, player: Player, size: Size, nowMs: number, smooth: boolean): void {
-    const { px, py, unit } = sky(size);
+    const view = sky(size);
+    const { pads, px, py, unit } = view;
     const canvas = c.canvas;
     if (this.trail.width !== canvas.width || this.trail.height !== canvas.height) {
       this.trail.width = canvas.width;
@@ -92,16 +102,15 @@ class Swarm implements EnvironmentsPainter {
       t.setTransform(ratio, 0, 0, ratio, 0, 0);
       t.fillStyle = palette.ghost;
       for (let env = 0; env < player.shown; env++) {
-        t.fillRect(px(player.value(env, 0, true)) - 0.6, py(player.value(env, 1, true)) - 0.6, 1.2, 1.2);
+        t.fillRect(px(player.value(env, 0, true), env) - 0.6, py(player.value(env, 1, true)) - 0.6, 1.2, 1.2);
       }
       c.drawImage(this.trail, 0, 0, size.width, size.height);
     }
     this.drewMs = nowMs;
-    c.fillStyle = palette.line;
+    c.fillStyle = palette.hair;
     c.fillRect(0, py(0) + 1, size.width, size.height);
-    drawPad(c, px, py(0));
-
-    const scale = Math.max(0.2, Math.min(0.42, unit / 620)) * (player.shown > 600 ? 0.75 : 1);
+    for (let pad = 0; pad < pads; pad++) drawPad(c, (x) => px(x, pad), py(0));
+    const scale = Math.max(0.2, Math.min(0.42, unit / 500)) * (player.shown > 600 ? 0.75 : 1);
     c.lineWidth = 2 * scale;
     for (let kind = 0; kind < 4; kind++) {
       c.strokeStyle = c.fillStyle = palette[CLASSES[kind]!];
@@ -110,14 +119,14 @@ class Swarm implements EnvironmentsPainter {
         c.beginPath();
         for (let env = path; env < player.shown; env += PATHS) {
           if (this.classOf(env, player) !== kind) continue;
-          this.outline(c, px(player.value(env, 0, smooth)), py(player.value(env, 1, smooth)), player.value(env, 4, smooth), scale);
+          this.outline(c, px(player.value(env, 0, smooth), env), py(player.value(env, 1, smooth)), player.value(env, 4, smooth), scale);
         }
         c.fill();
         c.stroke();
       }
     }
     c.globalAlpha = 1;
-    if (smooth && this.endedMs.length === player.shown) this.drawEnds(c, player, px, py, nowMs);
+    if (smooth && this.endedMs.length === player.shown) this.drawEnds(c, player, view, nowMs);
   }
 
   /** Adds hull and legs to the path. The corners are rotated here, because thousands of canvas transforms would be slow. */
@@ -131,14 +140,14 @@ class Swarm implements EnvironmentsPainter {
     }
   }
 
-  private drawEnds(c: CanvasRenderingContext2D, player: Player, px: (x: number) => number, py: (y: number) => number, nowMs: number): void {
+  private drawEnds(c: CanvasRenderingContext2D, player: Player, { px, py }: Sky, nowMs: number): void {
     c.lineWidth = 1.4;
     for (let env = 0; env < player.shown; env++) {
       const share = (nowMs - this.endedMs[env]!) / ENDED_MS;
       if (share >= 1) continue;
-      const [x, y] = [px(this.endedX[env]!), py(this.endedY[env]!)];
+      const [x, y] = [px(this.endedX[env]!, env), py(this.endedY[env]!)];
       c.globalAlpha = 0.8 * (1 - share);
-      c.strokeStyle = this.landed[env] ? palette.accent : palette.rust;
+      c.strokeStyle = this.landed[env] ? palette.agent : palette.error;
       c.beginPath();
       if (this.landed[env]) c.arc(x, y, 4 + 8 * share, 0, 7);
       else {
@@ -191,6 +200,8 @@ function outline(c: CanvasRenderingContext2D, corners: number[]): void {
 }
 
 const large: LargePainter = {
+  shape: 0.6,
+
   scene(c, size, { state }) {
     const top = (state[1] ?? 0) + 2;
     seenM = Math.max(SEEN_M[0], Math.min(SEEN_M[1], top - BASE_M));
@@ -207,7 +218,7 @@ const large: LargePainter = {
     c.lineTo(px(WIDTH_M), size.height + 1);
     c.lineTo(px(0), size.height + 1);
     c.closePath();
-    c.fillStyle = palette.line;
+    c.fillStyle = palette.hair;
     c.fill();
     drawPad(c, (x) => px(WIDTH_M / 2 + (x * WIDTH_M) / 2), py(PAD_M));
   },
@@ -217,21 +228,21 @@ const large: LargePainter = {
     const { body, state } = pose;
     const legs = [state[STATE.touches] ?? 0, state[STATE.touches + 1] ?? 0];
     const crashed = body.over && body.terminated && !(legs[0]! > 0.5 && legs[1]! > 0.5);
-    const ink = crashed ? palette.rust : tint(pose, "ink");
+    const ink = crashed ? palette.error : tint(pose, "ink");
     STATE.bodies.forEach((at, part) => {
       c.save();
       c.translate(px(state[at] ?? 0), py(state[at + 1] ?? 0));
       c.scale(unit, -unit);
       c.rotate(state[at + 2] ?? 0);
       c.lineJoin = "round";
-      pen(c, part > 0 && legs[part - 1]! > 0.5 && !crashed && !pose.ghost ? palette.accent : ink, 1.6 / unit);
+      pen(c, part > 0 && legs[part - 1]! > 0.5 && !crashed && !pose.ghost ? palette.agent : ink, 1.6 / unit);
       if (part === 0 && !pose.ghost && !body.over && body.steps > 0) drawFlame(c, body.action);
       outline(c, part === 0 ? HULL : LEG);
       c.fillStyle = palette.raised;
       if (!pose.ghost) c.fill();
       c.stroke();
       if (part === 0) {
-        c.fillStyle = tint(pose, "accent");
+        c.fillStyle = tint(pose, "agent");
         dot(c, 0, 0.2, 0.16);
       }
       c.restore();
@@ -275,7 +286,6 @@ export const lunarLander: World = {
   many: "landers",
   one: "lander",
   lead: (environments) => `${environments} landers share one network, which learns to land them gently between two flags.`,
-  soFar: (mean) => `Mean return so far: ${mean}.`,
   legend: ["tumbling", "under control", "near the pad", "on both legs"],
   returns:
     "here, points for approaching the pad slowly and upright, 10 for each leg on the ground, minus the fuel, and at the end 100 for " +
@@ -285,10 +295,10 @@ export const lunarLander: World = {
   explanation: {
     heading: "What am I seeing?",
     words:
-      "Each small craft is a lander in training, all drawn over one pad with a faint trail. A cross marks a crash, a ring a landing. " +
-      "Fifty times a second the network fires the left, main or right engine, or none. At first most landers tumble. Then they learn to " +
-      "hover, because a crash costs more than fuel. Only later do they learn to land. Each lander has its own hills around the pad; they " +
-      "are drawn for the single lander only.",
+      "Each small craft is a lander in training, drawn with a faint trail over one of a few equal pads. A cross marks a crash, a ring a " +
+      "landing. Fifty times a second the network fires the left, main or right engine, or none. At first most landers tumble. Then they " +
+      "learn to hover, because a crash costs more than fuel. Only later do they learn to land. Each lander has its own hills around the " +
+      "pad; they are drawn for the single lander only.",
     summary: "The reward",
     equation:
       equation(

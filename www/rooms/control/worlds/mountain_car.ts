@@ -4,7 +4,7 @@
 import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
-import { fill, pen, segment, stroke, strokes } from "../../../parts/canvas";
+import { fill, font, pen, segment, stroke, strokes } from "../../../parts/canvas";
 import type { Player } from "../player";
 import { arrow, classBy, CLASSES, dot, tint, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
@@ -17,10 +17,14 @@ const energy = (x: number, speed: number): number => (speed * speed) / 2 + (GRAV
 const LEAST = -GRAVITY / 3;
 /** Thresholds of a car's colour, as shares of the energy that is needed to reach the flag. */
 const SHARES = [0.3, 0.6, 0.98] as const;
-/** Lanes above the road, so that cars do not hide each other: cars per lane, and the least and greatest number of lanes. */
-const LANES = { each: 24, least: 6, most: 40 };
+/**
+ * Lanes above the road, so that cars do not hide each other: cars per lane, the least and greatest number of lanes, and their share of the
+ * canvas's height.
+ */
+const LANES = { each: 24, least: 6, most: 40, share: 0.32 };
 const BINS = 90;
-const DEPTH_PX = 38;
+/** Depth of the band that shows the density, as a share of the canvas's height, and at most in px. */
+const DEPTH = { share: 0.16, mostPx: 38 };
 const ARRIVED_MS = 700;
 
 /** Returns functions that map the hill to pixels. The scale is uniform if there is room; otherwise the hill is flatter. */
@@ -49,14 +53,14 @@ function drawRoad(c: CanvasRenderingContext2D, size: Size, { px, py }: ReturnTyp
   c.lineTo(px(LEFT), size.height);
   c.closePath();
   c.globalAlpha = 0.45;
-  c.fillStyle = palette.line;
+  c.fillStyle = palette.hair;
   c.fill();
   c.globalAlpha = 1;
   // Draws the flag.
   const [x, y] = [px(flag), py(flag)];
   c.strokeStyle = palette.ink;
   stroke(c, x, y, x, y - 30);
-  c.fillStyle = palette.accent;
+  c.fillStyle = palette.agent;
   fill(c, x, y - 30, x + 15, y - 25.5, x, y - 21);
 }
 
@@ -79,10 +83,11 @@ class Hill implements EnvironmentsPainter {
 
   draw(c: CanvasRenderingContext2D, player: Player, size: Size, nowMs: number, smooth: boolean): void {
     const lanes = Math.min(LANES.most, Math.max(LANES.least, Math.round(player.shown / LANES.each)));
-    const apart = Math.min(6.5, (size.height * 0.36) / lanes);
-    const view = road(size, 12 + lanes * apart, 46);
+    const apart = Math.min(6.5, (size.height * LANES.share) / lanes);
+    const depth = Math.min(DEPTH.mostPx, size.height * DEPTH.share);
+    const view = road(size, 8 + lanes * apart, depth + 8);
     drawRoad(c, size, view, this.flag);
-    this.drawDensity(c, player, view, smooth);
+    this.drawDensity(c, player, view, depth, smooth);
     const [length, thick] = [Math.max(4, size.width / (player.shown > 600 ? 150 : 90)), Math.max(1.4, apart * 0.55)];
     for (let kind = 0; kind < 4; kind++) {
       c.strokeStyle = palette[CLASSES[kind]!];
@@ -104,7 +109,13 @@ class Hill implements EnvironmentsPainter {
   }
 
   /** Draws the density of cars as a band below the road. */
-  private drawDensity(c: CanvasRenderingContext2D, player: Player, { px, py }: ReturnType<typeof road>, smooth: boolean): void {
+  private drawDensity(
+    c: CanvasRenderingContext2D,
+    player: Player,
+    { px, py }: ReturnType<typeof road>,
+    depth: number,
+    smooth: boolean,
+  ): void {
     const { density } = this;
     const keep = smooth ? 0.94 : 0.6;
     for (let bin = 0; bin < BINS; bin++) density[bin]! *= keep;
@@ -123,10 +134,10 @@ class Hill implements EnvironmentsPainter {
     for (let bin = BINS - 1; bin >= 0; bin--) {
       const x = LEFT + ((RIGHT - LEFT) * (bin + 0.5)) / BINS;
       const around = ((density[bin - 1] ?? 0) + 2 * density[bin]! + (density[bin + 1] ?? 0)) / 4;
-      c.lineTo(px(x), py(x) + (DEPTH_PX * around) / most);
+      c.lineTo(px(x), py(x) + (depth * around) / most);
     }
     c.closePath();
-    c.fillStyle = palette.accent;
+    c.fillStyle = palette.agent;
     c.globalAlpha = 0.22;
     c.fill();
     c.globalAlpha = 1;
@@ -140,7 +151,7 @@ class Hill implements EnvironmentsPainter {
     apart: number,
     nowMs: number,
   ): void {
-    c.fillStyle = palette.accent;
+    c.fillStyle = palette.agent;
     for (let env = 0; env < player.shown; env++) {
       const share = (nowMs - this.arrivedMs[env]!) / ARRIVED_MS;
       if (share >= 1) continue;
@@ -152,11 +163,13 @@ class Hill implements EnvironmentsPainter {
 }
 
 const large = (flag: number, throttle: (action: number) => number): LargePainter => ({
+  shape: 0.5,
+
   scene(c, size) {
     const view = road(size, 34, 26);
     drawRoad(c, size, view, flag);
     c.fillStyle = palette.muted;
-    c.font = "10.5px system-ui, sans-serif";
+    c.font = font(12);
     c.textAlign = "center";
     for (const x of [-1.2, -0.9, -0.6, -0.3, 0, 0.3, 0.6]) c.fillText(minus(String(x)), view.px(x), size.height - 6);
   },
@@ -170,7 +183,7 @@ const large = (flag: number, throttle: (action: number) => number): LargePainter
     c.translate(view.px(x), view.py(x));
     c.rotate(view.tilt(x));
     c.scale(unit, unit);
-    c.fillStyle = palette.paper;
+    c.fillStyle = palette.raised;
     pen(c, tint(pose, "ink"), 1.6);
     c.lineJoin = "round";
     c.beginPath();
@@ -184,7 +197,7 @@ const large = (flag: number, throttle: (action: number) => number): LargePainter
     c.fillStyle = tint(pose, "ink");
     dot(c, -11, -5.5, 5.5);
     dot(c, 11, -5.5, 5.5);
-    c.fillStyle = tint(pose, "accent");
+    c.fillStyle = tint(pose, "agent");
     dot(c, -11, -5.5, 2);
     dot(c, 11, -5.5, 2);
     const push = throttle(body.action);
@@ -216,7 +229,6 @@ export const mountainCar: World = {
   many: "cars",
   one: "car",
   lead: (environments) => `${environments} cars share one network. Their motor is weaker than the hill, so they must learn to swing.`,
-  soFar: (mean) => `Mean return so far: ${mean}.`,
   legend: LEGEND,
   returns: "here, −1 for each step until the flag, so −200 is a car that never arrived",
   returnsShort: "minus the steps to the flag; circles: tests",

@@ -16,7 +16,7 @@ const rods: Rods = {
   classOf: (env, player) => classBy(-Math.abs(Math.atan2(player.seen(env, 1), player.seen(env, 0))), ANGLES),
   // The observed angle is from upright, but `Fan` needs the angle from hanging.
   angle: (player, env, _, smooth) => Math.PI - player.angle(env, 0, 1, smooth),
-  behind: (c, { x, y, radius }) => circle(c, x, y, radius, palette.line),
+  behind: (c, { x, y, radius }) => circle(c, x, y, radius, palette.hair),
   fan: { alpha: 0.16, grows: 0.03, width: 2 },
   tip: { alpha: 0.6, radius: 2.2 },
   cell: { link: 0.42, width: 0.08, least: 1.2 },
@@ -34,11 +34,13 @@ function frame({ width, height }: Size): { x: number; y: number; rod: number } {
 }
 
 const large: LargePainter = {
+  shape: 1,
+
   scene(c, size) {
     const { x, y, rod } = frame(size);
     circle(c, x, y, rod, palette.hair);
     // The mark of the goal at the upright position.
-    pen(c, palette.accent, 2);
+    pen(c, palette.agent, 2);
     stroke(c, x, y - rod - 9, x, y - rod - 3);
   },
 
@@ -50,9 +52,9 @@ const large: LargePainter = {
     c.lineCap = "round";
     pen(c, tint(pose, "ink"), Math.max(6, rod * 0.11));
     stroke(c, x, y, tip.x, tip.y);
-    c.fillStyle = tint(pose, "accent");
+    c.fillStyle = tint(pose, "agent");
     dot(c, tip.x, tip.y, Math.max(5, rod * 0.075));
-    c.fillStyle = palette.paper;
+    c.fillStyle = palette.raised;
     dot(c, x, y, 3);
     if (pose.ghost || body.over || body.steps === 0) return;
     const share = Math.max(-1, Math.min(1, body.action / MOST_NM));
@@ -73,7 +75,6 @@ export const pendulum: World = {
   many: "rods",
   one: "rod",
   lead: (environments) => `${environments} rods share one network, which learns to swing them up with a weak motor and to hold them.`,
-  soFar: (mean) => `Mean return so far: ${mean}.`,
   legend: ["hanging", "lower half", "upper half", "upright"],
   returns: "here, minus the cost of the angle, the speed and the torque over 200 steps; a rod that only hangs gets about −1,200",
   returnsShort: "minus the cost; circles: tests",

@@ -1,7 +1,7 @@
 // A world contains the drawings, keys and texts for an environment. Each world has its own file; `any.ts` is the default for other
 // environments.
 
-import type { Body, Environment, Touch } from "../protocol";
+import type { Body, Touch } from "../protocol";
 import type { Explanation } from "../../../parts/room";
 import { segment } from "../../../parts/canvas";
 import { palette } from "../../../parts/theme";
@@ -9,7 +9,7 @@ import type { Player } from "../player";
 
 export type Colour = keyof typeof palette;
 /** Colours of the classes of progress. Class 0 has just begun or is low; class 3 has reached the goal. */
-export const CLASSES: Colour[] = ["young", "muted", "grown", "accent"];
+export const CLASSES: Colour[] = ["young", "growing", "grown", "agent"];
 
 export type Size = { width: number; height: number };
 export type Point = { x: number; y: number };
@@ -40,6 +40,8 @@ export interface Grips {
 
 /** Draws the stage's environment, in CSS pixels. */
 export interface LargePainter {
+  /** Height at which the picture fills its width, as a share of the width. */
+  shape: number;
   /** Draws the background, behind all bodies. */
   scene(c: CanvasRenderingContext2D, size: Size, pose: Pose): void;
   body(c: CanvasRenderingContext2D, size: Size, pose: Pose): void;
@@ -67,8 +69,6 @@ export interface World {
   one: string;
   /** First sentence of the page. `environments` is the formatted number of environments. */
   lead(environments: string): string;
-  /** Sentence about the recent mean return. `mean` is this return as text. */
-  soFar(mean: string, environment: Environment): string;
   legend: [string, string, string, string];
   returns: string;
   /** Description of the return in one line, below the chart's title. */

@@ -1,112 +1,155 @@
-// Replay of a game: the board at each action, a judgement of the action, and a clickable curve of the equity. The current agent judges one
-// action at a time.
+// Review of a game, on the table's board: the position at each action, a judgement of the action, and a curve of the equity, which a click
+// enters. The agent of the match's run judges one action at a time.
 
 import type { Judged, Moment, Session } from "./protocol";
-import { button, h, lineThrough, svg, write } from "../../parts/dom";
+import { copyButton } from "../../parts/dialog";
+import { button, h, lineThrough, pane, svg, write } from "../../parts/dom";
+import { download } from "../../parts/files";
 import { capital, minus } from "../../parts/format";
 import { pageLife } from "../../parts/life";
-import { Board, type Side } from "./board";
+import { calm } from "../../parts/loop";
+import type { Board, Side } from "./board";
 import { signed } from "./candidates";
-import type { Backgammon } from "./client";
+import type { MatchRun } from "./client";
 import { allOf, rollText, type Roll } from "./dice";
+import { fit } from "./fit";
 import { JUDGE, whoIs, within } from "./players";
-import { modified, placeOf } from "../shared/keys";
+import { clamp, modified, placeOf } from "../../parts/keys";
 import { perMove, VERDICTS } from "./phrases";
 
-const WIDTH = 520;
 const HEIGHT = 120;
 const EDGE = 12;
 const CUBE = { no_double: "no double", double: "double", take: "take", pass: "pass" };
 
-export class ReplayPane {
+export interface ReviewCallbacks {
+  analyse(id: string, dice: Roll | null): void;
+  /** Called when the review begins or ends. */
+  turned(): void;
+  goBack(): unknown;
+  transcript(): Promise<string>;
+}
+
+export class ReviewPane {
+  /** The moves, the curve and the results. */
   readonly element: HTMLElement;
-  private readonly board = new Board("Replayed position, seen from the first side");
-  private readonly graph = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "replay-graph" });
-  private readonly message = h("p.replay-text", { role: "status" });
-  private readonly rates = h("p.small.replay-rates");
+  /** Buttons that replace the table's actions during a review. */
+  readonly controls: HTMLElement;
+  readonly message = h("p.review-text", { role: "status" });
+  /** True while the board shows an earlier position of the game. */
+  open = false;
+  private readonly list = h("ol.moves");
+  private readonly graph = svg("svg", { role: "img", class: "review-graph drawing", height: HEIGHT });
+  private readonly rates = h("p.small.review-rates");
   private readonly buttons: HTMLButtonElement[];
-  private readonly analyseIt: HTMLButtonElement;
+  private readonly start = button("Review", () => this.begin(), { class: "small" });
+  private width = 0;
   private session: Session | undefined;
   private at = 0;
   private moment: Moment | undefined;
   /** Judgements of this game's actions, by index of the action; undefined until judged. */
   private judged: (Judged | undefined)[] = [];
   private game = "";
-  private opened = false;
   private judging = false;
   private readonly life = pageLife();
 
   constructor(
-    private readonly client: Backgammon,
-    analyse: (id: string, dice: Roll | null) => void,
+    private readonly run: MatchRun,
+    private readonly board: Board,
+    private readonly callbacks: ReviewCallbacks,
   ) {
     const step = (words: string, name: string, to: () => number): HTMLButtonElement =>
-      button(words, () => this.go(to()), { class: "small", "aria-label": name, title: name });
+      button(words, () => this.go(to()), { "aria-label": name, title: name });
     this.buttons = [
       step("|<", "First move (home)", () => 0),
       step("<", "Previous move (left arrow)", () => this.at - 1),
       step(">", "Next move (right arrow)", () => this.at + 1),
       step(">|", "Last move (end)", () => this.moves.length - 1),
     ];
-    this.analyseIt = button("Analyse position", () => this.moment && analyse(this.moment.id, this.moment.dice), { class: "small" });
-    this.element = h("div.replay", { tabindex: 0, role: "group", "aria-label": "Game, move by move; left and right arrow keys step" }, [
-      h("p.row", ...this.buttons, this.analyseIt),
-      this.board.element,
-      this.message,
-      this.graph,
-      this.rates,
+    const label = "Game, move by move; left and right arrow keys step";
+    this.controls = h("div.row.review-controls", { tabindex: 0, role: "group", "aria-label": label }, [
+      button("Back to the game", () => this.end(), { class: "strong" }),
+      ...this.buttons,
+      h(
+        "span.at-end",
+        button("Analyse position", () => this.moment && callbacks.analyse(this.moment.id, this.moment.dice)),
+      ),
     ]);
-    this.element.addEventListener("keydown", (event) => {
-      const to = placeOf(event, this.at, this.moves.length);
-      // While the board has the focus, arrow keys move between its points.
-      if (to === undefined || modified(event) || this.board.element.contains(event.target as Node)) return;
-      event.preventDefault();
-      void this.go(to);
-    });
+    const copied = copyButton("Copy the match", () => callbacks.transcript(), "Match copied", "Copying failed; download it");
+    const kept = button("Download the match", () => this.download(), { class: "small" });
+    const before = button("Previous match", () => callbacks.goBack(), { class: "small" });
+    this.element = pane("game card", "This game", [this.start], this.graph, this.rates, this.list, h("p.row", copied, kept, before));
+    for (const part of [this.controls, this.element]) part.addEventListener("keydown", (event) => this.press(event));
     this.graph.addEventListener("click", (event) => {
-      const { left, width } = this.graph.getBoundingClientRect();
-      const share = ((event.clientX - left) / width) * WIDTH - EDGE;
-      void this.go(Math.round((share / (WIDTH - 2 * EDGE)) * Math.max(1, this.moves.length - 1)));
+      const { left } = this.graph.getBoundingClientRect();
+      const share = (event.clientX - left - EDGE) / (this.width - 2 * EDGE);
+      void this.go(Math.round(share * Math.max(1, this.moves.length - 1)));
     });
-    this.board.turnCube(undefined);
+    fit(this.element, (width) => {
+      this.width = width;
+      this.draw();
+    });
   }
 
   private get moves(): Session["moves"] {
     return this.session?.moves ?? [];
   }
 
-  /** Shows the current state of the session. Judgements remain while the game is the same. */
+  /** Shows the moves of a session. Judgements remain while the game is the same. The review ends with its game. */
   take(session: Session): void {
     const game = `${session.setup.seed} ${session.game}`;
-    if (game !== this.game) {
-      [this.game, this.judged, this.at, this.moment] = [game, [], 0, undefined];
-    }
+    if (game !== this.game) [this.game, this.judged, this.at, this.moment, this.open] = [game, [], 0, undefined, false];
     this.session = session;
-    if (this.opened && this.element.offsetParent !== null) {
-      if (!this.moment) void this.go(this.moves.length - 1);
-      this.draw();
-      void this.judge();
-    }
+    this.start.disabled = session.moves.length === 0;
+    this.list.replaceChildren(...session.moves.map((_, k) => this.moveOf(session, k)));
+    this.draw();
   }
 
-  begin(): void {
-    this.opened = true;
-    void this.go(this.moves.length - 1);
+  /** Begins the review at a move, by default at the last one. */
+  begin(at = this.moves.length - 1): void {
+    if (this.moves.length === 0) return;
+    if (!this.open) {
+      this.open = true;
+      this.board.say(0, "");
+      this.callbacks.turned();
+      this.controls.focus({ preventScroll: true });
+    }
+    this.board.element.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
+    void this.go(at);
     void this.judge();
+  }
+
+  private end(): void {
+    this.open = false;
+    this.callbacks.turned();
+    this.draw();
+  }
+
+  private press(event: KeyboardEvent): void {
+    const to = placeOf(event, this.at, this.moves.length);
+    if (to === undefined || modified(event) || !this.open) return;
+    event.preventDefault();
+    void this.go(to);
+  }
+
+  private moveOf({ moves, names }: Session, k: number): HTMLElement {
+    const { seat, dice, text } = moves[k]!;
+    return h("li", [
+      h("span.small", `${k + 1}. ${names[seat]}${dice ? ` ${rollText(dice)}` : ""}`),
+      " ",
+      button(text, () => this.begin(k), { class: "quiet small", "aria-label": `Review move ${k + 1}: ${text}` }),
+    ]);
+  }
+
+  private async download(): Promise<void> {
+    download("hothouse-backgammon.mat", await this.callbacks.transcript());
   }
 
   private async go(to: number): Promise<void> {
     const { moves, game } = this;
-    if (moves.length === 0) {
-      write(this.message, "No moves in this game yet.");
-      this.buttons.forEach((button) => (button.disabled = true));
-      this.analyseIt.disabled = true;
-      return;
-    }
-    this.at = Math.min(moves.length - 1, Math.max(0, to));
-    const at = this.at;
-    const moment = await this.client.ask({ ask: "moment", at }).catch(() => undefined);
-    if (this.life.aborted || !moment || at !== this.at || game !== this.game) return;
+    const at = clamp(to, 0, moves.length - 1);
+    this.at = at;
+    const moment = await this.run.ask({ ask: "moment", at }).catch(() => undefined);
+    if (this.life.aborted || !this.open || !moment || at !== this.at || game !== this.game) return;
     this.moment = moment;
     const side = moment.seat as Side;
     this.board.show(moment.position);
@@ -114,8 +157,8 @@ export class ReplayPane {
     this.board.point(side, moment.steps, true);
     this.board.throw(moment.dice ? { side, shown: moment.dice, left: allOf(moment.dice) } : undefined);
     this.board.turnCube(this.session?.setup.cube ? { value: moment.cube, owner: moment.cube_owner as Side | null } : undefined);
-    this.buttons.forEach((button, k) => (button.disabled = k < 2 ? at === 0 : at === this.moves.length - 1));
-    this.analyseIt.disabled = false;
+    this.buttons.forEach((button, k) => (button.disabled = k < 2 ? at === 0 : at === moves.length - 1));
+    if (document.activeElement?.matches(":disabled")) this.controls.focus();
     this.writeMessage();
     this.draw();
   }
@@ -154,11 +197,11 @@ export class ReplayPane {
     if (this.judging) return;
     this.judging = true;
     try {
-      while (!this.life.aborted && this.element.offsetParent !== null) {
+      while (!this.life.aborted && this.open) {
         const { game } = this;
         const missing = [this.at, ...this.moves.keys()].find((at) => at < this.moves.length && !this.judged[at]);
         if (missing === undefined) break;
-        const judged = await this.client.ask({ ask: "judge", at: missing, engine: JUDGE });
+        const judged = await this.run.ask({ ask: "judge", at: missing, engine: JUDGE });
         if (game !== this.game) continue;
         this.judged[missing] = judged;
         this.draw();
@@ -172,14 +215,17 @@ export class ReplayPane {
   }
 
   private draw(): void {
-    const { judged, moves, graph } = this;
+    const { judged, moves, graph, width } = this;
+    [...this.list.children].forEach((item, k) => item.setAttribute("aria-current", String(this.open && k === this.at)));
+    for (const part of [graph, this.rates]) part.toggleAttribute("hidden", !judged.some(Boolean));
     const last = Math.max(1, moves.length - 1);
     const all = judged.flatMap((one) => (one ? [one.equity] : []));
     const most = Math.max(1, ...all.map(Math.abs));
-    const x = (at: number): number => EDGE + ((WIDTH - 2 * EDGE) * at) / last;
+    const x = (at: number): number => EDGE + ((width - 2 * EDGE) * at) / last;
     const y = (equity: number): number => HEIGHT / 2 - ((HEIGHT / 2 - EDGE) * equity) / most;
+    graph.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
     graph.replaceChildren(
-      svg("line", { class: "zero", x1: EDGE, y1: y(0), x2: WIDTH - EDGE, y2: y(0) }),
+      svg("line", { class: "zero", x1: EDGE, y1: y(0), x2: width - EDGE, y2: y(0) }),
       svg("text", { class: "axis", x: 2, y: 11 }, signed(most)),
       svg("text", { class: "axis", x: 2, y: HEIGHT - 3 }, signed(-most)),
     );
@@ -193,7 +239,7 @@ export class ReplayPane {
       dot.append(svg("title", {}, `${at + 1}. ${moves[at]!.text}: error ${error.toFixed(3)}`));
       graph.append(dot);
     });
-    graph.append(svg("line", { class: "here", x1: x(this.at), y1: 4, x2: x(this.at), y2: HEIGHT - 4 }));
+    if (this.open) graph.append(svg("line", { class: "here", x1: x(this.at), y1: 4, x2: x(this.at), y2: HEIGHT - 4 }));
     graph.setAttribute(
       "aria-label",
       `Equity of ${this.first} over ${moves.length} moves${all.length ? `, from ${signed(all[0]!)} to ${signed(all.at(-1)!)}` : ""}`,
@@ -219,7 +265,7 @@ export class ReplayPane {
     });
     const left = moves.length - judged.filter(Boolean).length;
     const sentences = words.filter(Boolean);
-    if (sentences.length) sentences.unshift("Judged by the current agent.");
+    if (sentences.length) sentences.unshift(`Judged by ${this.run.agent}.`);
     write(this.rates, [...sentences, left ? `${left} moves left to judge.` : ""].filter(Boolean).join(" "));
   }
 }

@@ -1,0 +1,303 @@
+// The command palette, the keyboard's way to the main action of each room, and equal visible and spoken names.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ROOMS } from "../../scripts/rooms.mjs";
+import { ahead, event, house, lab, part, place, visit } from "./fixture.mjs";
+import { accessible, leave, SCREENS } from "./rooms.mjs";
+
+// With this flag Chromium computes accessible names for the page.
+const here = house(["--enable-blink-features=ComputedAccessibilityInfo"]);
+/** Address of a small run with short iterations. */
+const SMALL = "#/control?envs=64&v=2";
+const LONG_TASK_MS = 50;
+const MOST = 50;
+const STOPS = 8;
+/** Names of the main action of each room. */
+const MAIN_ACTIONS = {
+  control: /^Take the controls/,
+  backgammon: /^(Roll|Watch|Play)/,
+  cube: /^Scramble/,
+  logic: /^Damage the middle/,
+  words: /^Write/,
+};
+
+const field = (page) => page.getByRole("combobox", { name: "Search" });
+const options = (page) => page.getByRole("listbox", { name: "Commands" }).getByRole("option");
+/** Opens the palette, enters a query, and runs the first result. */
+async function find(page, query) {
+  await page.keyboard.press("Control+k");
+  await field(page).fill(query);
+  await field(page).press("Enter");
+}
+const focused = (page) => page.evaluate(() => document.activeElement.computedName);
+
+test("a query matches words in any order, the start of a name first, and shows at most 50 results", async () => {
+  const { matches } = await part("parts/palette");
+  const command = (kind, name, rest) => ({ kind, name, run() {}, ...rest });
+  const all = [
+    command("Actions", "Save run"),
+    command("Actions", "New run", { key: "r" }),
+    command("Knobs", "Learning rate", { note: "0.01", words: "lr" }),
+    command("Knobs", "Decay of the rate"),
+    command("Rooms", "Runners"),
+    ...Array.from({ length: 60 }, (_, k) => command("Others", `Thing ${k}`)),
+  ];
+  const found = (query) => [...matches(all, query).groups].map(([kind, { length }]) => `${kind} ${length}`);
+  const names = (query) => [...matches(all, query).groups.values()].flat().map(({ name }) => name);
+  assert.deepEqual(names("rate learn"), ["Learning rate"]);
+  assert.deepEqual(names("rate"), ["Learning rate", "Decay of the rate"]);
+  assert.deepEqual(names("dec"), ["Decay of the rate"]);
+  assert.deepEqual(names("run"), ["Runners", "Save run", "New run"]);
+  assert.deepEqual(names("LR"), ["Learning rate"]);
+  assert.deepEqual(names("knob 0.01"), ["Learning rate"]);
+  assert.deepEqual(names("unn"), ["Runners"]);
+  assert.deepEqual(names("learning room"), []);
+  assert.deepEqual(found(""), ["Actions 2", "Knobs 2", "Rooms 1", "Others 45"]);
+  assert.equal(matches(all, "").count, 65);
+  assert.deepEqual(found("thing"), ["Others 50"]);
+});
+
+test("the palette opens by key and by button, lists everything, and returns the focus", async () => {
+  const page = await visit(here, { at: SMALL, context: { viewport: { width: 1280, height: 720 } } });
+  await event(page, "metrics", 4); // the run is in the list of runs
+  const opener = page.getByRole("button", { name: "Search Ctrl K", exact: true });
+  await opener.click();
+  assert.equal(await focused(page), "Search");
+  assert.ok((await options(page).count()) <= MOST);
+  await page.keyboard.press("Escape");
+  assert.equal(await focused(page), "Search Ctrl K");
+
+  const wanted = await page.evaluate(() => ({
+    Rooms: [...document.querySelectorAll("#rooms a")].map(({ textContent }) => textContent),
+    Environments: [...document.querySelectorAll(".worlds a")].map(({ textContent }) => textContent),
+    Knobs: [...hothouse.knobs.map(({ label }) => label), "Seed"],
+    Tabs: [...document.querySelectorAll(".tabs button")].map(({ textContent }) => textContent),
+    Sections: [...document.querySelectorAll(".chips [role=tab]:not([hidden])")].map(({ textContent }) => textContent),
+    Devices: ["Train on the faster device", "Train on the CPU", "Train on the GPU"],
+    Runs: ["CartPole, Environments 64"],
+    Actions: [
+      ...["Play or pause", "Step: one iteration, then pause", "New run from the first step", "Next environment", "Speed: real time"],
+      ...["Take the controls of the single environment", "Open or close the table of mean return", "Show or hide the past run"],
+      ...["Save run", "Load run", "Copy link", "Curves as CSV"],
+      ...["Help", "Take the tour", "Switch between light and dark", "System in use"],
+    ],
+  }));
+  await page.keyboard.press("Control+k");
+  for (const [kind, names] of Object.entries(wanted)) {
+    assert.ok(names.length > 0, kind);
+    for (const name of names) {
+      await field(page).fill(`${name} ${kind}`);
+      const group = page.getByRole("group", { name: kind, exact: true });
+      await group.locator(".command-name", { hasText: name }).first().waitFor();
+    }
+  }
+  await page.keyboard.press("Control+k");
+  assert.equal(await page.getByRole("dialog").count(), 0);
+  await leave(page);
+});
+
+test("arrow keys, Enter and the pointer choose a command; an empty result suggests a query", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  await page.keyboard.press("Control+k");
+  const active = () =>
+    field(page).evaluate((input) => document.getElementById(input.getAttribute("aria-activedescendant"))?.textContent ?? "");
+  await field(page).fill("explore");
+  const names = await options(page).allTextContents();
+  assert.ok(names.length > 2, names.join());
+  assert.equal(await active(), names[0]);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await active(), names[2]);
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await active(), names[1]);
+  assert.equal(await options(page).and(page.locator("[aria-selected=true]")).textContent(), names[1]);
+  await page.keyboard.press("Enter");
+  assert.equal(await page.getByRole("tab", { name: "Explore", exact: true }).getAttribute("aria-selected"), "true");
+  assert.equal(await page.getByRole("dialog").count(), 0);
+
+  await page.keyboard.press("Control+k");
+  await field(page).fill("xyzzy");
+  await page.getByText("Nothing matches “xyzzy”. Try").waitFor();
+  assert.equal(await options(page).count(), 0);
+  await page.keyboard.press("Enter");
+  await field(page).fill("pause");
+  const paused = await ahead(page, "running");
+  await options(page).first().click();
+  assert.equal((await paused()).running, false);
+  await leave(page);
+});
+
+test("a command goes to a section, a knob, a run, a device, a variant and a room", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 4);
+  await find(page, "sweep compare");
+  assert.match(page.url(), /#\/control\/compare\/sweep\?/);
+  assert.equal(await focused(page), "Sweep");
+  await page.goBack();
+  await page.getByRole("tabpanel", { name: "Live", exact: true }).waitFor();
+
+  await find(page, "environments knobs");
+  assert.match(page.url(), /#\/control\/settings/);
+  assert.equal(await focused(page), "Environments");
+  await find(page, "runs cartpole");
+  assert.match(page.url(), /#\/control\/compare/);
+  assert.equal(await focused(page), "Name of the run");
+  await find(page, "train cpu");
+  assert.match(page.url(), /#\/control\/settings\/device/);
+  assert.ok(await page.locator(".device input").nth(1).isChecked());
+  await find(page, "copy link");
+  assert.match(page.url(), /#\/control\/share/);
+
+  const began = await ahead(page, "began");
+  await find(page, "acrobot");
+  assert.equal((await began()).config.variant, "Acrobot-v1");
+  await find(page, "room cube");
+  await lab(page, "cube");
+  await leave(page);
+});
+
+test("a query with a number sets a live knob within its limits", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  const marked = await ahead(page, "mark");
+  await page.keyboard.press("Control+k");
+  await field(page).fill("learning rate 0.003");
+  assert.equal(await options(page).first().textContent(), "Set Learning rate to 0.003");
+  await page.keyboard.press("Enter");
+  const { knob, to } = await marked();
+  assert.deepEqual([knob, to], ["lr", 0.003]);
+  await page.keyboard.press("Control+k");
+  await field(page).fill("learning rate 7");
+  await options(page).filter({ hasText: "Enter a number from 0.00001 to 0.1." }).click();
+  assert.equal(await focused(page), "Learning rate");
+  // A knob that needs a new run is only focused.
+  await page.keyboard.press("Control+k");
+  await field(page).fill("environments 128");
+  assert.equal(await options(page).filter({ hasText: "Set Environments" }).count(), 0);
+  await leave(page);
+});
+
+test("the key works in a text field but not above another dialog, and without single-key shortcuts", async () => {
+  const page = await visit(here, {
+    at: "#/control/settings/knobs?envs=64&v=2",
+    init: () => localStorage.setItem("hothouse.shortcuts", "off"),
+  });
+  await page.getByLabel("Seed", { exact: true }).focus();
+  await page.keyboard.press("Control+k");
+  await field(page).waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await focused(page), "Seed");
+  await page.getByRole("button", { name: "Help", exact: true }).click();
+  await page.keyboard.press("Control+k");
+  assert.equal(await field(page).count(), 0);
+  await leave(page);
+});
+
+test("opening the palette causes no long task", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 4);
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  const ms = await page.evaluate(async () => {
+    const times = [];
+    const timed = async (act) => {
+      const began = performance.now();
+      act();
+      document.body.offsetHeight; // includes the layout
+      times.push(performance.now() - began);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    };
+    const key = () => document.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }));
+    for (let i = 0; i < 5; i++) {
+      await timed(key);
+      await timed(key);
+    }
+    return times.sort((a, b) => a - b).at(times.length / 2);
+  });
+  console.log(`page.palette_ms ${ms.toFixed(1)}`);
+  assert.ok(ms < LONG_TASK_MS, `${ms} ms`);
+  await leave(page);
+});
+
+for (const context of SCREENS)
+  test(`the palette fits a ${context.colorScheme} screen of ${context.viewport.width} px, and axe finds no issue`, async () => {
+    const page = await visit(here, { at: SMALL, context });
+    await event(page, "metrics");
+    await page.getByRole("button", { name: context.viewport.width > 760 ? "Search Ctrl K" : "Search", exact: true }).click();
+    await options(page).first().waitFor();
+    const box = await page.getByRole("dialog").boundingBox();
+    const { width, height } = context.viewport;
+    assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height, JSON.stringify(box));
+    await accessible(page, ".command-palette");
+    await leave(page);
+  });
+
+for (const room of ROOMS)
+  test(`${room}: the main action is within ${STOPS} tab stops from the start of the page`, async () => {
+    const page = await visit(here, { at: `#/${room}`, context: { viewport: { width: 1280, height: 720 } } });
+    await lab(page, room);
+    await page.locator(".live-panel button:visible", { hasText: MAIN_ACTIONS[room] }).first().waitFor();
+    const stops = [];
+    while (!MAIN_ACTIONS[room].test(stops.at(-1) ?? "") && stops.length < 3 * STOPS) {
+      await page.keyboard.press("Tab");
+      stops.push(await focused(page));
+    }
+    console.log(`${room}: ${stops.length} stops: ${stops.join(" | ")}`);
+    assert.ok(stops.length <= STOPS, `${stops.length}: ${stops.join(" | ")}`);
+    await leave(page);
+  });
+
+test("arrow keys move in the rooms and the variants, and Enter follows the link", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  await page.locator(".worlds a").first().focus();
+  await page.keyboard.press("ArrowRight");
+  assert.equal(await focused(page), await page.locator(".worlds a").nth(1).textContent());
+  assert.equal(await page.locator(".worlds a[tabindex='0']").count(), 1);
+  const began = await ahead(page, "began");
+  await page.keyboard.press("Enter");
+  assert.notEqual((await began()).config.variant, "CartPole-v1");
+  await page.locator("#rooms a").first().focus();
+  await page.keyboard.press("End");
+  assert.equal(await focused(page), await page.locator("#rooms a").last().textContent());
+  await page.keyboard.press("Home");
+  assert.equal(await focused(page), await page.locator("#rooms a").first().textContent());
+  await leave(page);
+});
+
+/** Runs in the page: visible buttons and links whose accessible name lacks their visible text (WCAG 2.5.3). */
+function misnamed() {
+  const wordsOf = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ");
+  const seen = (node) => {
+    if (node.nodeType === Node.TEXT_NODE) return node.data;
+    if (node.nodeType !== Node.ELEMENT_NODE || !node.checkVisibility() || getComputedStyle(node).clipPath !== "none") return "";
+    return [...node.childNodes].map(seen).join(getComputedStyle(node).display === "inline" ? "" : " ");
+  };
+  return [...document.querySelectorAll("button, a[href], [role=button], [role=tab], [role=option], summary")].flatMap((element) => {
+    if (!element.checkVisibility()) return [];
+    const text = seen(element);
+    const name = element.computedName;
+    return wordsOf(name).includes(wordsOf(text)) ? [] : [`“${text.trim()}” is spoken as “${name}”`];
+  });
+}
+
+/** Runs in the page: opens each tab and each section, and returns the results of `look` in all of them. */
+const everywhere = (look) =>
+  [...document.querySelectorAll(".tabs button")].flatMap((tab) => {
+    tab.click();
+    const sections = document.querySelectorAll(".panel:not([hidden]) .chips [role=tab]:not([hidden])");
+    return [look(), ...[...sections].map((section) => (section.click(), look()))].flat();
+  });
+
+for (const room of ROOMS)
+  test(`${room}: the spoken name of every button and link contains its visible text`, async () => {
+    const page = await visit(here, { at: `#/${room}` });
+    await event(page, "metrics", 2);
+    await page.evaluate(() => hothouse.command({ kind: "pause" }));
+    const found = await page.evaluate(`[...new Set((${everywhere})(${misnamed}))]`);
+    await place(page, "Live");
+    await page.setViewportSize({ width: 390, height: 844 });
+    found.push(...(await page.evaluate(misnamed)));
+    assert.deepEqual(found, []);
+    await leave(page);
+  });

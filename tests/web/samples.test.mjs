@@ -1,0 +1,124 @@
+// Compares each section of the page of samples with its picture in tests/samples. `SAMPLES=write npm test -- --only page` writes the
+// pictures anew; alone: `SAMPLES=write node --test tests/web/samples.test.mjs`.
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { samples } from "../../scripts/samples.mjs";
+import { serve } from "../../scripts/serve.mjs";
+import { root } from "../../scripts/sh.mjs";
+import { house, WAIT_MS } from "./fixture.mjs";
+import { difference, reduced } from "./pictures.mjs";
+
+/** The flags make the rendering of text and colours independent of the machine's settings. */
+const here = house(["--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"]);
+const axe = createRequire(import.meta.url).resolve("axe-core");
+const WRITE = process.env.SAMPLES === "write";
+const PICTURES = join(root, "tests/samples");
+const FAILED = join(root, "test-results/samples");
+const MOST_BYTES = 700_000;
+const SCREENS = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+const LOOKS = Object.keys(SCREENS).flatMap((screen) => ["light", "dark"].map((colorScheme) => ({ screen, colorScheme })));
+
+before(async () => (here.samples = await serve(await samples())));
+after(() => here.samples?.close());
+
+/** A page without content, in which pictures are compared. */
+const blank = async () => (here.blank ??= await here.browser.newPage());
+
+/** Opens the page of samples. The bundled typeface also replaces that of code, which depends on the machine. */
+async function open({ screen, colorScheme }) {
+  const page = await here.browser.newPage({ viewport: SCREENS[screen], colorScheme, reducedMotion: "reduce" });
+  page.setDefaultTimeout(WAIT_MS);
+  page.said = [];
+  page.on("console", (message) => message.type() === "error" && page.said.push(message.text()));
+  page.on("pageerror", (error) => page.said.push(String(error)));
+  await page.goto(here.samples.url);
+  await page.locator("#progress").waitFor();
+  await page.evaluate(() => document.documentElement.style.setProperty("--mono", "var(--sans)"));
+  return page;
+}
+
+const sections = (page) => page.locator(".sample").evaluateAll((all) => all.map(({ id }) => id));
+
+/** Picture of a section. Its charts are drawn when they are on the screen. */
+async function picture(page, id) {
+  const section = page.locator(`#${id}`);
+  for (const plot of await section.locator(".plot:visible").all()) {
+    await plot.scrollIntoViewIfNeeded();
+    await page.waitForFunction((plot) => !plot.ariaLabel.endsWith("nothing yet"), await plot.elementHandle());
+  }
+  return section.screenshot({ animations: "disabled", caret: "hide" });
+}
+
+/** Compares a picture with the saved one. Returns a text for a difference. */
+async function faults(name, now) {
+  const saved = join(PICTURES, name);
+  const found = existsSync(saved) ? await difference(await blank(), readFileSync(saved), now) : "there is no picture";
+  if (!found) return [];
+  mkdirSync(FAILED, { recursive: true });
+  writeFileSync(join(FAILED, name), now);
+  return [`${name}: ${found}`];
+}
+
+for (const look of LOOKS)
+  test(`the samples look like their pictures: ${Object.values(look).join(", ")}`, async () => {
+    const page = await open(look);
+    const found = [];
+    for (const id of await sections(page)) {
+      const [name, now] = [`${[id, ...Object.values(look)].join("-")}.png`, await picture(page, id)];
+      if (WRITE) writeFileSync(join(PICTURES, name), await reduced(await blank(), now));
+      else found.push(...(await faults(name, now)));
+    }
+    assert.deepEqual(page.said, []);
+    assert.deepEqual(found, [], "see test-results/samples; if it is intended: SAMPLES=write node --test tests/web/samples.test.mjs");
+    await page.close();
+  });
+
+test("each picture belongs to a section, and all together are small", async () => {
+  const page = await open(LOOKS[0]);
+  const wanted = (await sections(page)).flatMap((id) => LOOKS.map((look) => `${[id, ...Object.values(look)].join("-")}.png`));
+  const found = readdirSync(PICTURES);
+  if (WRITE) for (const name of found.filter((name) => !wanted.includes(name))) rmSync(join(PICTURES, name));
+  else assert.deepEqual(found.sort(), wanted.sort());
+  const bytes = readdirSync(PICTURES).reduce((sum, name) => sum + readFileSync(join(PICTURES, name)).length, 0);
+  assert.ok(bytes < MOST_BYTES, `${bytes} bytes`);
+  await page.close();
+});
+
+test("another colour, padding or radius is a difference, and a shift by one pixel is none", async () => {
+  const page = await open(LOOKS[0]);
+  const plain = await reduced(await blank(), await picture(page, "buttons"));
+  for (const [rule, differs] of [
+    ["button.strong { background: color-mix(in srgb, var(--brand) 94%, white) }", true],
+    ["button { padding: 0 14px }", true],
+    ["button { border-radius: 4px }", true],
+    ["button { font-weight: 500 }", true],
+    ["button { padding: 0 12px }", false],
+    ["#buttons { text-rendering: geometricPrecision }", false],
+    ["#buttons .row { translate: 1px 0 }", false],
+    ["#buttons .row { translate: 2px 0 }", true],
+  ]) {
+    const at = await page.evaluate((rule) => document.styleSheets[0].insertRule(rule, document.styleSheets[0].cssRules.length), rule);
+    const found = await difference(await blank(), plain, await picture(page, "buttons"));
+    assert.equal(Boolean(found), differs, `${rule}: ${found}`);
+    await page.evaluate((at) => document.styleSheets[0].deleteRule(at), at);
+  }
+  await page.close();
+});
+
+test("axe finds no serious issue in the samples", async () => {
+  for (const look of LOOKS.slice(0, 2)) {
+    const page = await open(look);
+    await page.evaluate(readFileSync(axe, "utf8"));
+    const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+    const found = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
+    assert.deepEqual(
+      found.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
+      [],
+      look.colorScheme,
+    );
+    await page.close();
+  }
+});

@@ -1,0 +1,108 @@
+// The tabs of a room's page: keyboard, address, history and copied links.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { event, house, lab, place, until, visit } from "./fixture.mjs";
+
+const here = house();
+const SMALL = "#/control?envs=64&v=2";
+
+/** Titles of the open tab and, if it has sections, of the open section. */
+const open = (page) => page.locator("[role=tab][aria-selected=true]:visible").allTextContents();
+const path = (page) => page.evaluate(() => location.hash.split("?")[0]);
+const opens = (page, ...titles) =>
+  until(
+    page,
+    (titles) =>
+      [...document.querySelectorAll("[role=tab][aria-selected=true]")]
+        .filter((tab) => tab.checkVisibility())
+        .map(({ textContent }) => textContent)
+        .join() === titles,
+    titles.join(),
+  );
+
+test("arrows, Home and End move between tabs, and one tab is a stop of the Tab key", async () => {
+  const page = await visit(here, { at: SMALL });
+  await page.getByRole("tab", { name: "Live" }).focus();
+  for (const [key, title] of [
+    ["ArrowRight", "Explore"],
+    ["End", "Share"],
+    ["ArrowRight", "Share"],
+    ["ArrowLeft", "Explain"],
+    ["Home", "Live"],
+  ]) {
+    await page.keyboard.press(key);
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), title);
+    assert.equal((await open(page))[0], title);
+  }
+  assert.deepEqual(await page.locator(".tabs [tabindex='0']").allTextContents(), ["Live"]);
+  // Every tab names its panel, and the panel its tab.
+  const linked = await page
+    .getByRole("tab", { includeHidden: true })
+    .evaluateAll((tabs) =>
+      tabs.every((tab) => document.getElementById(tab.getAttribute("aria-controls"))?.getAttribute("aria-labelledby") === tab.id),
+    );
+  assert.ok(linked);
+  // The sections of a tab have the same keys.
+  await place(page, "Settings");
+  await page.getByRole("tab", { name: "During training" }).focus();
+  await page.keyboard.press("End");
+  assert.deepEqual(await open(page), ["Settings", "Device"]);
+  await page.context().close();
+});
+
+test("the address names the tab and the section; reload and the back button restore them", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics");
+  assert.equal(await path(page), "#/control");
+  await place(page, "Compare");
+  assert.equal(await path(page), "#/control/compare");
+  await place(page, "Settings", "Device");
+  assert.equal(await path(page), "#/control/settings/device");
+  assert.match(await page.evaluate(() => location.hash), /\?.*envs=64/);
+  await page.reload();
+  await lab(page);
+  await opens(page, "Settings", "Device");
+  const { iteration } = (await event(page, "metrics")).progress;
+  await place(page, "Explain");
+  const run = await page.evaluate(() => (globalThis.before = hothouse) && location.hash.split("?")[1]);
+  await page.goBack();
+  await opens(page, "Settings", "Device");
+  await page.goForward();
+  await opens(page, "Explain");
+  await place(page, "Live");
+  assert.equal(await path(page), "#/control");
+  // The same run continues.
+  assert.ok(await page.evaluate(() => hothouse === before));
+  assert.equal(await page.evaluate(() => location.hash.split("?")[1]), run);
+  assert.ok((await event(page, "metrics")).progress.iteration > iteration);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a link opens its tab; an unknown tab or section opens the first one", async () => {
+  for (const [at, ...titles] of [
+    ["#/control/settings/knobs?envs=64&v=2", "Settings", "New run"],
+    ["#/words/share", "Share", "Save and share"],
+    ["#/control/settings/nothing", "Settings", "During training"],
+    ["#/control/nothing", "Live"],
+  ]) {
+    const page = await visit(here, { at });
+    await opens(page, ...titles);
+    await page.context().close();
+  }
+});
+
+test("the open tab stays through a change of variant and a new run, and no link that is copied contains it", async () => {
+  const page = await visit(here, { at: "#/control/explain?envs=64&v=2", context: { permissions: ["clipboard-read", "clipboard-write"] } });
+  await event(page, "metrics");
+  await page.keyboard.press("r");
+  await page.locator('nav a[href*="variant=Acrobot-v1&"]').click();
+  await page.waitForFunction(() => hothouse.variant.id === "Acrobot-v1" && /Acrobot-v1/.test(location.hash));
+  assert.equal(await path(page), "#/control/explain");
+  assert.deepEqual(await open(page), ["Explain"]);
+  await place(page, "Share");
+  await page.getByRole("button", { name: "Copy link" }).click();
+  await page.getByRole("button", { name: "Link copied" }).waitFor();
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /#\/control\?variant=Acrobot-v1/);
+  await page.context().close();
+});

@@ -1,0 +1,96 @@
+// The tabs of a room's page and the sections in them. The first tab shows the room's picture. The address names the open tab and section.
+
+import { h } from "./dom";
+import type { Command } from "./palette";
+import { Tabs } from "./tabs";
+
+const TABS = { explore: "Explore", compare: "Compare", settings: "Settings", explain: "Explain", share: "Share" };
+export type TabName = keyof typeof TABS;
+const NAMES = Object.keys(TABS) as TabName[];
+const LIVE = "live";
+
+/** A part of a tab. A tab with several sections shows one of them at a time. */
+export interface Section {
+  tab: TabName;
+  name: string;
+  heading: string;
+  element: HTMLElement;
+  /** True if the present run has this section; by default it has. */
+  offered?(): boolean;
+  /** Called when the section is shown. */
+  shown?(): void;
+}
+
+export class Places {
+  readonly element: HTMLElement;
+  readonly list: HTMLElement;
+  private readonly tabs: Tabs;
+  /** Tabs of the sections, by the tab that contains them. */
+  private readonly inner = new Map<string, Tabs>();
+
+  /** `moved` is called when another place is shown; `chosen` is true if the visitor chose it. */
+  constructor(
+    stage: HTMLElement,
+    private readonly sections: Section[],
+    private readonly moved: (chosen: boolean) => void,
+  ) {
+    const others = NAMES.map((name) => ({ name, title: TABS[name], icon: name, element: this.tab(name, TABS[name]) }));
+    this.tabs = new Tabs("Room", [{ name: LIVE, title: "Live", icon: LIVE, element: stage }, ...others], (chosen) => this.change(chosen));
+    this.list = this.tabs.list;
+    this.element = h("div.panels", this.tabs.panels);
+  }
+
+  /** Names of the open tab and section. The list is empty for the room's picture, and has one name for the first section of a tab. */
+  get open(): string[] {
+    const tab = this.tabs?.open ?? LIVE;
+    if (tab === LIVE) return [];
+    const inner = this.inner.get(tab);
+    const first = this.sections.find((section) => section.tab === tab)?.name;
+    return inner && inner.open !== first ? [tab, inner.open] : [tab];
+  }
+
+  show([tab = LIVE, section]: string[], chosen = false): void {
+    this.inner.get(tab)?.show(section ?? this.sections.find((one) => one.tab === tab)!.name, chosen);
+    this.tabs.show(tab, chosen);
+  }
+
+  /** Commands that open each tab and each section. */
+  commands(): Command[] {
+    const open = (place: string[]) => (): void => {
+      this.show(place, true);
+      const inner = this.inner.get(this.tabs.open);
+      (inner && !inner.list.hidden ? inner : this.tabs).focus();
+    };
+    const tabs = [[LIVE, "Live"], ...Object.entries(TABS)] as [string, string][];
+    const offered = this.sections.filter(({ offered }) => offered?.() ?? true);
+    return [
+      ...tabs.map(([name, title]) => ({ kind: "Tabs", name: title, run: open([name]) })),
+      ...offered.map(({ tab, name, heading }) => ({ kind: "Sections", name: heading, note: TABS[tab], run: open([tab, name]) })),
+    ];
+  }
+
+  /** Offers the sections that the present run has. */
+  suit(): void {
+    for (const { tab, name, offered } of this.sections) if (offered) this.inner.get(tab)?.offer(name, offered());
+  }
+
+  private tab(name: TabName, title: string): HTMLElement {
+    const own = this.sections.filter((section) => section.tab === name);
+    const panels = own.map(({ name, heading, element }) => ({
+      name,
+      title: heading,
+      element: h("section", { class: `section ${name}` }, h("h2.unseen", heading), element),
+    }));
+    const inner = new Tabs(title, panels, (chosen) => this.change(chosen), "chips");
+    this.inner.set(name, inner);
+    return h("div", inner.list, inner.panels);
+  }
+
+  private change(chosen: boolean): void {
+    if (!this.element) return; // the tabs are under construction
+    const main = this.element.closest<HTMLElement>("main");
+    if (main) main.dataset.tab = this.tabs.open;
+    this.sections.find(({ tab, name }) => tab === this.tabs.open && name === this.inner.get(tab)?.open)?.shown?.();
+    this.moved(chosen);
+  }
+}

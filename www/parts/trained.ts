@@ -1,0 +1,210 @@
+// The trained agent of a room: a small checkpoint that is loaded after the first picture. It answers questions beside the visitor's run and
+// never trains. If the checkpoint is missing or does not fit the run, the room works without it.
+
+import type { Client } from "../run/client";
+import type { Config, Digest, Progress, Row, Value } from "../run/protocol";
+import type { Announcer } from "./announce";
+import { copyField } from "./dialog";
+import { h } from "./dom";
+import { count, seconds } from "./format";
+import type { History } from "./history";
+import { pageLife } from "./life";
+
+/** Longest wait for idle time before the checkpoint is loaded. */
+const IDLE_MS = 3000;
+
+/** Declaration of a room's trained agent. Its checkpoint is the file `trained/ROOM.safetensors.gz`. */
+export interface TrainedWords {
+  /** Variant of the checkpoint. */
+  variant: string;
+  /** Knobs that define the task. The visitor's run must have the checkpoint's values. */
+  task?: string[];
+  /** Test column in which both agents are compared. */
+  column: string;
+  /** Text of a value of the column, such as `93% solved`. */
+  level(value: number): string;
+}
+
+/** The trained agent as the room's views use it. */
+export interface TrainedAgent {
+  /** `here` if the agent answers questions; `expected` if it may arrive for this run. */
+  readonly state: "none" | "expected" | "here";
+  /** True if a test of the visitor's agent exceeded the trained agent's level. */
+  readonly overtaken: boolean;
+}
+
+export interface TrainedSources {
+  announcer: Announcer;
+  present(): History | undefined;
+  /** Called when the agent arrives, leaves or is overtaken. */
+  changed(): void;
+}
+
+/** Metadata of a checkpoint. The program that packs the checkpoint adds the digest. */
+type Metadata = {
+  config: Config;
+  knobs: Record<string, Value>;
+  progress: Progress;
+  tests: Row[];
+  names: { tests: string[] };
+  digest?: Digest;
+};
+type Checkpoint = { bytes: Uint8Array; metadata: Metadata; level: number };
+
+export class Trained implements TrainedAgent {
+  /** The command that trained the agent, and its digest. */
+  readonly element = h("div.commands");
+  private checkpoint: Checkpoint | undefined;
+  private asked = false;
+  /** True if the worker has, or is about to have, the agent. */
+  private wanted = false;
+  private here = false;
+  /** Number of requests to load or drop the agent. An answer to an older request is ignored. */
+  private requests = 0;
+  private wasOvertaken = false;
+  private readonly life = pageLife();
+
+  constructor(
+    private readonly client: Client,
+    private readonly words: TrainedWords | undefined,
+    private readonly sources: TrainedSources,
+  ) {}
+
+  get state(): TrainedAgent["state"] {
+    if (this.here) return "here";
+    return this.words && this.sources.present()?.config.variant === this.words.variant ? "expected" : "none";
+  }
+
+  get overtaken(): boolean {
+    return this.overtaking() !== undefined;
+  }
+
+  /** Test column and level of the agent, for the chart; undefined if the agent is not here. */
+  level(): { column: string; value: number; label: string } | undefined {
+    const { checkpoint, words } = this;
+    if (!this.here || !checkpoint || !words) return undefined;
+    const { level, metadata } = checkpoint;
+    return { column: words.column, value: level, label: `Trained for ${duration(metadata.progress.train_s)}: ${words.level(level)}` };
+  }
+
+  /** A sentence for the status when the visitor's agent has overtaken the trained agent; otherwise empty. */
+  sentence(): string {
+    const test = this.overtaking();
+    return test ? `Your agent overtook the trained agent after ${seconds(test.progress.train_s)}.` : "";
+  }
+
+  /** Called when a run begins. The first run of the checkpoint's variant loads the checkpoint when the page is idle. */
+  begin(): void {
+    if (!this.words) return;
+    this.wasOvertaken = this.overtaken;
+    this.sources.changed();
+    if (this.checkpoint) return this.suit();
+    if (this.asked || this.state === "none") return;
+    this.asked = true;
+    const { connection } = navigator as { connection?: { saveData?: boolean } };
+    if (!connection?.saveData) requestAnimationFrame(() => whenIdle(() => void this.fetch()));
+  }
+
+  /** Called after a test of the visitor's agent. */
+  tested(): void {
+    if (this.wasOvertaken || !this.overtaken) return;
+    this.wasOvertaken = true;
+    this.sources.announcer.say(this.sentence(), "trained");
+    this.sources.changed();
+  }
+
+  private overtaking(): Row | undefined {
+    const { checkpoint, words } = this;
+    const present = this.here && this.sources.present();
+    if (!present || !checkpoint || !words) return undefined;
+    return present.tests.find((row) => (present.test(words.column, row) ?? -Infinity) > checkpoint.level);
+  }
+
+  private async fetch(): Promise<void> {
+    try {
+      const response = await fetch(new URL(`trained/${this.client.room.id}.safetensors.gz`, document.baseURI), { signal: this.life });
+      if (!response.ok) return;
+      const bytes = await unpacked(response);
+      const metadata = metadataOf(bytes);
+      const column = metadata.names.tests.indexOf(this.words!.column);
+      const level = metadata.tests.at(-1)?.values[column];
+      if (level == null || this.life.aborted) return;
+      this.checkpoint = { bytes, metadata, level };
+      this.suit();
+    } catch {
+      // without the file, the room works without a trained agent
+    }
+  }
+
+  /** Loads the agent into the worker if it fits the visitor's run; otherwise drops it. */
+  private suit(): void {
+    const { checkpoint, client } = this;
+    const fits = this.fits();
+    if (!checkpoint || fits === this.wanted) return;
+    this.wanted = fits;
+    const request = ++this.requests;
+    if (!fits) {
+      client.dropTrained();
+      return this.arrived(false);
+    }
+    client.loadTrained(checkpoint.bytes).then(
+      ({ command }) => {
+        if (request !== this.requests || this.life.aborted) return;
+        this.describe(checkpoint, command);
+        this.arrived(true);
+      },
+      () => {}, // this program cannot read the checkpoint
+    );
+  }
+
+  private arrived(here: boolean): void {
+    this.here = here;
+    this.wasOvertaken = this.overtaken;
+    this.sources.changed();
+  }
+
+  private fits(): boolean {
+    const present = this.sources.present();
+    const { config, knobs } = this.checkpoint?.metadata ?? {};
+    if (!present || !config || !knobs || config.variant !== present.config.variant) return false;
+    return (this.words?.task ?? []).every((name) => present.settings[name] === knobs[name]);
+  }
+
+  private describe({ metadata, level }: Checkpoint, command: string): void {
+    const { progress, digest } = metadata;
+    const iterations = `${count(progress.iteration)} ${this.client.room.iteration_word}s`;
+    this.element.replaceChildren(
+      h("p", [
+        `This agent has trained for ${duration(progress.train_s)}: ${this.words!.level(level)} in its last test. It was trained with ` +
+          "this program and is part of the page. Here it answers questions and does not train.",
+      ]),
+      copyField("Command", `${command} --steps ${progress.counts[0] ?? 0}`),
+      ...(digest
+        ? [h("p.small", `The command gives the digest ${digest.weights} after ${iterations} (arithmetic: ${digest.arithmetic}).`)]
+        : []),
+    );
+  }
+}
+
+const duration = (s: number): string => (s < 90 ? seconds(s) : `${Math.round(s / 60)} minutes`);
+
+/** Calls `run` when the browser is idle. Safari has no `requestIdleCallback`. */
+function whenIdle(run: () => void): void {
+  if ("requestIdleCallback" in globalThis) requestIdleCallback(run, { timeout: IDLE_MS });
+  else setTimeout(run, IDLE_MS / 10);
+}
+
+/** Content of a gzip file. A server may have unpacked it already; then its first bytes are the length of a header, a multiple of 8. */
+async function unpacked(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Metadata of a checkpoint. The worker checks the rest of the file. */
+function metadataOf(bytes: Uint8Array<ArrayBuffer>): Metadata {
+  const length = Number(new DataView(bytes.buffer).getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length))) as { __metadata__: { hothouse: string } };
+  return JSON.parse(header.__metadata__.hothouse) as Metadata;
+}

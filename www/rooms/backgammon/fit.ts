@@ -1,0 +1,17 @@
+// Drawings in CSS pixels, so that their type has the sizes of the page.
+
+import { untilClosed } from "../../parts/life";
+
+/** Calls `draw` with the width of an element when the element is shown and when its width changes. */
+export function fit(element: Element, draw: (width: number) => void): void {
+  let drawn = 0;
+  const observer = new ResizeObserver(([entry]) => {
+    const { width } = entry!.contentRect;
+    if (!width || width === drawn) return;
+    drawn = width;
+    // The drawing may change the sizes of other observed elements, which an observer must not do at once.
+    requestAnimationFrame(() => draw(width));
+  });
+  observer.observe(element);
+  untilClosed(() => observer.disconnect());
+}

@@ -1,0 +1,29 @@
+// Finds the id of a position in pasted text. The worker reads the id and reports what is wrong with it.
+
+const XGID = /(?<![-\w])[-a-oA-O]{26}(?::[^\s:]*){8}:\d+(?![\d:])/;
+const LABEL = /(position|match)\s+id/gi;
+/** 14 characters, with bits for two sides in the last one. Unlike a word of prose, an id has a capital letter or a digit inside. */
+const POSITION = /(?<![\w+/])(?=.[a-z]*[A-Z\d+/])[A-Za-z\d+/]{13}[AQgw](?![\w+/])/;
+/** 12 characters, with three bits in the last one. */
+const MATCH = /(?<![\w+/])[A-Za-z\d+/]{11}[A-H](?![\w+/])/;
+
+/**
+ * Returns the XGID in a text, or GNU Backgammon's position id, followed by a colon and the match id if there is one. Returns a damaged id
+ * as it is, and undefined for other text.
+ */
+export function idIn(text: string): string | undefined {
+  const plain = text.trim().replaceAll("%3A", ":");
+  const xgid = XGID.exec(plain)?.[0];
+  if (xgid) return `XGID=${xgid}`;
+  if (!/\s/.test(plain)) return plain;
+  // A field of one line joins the lines of a pasted text.
+  const lines = plain.replace(LABEL, "\n$&");
+  const position = POSITION.exec(lines)?.[0];
+  const match = MATCH.exec(lines)?.[0];
+  const labels = plain.match(LABEL)?.length ?? 0;
+  if (position && match) return `${position}:${match}`;
+  if (position && labels < 2) return position;
+  return labels > 0 || /xgid/i.test(plain) ? plain : undefined;
+}
+
+export const NO_ID = "No position in this text. Paste an XGID, a position id, or all that the program copied.";

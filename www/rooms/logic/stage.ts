@@ -1,0 +1,72 @@
+// The stage of the room: the grid, the drawn circuit, or the circuit on a million cells. Each part has a picture and, beside it, facts and
+// actions.
+
+import { Choice, h, write } from "../../parts/dom";
+import type { BigPane } from "./big";
+import type { CircuitStage } from "./circuit";
+import type { TrainedChoice } from "../../parts/trained-choice";
+import { gatesText } from "./text";
+
+const PARTS = { grid: "Grid", circuit: "Circuit", big: "A million cells" };
+type StagePart = keyof typeof PARTS;
+
+export class Stage {
+  readonly element: HTMLElement;
+  private readonly choice: Choice<StagePart>;
+  /** Note beside the automaton of the trained run. */
+  private readonly note = h("p.small");
+  private part: StagePart = "grid";
+  private gates: number | undefined;
+
+  constructor(
+    private readonly grid: HTMLElement,
+    private readonly circuit: CircuitStage,
+    private readonly big: BigPane,
+    /** The choice between the automaton of the trained run and that of the visitor's run. */
+    private readonly trained: TrainedChoice,
+  ) {
+    const options = (Object.keys(PARTS) as StagePart[]).map((value) => ({ value, words: PARTS[value] }));
+    this.choice = new Choice("On the stage", options, "grid", (part) => this.show(part), "speeds stage-switch");
+    this.element = h(
+      "div.logic-stage",
+      h("div.stage-choices", this.choice.element, trained.element, this.note),
+      grid,
+      circuit.element,
+      big.stage,
+    );
+    this.show("grid");
+  }
+
+  /** Shows a part. A perfect circuit is also shown beside the grid, as a small picture. */
+  show(part: StagePart): void {
+    const { grid, circuit, big } = this;
+    this.part = part;
+    this.choice.value = part;
+    this.element.dataset.part = part;
+    grid.hidden = part !== "grid";
+    circuit.element.hidden = part === "big" || (part === "grid" && this.gates === undefined);
+    circuit.small = part === "grid";
+    big.stage.hidden = part !== "big";
+    if (part === "big") big.start();
+  }
+
+  /** Shows the note while the automaton of the trained run is shown. */
+  setNote(note: string): void {
+    const { trained } = this;
+    write(this.note, trained.answerer === "trained" ? note : "");
+  }
+
+  /** Called when a run begins. The part remains. */
+  begin(): void {
+    this.setGates(undefined);
+    this.show(this.part);
+  }
+
+  /** Sets the number of gates of a perfect circuit. It is undefined while no circuit is perfect. */
+  setGates(gates: number | undefined): void {
+    if (gates === this.gates) return;
+    this.gates = gates;
+    write(this.choice.element.querySelectorAll("label")[1]!, gates === undefined ? PARTS.circuit : `${PARTS.circuit}: ${gatesText(gates)}`);
+    this.show(this.part);
+  }
+}

@@ -1,0 +1,55 @@
+// The list beside a text: the model's predictions at the selected token, or other values of tokens.
+
+import { h, write } from "../../parts/dom";
+import { figure } from "../../parts/format";
+import { LikelyList, percent, type Likely } from "./likely";
+import type { Reading } from "./read";
+import { label, spoken } from "./tokens";
+
+export class Expected {
+  private readonly list = new LikelyList();
+  private readonly heading = h("h3");
+  private readonly where = h("p.small");
+  private readonly message = h("p.unseen", { role: "status" });
+  readonly element = h("div.expected", this.heading, this.where, this.list.element, this.message);
+
+  show(heading: string, where: string, rows: Likely[]): void {
+    write(this.heading, heading);
+    write(this.where, where);
+    this.list.show(rows);
+  }
+
+  /** Shows the predictions of the token at `place`, which is the number of tokens for the next token after the text. */
+  predictions(reading: Reading, place: number): void {
+    const token = reading.tokens[place];
+    const own = reading.surprise[place];
+    const expected = reading.expected[place] ?? [];
+    const rows: Likely[] = expected.map(({ id, text, probability }) => ({
+      text,
+      share: probability,
+      mark: id === token?.id ? "actual" : undefined,
+    }));
+    // The actual token takes the place of the last one if it is not among them.
+    if (token && own !== undefined && !expected.some(({ id }) => id === token.id))
+      rows[Math.max(0, rows.length - 1)] = { text: token.text, share: Math.exp(-own), mark: "actual" };
+    this.show("Predictions", whereOf(reading, place), rows);
+  }
+
+  /** Announces the token at `place` and the likeliest one. */
+  say({ tokens, surprise, expected }: Reading, place: number): void {
+    const token = tokens[place];
+    const own = surprise[place];
+    const first = expected[place]?.[0];
+    const here = token ? `${spoken(token.text)}${own === undefined ? "" : `, ${percent(Math.exp(-own))}`}` : "The end";
+    write(this.message, `${here}.${first ? ` Expected: ${spoken(first.text)}, ${percent(first.probability)}.` : ""}`);
+  }
+}
+
+function whereOf({ tokens, surprise }: Reading, place: number): string {
+  if (place === 0) return "No predictions before the first token.";
+  const after = label(tokens[place - 1]!.text);
+  const token = tokens[place];
+  const own = surprise[place];
+  if (!token || own === undefined) return `Next token after ${after}.`;
+  return `${label(token.text)} after ${after}: ${percent(Math.exp(-own))}, surprise ${figure(own)} nats.`;
+}

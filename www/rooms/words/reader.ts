@@ -1,0 +1,111 @@
+// Reads the text of a part of the page, and reads it again as the model learns.
+
+import { animate } from "../../parts/loop";
+import { reason, Turns } from "../shared/asking";
+import type { WordsClient } from "./client";
+import type { AboutView, ModelView } from "./protocol";
+import { readWindows, windowsOf, type Reading, type Window } from "./read";
+import { pieces, type Piece } from "./tokens";
+
+const LOOK_MS = 100;
+/** Least pause before the same text is read again. */
+const AGAIN_MS = 900;
+/** Least pause as a multiple of the time that the last reading took. The longer of the two pauses applies. */
+const AGAIN_TIMES = 16;
+
+export type Read = { text: string; pieces: Piece[]; windows: Window[]; reading: Reading };
+
+export interface Reads {
+  /** The text at this moment. */
+  text(): string;
+  /** Called after each reading, and when the text or the run has none. */
+  changed(): void;
+  /** Called with the reason why the text cannot be read. The reason is empty if the text has been read. */
+  refused?(words: string): void;
+  /** True if an unchanged text is not read again. */
+  rests?(): boolean;
+  /** Called after each look at a text that has been read, also if it was not read again. */
+  read?(read: Read, stale: () => boolean): Promise<void>;
+}
+
+export class Reader {
+  model: ModelView | undefined;
+  /** The last reading. Its text may differ from the present one. */
+  last: Read | undefined;
+  /** Tests whether a cut before a piece leaves the tokens unchanged. */
+  private opens = (_: Piece): boolean => true;
+  /** Text of the last request. */
+  private asked: string | undefined;
+  private asking = false;
+  private againMs = 0;
+  private readonly runs = new Turns();
+
+  constructor(
+    private readonly client: WordsClient,
+    element: HTMLElement,
+    private readonly does: Reads,
+  ) {
+    animate(element, () => void this.look(), LOOK_MS);
+  }
+
+  begin(): void {
+    this.runs.take();
+    this.model = this.asked = undefined;
+    this.forget();
+  }
+
+  ready({ model, corpus }: AboutView): void {
+    if (!model || !corpus) return;
+    this.model = model;
+    this.opens = corpus.tokenizer === "bpe" ? ({ text }) => /^\s/.test(text) : () => true;
+  }
+
+  /** Looks at the text again at the next opportunity. */
+  soon(): void {
+    this.againMs = 0;
+  }
+
+  private async look(): Promise<void> {
+    const { model } = this;
+    const text = this.does.text();
+    const beganMs = performance.now();
+    if (this.asking || !model || document.hidden || (text === this.asked && beganMs < this.againMs)) return;
+    const stale = this.runs.stale();
+    this.asking = true;
+    this.asked = text;
+    this.againMs = Infinity;
+    try {
+      await this.ask(text, model, stale);
+      if (!stale()) this.does.refused?.("");
+    } catch (error) {
+      if (!stale() && text === this.does.text()) {
+        this.forget();
+        this.does.refused?.(reason(error));
+      }
+    }
+    this.asking = false;
+    const nowMs = performance.now();
+    this.againMs = Math.min(this.againMs, nowMs + Math.max(AGAIN_MS, AGAIN_TIMES * (nowMs - beganMs)));
+  }
+
+  private async ask(text: string, model: ModelView, stale: () => boolean): Promise<void> {
+    if (text === "") return this.forget();
+    const { client } = this;
+    const before = this.last?.text === text ? this.last : undefined;
+    if (!before || !this.does.rests?.()) {
+      const tokens = before?.reading.tokens ?? (await client.ask({ ask: "tokens", text }));
+      const all = before?.pieces ?? pieces(text, tokens);
+      const windows = before?.windows ?? windowsOf(text, all, model.context, this.opens);
+      const reading = await readWindows(client, tokens, windows);
+      if (stale()) return;
+      this.last = { text, pieces: all, windows, reading };
+      this.does.changed();
+    }
+    await this.does.read?.(this.last!, stale);
+  }
+
+  private forget(): void {
+    this.last = undefined;
+    this.does.changed();
+  }
+}

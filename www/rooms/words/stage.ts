@@ -1,0 +1,140 @@
+// The stage: the newest sample or the visitor's own text in large type with the predictions beside it, earlier samples below, and a prompt.
+
+import { copyButton } from "../../parts/dialog";
+import { button, h, write } from "../../parts/dom";
+import { count, figure, short } from "../../parts/format";
+import type { RoomPage } from "../../parts/room";
+import type { WordsClient } from "./client";
+import type { AboutView, Preparing, Sample } from "./protocol";
+import { Samples } from "./samples";
+import { Sheet } from "./sheet";
+import * as text from "./text";
+import { ENDED, WritingPane, type Written } from "./writing";
+
+export class TextStage {
+  readonly element: HTMLElement;
+  private readonly samples: Samples;
+  private readonly sheet: Sheet;
+  private readonly writing: WritingPane;
+  private readonly heading = h("h2.label");
+  private readonly where = h("p.small");
+  private readonly back = button("Back to the samples", () => this.showSamples(), { class: "small", hidden: true });
+  private readonly preparing = h("div.preparing", { hidden: true });
+  private readonly part = h("p", { role: "status" });
+  private readonly bar = h("progress", { max: 1, value: 0, "aria-label": "Preparation" });
+  /** A text from the visitor's prompt, which is shown until the visitor returns to the samples, or the text before the first sample. */
+  private written: Written | undefined;
+  /** A sample that has arrived and has not been shown. */
+  private fresh: Sample | undefined;
+
+  /** `inspect` opens a text in the reading pane. */
+  constructor(
+    private readonly page: RoomPage<WordsClient>,
+    inspect: (text: string) => void,
+  ) {
+    this.samples = new Samples(
+      (sample) => this.after(sample),
+      () => this.show(),
+    );
+    this.sheet = new Sheet(page.client, () => this.show());
+    this.writing = new WritingPane(page.client, page.announcer, (written) => this.write(written));
+    this.preparing.append(this.part, this.bar);
+    const { samples, sheet, writing } = this;
+    this.element = h("section.text-stage", { "aria-label": "Text" }, [
+      h("div.head", h("div.row", this.heading, this.where), samples.history, this.back),
+      writing.element,
+      h("div.texts", this.preparing, sheet.element, samples.list),
+      h("div.stack.beside-text", [
+        sheet.expected.element,
+        h("div.row", [
+          copyButton("Copy", () => sheet.text, "Copied", "Select and copy"),
+          button("Inspect", () => inspect(sheet.text), { class: "small" }),
+        ]),
+      ]),
+    ]);
+    this.show();
+  }
+
+  get newest(): Sample | undefined {
+    return this.samples.newest;
+  }
+
+  begin(): void {
+    this.written = undefined;
+    this.sheet.begin();
+    this.writing.begin();
+    this.restore([]);
+    this.prepare(undefined);
+  }
+
+  /** Shows the samples of a run that has begun. */
+  restore(samples: Sample[]): void {
+    this.samples.begin(samples);
+    if (samples[0]) this.writing.suggest(samples[0].prompt);
+    this.show();
+  }
+
+  ready(about: AboutView): void {
+    this.prepare(undefined);
+    this.sheet.ready(about);
+    if (about.model) this.writing.ready(!this.newest);
+  }
+
+  /** Shows how far the preparation of the training text is. If `state` is undefined, shows the texts again. */
+  prepare(state: Preparing | undefined): void {
+    this.preparing.hidden = !state;
+    this.show();
+    if (!state) return;
+    this.bar.value = state.done;
+    const left = state.left_s !== null && state.left_s >= 3 ? ` About ${Math.round(state.left_s)} s left.` : "";
+    write(this.part, `${text.parts[state.part]}.${left}`);
+  }
+
+  take(sample: Sample): void {
+    this.samples.take(sample);
+    this.writing.suggest(sample.prompt);
+    this.fresh = sample;
+    this.show();
+  }
+
+  private write(written: Written): void {
+    this.written = written;
+    this.show();
+    this.sheet.follow();
+  }
+
+  /** Ends the view of the visitor's text. */
+  private showSamples(): void {
+    this.written = undefined;
+    this.show();
+    this.sheet.element.focus();
+  }
+
+  private show(): void {
+    const { samples, sheet, preparing } = this;
+    const own = this.written?.own;
+    samples.show(sheet.held, Boolean(own));
+    const { selected } = samples;
+    const written = own || !selected ? this.written : undefined;
+    if (written) sheet.show(written.prompt, written.text);
+    else if (selected) sheet.show(selected.prompt, selected.text, selected === this.fresh);
+    if (!written && selected === this.fresh) this.fresh = undefined;
+    write(this.heading, own ? "Your prompt" : selected ? samples.name : "First text");
+    write(this.where, written ? noteOf(written) : selected ? this.after(selected) : "");
+    const waits = !preparing.hidden || !(written ?? selected);
+    sheet.element.hidden = samples.list.hidden = waits;
+    samples.history.hidden = Boolean(own);
+    this.back.hidden = !own;
+  }
+
+  private after({ tokens, val_loss }: Sample): string {
+    return `${short(tokens)} ${this.page.unit}, loss ${figure(val_loss)}`;
+  }
+}
+
+/** Length and speed of a text, and why it ended. */
+function noteOf({ own, tokens, ms, ended }: Written): string {
+  if (!own) return "from random weights; samples follow at each test";
+  const rate = ms > 0 && tokens > 1 ? `, ${short((1000 * tokens) / ms)} a second` : "";
+  return `${count(tokens)} tokens${rate}${ended ? `, ${ENDED[ended]}` : ""}`;
+}

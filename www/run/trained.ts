@@ -1,0 +1,61 @@
+// The trained run beside the run of the page: a checkpoint whose agent only answers questions. It never trains.
+
+import type { Event, Shared } from "./protocol";
+
+/** The part of a run in wasm that answers questions. A restored run is paused, and a paused run advances searches only. */
+export interface Answering {
+  ask(question: { ask: string }): unknown;
+  advance(nowS: number): boolean;
+  events(): Event[] | undefined;
+  shared(): Shared;
+  free(): void;
+}
+
+/** Run that answers a question: the run of the page, or the trained run. */
+export type Answerer = "own" | "trained";
+
+/** Refusal of a question to a trained run that is not loaded. */
+const MISSING: Event = {
+  kind: "notice",
+  level: "warning",
+  text: "The trained agent is not loaded.",
+  next_step: "Choose your own agent.",
+};
+
+export class TrainedRun {
+  private run: Answering | undefined;
+  /** True after a question, until a slice has nothing to do. */
+  private busy = false;
+
+  /** `post` receives the room's events of the trained run, such as the progress of a search. */
+  constructor(private readonly post: (events: Event[]) => void) {}
+
+  load(run: Answering): Shared {
+    this.drop();
+    this.run = run;
+    run.events(); // the events of the beginning
+    return run.shared();
+  }
+
+  drop(): void {
+    this.run?.free();
+    this.run = undefined;
+    this.busy = false;
+  }
+
+  ask(question: { ask: string }): unknown {
+    if (!this.run) throw MISSING;
+    this.busy = true;
+    return this.run.ask(question);
+  }
+
+  /** Advances a search by one slice. Returns false if there is nothing to do. */
+  advance(nowS: number): boolean {
+    const { run } = this;
+    if (!run || !this.busy) return false;
+    this.busy = run.advance(nowS);
+    const events = run.events()?.filter(({ kind }) => kind === "room") ?? [];
+    if (events.length) this.post(events);
+    return this.busy;
+  }
+}
