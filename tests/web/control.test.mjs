@@ -238,7 +238,10 @@ test("a round against the agent is played by keys, and its result is announced",
   // Neither environment advances before the visitor's first action.
   const steps = () =>
     page.evaluate(async () => {
-      const { player, rival } = await hothouse.ask({ ask: "touch", touch: { dt_s: 0, cart_force: 0, tip_force: 0, drive: 1 } });
+      const { player, rival } = await hothouse.ask({
+        ask: "touch",
+        touch: { dt_s: 0, cart_force: 0, tip_force: 0, drive: 1, handovers: 1 },
+      });
       return [player.steps, rival?.steps];
     });
   await page.waitForTimeout(500);
@@ -325,6 +328,31 @@ test("a key in the same moment as the controls are taken begins the round", asyn
   await page.context().close();
 });
 
+test("controls that are given back and taken again in the same moment begin another round", async () => {
+  const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
+  await event(page, "metrics");
+  await page.getByRole("button", { name: "Take the controls" }).click();
+  await page.evaluate(() => {
+    globalThis.field = document.querySelector(".stage-field");
+    globalThis.seen = [];
+    const ask = hothouse.ask.bind(hothouse);
+    hothouse.ask = async (question) => {
+      const answer = await ask(question);
+      if (question.touch) seen.push({ handovers: question.touch.handovers, steps: answer.player.steps });
+      return answer;
+    };
+    field.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+  });
+  await until(page, "seen.at(-1)?.steps >= 5");
+  const next = await page.evaluate(() => {
+    for (let times = 0; times < 2; times++) field.dispatchEvent(new KeyboardEvent("keydown", { key: "c", bubbles: true }));
+    return seen.at(-1).handovers + 2;
+  });
+  await until(page, `seen.some(({ handovers }) => handovers === ${next})`);
+  assert.equal(await page.evaluate((next) => seen.find(({ handovers }) => handovers === next).steps, next), 0);
+  await page.context().close();
+});
+
 test("the speed at the controls slows both players, is remembered, and applies to keys and buttons", async () => {
   const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
   await event(page, "metrics");
@@ -333,9 +361,11 @@ test("the speed at the controls slows both players, is remembered, and applies t
     globalThis.touches = [];
     const ask = hothouse.ask.bind(hothouse);
     hothouse.ask = async (question) => {
+      // The list may be replaced before the answer arrives.
+      const list = touches;
       const answer = await ask(question);
       const { dt_s, drive } = question.touch ?? {};
-      if (dt_s > 0 && drive !== null) touches.push({ dt_s, player: answer.player.steps, rival: answer.rival.steps });
+      if (dt_s > 0 && drive !== null) list.push({ dt_s, player: answer.player.steps, rival: answer.rival.steps });
       return answer;
     };
   });
@@ -344,7 +374,7 @@ test("the speed at the controls slows both players, is remembered, and applies t
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Take the controls" }).click();
     if (speed) await page.locator(".pace label", { hasText: speed }).click();
-    await page.evaluate(() => (touches.length = 0));
+    await page.evaluate(() => (globalThis.touches = []));
     await hold();
     await until(page, "(touches.at(-1)?.player ?? 0) >= 20");
     await release();

@@ -56,7 +56,9 @@ tip_force: number,
  * Action of the user; null leaves control to the agent. When the user takes control, a round begins: the agent plays a second
  * environment from the same state.
  */
-drive: number | null, };
+drive: number | null,
+/** Number of times that the controls have changed hands. An episode begins when it changes. */
+handovers: number, };
 
 /** State of the large environment. The present policy or the user steps it in real time. */
 export type Stage = {
@@ -76,7 +78,9 @@ value: number,
 /** Greatest return of the agent in the large environment so far; null before the end of the agent's first episode. */
 best: number | null,
 /** Fraction of the next step's display time that has elapsed, from 0 to 1, for smooth drawing. */
-ahead: number, };
+ahead: number,
+/** [`Touch::handovers`] of the newest touch. */
+handovers: number, };
 
 /** State of one environment of a [`Stage`]. */
 export type Body = {

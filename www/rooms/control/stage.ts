@@ -35,6 +35,8 @@ export class SingleEnvironment implements Handled {
   private readonly touches = new Touches();
   private pace = paceOf(recall("pace"));
   private newest: { state: StageState; atMs: number } | undefined;
+  /** Number of times that the controls have changed hands. */
+  private handovers = 0;
   /** True once the visitor has acted in this round. Before that, both environments are still. */
   private moved = false;
   private readonly lastMs = { touched: -Infinity, drew: -Infinity, wrote: -Infinity };
@@ -79,8 +81,9 @@ export class SingleEnvironment implements Handled {
   take(taken: boolean): void {
     if (taken === this.driving) return;
     this.driving = taken;
+    this.handovers += 1;
     this.moved = false;
-    // The next answer may begin another episode. Its number of steps is not compared with that of the previous answer.
+    // The next answer begins another episode. Its number of steps is not compared with that of the previous answer.
     this.newest = undefined;
     this.hands.letGo();
     this.show();
@@ -173,9 +176,9 @@ export class SingleEnvironment implements Handled {
    * visitor has the controls and the environment is not on the screen.
    */
   pass(nowMs: number): void {
-    const { scene, driving } = this;
+    const { scene } = this;
     this.touches.pass(nowMs, this.rate, (dt_s) =>
-      this.touch(this.nextTouch(dt_s)).then((state) => scene === this.scene && driving === this.driving && this.answer(state)),
+      this.touch(this.nextTouch(dt_s)).then((state) => scene === this.scene && state.handovers === this.handovers && this.answer(state)),
     );
   }
 
@@ -194,7 +197,7 @@ export class SingleEnvironment implements Handled {
   private nextTouch(dt_s: number): Touch {
     const { scene, hands } = this;
     const state = this.newest?.state;
-    const touch: Touch = { dt_s, cart_force: 0, tip_force: 0, drive: null };
+    const touch: Touch = { dt_s, cart_force: 0, tip_force: 0, drive: null, handovers: this.handovers };
     if (this.driving) {
       touch.drive = scene ? hands.action(scene, state?.player.steps ?? 0) : 0;
       return touch;

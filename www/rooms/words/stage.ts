@@ -77,7 +77,7 @@ export class TextStage {
   ready(about: AboutView): void {
     this.prepare(undefined);
     this.sheet.ready(about);
-    if (about.model) this.writing.ready(!this.newest);
+    if (about.model) this.writing.ready(!this.newest && !this.written);
   }
 
   /** Shows how far the preparation of the training text is. If `state` is undefined, shows the texts again. */

@@ -64,10 +64,10 @@ export class WritingPane {
     write(this.error, "");
   }
 
-  /** Enables the form. With `first`, a text is written at once. */
+  /** Enables the form. With `first`, a text is written at once, unless the visitor's own text is being written. */
   ready(first: boolean): void {
     this.go.disabled = false;
-    if (first) void this.first().catch(() => {}); // the run has ended
+    if (first && !this.go.hidden) void this.first().catch(() => {}); // the run has ended
   }
 
   suggest(prompt: string): void {

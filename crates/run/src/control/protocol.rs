@@ -65,6 +65,8 @@ plain_data! {
         /// Action of the user; null leaves control to the agent. When the user takes control, a round begins: the agent plays a second
         /// environment from the same state.
         pub drive: Option<f64>,
+        /// Number of times that the controls have changed hands. An episode begins when it changes.
+        pub handovers: u32,
     }
 
     /// State of the large environment. The present policy or the user steps it in real time.
@@ -85,6 +87,8 @@ plain_data! {
         pub best: Option<f64>,
         /// Fraction of the next step's display time that has elapsed, from 0 to 1, for smooth drawing.
         pub ahead: f64,
+        /// [`Touch::handovers`] of the newest touch.
+        pub handovers: u32,
     }
 
     /// State of one environment of a [`Stage`].

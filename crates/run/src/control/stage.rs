@@ -34,6 +34,8 @@ pub(crate) struct Stage {
     rest_s: f64,
     rounds: Vec<Round>,
     best: Option<f64>,
+    /// [`Touch::handovers`] of the newest touch.
+    handovers: u32,
 }
 
 struct Player {
@@ -79,6 +81,7 @@ impl Stage {
             rest_s: 0.0,
             rounds: Vec::new(),
             best: None,
+            handovers: 0,
         };
         stage.begin(false);
         stage
@@ -98,9 +101,10 @@ impl Stage {
         let dt_s = if touch.dt_s.is_finite() { touch.dt_s.clamp(0.0, MAX_GAP_S) } else { 0.0 };
         let newtons = |f: f64| if f.is_finite() { f.clamp(-MAX_FORCE, MAX_FORCE) } else { 0.0 };
         let forces = [newtons(touch.cart_force), newtons(touch.tip_force)];
-        if touch.drive.is_some() != self.rival.is_some() {
+        if touch.drive.is_some() != self.rival.is_some() || touch.handovers != self.handovers {
             self.begin(touch.drive.is_some());
         }
+        self.handovers = touch.handovers;
         if self.over() {
             self.rest_s -= dt_s;
             if self.rest_s <= 0.0 {
@@ -138,6 +142,7 @@ impl Stage {
             value: f64::from(value),
             best: self.best,
             ahead: (self.owed_s / step_s).clamp(0.0, 1.0),
+            handovers: self.handovers,
         }
     }
 

@@ -60,7 +60,7 @@ fn watching_does_not_change_the_weights() {
     while watched.progress().iteration < 4 {
         now_s += 7.0;
         watched.advance(now_s);
-        touch(&mut watched, Touch { dt_s: 0.05, cart_force: 9.0, tip_force: -1.0, drive: None });
+        touch(&mut watched, Touch { dt_s: 0.05, cart_force: 9.0, tip_force: -1.0, drive: None, ..Touch::default() });
         watched.room().frame();
         watched.room().evaluate(3, 1);
         watched.ask(json!({ "ask": "picture", "width": 9, "height": 9 })).unwrap();
@@ -120,6 +120,18 @@ fn manual_player_and_agent_start_from_the_same_state() {
         let released = touch(&mut *run, Touch { dt_s: 0.05, ..Touch::default() });
         assert!(released.rival.is_none(), "the rival stayed after release");
     }
+}
+
+/// A user who gives the controls back and takes them again between two touches gets a new round.
+#[test]
+fn handover_begins_a_round() {
+    let mut run = begin(&cart_pole(1));
+    let mut drive = |handovers, dt_s| touch(&mut *run, Touch { dt_s, drive: Some(0.0), handovers, ..Touch::default() });
+    drive(1, 0.0);
+    assert!(drive(1, 0.1).player.steps > 0);
+    let next = drive(3, 0.0);
+    assert_eq!((next.player.steps, next.handovers), (0, 3));
+    assert_eq!(next.player, next.rival.unwrap());
 }
 
 #[test]
