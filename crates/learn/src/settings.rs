@@ -84,7 +84,7 @@ impl Span {
         Span { most, ..self }
     }
 
-    /// Returns the kind with the range that learners accept.
+    /// Returns the kind of the setting with the range that learners accept. This range can be wider than that of users.
     pub fn bounds(self) -> KnobKind {
         let Span { kind, least: min, most: max } = self;
         match kind {

@@ -37,7 +37,7 @@ export function placed({ inputs, gates, outputs }: CircuitView): Placed {
   gates.forEach(({ layer }) => add(Math.max(1, layer)));
   const last = 1 + Math.max(0, ...gates.map(({ layer }) => Math.max(1, layer)));
   const ends = outputs.map(() => add(last));
-  /** For each node, the indices in `nodes` of the places of its wires: one place per layer, in the layers after the node's own. */
+  /** For each node, the places through which its wires run, as indices in `nodes`: one per layer, from the layer after the node's own. */
   const chains = nodes.map(() => [] as number[]);
   const reach = (from: Wire, layer: number): number[] => {
     const chain = chains[from]!;

@@ -620,8 +620,8 @@ let at = part * args.c_split + (row + {j}u) * args.c_row + column{four} + {e}u;
         text + "}\n"
     }
 
-    /// Text that writes four rows of fewer than four columns, which are contiguous. Floats after the last row are written back unchanged:
-    /// no other thread writes them in this dispatch.
+    /// Returns WGSL that writes four rows of a result with fewer than four columns. The rows are contiguous. A write that extends beyond
+    /// the last row writes these floats back unchanged, because no other thread writes them in this dispatch.
     fn write_rows(&self, first: usize) -> String {
         let n = self.p.n;
         let mut text = String::new();

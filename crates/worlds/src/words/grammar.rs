@@ -216,8 +216,8 @@ fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
 }
 
 /// The best predictor. It computes the probability of each state of the source, given the text so far (the forward algorithm for hidden
-/// Markov models). While the entry of a list is unknown, one guess represents all entries, which are equally likely. After a few
-/// characters, only few guesses are therefore left.
+/// Markov models). A window of text may begin after the story has drawn an entry of a list. One guess then represents all entries, which
+/// are equally likely, until the text contains the entry. The number of guesses therefore stays small.
 #[derive(Clone)]
 pub struct BestPredictor<'a> {
     grammar: &'a Grammar,

@@ -17,7 +17,7 @@ pub struct Problem {
     pub message: String,
 }
 
-/// Formats as `line 14: dictionaries are not part of the language; use a list of fixed length`.
+/// Formats as `line 14: decorators are not part of the language; delete the line`.
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "line {}: {}", self.span.line, self.message)

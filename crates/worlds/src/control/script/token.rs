@@ -34,7 +34,7 @@ pub struct Token {
     /// Range of bytes in the text.
     pub from: usize,
     pub to: usize,
-    /// Number of the statement's line. Lines that brackets or a backslash join have one number.
+    /// Index of the row. A row is the text up to the end of a statement or of a block's first line; brackets and backslashes join lines.
     pub row: usize,
 }
 

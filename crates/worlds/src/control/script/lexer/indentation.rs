@@ -1,6 +1,6 @@
 //! Indentation of the lines of a file.
 
-/// Number of columns that a tab counts in a line that mixes tabs and spaces.
+/// Distance of tab stops in columns. A tab moves to the next tab stop.
 const TAB: usize = 4;
 
 /// Blocks that are open, and the character that the file indents by.
@@ -10,7 +10,7 @@ pub struct Indentation {
     widths: Vec<usize>,
     /// Character that indents the file's first block, with its line.
     character: Option<(char, u32)>,
-    /// Whether the last indented line had the other character.
+    /// Whether the previous indented line contained the other character.
     mixed: bool,
     /// A width that belongs to no block, and the width as which it is read.
     wrong: Option<(usize, usize)>,
@@ -96,6 +96,6 @@ impl Indentation {
         let below = self.widths.iter().copied().filter(|&open| open < width).max().unwrap_or_default();
         let above = self.widths.iter().copied().find(|&open| open > width).unwrap_or(width);
         let columns = if width == 1 { "column" } else { "columns" };
-        format!("this line is indented by {width} {columns}, and no block above it is; indent it by {below} or by {above}")
+        format!("this line is indented by {width} {columns}, unlike each open block; indent it by {below} or by {above}")
     }
 }

@@ -56,7 +56,7 @@ impl<'a> Lexer<'a> {
     /// Adds a token without text.
     fn push_at(&mut self, kind: Kind, span: Span) {
         let at = self.cursor.at();
-        // It does not move the end of its line.
+        // `Tokens::push` would extend the line to this token.
         self.tokens.all.push(Token { kind, span, from: at, to: at, row: self.row });
     }
 

@@ -61,9 +61,8 @@ fn escape(cursor: &mut Cursor) -> Option<char> {
 
 fn wrong_escape(start: Cursor, cursor: &Cursor) -> Problem {
     let found = shown(cursor.code_from(start));
-    let message = format!(
-        "`{found}` is not possible in a string: there are \\n, \\t, \\\\, \\' and \\\" after a backslash; write `\\\\` for a backslash"
-    );
+    let message =
+        format!("`{found}` is not possible in a string, which has only \\n, \\t, \\\\, \\' and \\\"; write `\\\\` for a backslash");
     Problem { span: cursor.span_from(start), message }
 }
 

@@ -89,7 +89,7 @@ pub fn wrong_character(found: &str) -> String {
         "\u{2192}" => "->",
         "\u{2260}" => "!=",
         "\u{a0}" | "\u{2009}" | "\u{202f}" | "\u{3000}" => {
-            return "this line contains a special space; replace it by a usual space".into();
+            return "this space is not the usual space character; replace it by one from the space bar".into();
         }
         _ => {
             let code = found.chars().next().map_or(0, u32::from);

@@ -48,7 +48,7 @@ impl Parser<'_> {
         self.advance();
         if matches!(token.kind, Kind::Text(_)) && matches!(self.token().kind, Kind::Text(_)) {
             let span = self.token().span;
-            return self.fail(span, "two strings are not joined by writing one after the other; write one string");
+            return self.fail(span, "two strings in a row are not joined; write one string");
         }
         self.tree(token.span, 0, kind)
     }
@@ -110,7 +110,7 @@ impl Parser<'_> {
         self.collect(start, all, ExprKind::List)
     }
 
-    /// Parses the loops of a comprehension. `value` has one element, which precedes them.
+    /// Parses the loops of a comprehension. `value` has one element: the expression before the loops.
     fn comprehension(&mut self, start: Span, value: Vec<Tree>) -> Parsed<Tree> {
         let mut height = value.iter().map(|tree| tree.height).max().unwrap_or_default();
         let mut loops = Vec::new();

@@ -17,7 +17,7 @@ impl Parser<'_> {
         File { doc: take_docstring(&mut body), body }
     }
 
-    /// Parses statements up to the end of the block, which it does not move over.
+    /// Parses the statements of a block. Stops at its end, before the Dedent.
     fn lines(&mut self) -> Vec<Statement> {
         let mut all = Vec::new();
         loop {
@@ -59,7 +59,7 @@ impl Parser<'_> {
         lines
     }
 
-    /// Moves behind the Dedent of the block in which the parser is.
+    /// Moves behind the Dedent of the current block.
     pub fn skip_block(&mut self) {
         let mut open = 1u32;
         while open > 0 && self.token().kind != Kind::End {
@@ -109,7 +109,7 @@ impl Parser<'_> {
             // The block is a statement in the same line.
             if matches!(self.token().kind, Kind::Word("if" | "for" | "while" | "def" | "class")) {
                 let span = self.token().span;
-                return self.fail(span, "a line has one statement with a block; write this one in the next line, indented by four spaces");
+                return self.fail(span, "a line begins one block at most; write this statement in the next line, indented by four spaces");
             }
             return Ok(self.simple_row()?.into_iter().collect());
         }

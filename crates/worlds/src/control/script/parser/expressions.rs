@@ -63,7 +63,7 @@ impl Parser<'_> {
     /// Creates a tree from a node whose tallest child has the height `below`.
     pub fn tree(&mut self, span: Span, below: u32, kind: ExprKind) -> Parsed<Tree> {
         if below >= MOST_HEIGHT {
-            let message = format!("an expression has at most {MOST_HEIGHT} operators in a row; assign a part to a variable first");
+            let message = format!("more than {MOST_HEIGHT} operators are nested or in a row; assign a part to a variable first");
             return self.fail(span, message);
         }
         Ok(Tree { expr: Expr { span, kind }, height: below + 1 })

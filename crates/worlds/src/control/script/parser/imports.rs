@@ -1,11 +1,11 @@
-//! Lines `from module import names`. They have no effect, and are accepted if plain Python needs them to run the file.
+//! Lines `from module import names`. They have no effect, and are accepted if the language has all the names with the same meaning.
 
 use super::stream::{Parsed, Parser};
 use crate::control::script::ast::Name;
 use crate::control::script::token::{Kind, Token, shown};
 
 const MATH: [&str; 12] = ["sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "atan2", "floor", "ceil", "pi", "tau"];
-/// Names of the language that `hothouse.world` defines for plain Python, and functions of Python itself.
+/// Names of the language that `hothouse.world.load` defines for files in plain Python, and functions of Python itself.
 const WORLD: [&str; 34] = [
     "Box", "clip", "uniform", "randint", "normal", "rect", "circle", "line", "polygon", "text", "sqrt", "exp", "log", "sin", "cos", "tan",
     "tanh", "atan2", "floor", "ceil", "pi", "tau", "min", "max", "abs", "sum", "any", "all", "len", "round", "int", "float", "bool",

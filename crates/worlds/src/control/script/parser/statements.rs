@@ -110,7 +110,7 @@ impl Parser<'_> {
             Kind::Word("import" | "from") => {
                 if self.place.in_class || self.place.in_function || self.place.in_loop {
                     let message =
-                        "an import is only possible at the top of the file; delete the line: functions such as `sqrt(x)` need none";
+                        "an import is only possible at the top of the file; delete the line: functions such as `sqrt(x)` need no import";
                     return self.fail(token.span, message);
                 }
                 self.import()?;

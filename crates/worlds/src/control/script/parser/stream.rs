@@ -5,7 +5,7 @@ use crate::control::script::ast::Name;
 use crate::control::script::error::{Problem, Span};
 use crate::control::script::token::{Kind, MOST_PROBLEMS, Token, Tokens};
 
-/// Largest number of blocks and expressions within each other.
+/// Largest depth of nested blocks and expressions.
 const MOST_LEVELS: u32 = 50;
 
 /// The parser reported an error and could not read the construct.
@@ -46,7 +46,7 @@ impl<'a> Parser<'a> {
         all
     }
 
-    /// The token `count` tokens after the next one. After the last token, it is the last token.
+    /// Returns the token at a distance of `count` from the next one, or the last token if there are fewer.
     pub fn ahead(&self, count: usize) -> Token {
         let last = self.tokens.all.len().saturating_sub(1);
         let end = Token { kind: Kind::End, span: Span { line: 1, column: 1, end: 2 }, from: 0, to: 0, row: 0 };
@@ -123,7 +123,7 @@ impl<'a> Parser<'a> {
         self.text.get(first.from..last.to).unwrap_or_default()
     }
 
-    /// The string with an index.
+    /// Returns the string of a [`Kind::Text`] token by its index.
     pub fn string(&self, index: usize) -> String {
         self.tokens.texts.get(index).cloned().unwrap_or_default()
     }
@@ -169,13 +169,12 @@ impl<'a> Parser<'a> {
         self.fail(token.span, message)
     }
 
-    /// Parses a construct within the present one, unless too many are within each other.
+    /// Parses a construct that is nested in the present one. Fails if the nesting is too deep.
     pub fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MOST_LEVELS {
             let span = self.token().span;
-            let message = format!(
-                "more than {MOST_LEVELS} blocks and brackets are within each other; assign a part to a variable, or move it to a function"
-            );
+            let message =
+                format!("more than {MOST_LEVELS} blocks and brackets are nested; assign a part to a variable, or move it to a function");
             return self.fail(span, message);
         }
         self.depth += 1;

@@ -16,7 +16,7 @@ pub fn symbol(symbol: &str) -> Option<&'static str> {
         "!" => "`!` is not an operator of Python; write `not`",
         "?" => "`?` is not an operator of Python; write `a if condition else b`",
         "===" => "`===` is not an operator of Python; write `==`",
-        "!==" | "<>" => "Python compares by `!=`; write `!=`",
+        "!==" | "<>" => "Python writes `!=` for \"not equal\"; write `!=`",
         "=>" => "`=>` is not part of the language; write a function with `def`, or `>=` to compare",
         "=" => "`=` assigns a value, which is not possible here; write `==` to compare",
         ":=" => "`:=` is not part of the language; assign by `=` in a line of its own before this line",
@@ -53,7 +53,7 @@ pub fn word(word: &str) -> Option<&'static str> {
             "`global` and `nonlocal` are not part of the language; delete the line, and write a changing value as an attribute: `self.x`"
         }
         "assert" => "`assert` is not part of the language; delete the line, or write `if` with the condition",
-        "import" | "from" => "`import` is not part of the language; delete the line: functions such as `sqrt(x)` need none",
+        "import" | "from" => "`import` is not possible here; delete the line: functions such as `sqrt(x)` need no import",
         "elif" => "`elif` has no `if` above it with the same indentation; write `if`, or indent the line as its `if`",
         "else" => "`else` has no `if` above it with the same indentation; indent the line as its `if`",
         "if" => "`if` is not possible here; write a condition in a line of its own: `if x > 0:`, or a value as `a if x > 0 else b`",
