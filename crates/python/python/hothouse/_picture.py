@@ -38,7 +38,7 @@ PALETTE = {
     "brown": (140, 96, 66),
 }
 
-#: Characters in three columns and five rows. Each digit is a row in octal, from top to bottom.
+#: Characters of three columns and five rows. Each octal digit is the pixels of a row. Rows are ordered from top to bottom.
 _FONT = {
     **dict(zip("0123456789", "75557 26227 71747 71717 55711 74717 74757 71122 75757 75717".split())),
     **dict(zip("ABCDEFGHI", "25755 65656 34443 65556 74647 74644 34553 55755 72227".split())),
@@ -64,7 +64,7 @@ def _numbers(*values: Any) -> list[float]:
 
 
 class Picture:
-    """A picture whose sides have the given lengths in the environment's units."""
+    """A picture. `size` is its width and height in the environment's units."""
 
     def __init__(self, size: Sequence[float]) -> None:
         width, height = size
@@ -136,7 +136,7 @@ class Picture:
                         self.rect(left + dot * (4 * i + column), top + dot * row, dot, dot, colour)
 
     def bytes(self) -> np.ndarray:
-        """The picture as an array (height, width, 3)."""
+        """Returns the picture as an array (height, width, 3)."""
         height, width = self.shape
         fine = self._pixels.reshape(height, _FINE, width, _FINE, 3)
         return np.rint(fine.mean((1, 3), np.float32)).astype(np.uint8)

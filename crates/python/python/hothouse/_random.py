@@ -17,7 +17,7 @@ _UNIT = 2.0**-24
 
 
 def threefry(key: Sequence[int], counter: Sequence[int]) -> list[int]:
-    """Four random words of Threefry4x32 with 13 rounds (Salmon, Moraes, Dror, Shaw 2011)."""
+    """Returns four random words of Threefry4x32 with 13 rounds (Salmon, Moraes, Dror, Shaw 2011)."""
     schedule = [*key, _PARITY ^ key[0] ^ key[1] ^ key[2] ^ key[3]]
     x = list(counter)
     for turn in range(_ROUNDS):
@@ -40,15 +40,15 @@ def _f32(value: float) -> float:
 
 
 class Random:
-    """Random numbers of one environment of a seed. They depend only on the seed, the environment, the episode, the step, and on the number
-    of words that the call of the method has drawn before."""
+    """Random numbers of an environment. They depend only on the seed, the number of the environment, the episode, the step, and the number
+    of words that the same call has drawn before."""
 
     def __init__(self) -> None:
         self._key = [0, _STREAM, 0, 0]
         self._counter: list[int] = []
         self._drawn = 0
         self._block: list[int] = []
-        #: Method that runs, if it must not draw random numbers. While the file is loaded, no method runs.
+        #: Name of the running code, if it must not draw random numbers; otherwise empty.
         self.closed = "the top level of a file"
 
     def begin(self, seed: int, env: int, episode: int, step: int) -> None:
@@ -71,19 +71,19 @@ class Random:
         return (self._word() >> 8) * _UNIT
 
     def uniform(self, low: float, high: float) -> float:
-        """Random number from `low` to `high`."""
+        """Returns a random number from `low` to `high`."""
         unit, low, high = self._unit(), _f32(low), _f32(high)
         return _f32(low + _f32(_f32(high - low) * unit))
 
     def randint(self, low: int, high: int) -> int:
-        """Random integer from `low` to `high - 1`."""
+        """Returns a random integer from `low` to `high - 1`."""
         low, high = operator.index(low), operator.index(high)
         if low >= high:
             raise ValueError(f"randint({low}, {high}) has no number to choose, because {high} is excluded. Pass a larger `high`")
         return low + (self._word() * (high - low) >> 32)
 
     def normal(self, mean: float, deviation: float) -> float:
-        """Random number of a normal distribution (Box and Muller 1958)."""
+        """Returns a random number of a normal distribution (Box and Muller 1958)."""
         first, second = self._unit(), self._unit()
         # 1 - u is in (0, 1], where the logarithm is finite.
         radius = _f32(math.sqrt(_f32(-2.0 * _f32(math.log(1.0 - first)))))

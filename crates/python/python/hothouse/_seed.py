@@ -8,7 +8,7 @@ from typing import Any
 
 
 def checked_seed(seed: Any) -> int:
-    """The seed as an integer. Without a seed, it is a random one."""
+    """Returns the seed as an integer; for `None`, a random seed."""
     if seed is None:
         return int.from_bytes(os.urandom(4), "little")
     try:

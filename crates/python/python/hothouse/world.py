@@ -3,8 +3,8 @@
     env = hothouse.world.load("snake.py")
     observation, info = env.reset(seed=7)
 
-`load` runs a file of the language in `docs/worlds.md` unchanged, so that Python's debuggers and profilers work on it. A random number depends
-on the seed, the number of the environment, the episode, the step, and the place of the draw in the step alone.
+`load` runs a file of the language in `docs/worlds.md` in CPython, so Python's debuggers and profilers work on it. A random number depends
+only on the seed, the number of the environment, the episode, the step, and the number of draws before it in the same call.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Box(NamedTuple):
 
 
 def clip(x: Any, low: Any, high: Any) -> Any:
-    """The number `x`, limited to the range from `low` to `high`."""
+    """Returns the number `x`, limited to the range from `low` to `high`."""
     return min(max(x, low), high)
 
 
@@ -76,7 +76,7 @@ class Env(gymnasium.Env):
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (self._length,), np.float32)
 
     def _built_in(self) -> dict[str, Any]:
-        """Names that the language provides and Python does not."""
+        """Returns the names that the language has in addition to Python's own."""
         names: dict[str, Any] = {name: getattr(math, name) for name in _MATH}
         names |= {name: getattr(self._random, name) for name in _NUMBERS}
         names |= {name: self._painter(name) for name in _SHAPES}
@@ -85,7 +85,7 @@ class Env(gymnasium.Env):
     def _painter(self, shape: str) -> Callable[..., None]:
         def paint(*arguments: Any) -> None:
             if self._picture is None:
-                raise RuntimeError(f"{shape} draws a shape. Call it in the method `draw` only")
+                raise RuntimeError(f"{shape} was called outside of `draw`. Call it in the method `draw` only")
             getattr(self._picture, shape)(*arguments)
 
         return paint
@@ -141,7 +141,7 @@ class Env(gymnasium.Env):
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         if not self._begun or self._over:
-            raise ResetNeeded("the episode has ended or did not begin. Call reset() first")
+            raise ResetNeeded("the episode has ended or has not begun. Call reset() first")
         given = self._given(action)
         self._steps += 1
         self._random.begin(*self._at, self._steps)
@@ -182,7 +182,7 @@ class Env(gymnasium.Env):
         if not isinstance(shown, list) or not 1 <= len(shown) <= _LONGEST:
             raise TypeError(f"observe returned {shown!r}. Return a list of 1 to {_LONGEST} numbers")
         if self._length and len(shown) != self._length:
-            raise ValueError(f"observe returned {len(shown)} numbers, and {self._length} before. Return a list of one length")
+            raise ValueError(f"observe returned {len(shown)} numbers, and {self._length} before. Return a list that always has one length")
         values = [float(number) for number in shown]
         for i, value in enumerate(values):
             if not math.isfinite(value):
@@ -190,7 +190,7 @@ class Env(gymnasium.Env):
         return np.array(values, np.float32)
 
     def render(self) -> np.ndarray | None:
-        """Image of the present state as an array (height, width, 3) of bytes, at most 600 pixels wide and 400 high."""
+        """Returns an image of the current state as an array (height, width, 3) of bytes, at most 600 pixels wide and 400 high."""
         if self.render_mode is None:
             gymnasium.logger.warn("rendering is off: load the file with render_mode='rgb_array'")
             return None
@@ -209,7 +209,7 @@ class MaskedEnv(Env):
     """An environment whose file has a method `mask`."""
 
     def action_masks(self) -> np.ndarray:
-        """Whether each action is permitted in the present state, as an array of bool. Stable-Baselines3's MaskablePPO calls this method."""
+        """Returns True for each permitted action of the current state, as an array of bool. Stable-Baselines3's MaskablePPO calls this method."""
         masks = self._closed("mask")
         if not isinstance(masks, list) or len(masks) != self._actions:
             raise TypeError(f"mask returned {masks!r}. Return a list of {self._actions} bools")
@@ -250,7 +250,7 @@ def _compiled(text: str, name: str) -> _File:
 
 
 def _is_known(node: ast.stmt) -> bool:
-    """Whether a statement imports only names that the language provides, such as `from math import sqrt`."""
+    """Returns True if a statement imports only names that the language provides, such as `from math import sqrt`."""
     if not isinstance(node, ast.ImportFrom) or node.module not in ("math", "random", "hothouse.world"):
         return False
     return all(alias.name in _BUILT_IN | {"*"} and alias.asname is None for alias in node.names)

@@ -1,6 +1,6 @@
 """A taxi that fetches a passenger at one stop and sets the passenger down at another. First, change `wall`: add a wall (1) in the way.
 
-The map and the rewards are those of Gymnasium's Taxi. The method `mask` permits possible actions only.
+The map is that of Gymnasium's Taxi. A step has a reward of -1, and the arrival 20. The method `mask` permits only actions with an effect.
 """
 
 n = 5
