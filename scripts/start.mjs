@@ -13,7 +13,7 @@ export const serving = (port) => ({
   "no-open": "do not open a browser",
 });
 
-/** The chosen port, or `port` without a choice. */
+/** Returns the port of the command line, by default `port`. */
 export function chosenPort(given, port) {
   const asked = Number(given.port ?? port);
   if (!Number.isInteger(asked) || asked < 0 || asked > 65535)

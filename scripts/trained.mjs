@@ -1,6 +1,6 @@
 // `npm run trained`: trains the agents that the page loads beside a visitor's run, and packs each into www/public/trained. A packed file is
 // a checkpoint without the tensors that only training needs: these are zero, and the history and the earlier tests are left out. Its
-// metadata contain the digest of the training run. The agent in it plays as the trained one, and cannot train.
+// metadata contain the digest of the training run. Its agent acts exactly as the trained one, but cannot train.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";

@@ -405,7 +405,7 @@ test("every id of the golden file is found in each text that a program copies", 
   }
 });
 
-test("a damaged id is left to the worker, and a text without an id is none", async () => {
+test("a damaged id is passed to the worker, and a text without an id has no result", async () => {
   const { idIn } = await part("rooms/backgammon/pasted");
   for (const text of [
     "4HPwATDgc/ABM",

@@ -373,7 +373,7 @@ test("on a large screen the perfect circuit is also drawn beside the grid, and a
   await page.context().close();
 });
 
-test("the lizard opens with the trained circuit, and the visitor can show the own one", async () => {
+test("the lizard opens with the trained circuit, and the visitor can switch to a circuit of the own run", async () => {
   const page = await enter({ at: "#/logic?variant=lizard&population=1&v=2", trained: "page" });
   const trained = page.getByRole("radio", { name: "Trained circuit" });
   await until(page, () =>
@@ -383,7 +383,7 @@ test("the lizard opens with the trained circuit, and the visitor can show the ow
   );
   // The level in the page's file: 13 of 400 cells wrong after the 12 steps of the training.
   await gridIs(page, "step === 12 && Math.round(400 * wrong) === 13");
-  await page.getByText(/^Trained before your visit\. Train it yourself: (about|it trains now)/).waitFor();
+  await page.getByText(/^Trained before your visit\. Yours is training(: about .* left)?\.$/).waitFor();
   await page.getByText("Yours", { exact: true }).click();
   assert.ok(!(await trained.isChecked()));
   await gridIs(page, "step === 12 && Math.round(400 * wrong) !== 13");

@@ -72,7 +72,7 @@ for (const [reducedMotion, times] of [
     await page.context().close();
   });
 
-test("a long test is named beside the curve's title while the counters do not change, and nothing moves", async () => {
+test("a note beside the curve's title names a long test, and nothing moves", async () => {
   const page = await visit(here, { at: "#/cube?v=2" });
   await event(page, "metrics");
   const plot = () => page.locator(".returns .plot").boundingBox();

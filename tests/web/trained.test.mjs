@@ -71,7 +71,7 @@ test("the trained agent solves the cube, does not train, and is overtaken", asyn
   await leave(page);
 });
 
-test("the trained agent plays a match, and the former match continues after its undo", async () => {
+test("the trained agent plays a match, and undo returns to the previous match", async () => {
   const trained = await short("backgammon", BACKGAMMON);
   const page = await visit(here, { at: BACKGAMMON, trained });
   await lab(page, "backgammon");
@@ -97,7 +97,7 @@ test("the trained agent plays a match, and the former match continues after its 
   await leave(page);
 });
 
-test("a run of another task, a damaged file and a missing file have no trained agent", async () => {
+test("there is no trained agent for another task, with a damaged file, or without a file", async () => {
   const trained = await short("cube", CUBE);
   const damaged = gunzipSync(trained);
   damaged[damaged.length - 1] ^= 1;

@@ -60,7 +60,7 @@ export class Address {
     this.written = currentLink();
   }
 
-  /** A link with the tab of the present address. */
+  /** Returns a link with the open tab of the browser's address. */
   private here(link: string): string {
     return addressOf(link, placeIn(location.hash));
   }

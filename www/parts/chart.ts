@@ -114,7 +114,7 @@ export class Chart {
   /** Position of the cursor on the axis; without a cursor, the chart's note. */
   private readonly where = h("span.where.small");
   private noted = "";
-  /** The value of each curve above the plot. With several curves, each has its curve's label and colour. */
+  /** Elements above the plot, one for the value of each curve. With several curves, a value has the label and the colour of its curve. */
   private values: HTMLElement[] = [];
   /** Box with the values of every run at the cursor. */
   private readonly tip = h("div.tip", { hidden: true, "aria-hidden": "true" });

@@ -15,7 +15,7 @@ export interface Section {
   name: string;
   heading: string;
   element: HTMLElement;
-  /** True if the present run has this section; by default it has. */
+  /** Returns true if the current run has this section. Without this function, every run has it. */
   offered?(): boolean;
   /** Called when the section is shown. */
   shown?(): void;

@@ -5,7 +5,7 @@ import { History } from "./history";
 import { Rates } from "./rates";
 import { state } from "./signal";
 
-/** The part of an iteration's time in which the agent is tested. */
+/** Name of the time part of tests. */
 const TESTS = "tests";
 /** Least time of a test that the page reports, in ms. */
 const LEAST_TEST_MS = 400;
@@ -15,7 +15,7 @@ export class Present {
   readonly run = state<History | undefined>(undefined);
   readonly running = state(true);
   readonly rates: Rates;
-  /** Time in ms at which the counters should have changed again if the agent is not tested. */
+  /** Time in ms by which the counters change again, unless the agent is tested. */
   private dueMs = Infinity;
 
   constructor(private readonly room: RoomInfo) {
@@ -48,8 +48,8 @@ export class Present {
   }
 
   /**
-   * True while the agent is tested. The run sends no event at the beginning of a test, but its counters do not change after the end
-   * of an iteration, for longer than an iteration takes.
+   * True if the agent is probably tested. The run sends no event when a test begins. So a test is assumed if the counters have not changed
+   * since the end of an iteration for more than twice the time of that iteration.
    */
   isTesting({ iteration, counts }: Progress): boolean {
     const ended = this.run.value?.progress;

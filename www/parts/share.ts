@@ -68,7 +68,7 @@ export class Share {
     const { command, changes, limits } = await this.run.shared();
     const file = this.savedAs ?? this.actions.fileName();
     const repeats =
-      changes > 0 && `The command repeats ${changesInWords(changes)}, ${inTime(changes)}. In Python, a saved run contains them.`;
+      changes > 0 && `The command repeats ${changesInWords(changes)}, ${inTime(changes)}. The Python call does not; a saved run does.`;
     this.commands.replaceChildren(
       h("h3", "Terminal"),
       h("p.small", "In a clone of the repository, with Rust installed. Read docs/cli.md there."),

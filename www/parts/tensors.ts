@@ -31,7 +31,7 @@ type Sample = { iteration: number; tensors: TensorView[] };
 /** Distribution at an iteration. */
 type Column = { iteration: number; histogram: Histogram };
 
-/** Samples of a run. If there are too many, every second one is dropped, and from then on half as many are kept. */
+/** Samples of a run. If there are too many, every second one is dropped, and only every second one of the later samples is kept. */
 class Samples {
   readonly kept: Sample[] = [];
   private every = 1;

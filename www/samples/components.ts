@@ -95,7 +95,7 @@ export function tour(): { content: Child; begin(): void } {
   const content = h("div.fields", target);
   const at = "#tour .card";
   const steps = [
-    { at, heading: "Training runs", words: "The agent trains since the page opened.", change: true },
+    { at, heading: "Training runs", words: "The agent has been training since the page opened.", change: true },
     { at, heading: "Turn a knob", words: "Drag a slider far to either side. The change applies at once." },
     { at, heading: "See the effect", words: "A vertical line marks the change." },
   ];

@@ -43,8 +43,8 @@ pub trait Learner: Send + Sync {
     /// Returns the weights of the network that acts or predicts. The digest of a run is computed from them.
     fn weights(&self) -> &[f32];
 
-    /// Returns the parameter tensors, for display. Call this method at any time. While another machine trains, the tensors have the values
-    /// that it returned last.
+    /// Returns the parameter tensors, for display. This method may be called at any time. While another machine trains, the tensors have
+    /// the values that it returned last.
     fn tensors(&self) -> Vec<Tensor<'_>> {
         let weights = self.weights();
         vec![Tensor { name: "weights".into(), shape: vec![weights.len()], weights, gradients: &[] }]

@@ -186,7 +186,7 @@ mod tests {
         assert!(link.contains("&at=20:lr=0.0001&at=20:lr=0.05&at=320:lr=0.00001&"), "{link}");
         let whole = Link { config: config.clone(), digest: Some(digest) };
         assert_eq!(decode(&link, host()).unwrap(), whole);
-        // The page's address names the open tab too.
+        // An address of the page also contains the open tab.
         assert_eq!(decode(&link.replace("control?", "control/settings/device?"), host()).unwrap(), whole);
         assert_eq!(
             native_command(&config),

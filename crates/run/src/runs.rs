@@ -424,7 +424,7 @@ impl<R: Room> Run<R> {
         match &self.saves.began {
             Some(began) if !self.is_at_boundary() && !self.saves_mid_iteration() => {
                 let (done, unit) = (began.0.progress.iteration, R::SCHEMA.iteration_word);
-                // The page replaces a notice by one with the same text, so the number is in the next step.
+                // A notice replaces an earlier one with the same text on the page. The number changes, so it is in the next step.
                 let text = format!("The {unit} in progress is long, so the saved run does not contain it.");
                 let next = format!("A run loaded from the file continues after {done} {unit}s, with the same result.");
                 self.queue.notice(Level::Info, &text, &next);

@@ -1,4 +1,4 @@
-// Drawings in CSS pixels, so that their type has the sizes of the page.
+// Draws in CSS pixels, so that the text of a drawing has the type sizes of the page.
 
 import { untilClosed } from "../../parts/life";
 

@@ -2,9 +2,9 @@
 
 const XGID = /(?<![-\w])[-a-oA-O]{26}(?::[^\s:]*){8}:\d+(?![\d:])/;
 const LABEL = /(position|match)\s+id/gi;
-/** 14 characters, with bits for two sides in the last one. Unlike a word of prose, an id has a capital letter or a digit inside. */
+/** A position id: 14 characters, of which the last one has two bits. Unlike a word of prose, it has a capital letter or a digit inside. */
 const POSITION = /(?<![\w+/])(?=.[a-z]*[A-Z\d+/])[A-Za-z\d+/]{13}[AQgw](?![\w+/])/;
-/** 12 characters, with three bits in the last one. */
+/** A match id: 12 characters, of which the last one has three bits. */
 const MATCH = /(?<![\w+/])[A-Za-z\d+/]{11}[A-H](?![\w+/])/;
 
 /**

@@ -74,7 +74,7 @@ export function reviewOf({ verdict, yours, best, rank, of, error: lost, reviewed
       : lost < EXACT
         ? `Best of ${of} moves: ${yours.text}.`
         : `${VERDICTS[verdict]} ${yours.text} ranks ${rank} of ${of}, ${lost.toFixed(3)} worse than ${best.text}.`;
-  const sum = reviewed > 1 ? ` Mean of ${reviewed}: ${perMove(-all / reviewed)}.` : "";
+  const sum = reviewed > 1 ? ` ${perMove(-all / reviewed)} over ${reviewed} moves.` : "";
   return judged + sum;
 }
 

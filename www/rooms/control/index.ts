@@ -28,7 +28,7 @@ export const extension: RoomExtension<ControlClient> = {
     ...knobToCurve("Drag the learning rate far to the right. Steps that are too large destroy what was learned."),
   ],
   can: [
-    "Push the single environment, or take its controls and play against the agent, at a quarter, half or the full speed.",
+    "Push the single environment, or take its controls and play against the agent, at quarter, half or full speed.",
     "Read the state plane: the policy's action and the critic's value in any state.",
   ],
   gestures: [

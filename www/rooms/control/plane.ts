@@ -314,7 +314,7 @@ const STEPS = Array.from({ length: TABLED }, (_, k) => k / (TABLED - 1));
 /** Description of the plane's points. */
 function aboutOf({ environment: { observation, plane }, world }: Scene): string {
   const others = observation.length > new Set(plane.flatMap((axis) => axis.of)).size;
-  return `Each point is a state of the ${world.one}${others ? "; the numbers not shown are 0" : ""}.`;
+  return `Each point is a state of the ${world.one}${others ? "; its other observations are 0" : ""}.`;
 }
 
 /** Text of a continuous action. `mean` is the mean of the policy, from −1 to 1. */

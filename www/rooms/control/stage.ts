@@ -172,8 +172,8 @@ export class SingleEnvironment implements Handled {
   // ---- requests and answers
 
   /**
-   * Sends the visitor's input, with the time since the previous call. Called for each picture that shows the environment, unless the
-   * visitor has the controls and the environment is not on the screen.
+   * Sends the visitor's input, with the time since the previous call. Called for each picture of the environment, of the state plane and of
+   * the networks. While the visitor has the controls, only the picture of the environment calls it.
    */
   pass(nowMs: number): void {
     const { scene } = this;

@@ -20,7 +20,7 @@ import { SolutionPane } from "./solution";
 import { costOf, nameOf as methodName, Solver, whyNot, widened, type Found } from "./solver";
 import { after, inverse, isSolved, nameOf, solved, turned, turnOf, type Turn } from "./stickers";
 
-/** Greatest time of a turn of a scramble, and greatest time of a whole scramble. */
+/** Greatest time of one turn of a scramble and of a whole scramble, in ms. */
 const SCRAMBLE_MS = { turn: 150, all: 2200 };
 const DEMO_PACE_MS = 420;
 /** Interval at which the agent's estimates of the displayed state are refreshed. */
@@ -518,7 +518,8 @@ export class CubePane {
       const there = await this.client.ask({ ask: "draw", distance: depth, seed: randomSeed() });
       if (stale()) return;
       write(this.messages.error, "");
-      const from = `${lengthWords(depth, this.metric)}${exact ? " from solved" : " of scramble"}`;
+      const length = lengthWords(depth, this.metric);
+      const from = exact ? `${length} from solved` : `scramble of ${length}`;
       this.tell(() => `Auto-play: ${from}.`);
       await this.mix(there);
       if (stale()) return;

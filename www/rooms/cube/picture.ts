@@ -122,7 +122,7 @@ export class CubePicture {
     this.element.dataset.facelets = stickers;
   }
 
-  /** Queues a turn. Without a duration `ms`, it is the faster the more turns are queued. */
+  /** Queues a turn. `ms` is its duration. Without a duration, it is faster when more turns are queued. */
   turn(turn: Turn, ms?: number, done?: () => void): void {
     this.queue.push({ turn, ms, done });
     this.changed();

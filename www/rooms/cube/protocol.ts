@@ -28,7 +28,7 @@ export type StateView = {
 facelets: string, solved: boolean,
 /** Length of the shortest solution; null if the distances of the cube are unknown. */
 distance: number | null,
-/** The same in the metric that the run does not use. */
+/** Length of the shortest solution in the metric that the run does not use; null if the distances of the cube are unknown. */
 other_distance: number | null,
 /** The agent's estimate of the number of moves to the solved state; null if the network outputs only a policy. */
 value: number | null,

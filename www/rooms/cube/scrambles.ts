@@ -1,5 +1,5 @@
-// Scrambles: presets that the visitor chooses from, and random states. The page draws the moves of a scramble; the worker returns the state
-// and its distance.
+// Scrambles: presets that the visitor chooses from, and random states. The page chooses the moves of a preset with a number of turns; the
+// worker chooses random states. The worker returns each state with its distance.
 
 import type { CubeClient } from "./client";
 import { lengthWords, type Metric } from "./notation";

@@ -51,7 +51,7 @@ export function lengthLeft(variant: string, members: number, progress: Progress)
 /** Returns a note beside a circuit that was trained before the visit. */
 export function trainedNote(variant: string, members: number, progress: Progress): string {
   const time = timeLeft(PUBLISHED[variant] ?? 0, members, progress);
-  return `Trained before your visit. Train it yourself: ${time ? `about ${time}` : "it trains now"}.`;
+  return `Trained before your visit. Yours is training${time ? `: about ${time} left` : ""}.`;
 }
 
 /**

@@ -18,13 +18,13 @@ export type Read = { text: string; pieces: Piece[]; windows: Window[]; reading: 
 export interface Reads {
   /** The text at this moment. */
   text(): string;
-  /** Called after each reading, and when the text or the run has none. */
+  /** Called after each reading, and when the last reading is discarded. */
   changed(): void;
   /** Called with the reason why the text cannot be read. The reason is empty if the text has been read. */
   refused?(words: string): void;
   /** True if an unchanged text is not read again. */
   rests?(): boolean;
-  /** Called after each look at a text that has been read, also if it was not read again. */
+  /** Called with the last reading of the text, even if `rests` has prevented a new one. */
   read?(read: Read, stale: () => boolean): Promise<void>;
 }
 

@@ -103,7 +103,7 @@ export class TextStage {
     this.sheet.follow();
   }
 
-  /** Ends the view of the visitor's text. */
+  /** Shows the samples again in place of the visitor's text. */
   private showSamples(): void {
     this.written = undefined;
     this.show();

@@ -99,7 +99,10 @@ export class Tokens {
     else if (chosen !== undefined) this.spans[chosen]!.classList.add("here");
   }
 
-  /** Shows a text: by the pieces of `read` if it is the same text, otherwise by the unchanged pieces and the rest in one or two pieces. */
+  /**
+   * Shows a text. If `read` has the same text, its pieces are shown. Otherwise the unchanged leading pieces are shown, and then the rest as
+   * one piece, or as two at the end of the first `given` characters.
+   */
   mirror(text: string, read?: { text: string; pieces: Piece[] }, given = 0): void {
     if (read?.text === text) return this.show(read.pieces, given);
     let same = 0;

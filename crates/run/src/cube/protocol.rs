@@ -55,7 +55,7 @@ plain_data! {
         pub solved: bool,
         /// Length of the shortest solution; null if the distances of the cube are unknown.
         pub distance: Option<u32>,
-        /// The same in the metric that the run does not use.
+        /// Length of the shortest solution in the metric that the run does not use; null if the distances of the cube are unknown.
         pub other_distance: Option<u32>,
         /// The agent's estimate of the number of moves to the solved state; null if the network outputs only a policy.
         pub value: Option<f32>,

@@ -33,7 +33,7 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
         None => crate::VERSION,
     };
     check_version(version)?;
-    // The page's address also names the open tab, after the room.
+    // In an address of the page, the open tab follows the room.
     let room = crate::room(name.split('/').next().unwrap_or_default())?;
     let mut config = crate::config_of(room);
     for word in [VARIANT, room.schema().variant_word] {
