@@ -1,4 +1,4 @@
-// A short tour: the picture, the curve, and a knob. The tour's box lies over the stage, or on a narrow page at an edge of the screen. It never
+// A short tour: the picture, the curve, and a knob. The tour's box lies over the stage, on a narrow page at an edge of the screen. It never
 // covers the curve and does not block the page. The tour starts automatically only on the first visit.
 
 import { h, icon, id, write } from "./dom";

@@ -3,11 +3,11 @@
 //! The run has no time source, platform, files or threads of its own. The shell passes the value of its clock, which never affects
 //! training. So a config always gives the same weights, regardless of displays, questions and tests.
 
+mod any_run;
 mod changes;
 mod check;
 mod entry;
 mod event_queue;
-mod held;
 mod rows;
 mod shell;
 mod testing;

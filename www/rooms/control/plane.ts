@@ -7,7 +7,7 @@ import { capital, figure, minus } from "../../parts/format";
 import { animate, calm, Surface, touch } from "../../parts/loop";
 import { Table } from "../../parts/table";
 import { onTheme, palette, type Colour } from "../../parts/theme";
-import { Asker } from "../shared/asking";
+import { Asker } from "../shared/requests";
 import { arrowOf, clamp, modified } from "../../parts/keys";
 import { along, at, boxOf, drawAxes, nameOf, of, share, type Box } from "./axes";
 import { Density } from "./density";

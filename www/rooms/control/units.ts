@@ -6,7 +6,7 @@ import { Choice, h } from "../../parts/dom";
 import { figure } from "../../parts/format";
 import { animate, Surface } from "../../parts/loop";
 import { onTheme, palette } from "../../parts/theme";
-import { Asker } from "../shared/asking";
+import { Asker } from "../shared/requests";
 import type { Environment, LayerView, NetworkView } from "./protocol";
 
 const ASK_MS = 200;

@@ -2,7 +2,7 @@
 // running grid; a small copy of the grid marks this cell.
 
 import { h, write } from "../../parts/dom";
-import { Asker, Turns } from "../shared/asking";
+import { Asker, Turns } from "../shared/requests";
 import { Cells } from "./cells";
 import type { Chosen } from "./client";
 import type { Diagram } from "./diagram";

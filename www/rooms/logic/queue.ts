@@ -1,6 +1,6 @@
 // Sends requests about a grid to the worker, one at a time. A new grid precedes damage, and damage precedes steps.
 
-import { Turns } from "../shared/asking";
+import { Turns } from "../shared/requests";
 import type { Chosen } from "./client";
 import type { GridView, Question } from "./protocol";
 import { pageLife } from "../../parts/life";

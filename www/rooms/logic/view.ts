@@ -17,7 +17,7 @@ import { OwnPane } from "./own";
 import { PopulationPane } from "./population";
 import type { Experiment, PopulationView } from "./protocol";
 import { Stage } from "./stage";
-import { Turns } from "../shared/asking";
+import { Turns } from "../shared/requests";
 import * as text from "./text";
 
 export class LogicView implements View {

@@ -14,7 +14,7 @@ import { OwnPane } from "./own";
 import type { AboutView, RoomEvent } from "./protocol";
 import { ReadingPane } from "./reading";
 import { TextStage } from "./stage";
-import { Turns } from "../shared/asking";
+import { Turns } from "../shared/requests";
 import * as text from "./text";
 
 export class WordsView implements View {

@@ -9,7 +9,7 @@
 
 mod config;
 pub mod curriculum;
-mod looking;
+mod inspection;
 pub mod play;
 mod pretraining;
 pub mod replay;

@@ -4,7 +4,7 @@
 mod analysis;
 pub mod decisions;
 pub mod fibs;
-mod keeping;
+mod frozen;
 mod learners;
 mod player_lines;
 mod players;

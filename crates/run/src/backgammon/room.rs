@@ -1,7 +1,7 @@
 //! The backgammon room: a learner that trains by self-play. Tests compare it with baselines, and earlier copies of the agent are kept as
 //! opponents. Analysis and game sessions do not affect training. Questions are answered with the weights of the newest boundary.
 
-use super::keeping::Kept;
+use super::frozen::Kept;
 use super::learners;
 use super::players::{CachedPlayer, PlayerPool};
 use super::protocol::{Frozen, Question};

@@ -3,7 +3,7 @@
 //!
 //! An illegal action gives an error and changes nothing. An engine acts only on request, one action at a time.
 
-mod looking;
+mod reviews;
 mod saved;
 
 use super::analysis::{self, position, steps};

@@ -1,10 +1,10 @@
 //! An agent: a learner of one of the cubes, with the tests of the learner and the answers to questions. Tests and answers do not affect
 //! training. Answers use the weights of the newest boundary.
 
+use super::conversions;
 use super::judging::{Known, scrambled};
 use super::protocol::{ActionView, Inside, Question, Scrambled, SolveMethod, SolveView, StateView};
 use super::solving::Solving;
-use super::teaching;
 use crate::RunError;
 use crate::room::{Answer, ByName};
 use learn::cube::{CubeLearner, Evaluator, Judge, NetConfig, Progress, Report, Scores, Stats, nearest};
@@ -360,8 +360,8 @@ impl<P: Known> AgentOf<P> {
     }
 
     fn inside(&self) -> Result<Option<Inside>, RunError> {
-        let inside = self.learner.inside(teaching::TOP).map_err(RunError::below)?;
-        Ok(inside.map(|inside| teaching::inside(inside, self.actions)))
+        let inside = self.learner.inside(conversions::TOP).map_err(RunError::below)?;
+        Ok(inside.map(|inside| conversions::inside(inside, self.actions)))
     }
 }
 

@@ -2,13 +2,13 @@
 //! states that the user chooses. Tests cover all states of the 2x2x2, or scrambles of the 3x3x3.
 
 mod agent;
+mod conversions;
 mod judging;
 mod learners;
 pub mod protocol;
 mod room;
 mod schema;
 mod solving;
-mod teaching;
 
 pub use agent::{Agent, AnyLearner};
 pub use learn::cube::evaluate::Row;

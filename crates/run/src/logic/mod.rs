@@ -1,7 +1,7 @@
 //! The logic room: trains and tests a population of cellular automata that are made of logic gates. In parallel, it shows grids, which a
 //! user can damage, and circuits of hardened automata.
 
-mod asking;
+mod answers;
 mod circuits;
 mod experiments;
 mod grids;

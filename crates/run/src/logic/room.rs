@@ -1,6 +1,6 @@
 //! The logic room: a population with its tests, and data for display that does not affect training.
 
-use super::asking::Answers;
+use super::answers::Answers;
 use super::experiments;
 use super::protocol::Question;
 use super::schema::SCHEMA;

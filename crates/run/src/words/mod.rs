@@ -1,12 +1,12 @@
 //! The words room: a transformer is trained on a text from scratch, token by token, and writes samples.
 
-mod asking;
+mod answers;
+mod events;
 mod knobs;
 mod phase;
 pub mod protocol;
 mod room;
 mod schema;
-mod telling;
 mod testing;
 mod text;
 mod validation;

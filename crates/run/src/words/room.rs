@@ -1,12 +1,12 @@
 //! The words room: a text is converted to tokens, and a transformer learns to predict them. Questions are answered with copies of the
 //! weights and do not affect training.
 
-use super::asking::{self, Answers};
+use super::answers::{self, Answers};
+use super::events::EventLog;
 use super::knobs::{self, Settings};
 use super::phase::{Phase, Spent};
 use super::protocol::{AboutView, Question, RoomEvent, Sample};
 use super::schema::SCHEMA;
-use super::telling::Telling;
 use super::testing::Test;
 use super::text::{Preparation, bounds};
 use super::validation::Validation;
@@ -29,7 +29,7 @@ pub struct Words {
     phase: Phase,
     /// Test in progress, or the error that prevented its beginning; `None` without a test.
     test: Option<Result<Test, RunError>>,
-    telling: Telling,
+    events: EventLog,
     answers: Answers,
     clock: fn() -> f64,
     spent: Spent,
@@ -58,7 +58,7 @@ impl Words {
             seed: setup.seed,
             phase,
             test: None,
-            telling: Telling::default(),
+            events: EventLog::default(),
             answers: Answers::default(),
             clock: || 0.0,
             spent: Spent::default(),
@@ -70,7 +70,7 @@ impl Words {
         let learning = self.phase.learning();
         AboutView {
             preparing,
-            model: learning.map(|learning| asking::model(&learning.learner)),
+            model: learning.map(|learning| answers::model(&learning.learner)),
             corpus: learning.map(|learning| learning.prepared.view(learning.validation.floor)),
         }
     }
@@ -135,14 +135,14 @@ impl Room for Words {
             return Err(RunError::damaged(format!("{name} does not belong to a model with these settings")));
         }
         let mut room = Words::new(setup, settings, Phase::learn(prepared, learner, || 0.0));
-        room.telling.samples = notes.samples;
+        room.events.samples = notes.samples;
         Ok(room)
     }
 
     fn notes(&self) -> serde_json::Value {
         let Some(learning) = self.phase.learning() else { return serde_json::Value::Null };
         let tokenizer = serde_json::from_str(&learning.prepared.tokenizer.to_json()).expect("JSON that was just written");
-        let notes = Notes { tokenizer, samples: self.telling.samples.clone() };
+        let notes = Notes { tokenizer, samples: self.events.samples.clone() };
         json(&notes)
     }
 
@@ -167,11 +167,11 @@ impl Room for Words {
         if let Some(prepared) = prepared {
             let learner = Pretrainer::new(self.settings.learner(prepared.tokenizer.vocab()), &prepared.corpus, self.seed, self.isa);
             self.phase = Phase::learn(prepared, learner.expect("the settings were checked"), self.clock);
-            self.telling.add(RoomEvent::Ready(Box::new(self.about())));
+            self.events.add(RoomEvent::Ready(Box::new(self.about())));
         }
         let report = self.spent.add((self.clock)() - began, &before, now);
         if let (Phase::Preparing(_), Some(report)) = (&self.phase, report) {
-            self.telling.add(RoomEvent::Preparing(report));
+            self.events.add(RoomEvent::Preparing(report));
         }
     }
 
@@ -188,7 +188,7 @@ impl Room for Words {
     }
 
     fn take_events(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
-        self.telling.take()
+        self.events.take()
     }
 
     fn values(&self) -> Knobs {
@@ -237,7 +237,7 @@ impl Room for Words {
             return Ok(None);
         };
         if let Some(sample) = sample {
-            self.telling.keep(sample);
+            self.events.keep(sample);
         }
         Ok(Some(values))
     }
@@ -245,7 +245,7 @@ impl Room for Words {
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
         match question {
             Question::About {} => Ok(Box::new(self.about())),
-            Question::Samples {} => Ok(Box::new(self.telling.samples.clone())),
+            Question::Samples {} => Ok(Box::new(self.events.samples.clone())),
             question => {
                 let not_yet = || RunError::refused("the text is still being prepared", "Try again when training has begun");
                 self.answers.answer(self.phase.learning().ok_or_else(not_yet)?, &self.settings, question)

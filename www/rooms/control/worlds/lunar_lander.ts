@@ -1,5 +1,5 @@
-// LunarLander: the training environments as landers with short trails, in one swarm over each pad, and the stage, on which the lander has its
-// own ground.
+// LunarLander: the training environments as landers with short trails, in one swarm over each pad, and the stage, whose lander has its own
+// ground.
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";

@@ -8,12 +8,12 @@ const MOST_SAMPLES: usize = 64;
 
 /// Samples so far, and events that the shell has not received yet.
 #[derive(Default)]
-pub struct Telling {
+pub struct EventLog {
     pub samples: Vec<Sample>,
     events: Vec<RoomEvent>,
 }
 
-impl Telling {
+impl EventLog {
     pub fn add(&mut self, event: RoomEvent) {
         self.events.push(event);
     }
@@ -33,11 +33,11 @@ impl Telling {
 
     /// Returns the events since the previous call, as plain data and as sentences.
     pub fn take(&mut self) -> Vec<(serde_json::Value, String)> {
-        let tell = |event: RoomEvent| {
+        let described = |event: RoomEvent| {
             let text = event.text();
             (json(&event), text)
         };
-        self.events.drain(..).map(tell).collect()
+        self.events.drain(..).map(described).collect()
     }
 }
 
