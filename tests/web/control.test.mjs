@@ -307,7 +307,7 @@ test("a step takes four times as long at a quarter of the speed, and twice as lo
   assert.equal(await steps(PACES.quarter), full / 4);
 });
 
-test("a key in the same moment as the controls are taken begins the round", async () => {
+test("a key that is pressed when the controls are taken begins the round", async () => {
   const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
   await event(page, "metrics");
   await page.evaluate(() => {
@@ -328,7 +328,7 @@ test("a key in the same moment as the controls are taken begins the round", asyn
   await page.context().close();
 });
 
-test("controls that are given back and taken again in the same moment begin another round", async () => {
+test("controls that are given back and taken again at once begin another round", async () => {
   const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
   await event(page, "metrics");
   await page.getByRole("button", { name: "Take the controls" }).click();
@@ -424,7 +424,7 @@ test("the speed at the controls slows both players, is remembered, and applies t
   await page.context().close();
 });
 
-test("the first screen shows the environments, the single one and its controls, without overflow", async () => {
+test("the first screen shows the environments, the single environment and its controls, without overflow", async () => {
   const page = await visit(here);
   const rounds = Array.from({ length: 20 }, () => ({ yours: -1234.5, agents: -1234.5 }));
   await page.evaluate((rounds) => {

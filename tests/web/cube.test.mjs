@@ -296,7 +296,7 @@ test("the notation switches moves and counts, and is remembered", async () => {
   await leave(page);
 });
 
-test("on a wide screen the stage with its actions fits the first screen, and the shadow the canvas", async () => {
+test("on a wide screen the stage with its actions fits the first screen, and the cube's shadow fits the canvas", async () => {
   const page = await enter({ context: { viewport: { width: 1280, height: 720 } } });
   await still(page);
   await fresh(page);

@@ -320,7 +320,7 @@ test("impossible requests are refused with a next step, and the run is unaffecte
   await other.context().close();
 });
 
-test("the stage shows the grid, the drawn circuit and a million cells; keys switch, and each leads to its tools", async () => {
+test("the stage shows the grid, the drawn circuit or a million cells; keys switch between them, and each links to its tools", async () => {
   const page = await enter({ at: LIFE, context: { viewport: { width: 1280, height: 720 } } });
   await text(page, ".lead", "circuits learn side by side|the best circuit has|now 100%");
   await perfect(page);
@@ -373,7 +373,7 @@ test("on a large screen the perfect circuit is also drawn beside the grid, and a
   await page.context().close();
 });
 
-test("the lizard opens with the trained circuit, and the visitor can switch to a circuit of the own run", async () => {
+test("the lizard opens with the trained circuit, and the visitor can show a circuit of the current run", async () => {
   const page = await enter({ at: "#/logic?variant=lizard&population=1&v=2", trained: "page" });
   const trained = page.getByRole("radio", { name: "Trained circuit" });
   await until(page, () =>

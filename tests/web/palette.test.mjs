@@ -178,7 +178,7 @@ test("a query with a number sets a live knob within its limits", async () => {
   await leave(page);
 });
 
-test("the key works in a text field but not above another dialog, and without single-key shortcuts", async () => {
+test("the palette's key works in a text field and without single-key shortcuts, but not above another dialog", async () => {
   const page = await visit(here, {
     at: "#/control/settings/knobs?envs=64&v=2",
     init: () => localStorage.setItem("hothouse.shortcuts", "off"),

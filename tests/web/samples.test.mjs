@@ -87,7 +87,7 @@ test("each picture belongs to a section, and all together are small", async () =
   await page.close();
 });
 
-test("another colour, padding or radius is a difference, and a shift by one pixel is none", async () => {
+test("the comparison finds another colour, padding or radius, and tolerates a shift by one pixel", async () => {
   const page = await open(LOOKS[0]);
   const plain = await reduced(await blank(), await picture(page, "buttons"));
   for (const [rule, differs] of [

@@ -8,7 +8,7 @@ const MOST_S = 0.1;
 /** Speeds of the single environment while the visitor has the controls, as shares of real time. */
 export const PACES = { quarter: 0.25, half: 0.5, full: 1 };
 export type PaceName = keyof typeof PACES;
-/** The speed of a remembered name, by default half. */
+/** Returns the stored name of a speed if it is valid, otherwise `half`. */
 export const paceOf = (name: string | null): PaceName => (name !== null && Object.hasOwn(PACES, name) ? (name as PaceName) : "half");
 
 /** Sends touches. Each contains the seconds since the previous one. A touch waits for the previous answer, at most `PATIENCE_MS`. */

@@ -55,7 +55,7 @@ pub trait Subject: Learner + Sized {
 }
 
 /// Implements [`Subject`] for a learner. The last two pairs of brackets contain the constructor's arguments before and after the settings.
-/// `Subject::machine` and `Subject::tolerates` call the two functions that follow.
+/// The last two arguments are the functions that `Subject::machine` and `Subject::tolerates` call.
 macro_rules! subject {
     (
         $learner:ty [$($generic:ident)?], $config:ty, $world:ident: $of:ty, [$($before:expr)?] [$($after:expr)?],

@@ -271,7 +271,7 @@ class Run:
         return self
 
     def ask(self, question: str, **fields: Any) -> Any:
-        """Sends the room's query with the name `question`; returns plain data."""
+        """Asks a question of the room, or a question that every room answers, such as `tensors`; returns plain data."""
         return self._native.ask({"ask": question, **fields})
 
     def policy(self) -> Policy:
