@@ -253,7 +253,7 @@ test("a custom drawing and a custom rule are learned; invalid ones show the reas
   const own = page.locator(".own-target");
   const draw = () => place(page, "Explore", "Your own target");
   await draw();
-  await own.getByRole("button", { name: "Start from the present target" }).click();
+  await own.getByRole("button", { name: "Start from the current target" }).click();
   await text(page, ".own-drawing .error", "is a rule and has no picture");
   await own.getByRole("button", { name: "Clear" }).click();
   await own.getByRole("button", { name: "Train on this drawing" }).click();
@@ -278,7 +278,7 @@ test("a custom drawing and a custom rule are learned; invalid ones show the reas
   await page.waitForFunction(() => /8 by 8/.test(document.querySelector(".target canvas").getAttribute("aria-label")));
   await draw();
   // The drawing with colours starts from the current target.
-  await own.getByRole("button", { name: "Start from the present target" }).click();
+  await own.getByRole("button", { name: "Start from the current target" }).click();
   await own.getByLabel("Colours").selectOption("rgb");
   await canvas.focus();
   await page.keyboard.press("4");

@@ -88,7 +88,7 @@ export class OwnPane {
         labelled("Size", this.side),
         labelled("Colours", this.colours),
         button("Clear", () => this.fill(() => 0)),
-        button("Start from the present target", () => this.begin()),
+        button("Start from the current target", () => this.begin()),
       ]),
       this.palette,
       this.cells.element,

@@ -38,14 +38,14 @@ function timeLeft(each: number, members: number, { counts, train_s }: Progress):
   return minutes < 90 ? `${Math.max(1, Math.round(minutes))} min` : `${(minutes / 60).toFixed(1)} h`;
 }
 
-/** Returns a sentence about the time to the published length, or an empty text if the run is past it or the experiment is short. */
+/** Returns a sentence about the time to the published length; empty if the run is past this length or the experiment is short. */
 export function lengthLeft(variant: string, members: number, progress: Progress): string {
   const each = PUBLISHED[variant];
   const [updates = 0] = progress.counts;
   if (!each || !members || updates >= each * members) return "";
   const length = `the published length of ${count(each)} updates a member`;
   const time = timeLeft(each, members, progress);
-  return time ? `About ${time} to ${length}.` : `It learns slowly; the time to ${length} follows.`;
+  return time ? `About ${time} to ${length}.` : `The time to ${length} is not known yet.`;
 }
 
 /** Returns a note beside a circuit that was trained before the visit. */
