@@ -17,7 +17,7 @@ import { named } from "./elements";
 const nothing = (): void => {};
 const label = (name: string): string => KNOBS.find((knob) => knob.name === name)?.label ?? name;
 
-/** Marks the buttons or links of a list with states, after the selected one. */
+/** Shows the second button or link of a list as hovered and the third one as focused. The first one is selected. */
 function withStates(list: HTMLElement): HTMLElement {
   const [, hover, focus] = list.querySelectorAll("button, a");
   hover!.setAttribute("data-state", "hover");

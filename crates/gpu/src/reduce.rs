@@ -16,8 +16,8 @@ use std::fmt::Write;
 pub(crate) const THREADS: usize = 256;
 /// Minimum width of subgroups. Narrower subgroups would save too little.
 const NARROWEST: u32 = 8;
-/// Maximum width of subgroups. It is the number of threads of the smallest workgroup that reduces, in which wider subgroups would not be
-/// full.
+/// Maximum width of subgroups in a reduction. The smallest workgroup that reduces has this number of threads, so wider subgroups would not
+/// be full.
 const WIDEST: u32 = 64;
 
 /// Method of reduction on an adapter. It uses subgroups of at least `width` threads, or no subgroups if `width` is `None`.

@@ -64,7 +64,7 @@ impl Indentation {
         Change { dedents, indents, problem }
     }
 
-    /// Checks that the file indents by one character.
+    /// Checks that the file indents either by tabs or by spaces. Returns a message at the first line that differs.
     fn mixture(&mut self, space: &str, line: u32) -> Option<String> {
         let first = space.chars().find(|c| matches!(c, ' ' | '\t'))?;
         let &mut (character, begun) = self.character.get_or_insert((first, line));
