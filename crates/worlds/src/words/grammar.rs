@@ -216,8 +216,8 @@ fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
 }
 
 /// The best predictor. It computes the probability of each state of the source, given the text so far (the forward algorithm for hidden
-/// Markov models). If the text begins in the middle of a story, an entry that the story has drawn earlier is unknown. One guess then represents
-/// all entries, which are equally likely, until the text contains the entry. The number of guesses therefore stays small.
+/// Markov models). If the text begins in the middle of a story, an entry that the story has drawn earlier is unknown. One guess then
+/// represents all entries, which are equally likely, until the text contains the entry. The number of guesses therefore stays small.
 #[derive(Clone)]
 pub struct BestPredictor<'a> {
     grammar: &'a Grammar,
