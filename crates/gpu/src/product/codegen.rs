@@ -132,8 +132,8 @@ fn half_of(x: vec4<f32>) -> vec4<f16> {
 }
 ";
 
-/// Returns WGSL that ends the struct `Args`. With `twins` (two products in one dispatch), the struct has one more field for each offset: the
-/// distance from the first product's offset to the second's.
+/// Returns WGSL that ends the struct `Args`. With `twins` (two products in one dispatch), the struct has one more field for each offset:
+/// the distance from the first product's offset to the second's.
 fn end_of_args(places: &[&str], twins: bool) -> String {
     if !twins {
         return "}\n".into();
