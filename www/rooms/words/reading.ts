@@ -186,7 +186,7 @@ export class ReadingPane {
 
   // ---- drawing
 
-  /** Copies the field's text to the elements that draw the fills behind it. Tokens that have been read keep their fills; new text has none. */
+  /** Copies the text of the field to the elements that draw its fills. Tokens that have been read keep their fills; new text has none. */
   private mirror(): void {
     this.tokens.mirror(this.field.value, this.reader.last);
     this.show();

@@ -209,7 +209,7 @@ class MaskedEnv(Env):
     """An environment whose file has a method `mask`."""
 
     def action_masks(self) -> np.ndarray:
-        """Returns an array of bool: True for each permitted action of the current state. MaskablePPO of Stable-Baselines3 calls this method."""
+        """Returns an array of bool: True for each action that is permitted now. MaskablePPO of Stable-Baselines3 calls this method."""
         masks = self._closed("mask")
         if not isinstance(masks, list) or len(masks) != self._actions:
             raise TypeError(f"mask returned {masks!r}. Return a list of {self._actions} bools")
