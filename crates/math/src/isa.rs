@@ -69,6 +69,7 @@ pub(crate) use strips;
 
 mod portable;
 mod simd;
+mod unfused;
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -81,6 +82,7 @@ mod x86;
 
 pub use crate::kernel;
 pub use simd::{Kernel, Simd};
+pub use unfused::Unfused;
 
 /// Instruction set of a compiled kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -30,7 +30,7 @@ pub mod shuffle;
 
 pub use buffer::{Buffer, LINE};
 pub use gemm::{Act, Epilogue, Norm};
-pub use isa::{Isa, Kernel, Simd, dispatch};
+pub use isa::{Isa, Kernel, Simd, Unfused, dispatch};
 pub use ops::{AdamStep, Binary, Span, Unary};
 pub use panel::{PANEL, panels_len};
 pub use rng::Rng;

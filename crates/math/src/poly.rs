@@ -1,4 +1,4 @@
-//! exp, ln, tanh, sigmoid, sin and cos written in [`Simd`] operations. A function gives the same bits in every lane, on every set of a
+//! exp, ln, tanh, sigmoid, sin, cos, tan and atan2 written in [`Simd`] operations. A function gives the same bits in every lane, on every set of a
 //! class, and for single values ([`exp_1`] and so on). No libm guarantees this.
 
 use crate::isa::{Isa, Simd, kernel};
@@ -167,6 +167,45 @@ pub fn sin_cos<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
 /// π/2 in three parts of few bits, so that products with small whole numbers are exact.
 const HALF_PI: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 
+/// Tangent of x, as [`sin_cos`] computes it.
+#[inline(always)]
+pub fn tan<S: Simd>(s: S, x: S::F) -> S::F {
+    let (sin, cos) = sin_cos(s, x);
+    s.div(sin, cos)
+}
+
+/// Angle of the point (x, y) in rad, from -π to π. The sign of a zero counts, as in IEEE 754.
+#[inline(always)]
+pub fn atan2<S: Simd>(s: S, y: S::F, x: S::F) -> S::F {
+    let (ax, ay) = (s.abs(x), s.abs(y));
+    let steep = s.gt(ay, ax);
+    let (small, large) = (s.select(steep, ax, ay), s.select(steep, ay, ax));
+    let ratio = s.div(small, large);
+    // Two equal numbers have the ratio 1, also if both are infinite; two zeros have the ratio 0.
+    let ratio = s.select(s.eq(small, large), s.splat(1.0), ratio);
+    let ratio = s.select(s.eq(large, s.splat(0.0)), s.splat(0.0), ratio);
+    // Above tan(π/8): atan t = π/4 + atan((t - 1)/(t + 1)).
+    let upper = s.gt(ratio, s.splat(0.414_213_57));
+    let one = s.splat(1.0);
+    let t = s.select(upper, s.div(s.sub(ratio, one), s.add(ratio, one)), ratio);
+    let t2 = s.mul(t, t);
+    let mut p = s.splat(ATAN[0]);
+    for &c in &ATAN[1..] {
+        p = s.mul_add(p, t2, s.splat(c));
+    }
+    let angle = s.mul_add(s.mul(p, t2), t, t);
+    let angle = s.add(angle, s.select(upper, s.splat(std::f32::consts::FRAC_PI_4), s.splat(0.0)));
+    let angle = s.select(steep, s.sub(s.splat(std::f32::consts::FRAC_PI_2), angle), angle);
+    let sign = s.splat_u(1 << 31);
+    let left = s.eq_u(s.and_u(s.to_bits(x), sign), sign);
+    let angle = s.select(left, s.sub(s.splat(std::f32::consts::PI), angle), angle);
+    let angle = s.f32_from_bits(s.or_u(s.to_bits(angle), s.and_u(s.to_bits(y), sign)));
+    s.select(s.eq(x, x), s.select(s.eq(y, y), angle, y), x)
+}
+
+/// Coefficients of (atan t - t)/t³ in t² for |t| <= tan(π/8), highest power first.
+const ATAN: [f32; 5] = [-6.083_445_6e-2, 1.059_599_8e-1, -1.424_384_9e-1, 1.999_848_9e-1, -3.333_331_6e-1];
+
 macro_rules! single {
     ($($(#[$doc:meta])* $name:ident = $vector:ident;)*) => {$(
         $(#[$doc])*
@@ -188,6 +227,8 @@ single! {
     tanh_1 = tanh;
     /// [`sigmoid`] of one value.
     sigmoid_1 = sigmoid;
+    /// [`tan`] of one value.
+    tan_1 = tan;
 }
 
 /// [`sin_cos`] of one value.
@@ -196,4 +237,9 @@ pub fn sin_cos_1(isa: Isa, x: f32) -> (f32, f32) {
         let (sin, cos) = sin_cos(s, s.splat(x));
         (s.first(sin), s.first(cos))
     })
+}
+
+/// [`atan2`] of two single values.
+pub fn atan2_1(isa: Isa, y: f32, x: f32) -> f32 {
+    kernel!(isa, |s: S, y: f32, x: f32| -> f32 { s.first(atan2(s, s.splat(y), s.splat(x))) })
 }

@@ -64,6 +64,7 @@ impl Simd for Neon {
         fn shl_u(a: W, n: u32) -> W { vshlq_u32(a, vdupq_n_s32(n as i32)) }
         fn shr_u(a: W, n: u32) -> W { vshlq_u32(a, vdupq_n_s32(-(n as i32))) }
         fn eq_u(a: W, b: W) -> W { vceqq_u32(a, b) }
+        fn lt_i(a: W, b: W) -> W { vcltq_s32(vreinterpretq_s32_u32(a), vreinterpretq_s32_u32(b)) }
         fn select_u(mask: W, yes: W, no: W) -> W { vbslq_u32(mask, yes, no) }
         fn to_bits(a: V) -> W { vreinterpretq_u32_f32(a) }
         fn f32_from_bits(a: W) -> V { vreinterpretq_f32_u32(a) }

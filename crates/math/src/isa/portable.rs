@@ -71,6 +71,7 @@ impl Simd for Portable {
         fn shl_u(a: W, n: u32) -> W { map(a, |a| a << n) }
         fn shr_u(a: W, n: u32) -> W { map(a, |a| a >> n) }
         fn eq_u(a: W, b: W) -> B { zip(a, b, |a, b| a == b) }
+        fn lt_i(a: W, b: W) -> B { zip(a, b, |a, b| (a as i32) < b as i32) }
         fn select_u(mask: B, yes: W, no: W) -> W { pick(mask, yes, no) }
         fn to_bits(a: V) -> W { map(a, f32::to_bits) }
         fn f32_from_bits(a: W) -> V { map(a, f32::from_bits) }

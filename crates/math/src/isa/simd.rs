@@ -98,6 +98,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// Logical shift to the right by a constant in 0..32.
     fn shr_u(self, a: Self::U, n: u32) -> Self::U;
     fn eq_u(self, a: Self::U, b: Self::U) -> Self::M;
+    /// Whether a < b, where both are read as i32.
+    fn lt_i(self, a: Self::U, b: Self::U) -> Self::M;
     fn select_u(self, mask: Self::M, yes: Self::U, no: Self::U) -> Self::U;
     /// Rotation to the left by a constant in 1..32.
     #[inline(always)]

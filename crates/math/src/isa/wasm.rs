@@ -47,6 +47,7 @@ impl Simd for Wasm {
         fn shl_u(a: v128, n: u32) -> v128 { u32x4_shl(a, n) }
         fn shr_u(a: v128, n: u32) -> v128 { u32x4_shr(a, n) }
         fn eq_u(a: v128, b: v128) -> v128 { u32x4_eq(a, b) }
+        fn lt_i(a: v128, b: v128) -> v128 { i32x4_lt(a, b) }
         fn select_u(mask: v128, yes: v128, no: v128) -> v128 { v128_bitselect(yes, no, mask) }
         fn to_bits(a: v128) -> v128 { a }
         fn f32_from_bits(a: v128) -> v128 { a }

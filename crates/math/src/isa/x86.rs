@@ -124,6 +124,7 @@ impl Simd for Avx2 {
         fn shl_u(a: __m256i, n: u32) -> __m256i { _mm256_sll_epi32(a, _mm_cvtsi32_si128(n as i32)) }
         fn shr_u(a: __m256i, n: u32) -> __m256i { _mm256_srl_epi32(a, _mm_cvtsi32_si128(n as i32)) }
         fn eq_u(a: __m256i, b: __m256i) -> __m256 { _mm256_castsi256_ps(_mm256_cmpeq_epi32(a, b)) }
+        fn lt_i(a: __m256i, b: __m256i) -> __m256 { _mm256_castsi256_ps(_mm256_cmpgt_epi32(b, a)) }
         fn select_u(mask: __m256, yes: __m256i, no: __m256i) -> __m256i {
             _mm256_blendv_epi8(no, yes, _mm256_castps_si256(mask))
         }
@@ -224,6 +225,7 @@ impl Simd for Avx512 {
         fn shr_u(a: __m512i, n: u32) -> __m512i { _mm512_srl_epi32(a, _mm_cvtsi32_si128(n as i32)) }
         fn rotl_u(a: __m512i, n: u32) -> __m512i { _mm512_rolv_epi32(a, _mm512_set1_epi32(n as i32)) }
         fn eq_u(a: __m512i, b: __m512i) -> __mmask16 { _mm512_cmpeq_epi32_mask(a, b) }
+        fn lt_i(a: __m512i, b: __m512i) -> __mmask16 { _mm512_cmplt_epi32_mask(a, b) }
         fn select_u(mask: __mmask16, yes: __m512i, no: __m512i) -> __m512i {
             _mm512_mask_blend_epi32(mask, no, yes)
         }

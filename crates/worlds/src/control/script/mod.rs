@@ -1,9 +1,18 @@
-//! Environments that users write in a subset of Python: the parser of their files, with messages that give the code to write instead.
+//! Environments that users write in a subset of Python. The parser reads a file, the compiler checks and translates it, and the engine runs
+//! it for many environments at once. Messages give the code to write instead.
 
 pub mod ast;
+mod compile;
+mod engine;
 pub mod error;
+pub mod fold;
 mod lexer;
+mod meta;
 mod parser;
+pub mod program;
 mod token;
 
+pub use compile::compile;
+pub use engine::{Fault, Fleet, Shape, World};
+pub use meta::{Choice, Meta};
 pub use parser::parse;

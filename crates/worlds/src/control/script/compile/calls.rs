@@ -1,0 +1,111 @@
+//! Calls of functions and methods of the file, which are translated at each call.
+
+use super::super::ast::{Expr, ExprKind};
+use super::super::error::Span;
+use super::lower::Lower;
+use super::outline::Definition;
+use super::scope::Frame;
+use super::survey;
+use super::values::{List, Place, Value};
+
+impl<'a> Lower<'a> {
+    pub fn call(&mut self, of: &'a Expr, arguments: &'a [Expr], span: Span) -> Value {
+        let (name, definition) = match &of.kind {
+            ExprKind::Name(name) => match self.outline.functions.get(name.as_str()) {
+                Some(definition) => (name.as_str(), definition),
+                None if survey::built_in().contains(&name.as_str()) => return self.built_in(name, arguments, span),
+                None => return self.no_function(name, of.span),
+            },
+            ExprKind::Attribute { of: object, name } if self.is_self(object) => match self.outline.methods.get(name.text.as_str()) {
+                Some(definition) => (name.text.as_str(), definition),
+                None => {
+                    let known = self.outline.methods.keys().copied();
+                    let advice = match super::expressions::similar(&name.text, known) {
+                        Some(other) => format!("write `self.{other}(…)`"),
+                        None => format!("write `def {}(self):` in the class", name.text),
+                    };
+                    return self.problem(name.span, format!("there is no method `{}`; {advice}", name.text));
+                }
+            },
+            _ => return self.problem(span, "only functions, and methods of `self`, can be called; write `f(x)` or `self.f(x)`"),
+        };
+        let values: Vec<Value> = arguments.iter().map(|argument| self.expr(argument)).collect();
+        self.line = span.line;
+        let parameters = definition.function.parameters.len() - usize::from(definition.is_method).min(definition.function.parameters.len());
+        if values.len() != parameters {
+            let message = format!("`{name}` has {parameters} parameters, and this call has {} arguments; write {parameters}", values.len());
+            return self.problem(span, message);
+        }
+        self.inlined(name, definition, values, span)
+    }
+
+    fn no_function(&mut self, name: &str, span: Span) -> Value {
+        if self.outline.methods.contains_key(name) {
+            return self.problem(span, format!("`{name}` is a method; write `self.{name}(…)`"));
+        }
+        let names = self.outline.functions.keys().copied().chain(survey::built_in().iter().copied());
+        let advice = match super::expressions::similar(name, names) {
+            Some(other) => format!("write `{other}(…)`"),
+            None => format!("write `def {name}(x):` above the class"),
+        };
+        self.problem(span, format!("there is no function `{name}`; {advice}"))
+    }
+
+    /// Translates the body of a function for these arguments. Returns its result.
+    pub fn inlined(&mut self, name: &'a str, definition: &'a Definition<'a>, values: Vec<Value>, span: Span) -> Value {
+        let is_same = |frame: &Frame<'_>| frame.definition.is_some_and(|of| std::ptr::eq(of, definition));
+        if self.frames.iter().any(is_same) {
+            let message =
+                format!("`{name}` calls itself, perhaps through other functions, which is not part of the language; write a loop");
+            return self.problem(span, message);
+        }
+        let known = values.iter().all(|value| !value.is_bad() && *value != Value::Nothing);
+        if values.contains(&Value::Nothing) {
+            return self.problem(span, "an argument is the result of a function without a value; write `return` with a value in it");
+        }
+        self.called.insert((definition.is_method, name.into()));
+        let kind = if definition.is_method { "self." } else { "" };
+        let shapes: Vec<_> = values.iter().map(Value::shape).collect();
+        let instance = format!("{kind}{name}{}", if known { format!("{shapes:?}") } else { String::new() }).into();
+        let id = self.next_frame;
+        self.next_frame += 1;
+        self.frames.push(Frame { id, definition: Some(definition), instance, loops: Vec::new() });
+        let parameters = definition.function.parameters.iter().skip(usize::from(definition.is_method));
+        for (parameter, value) in parameters.zip(values) {
+            self.pass_argument(&parameter.text, value, definition, parameter.span);
+        }
+        let live = self.block(&definition.function.body);
+        let result = self.env.get(&self.local("return")).map(|bound| bound.value.clone());
+        let returns_all = self.is_false(live) || self.full;
+        self.env.retain(|variable, _| variable.0 != id);
+        self.frames.pop();
+        self.line = span.line;
+        match result {
+            Some(value) if returns_all || !definition.returns_value => value,
+            None if !definition.returns_value => Value::Nothing,
+            None if self.full => Value::Bad,
+            _ => {
+                let message = format!("some paths through `{name}` return no value; write `return` with a value at its end");
+                self.problem(definition.function.name.span, message)
+            }
+        }
+    }
+
+    /// Binds a parameter. A list is the caller's list.
+    fn pass_argument(&mut self, name: &str, value: Value, definition: &Definition<'_>, span: Span) {
+        match value {
+            Value::List(mut list) => {
+                let constant = matches!(&list.place, Place::Items(items) if items.iter().all(|item| self.bits(*item).is_some()));
+                let needs_memory = definition.changed.contains(name) || (definition.in_memory.contains(name) && !constant);
+                if needs_memory && matches!(list.place, Place::Items(_)) {
+                    let base = self.reserve(list.len());
+                    self.write_rows(base, &list);
+                    list = List { place: Place::Memory(base), ..list };
+                }
+                let variable = self.local(name);
+                self.bind(variable, Value::List(list));
+            }
+            value => self.assign_local(name, value, span),
+        }
+    }
+}

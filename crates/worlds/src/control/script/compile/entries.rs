@@ -1,0 +1,204 @@
+//! The programs of a file: `reset`, `step`, `observe` with `mask`, and `draw`.
+
+use super::super::error::Span;
+use super::super::meta::{Choice, Meta};
+use super::super::program::{ACTION, Type};
+use super::finish::Draft;
+use super::lower::Lower;
+use super::outline::Definition;
+use super::scope::Frame;
+use super::values::{Kind, List, Slot, Value};
+
+/// Largest length of an observation.
+const LONGEST_OBSERVATION: usize = 1024;
+
+impl<'a> Lower<'a> {
+    /// Translates the programs `begin`, `step`, `show` and `draw`.
+    pub fn programs(&mut self, meta: &Meta) -> Vec<Draft> {
+        let begin = self.begin();
+        let mut begin = self.observed(begin, meta);
+        begin.state = self.changed_attributes();
+        self.begin_program();
+        self.load_attributes();
+        let outcome = self.step(meta);
+        let mut step = self.observed(outcome, meta);
+        step.state = self.changed_attributes();
+        let lengths = [begin.observation.len(), step.observation.len()];
+        if lengths[0] != lengths[1] && self.problems.is_empty() && !self.changed {
+            let span = self.place("observe");
+            let message = format!("`observe` returns {} numbers, and {} elsewhere; return a list of one length", lengths[0], lengths[1]);
+            self.problem(span, message);
+        }
+        self.begin_program();
+        self.load_attributes();
+        let nothing = self.nothing();
+        let show = self.observed(nothing, meta);
+        self.begin_program();
+        self.load_attributes();
+        (self.pure, self.drawing) = (Some("draw"), true);
+        self.method("draw", Vec::new());
+        let nothing = self.nothing();
+        let draw = self.draft(nothing);
+        vec![begin, step, show, draw]
+    }
+
+    fn nothing(&mut self) -> [Slot; 2] {
+        let zero = self.int(0);
+        [zero, zero]
+    }
+
+    fn draft(&mut self, [reward, over]: [Slot; 2]) -> Draft {
+        let body = std::mem::take(&mut self.body);
+        Draft { body, state: Vec::new(), observation: Vec::new(), permitted: Vec::new(), reward, over }
+    }
+
+    /// Place of a method's name.
+    fn place(&self, method: &str) -> Span {
+        self.outline.methods.get(method).map_or(self.outline.class, |of| of.function.name.span)
+    }
+
+    /// Translates a call of a method.
+    fn method(&mut self, name: &'static str, arguments: Vec<Value>) -> Option<Value> {
+        let definition = self.outline.methods.get(name)?;
+        let span = definition.function.name.span;
+        Some(self.inlined(name, definition, arguments, span))
+    }
+
+    fn begin(&mut self) -> [Slot; 2] {
+        self.begin_program();
+        self.method("reset", Vec::new());
+        let names: Vec<_> = self.outline.attributes.iter().map(|(name, span)| (*name, *span)).collect();
+        for (name, span) in names {
+            match self.env.get(&(0, name.into())) {
+                Some(bound) if bound.definite || bound.value.is_bad() => {}
+                Some(_) => {
+                    let message = format!("some paths through `reset` do not assign `self.{name}`; assign it on all of them");
+                    self.problem(span, message);
+                }
+                None if self.class_constants.contains_key(name) || self.full => {}
+                None => {
+                    self.problem(span, format!("`reset` does not assign `self.{name}`; write `self.{name} = 0` in `reset`"));
+                }
+            }
+        }
+        self.nothing()
+    }
+
+    /// Translates `step`. Returns the reward, and whether the episode is over.
+    fn step(&mut self, meta: &Meta) -> [Slot; 2] {
+        let action = match meta.actions {
+            Choice::Choices(_) => Value::Number(Slot::input(ACTION), Type::Int),
+            Choice::Box { count: 1, .. } => Value::Number(Slot::input(ACTION), Type::Float),
+            Choice::Box { count, .. } => {
+                let items = (0..count as u32).map(|k| Slot::input(ACTION + k)).collect();
+                Value::List(List::of_items(Type::Float, items))
+            }
+        };
+        let given = self.method("step", vec![action]);
+        let span = self.place("step");
+        match given {
+            Some(Value::Tuple(pair)) if pair.len() == 2 => {
+                let (reward, over) = (self.number_in(pair[0].clone(), span), self.number_in(pair[1].clone(), span));
+                let (Some((reward, ty)), Some((over, of))) = (reward, over) else { return self.nothing() };
+                let reward = self.widen(reward, ty, Type::Float);
+                if ty == Type::Float {
+                    self.check_finite(reward);
+                }
+                [reward, self.truth(over, of)]
+            }
+            Some(value) if !value.is_bad() => {
+                let found = value.shape().map(|shape| shape.to_string()).unwrap_or_default();
+                self.problem(
+                    span,
+                    format!("`step` returns {found}; write `return reward, over` on every path, such as `return 0.0, False`"),
+                );
+                self.nothing()
+            }
+            _ => self.nothing(),
+        }
+    }
+
+    /// Adds `observe` and `mask` to a program.
+    fn observed(&mut self, outcome: [Slot; 2], meta: &Meta) -> Draft {
+        self.pure = Some("observe");
+        let mut observation = Vec::new();
+        let span = self.place("observe");
+        match self.method("observe", Vec::new()) {
+            Some(Value::List(list)) if list.columns.is_none() && list.len() <= LONGEST_OBSERVATION && list.ty != Type::Text => {
+                for (slot, ty) in self.numbers(&list) {
+                    let slot = self.widen(slot, ty, Type::Float);
+                    if ty == Type::Float {
+                        self.check_finite(slot);
+                    }
+                    observation.push(slot);
+                }
+            }
+            Some(value) if !value.is_bad() => {
+                let found = value.shape().map(|shape| shape.to_string()).unwrap_or_default();
+                self.problem(span, format!("`observe` returns {found}; return a list of 1 to {LONGEST_OBSERVATION} numbers"));
+            }
+            _ => {}
+        }
+        let permitted = self.permitted(meta);
+        self.pure = None;
+        Draft { observation, permitted, ..self.draft(outcome) }
+    }
+
+    fn permitted(&mut self, meta: &Meta) -> Vec<Slot> {
+        self.pure = Some("mask");
+        let span = self.place("mask");
+        let (Some(value), Choice::Choices(count)) = (self.method("mask", Vec::new()), &meta.actions) else {
+            if self.outline.methods.contains_key("mask") && !matches!(meta.actions, Choice::Choices(_)) {
+                self.problem(span, "a mask permits choices, and the actions are numbers; delete the method, or write `actions = 3`");
+            }
+            return Vec::new();
+        };
+        match value {
+            Value::List(list) if list.columns.is_none() && list.len() == *count as usize => {
+                self.numbers(&list).into_iter().map(|(slot, ty)| self.truth(slot, ty)).collect()
+            }
+            Value::Bad => Vec::new(),
+            value => {
+                let found = value.shape().map(|shape| shape.to_string()).unwrap_or_default();
+                self.problem(span, format!("`mask` returns {found}; return a list of {count} bools, one for each action"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Rows of the state with the values of attributes at the end of the program.
+    fn changed_attributes(&mut self) -> Vec<(Slot, Slot)> {
+        let mut changed = Vec::new();
+        for attribute in self.attributes.values() {
+            let bound = self.env.get(&(0, attribute.name.as_str().into()));
+            if let Some(Value::Number(slot, _)) = bound.map(|bound| &bound.value)
+                && !matches!(slot.kind(), Kind::State(row) if row == attribute.start)
+            {
+                changed.push((Slot::state(attribute.start), *slot));
+            }
+        }
+        changed
+    }
+
+    /// Checks functions that no program calls. The types of their parameters are unknown.
+    pub fn check_uncalled(&mut self) {
+        let all: Vec<(&'a str, &'a Definition<'a>)> =
+            self.outline.functions.iter().chain(&self.outline.methods).map(|(name, of)| (*name, of)).collect();
+        for (name, definition) in all {
+            if self.called.contains(&(definition.is_method, name.into())) || self.full {
+                continue;
+            }
+            self.begin_program();
+            self.load_attributes();
+            let id = self.next_frame;
+            self.next_frame += 1;
+            let instance = format!("uncalled {name}").into();
+            self.frames.push(Frame { id, definition: Some(definition), instance, loops: Vec::new() });
+            for parameter in definition.function.parameters.iter().skip(usize::from(definition.is_method)) {
+                let variable = self.local(&parameter.text);
+                self.bind(variable, Value::Bad);
+            }
+            self.block(&definition.function.body);
+        }
+    }
+}

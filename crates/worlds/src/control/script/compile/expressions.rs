@@ -1,0 +1,422 @@
+//! Expressions: names, operators, comparisons and conditions.
+
+use super::super::ast::{Arithmetic, Comparison, Expr, ExprKind};
+use super::super::error::Span;
+use super::super::program::{Op, Type};
+use super::lower::{Level, Lower};
+use super::survey;
+use super::values::{Slot, Value, widest};
+
+impl<'a> Lower<'a> {
+    pub fn expr(&mut self, expr: &'a Expr) -> Value {
+        if !self.visit(expr.span) {
+            return Value::Bad;
+        }
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Int(value) => Value::Number(self.constant(*value as u32), Type::Int),
+            ExprKind::Float(value) => Value::Number(self.constant(value.to_bits()), Type::Float),
+            ExprKind::Bool(value) => Value::Number(self.bool(*value), Type::Bool),
+            ExprKind::Text(text) => self.text(text),
+            ExprKind::Name(name) => self.name(name, span),
+            ExprKind::Attribute { of, name } => {
+                if self.is_self(of) {
+                    return self.attribute(&name.text, name.span);
+                }
+                self.problem(span, format!("only `self` has attributes; write `self.{}`, or a variable", name.text))
+            }
+            ExprKind::Index { .. } => self.indexed(expr),
+            ExprKind::Copy(of) => self.copied(of),
+            ExprKind::Call { of, arguments } => self.call(of, arguments, span),
+            ExprKind::Negate(of) => {
+                let value = self.expr(of);
+                self.line = span.line;
+                self.negate(value, of.span)
+            }
+            ExprKind::Not(of) => {
+                let truth = self.truth_of(of);
+                Value::Number(self.op(Op::Not, &[truth]), Type::Bool)
+            }
+            ExprKind::Arithmetic { op, left, right } => {
+                let (a, b) = (self.expr(left), self.expr(right));
+                self.line = span.line;
+                self.arithmetic(*op, (a, left.span), (b, right.span), span)
+            }
+            ExprKind::Compare { first, rest } => self.comparisons(first, rest, span),
+            ExprKind::And(all) => self.junction(all, true),
+            ExprKind::Or(all) => self.junction(all, false),
+            ExprKind::Choose { condition, then, other } => self.choice(condition, then, other, span),
+            ExprKind::List(all) => {
+                let values = all.iter().map(|expr| self.expr(expr)).collect();
+                self.list_of(values, span)
+            }
+            ExprKind::Tuple(all) => Value::Tuple(all.iter().map(|expr| self.expr(expr)).collect()),
+            ExprKind::Dict(_) => self.problem(span, "a dictionary is possible for `keys` only; write a list of fixed length"),
+            ExprKind::Comprehension { value, loops } => self.comprehension(value, loops, span),
+        }
+    }
+
+    pub fn is_self(&self, of: &Expr) -> bool {
+        matches!(&of.kind, ExprKind::Name(name) if name == "self")
+            && self.frames.last().is_some_and(|frame| frame.definition.is_some_and(|of| of.is_method))
+    }
+
+    fn name(&mut self, name: &'a str, span: Span) -> Value {
+        if let Some(bound) = self.env.get(&self.local(name)) {
+            if bound.definite || bound.value == Value::Bad {
+                return bound.value.clone();
+            }
+            let message = format!("`{name}` has no value on some paths to this line; assign it before, for example `{name} = 0`");
+            return self.problem(span, message);
+        }
+        let is_local = self.frames.last().and_then(|frame| frame.definition).is_some_and(|of| of.locals.contains(name));
+        if is_local && name != "self" {
+            return self.problem(span, format!("`{name}` has no value yet; assign it before this line, for example `{name} = 0`"));
+        }
+        if let Some(value) = self.globals.get(name) {
+            return value.clone();
+        }
+        let message = match name {
+            "self" => "`self` has attributes and methods only; write `self.x` for one of them".into(),
+            "pi" => return Value::Number(self.constant(std::f32::consts::PI.to_bits()), Type::Float),
+            "tau" => return Value::Number(self.constant(std::f32::consts::TAU.to_bits()), Type::Float),
+            _ if self.outline.functions.contains_key(name) || survey::built_in().contains(&name) => {
+                format!("`{name}` is a function; write its arguments in brackets: `{name}(…)`")
+            }
+            _ if self.outline.methods.contains_key(name) => format!("`{name}` is a method; write `self.{name}(…)`"),
+            _ if self.class_constants.contains_key(name) || self.outline.attributes.contains_key(name) => {
+                format!("`{name}` is an attribute; write `self.{name}`")
+            }
+            _ => self.unknown(name),
+        };
+        self.problem(span, message)
+    }
+
+    /// Message for a name that does not exist.
+    fn unknown(&self, name: &str) -> String {
+        let locals = self.frames.last().and_then(|frame| frame.definition).map(|of| of.locals.iter().copied()).into_iter().flatten();
+        let globals = self.globals.keys().map(String::as_str);
+        let functions = self.outline.functions.keys().copied().chain(survey::built_in().iter().copied());
+        match similar(name, locals.chain(globals).chain(functions)) {
+            Some(other) => format!("there is no variable `{name}`; write `{other}`"),
+            None => format!("there is no variable `{name}`; assign it before this line, for example `{name} = 0`"),
+        }
+    }
+
+    fn attribute(&mut self, name: &str, span: Span) -> Value {
+        if let Some(value) = self.class_constants.get(name) {
+            return value.clone();
+        }
+        if let Some(bound) = self.env.get(&(0, name.into())) {
+            if bound.definite || bound.value == Value::Bad {
+                return bound.value.clone();
+            }
+            return self.problem(span, format!("`self.{name}` has no value on some paths to this line; assign it before in `reset`"));
+        }
+        let known = &self.outline.attributes;
+        let message = if self.outline.methods.contains_key(name) {
+            format!("`{name}` is a method; write `self.{name}(…)`")
+        } else if known.contains_key(name) {
+            format!("`self.{name}` has no value yet; assign it in `reset` before this line, for example `self.{name} = 0`")
+        } else if let Some(other) = similar(name, known.keys().copied()) {
+            format!("there is no attribute `self.{name}`; write `self.{other}`")
+        } else {
+            format!("there is no attribute `self.{name}`; assign it in `reset`, for example `self.{name} = 0`")
+        };
+        self.problem(span, message)
+    }
+
+    /// The number of a value, or an error.
+    pub fn number_in(&mut self, value: Value, span: Span) -> Option<(Slot, Type)> {
+        match value {
+            Value::Number(slot, ty) if ty != Type::Text => Some((slot, ty)),
+            Value::Bad => None,
+            value => {
+                let found = value.shape().map(|shape| shape.to_string()).unwrap_or_default();
+                let advice = match value {
+                    Value::List(_) => "write an index: `a[i]`",
+                    Value::Nothing => "write `return` with a value in the function",
+                    Value::Number(..) => "texts are possible in `draw` only",
+                    _ => "assign its values to variables: `a, b = …`",
+                };
+                self.problem(span, format!("a number is needed here, and this is {found}; {advice}"));
+                None
+            }
+        }
+    }
+
+    pub fn number(&mut self, expr: &'a Expr) -> Option<(Slot, Type)> {
+        let value = self.expr(expr);
+        self.number_in(value, expr.span)
+    }
+
+    /// A number as a float.
+    pub fn float(&mut self, expr: &'a Expr) -> Option<Slot> {
+        let (slot, ty) = self.number(expr)?;
+        Some(self.widen(slot, ty, Type::Float))
+    }
+
+    /// A number that must be an integer or a bool.
+    pub fn integer(&mut self, expr: &'a Expr) -> Option<Slot> {
+        let (slot, ty) = self.number(expr)?;
+        if ty == Type::Float {
+            self.problem(expr.span, "an integer is needed here, and this is a float; write `int(…)` around it, or `//` instead of `/`");
+            return None;
+        }
+        Some(self.widen(slot, ty, Type::Int))
+    }
+
+    /// Whether a value counts as true.
+    pub fn truth_of(&mut self, expr: &'a Expr) -> Slot {
+        let value = self.expr(expr);
+        match self.number_in(value, expr.span) {
+            Some((slot, ty)) => self.truth(slot, ty),
+            // The program is not used. A constant would hide one of two branches.
+            None => self.temporary(),
+        }
+    }
+
+    pub fn truth(&mut self, slot: Slot, ty: Type) -> Slot {
+        match ty {
+            Type::Int => self.op(Op::IToBool, &[slot]),
+            Type::Float => self.op(Op::FToBool, &[slot]),
+            _ => slot,
+        }
+    }
+
+    fn negate(&mut self, value: Value, span: Span) -> Value {
+        let Some((slot, ty)) = self.number_in(value, span) else { return Value::Bad };
+        if ty == Type::Float {
+            return Value::Number(self.op(Op::NegF, &[slot]), ty);
+        }
+        let (zero, slot) = (self.int(0), self.widen(slot, ty, Type::Int));
+        Value::Number(self.op(Op::SubI, &[zero, slot]), Type::Int)
+    }
+
+    pub fn arithmetic(&mut self, op: Arithmetic, left: (Value, Span), right: (Value, Span), span: Span) -> Value {
+        if matches!(left.0, Value::List(_)) || matches!(right.0, Value::List(_)) {
+            if let Arithmetic::Add | Arithmetic::Multiply = op {
+                return self.list_arithmetic(op == Arithmetic::Add, &left.0, &right.0, span);
+            }
+            return self.problem(span, "an operator works on numbers, not on lists; write a loop over the elements");
+        }
+        let a = self.number_in(left.0, left.1);
+        let b = self.number_in(right.0, right.1);
+        let (Some((a, x)), Some((b, y))) = (a, b) else { return Value::Bad };
+        if op == Arithmetic::Power {
+            return self.power((a, x), (b, y), span);
+        }
+        let is_float = op == Arithmetic::Divide || x == Type::Float || y == Type::Float;
+        let ty = if is_float { Type::Float } else { Type::Int };
+        let operands = [self.widen(a, x, ty), self.widen(b, y, ty)];
+        let op = match (op, is_float) {
+            (Arithmetic::Add, false) => Op::AddI,
+            (Arithmetic::Subtract, false) => Op::SubI,
+            (Arithmetic::Multiply, false) => Op::MulI,
+            (Arithmetic::FloorDivide, false) => Op::DivI,
+            (Arithmetic::Remainder, false) => Op::ModI,
+            (Arithmetic::Add, true) => Op::AddF,
+            (Arithmetic::Subtract, true) => Op::SubF,
+            (Arithmetic::Multiply, true) => Op::MulF,
+            (Arithmetic::FloorDivide, true) => Op::FloorDivF,
+            (Arithmetic::Remainder, true) => Op::ModF,
+            _ => Op::DivF,
+        };
+        Value::Number(self.op(op, &operands), ty)
+    }
+
+    /// `a ** b`. Small constant integers give products.
+    fn power(&mut self, (a, x): (Slot, Type), (b, y): (Slot, Type), span: Span) -> Value {
+        let exponent = self.bits(b).map(|bits| bits as i32).filter(|_| y == Type::Int);
+        let Some(exponent @ -64..=64) = exponent else {
+            if x != Type::Float && y != Type::Float && exponent.is_none() {
+                return self.problem(span, "a power of integers needs a constant exponent; write `float(a) ** b`, or a loop of products");
+            }
+            let operands = [self.widen(a, x, Type::Float), self.widen(b, y, Type::Float)];
+            return Value::Number(self.op(Op::Power, &operands), Type::Float);
+        };
+        let ty = if exponent < 0 { Type::Float } else { x.max(Type::Int) };
+        let base = self.widen(a, x, ty);
+        let one = if ty == Type::Float { self.constant(1f32.to_bits()) } else { self.int(1) };
+        let multiply = if ty == Type::Float { Op::MulF } else { Op::MulI };
+        let mut product = None;
+        let mut square = base;
+        let mut rest = exponent.unsigned_abs();
+        while rest > 0 {
+            if rest % 2 == 1 {
+                product = Some(product.map_or(square, |product| self.op(multiply, &[product, square])));
+            }
+            rest /= 2;
+            if rest > 0 {
+                square = self.op(multiply, &[square, square]);
+            }
+        }
+        let product = product.unwrap_or(one);
+        Value::Number(if exponent < 0 { self.op(Op::DivF, &[one, product]) } else { product }, ty)
+    }
+
+    fn comparisons(&mut self, first: &'a Expr, rest: &'a [(Comparison, Expr)], span: Span) -> Value {
+        let value = self.expr(first);
+        let truth = self.chain((value, first.span), rest, span);
+        truth.map_or(Value::Bad, |slot| Value::Number(slot, Type::Bool))
+    }
+
+    fn chain(&mut self, left: (Value, Span), rest: &'a [(Comparison, Expr)], span: Span) -> Option<Slot> {
+        let ((op, right), rest) = rest.split_first()?;
+        let value = self.expr(right);
+        self.line = span.line;
+        let truth = self.compare(*op, left, (value.clone(), right.span));
+        if rest.is_empty() {
+            return truth;
+        }
+        let truth = truth?;
+        if self.is_false(truth) {
+            return Some(truth);
+        }
+        // Later operands are evaluated only where the comparison holds.
+        let effects = rest.iter().any(|(_, expr)| survey::has_effects(expr));
+        let later = self.guarded(Level::If(truth), effects, truth, |lower| lower.chain((value, right.span), rest, span))?;
+        Some(self.op(Op::And, &[truth, later]))
+    }
+
+    fn compare(&mut self, op: Comparison, left: (Value, Span), right: (Value, Span)) -> Option<Slot> {
+        if let Comparison::In | Comparison::NotIn = op {
+            let found = self.contains(left, right)?;
+            return Some(if op == Comparison::In { found } else { self.op(Op::Not, &[found]) });
+        }
+        let (a, b) = (self.number_in(left.0, left.1), self.number_in(right.0, right.1));
+        let ((a, x), (b, y)) = (a?, b?);
+        Some(self.compare_numbers(op, (a, x), (b, y)))
+    }
+
+    fn compare_numbers(&mut self, op: Comparison, (a, x): (Slot, Type), (b, y): (Slot, Type)) -> Slot {
+        let ty = widest(x, y).unwrap_or(Type::Int).max(Type::Int);
+        let (a, b) = (self.widen(a, x, ty), self.widen(b, y, ty));
+        let (op, a, b) = match op {
+            Comparison::Greater => (Comparison::Less, b, a),
+            Comparison::GreaterEqual => (Comparison::LessEqual, b, a),
+            _ => (op, a, b),
+        };
+        let is_float = ty == Type::Float;
+        let op = match op {
+            Comparison::Less => [Op::LtI, Op::LtF],
+            Comparison::LessEqual => [Op::LeI, Op::LeF],
+            Comparison::NotEqual => [Op::NeI, Op::NeF],
+            _ => [Op::EqI, Op::EqF],
+        };
+        self.op(op[usize::from(is_float)], &[a, b])
+    }
+
+    fn contains(&mut self, (value, span): (Value, Span), (list, of): (Value, Span)) -> Option<Slot> {
+        let number = self.number_in(value, span)?;
+        let elements: Vec<(Slot, Type)> = match list {
+            Value::List(list) if list.columns.is_none() => self.numbers(&list),
+            Value::Tuple(all) => all.iter().map(|value| self.number_in(value.clone(), of)).collect::<Option<_>>()?,
+            Value::Bad => return None,
+            _ => {
+                self.problem(of, "`in` needs a list of one dimension on its right side; write a list such as `[0, 1, 2]`");
+                return None;
+            }
+        };
+        let mut found = self.bool(false);
+        for element in elements {
+            let equal = self.compare_numbers(Comparison::Equal, number, element);
+            found = self.op(Op::Or, &[found, equal]);
+        }
+        Some(found)
+    }
+
+    /// Evaluates `f` in the lanes of a condition. Other lanes report no errors and change no variables.
+    fn guarded<R>(&mut self, level: Level, effects: bool, condition: Slot, f: impl FnOnce(&mut Self) -> R) -> R {
+        if !effects {
+            return self.scoped(Some(level), f);
+        }
+        let (result, env) = self.region(level, f);
+        match level {
+            Level::Unless(_) => {
+                let condition = self.op(Op::Not, &[condition]);
+                self.merge(condition, env, true, true);
+            }
+            _ => self.merge(condition, env, true, true),
+        }
+        result
+    }
+
+    /// `and` and `or`. The right side is evaluated only where the left one does not decide.
+    fn junction(&mut self, all: &'a [Expr], is_and: bool) -> Value {
+        let Some((first, rest)) = all.split_first() else { return Value::Bad };
+        let value = self.expr(first);
+        if rest.is_empty() {
+            return value;
+        }
+        let Some((slot, ty)) = self.number_in(value, first.span) else {
+            rest.iter().for_each(|expr| drop(self.expr(expr)));
+            return Value::Bad;
+        };
+        let truth = self.truth(slot, ty);
+        if self.bits(truth).is_some() {
+            // A constant decides, or has no effect.
+            return if self.is_true(truth) == is_and { self.junction(rest, is_and) } else { Value::Number(slot, ty) };
+        }
+        let level = if is_and { Level::If(truth) } else { Level::Unless(truth) };
+        let effects = rest.iter().any(survey::has_effects);
+        let other = self.guarded(level, effects, truth, |lower| lower.junction(rest, is_and));
+        let Some((right, other)) = self.number_in(other, first.span) else { return Value::Bad };
+        let joined = ty.max(other);
+        let (left, right) = (self.widen(slot, ty, joined), self.widen(right, other, joined));
+        let slot = match (joined, is_and) {
+            (Type::Bool, true) => self.op(Op::And, &[left, right]),
+            (Type::Bool, false) => self.op(Op::Or, &[left, right]),
+            (_, true) => self.op(Op::Select, &[truth, right, left]),
+            (_, false) => self.op(Op::Select, &[truth, left, right]),
+        };
+        Value::Number(slot, joined)
+    }
+
+    fn choice(&mut self, condition: &'a Expr, then: &'a Expr, other: &'a Expr, span: Span) -> Value {
+        let truth = self.truth_of(condition);
+        if self.bits(truth).is_some() {
+            return self.expr(if self.is_true(truth) { then } else { other });
+        }
+        let a = self.guarded(Level::If(truth), survey::has_effects(then), truth, |lower| lower.expr(then));
+        let b = self.guarded(Level::Unless(truth), survey::has_effects(other), truth, |lower| lower.expr(other));
+        self.line = span.line;
+        if let (Some(x), Some(y)) = (a.shape(), b.shape())
+            && x.join(&y).is_none()
+        {
+            return self.problem(span, format!("the two values are {x} and {y}; write two values of one type"));
+        }
+        self.choose(truth, &a, &b)
+    }
+
+    /// The code of a name or an attribute, for a message.
+    pub fn source(&self, expr: &Expr) -> String {
+        match &expr.kind {
+            ExprKind::Name(name) => name.clone(),
+            ExprKind::Attribute { of, name } => format!("{}.{}", self.source(of), name.text),
+            _ => "a".into(),
+        }
+    }
+}
+
+/// The most similar of some names, if it differs by few letters.
+pub fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let most = if name.len() < 4 { 1 } else { 2 };
+    names.map(|other| (distance(name, other), other)).filter(|(distance, other)| *distance <= most && other.len() > 1).min().map(|(_, n)| n)
+}
+
+/// Number of letters that are inserted, deleted or replaced to change one name into another.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = corner + usize::from(x != *y);
+            corner = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}

@@ -1,0 +1,270 @@
+//! From the instructions of a program to their final form: fused pairs, fewer copies, no instruction without use, and numbered rows.
+
+use super::super::program::{Instruction, Op, Program};
+use super::lower::Body;
+use super::rows::{Layout, number};
+use super::values::{Kind, Slot};
+use std::collections::{HashMap, HashSet};
+
+/// A translated program with its results.
+pub struct Draft {
+    pub body: Body,
+    /// Rows of the state, with the values of attributes at the end.
+    pub state: Vec<(Slot, Slot)>,
+    pub observation: Vec<Slot>,
+    pub permitted: Vec<Slot>,
+    pub reward: Slot,
+    pub over: Slot,
+}
+
+impl Draft {
+    fn outputs(&self) -> impl Iterator<Item = Slot> {
+        self.observation.iter().chain(&self.permitted).copied().chain([self.reward, self.over])
+    }
+
+    fn outputs_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
+        self.observation.iter_mut().chain(&mut self.permitted).chain([&mut self.reward, &mut self.over])
+    }
+
+    /// Improves the instructions.
+    pub fn improve(&mut self) {
+        self.keep_old_values();
+        self.fuse_angles();
+        self.fuse_products();
+        self.forward();
+        self.remove_unused();
+    }
+
+    /// Copies results that are old values of attributes which change.
+    fn keep_old_values(&mut self) {
+        self.state.retain(|(row, value)| row != value);
+        let changing: HashSet<Slot> = self.state.iter().map(|(row, _)| *row).collect();
+        let is_old = |slot: Slot| changing.contains(&slot);
+        let old: HashSet<Slot> = self.outputs().chain(self.state.iter().map(|(_, value)| *value)).filter(|slot| is_old(*slot)).collect();
+        let mut copies = HashMap::new();
+        for slot in old {
+            let copy = Slot::temporary(self.body.temporaries);
+            self.body.temporaries += 1;
+            push(&mut self.body, Instruction { op: Op::Move, d: copy.0, a: slot.0, ..Instruction::NOTHING });
+            copies.insert(slot, copy);
+        }
+        let replace = |slot: &mut Slot| *slot = copies.get(slot).copied().unwrap_or(*slot);
+        self.outputs_mut().for_each(replace);
+        self.state.iter_mut().for_each(|(_, value)| replace(value));
+    }
+
+    /// Number of instructions that read each row, and that write it. Results count as read.
+    fn counts(&self) -> (HashMap<u32, u32>, HashMap<u32, u32>) {
+        let (mut reads, mut writes) = (HashMap::new(), HashMap::new());
+        for instruction in &self.body.code {
+            instruction.reads().for_each(|row| *reads.entry(row).or_insert(0) += 1);
+            instruction.writes().for_each(|row| *writes.entry(row).or_insert(0) += 1);
+        }
+        for slot in self.outputs().chain(self.state.iter().map(|(_, value)| *value)) {
+            *reads.entry(slot.0).or_insert(0) += 1;
+        }
+        (reads, writes)
+    }
+
+    /// Positions to which jumps lead.
+    fn targets(&self) -> HashSet<usize> {
+        self.body.code.iter().filter(|i| matches!(i.op, Op::Jump | Op::JumpNone)).map(|i| i.n as usize).collect()
+    }
+
+    /// Joins the sine and the cosine of one angle.
+    fn fuse_angles(&mut self) {
+        const AHEAD: usize = 64;
+        let targets = self.targets();
+        let code = &mut self.body.code;
+        for at in 0..code.len() {
+            let first = code[at];
+            if !matches!(first.op, Op::Sin | Op::Cos) {
+                continue;
+            }
+            for later in at + 1..code.len().min(at + AHEAD) {
+                let second = code[later];
+                if matches!(second.op, Op::Jump | Op::JumpNone) || targets.contains(&later) {
+                    break;
+                }
+                if matches!(second.op, Op::Sin | Op::Cos) && second.op != first.op && second.a == first.a {
+                    let (sin, cos) = if first.op == Op::Sin { (first.d, second.d) } else { (second.d, first.d) };
+                    code[at] = Instruction { op: Op::SinCos, d: sin, c: cos, ..first };
+                    code[later] = Instruction::NOTHING;
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Joins a product with the sum or difference that alone reads it.
+    fn fuse_products(&mut self) {
+        let (reads, writes) = self.counts();
+        let code = &mut self.body.code;
+        let mut products: HashMap<u32, usize> = HashMap::new();
+        let once = |row: u32| !matches!(Slot(row).kind(), Kind::Temporary(_)) || writes.get(&row) == Some(&1);
+        for at in 0..code.len() {
+            let i = code[at];
+            if i.op == Op::MulF && reads.get(&i.d) == Some(&1) && [i.a, i.b, i.d].into_iter().all(once) {
+                products.insert(i.d, at);
+            }
+            if !matches!(i.op, Op::AddF | Op::SubF) {
+                continue;
+            }
+            let found = [i.b, i.a].into_iter().find_map(|row| products.remove_entry(&row));
+            let Some((row, product)) = found else { continue };
+            let (a, b) = (code[product].a, code[product].b);
+            let is_first = i.a == row;
+            let op = match (i.op, is_first) {
+                (Op::AddF, _) => Op::MulAdd,
+                (_, true) => Op::MulSub,
+                _ => Op::SubMul,
+            };
+            code[at] = Instruction { op, a, b, c: if is_first { i.b } else { i.a }, ..i };
+            code[product] = Instruction::NOTHING;
+        }
+    }
+
+    /// Reads elements of lists in place, where the list does not change before the last use.
+    fn forward(&mut self) {
+        let ends = self.last_uses();
+        let (_, writes) = self.counts();
+        let mut changes: Vec<(usize, u32, u32)> = Vec::new();
+        for (at, i) in self.body.code.iter().enumerate() {
+            match i.op {
+                Op::Store => changes.push((at, i.d, 1)),
+                Op::Scatter => changes.push((at, i.b, i.n)),
+                Op::Fill | Op::Rows => changes.push((at, i.d, i.n)),
+                _ => {}
+            }
+        }
+        let mut instead = HashMap::new();
+        for (at, i) in self.body.code.iter_mut().enumerate() {
+            let is_element = i.op == Op::Move && matches!(Slot(i.a).kind(), Kind::List(_) | Kind::State(_));
+            if !is_element || writes.get(&i.d) != Some(&1) || !matches!(Slot(i.d).kind(), Kind::Temporary(_)) {
+                continue;
+            }
+            let end = ends.get(&i.d).copied().unwrap_or(at);
+            let from = changes.partition_point(|change| change.0 <= at);
+            let changed = changes[from..].iter().take_while(|change| change.0 <= end).any(|&(_, row, n)| (row..row + n).contains(&i.a));
+            let becomes_new = self.state.iter().any(|(row, _)| row.0 == i.a);
+            if !changed && !becomes_new {
+                instead.insert(i.d, i.a);
+                *i = Instruction::NOTHING;
+            }
+        }
+        if instead.is_empty() {
+            return;
+        }
+        for i in &mut self.body.code {
+            let c = if i.op == Op::SinCos { None } else { Some(&mut i.c) };
+            for row in [&mut i.a, &mut i.b, &mut i.mask].into_iter().chain(c) {
+                *row = instead.get(row).copied().unwrap_or(*row);
+            }
+        }
+        let replace = |slot: &mut Slot| slot.0 = instead.get(&slot.0).copied().unwrap_or(slot.0);
+        self.outputs_mut().for_each(replace);
+        self.state.iter_mut().for_each(|(_, value)| replace(value));
+    }
+
+    /// Index of the last instruction that needs each row. A row from before a loop is needed until the loop's end.
+    pub fn last_uses(&self) -> HashMap<u32, usize> {
+        let (mut first, mut last) = (HashMap::new(), HashMap::new());
+        let len = self.body.code.len();
+        for (at, i) in self.body.code.iter().enumerate() {
+            for row in i.writes().chain(i.reads()) {
+                first.entry(row).or_insert(at);
+                last.insert(row, at);
+            }
+        }
+        for slot in self.outputs().chain(self.state.iter().map(|(_, value)| *value)) {
+            last.insert(slot.0, len);
+        }
+        for (row, end) in &mut last {
+            let start = first.get(row).copied().unwrap_or_default();
+            for &(from, to) in &self.body.loops {
+                if start < from && *end >= from && *end < to {
+                    *end = to;
+                }
+            }
+        }
+        last
+    }
+
+    fn remove_unused(&mut self) {
+        let code = &self.body.code;
+        let mut writers: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (at, i) in code.iter().enumerate() {
+            i.writes().for_each(|row| writers.entry(row).or_default().push(at));
+        }
+        let mut used = vec![false; code.len()];
+        let mut needed: Vec<u32> = self.outputs().chain(self.state.iter().map(|(_, value)| *value)).map(|slot| slot.0).collect();
+        for (at, i) in code.iter().enumerate() {
+            if i.op.has_effect() || (i.op.can_fail() && i.op != Op::Nothing) {
+                used[at] = true;
+                needed.extend(i.reads());
+            }
+        }
+        while let Some(row) = needed.pop() {
+            for at in writers.remove(&row).unwrap_or_default() {
+                if !std::mem::replace(&mut used[at], true) {
+                    needed.extend(code[at].reads());
+                }
+            }
+        }
+        self.compact(&used);
+    }
+
+    /// Removes instructions, and corrects jumps and loops.
+    fn compact(&mut self, used: &[bool]) {
+        let mut moved = Vec::with_capacity(used.len() + 1);
+        let mut count = 0;
+        for used in used {
+            moved.push(count);
+            count += usize::from(*used);
+        }
+        moved.push(count);
+        let body = &mut self.body;
+        let mut keep = used.iter();
+        body.code.retain(|_| keep.next().is_some_and(|used| *used));
+        let mut keep = used.iter();
+        body.lines.retain(|_| keep.next().is_some_and(|used| *used));
+        let mut keep = used.iter();
+        body.depths.retain(|_| keep.next().is_some_and(|used| *used));
+        for i in &mut body.code {
+            if matches!(i.op, Op::Jump | Op::JumpNone) {
+                i.n = moved[i.n as usize] as u32;
+            }
+        }
+        for (from, to) in &mut body.loops {
+            (*from, *to) = (moved[*from], moved[*to]);
+        }
+    }
+
+    /// Numbers the rows, and writes the attributes at the end. Returns the program and the number of its own rows.
+    pub fn program(mut self, layout: Layout) -> (Program, usize) {
+        let mut rows = number(&mut self, layout);
+        let row = |slot: Slot| rows.of(slot.0);
+        let program = Program {
+            observation: self.observation.iter().map(|slot| row(*slot)).collect(),
+            permitted: self.permitted.iter().map(|slot| row(*slot)).collect(),
+            reward: row(self.reward),
+            over: row(self.over),
+            draws: self.body.code.iter().any(|i| i.op == Op::Word),
+            lines: std::mem::take(&mut self.body.lines),
+            code: Vec::new(),
+        };
+        let mut code = std::mem::take(&mut self.body.code);
+        for i in &mut code {
+            for row in [&mut i.d, &mut i.a, &mut i.b, &mut i.c, &mut i.mask] {
+                *row = rows.of(*row);
+            }
+        }
+        (Program { code, ..program }, std::mem::take(&mut rows.count))
+    }
+}
+
+pub fn push(body: &mut Body, instruction: Instruction) {
+    body.code.push(instruction);
+    body.lines.push(body.lines.last().copied().unwrap_or(1));
+    body.depths.push(0);
+}

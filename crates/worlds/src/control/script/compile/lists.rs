@@ -1,0 +1,332 @@
+//! Lists: creation, elements and copies.
+
+use super::super::ast::{Expr, ExprKind};
+use super::super::error::Span;
+use super::super::program::{Instruction, NONE, Op, Type};
+use super::lower::Lower;
+use super::values::{List, Place, Shape, Slot, Value, widest};
+use std::rc::Rc;
+
+/// Largest number of elements of a list.
+pub const LONGEST: usize = 4096;
+
+/// Index of an element, counted in all rows of the list.
+#[derive(Clone, Copy)]
+pub enum Index {
+    Constant(usize),
+    At(Slot),
+}
+
+impl<'a> Lower<'a> {
+    /// Creates a list from values of one type.
+    pub fn list_of(&mut self, values: Vec<Value>, span: Span) -> Value {
+        if values.iter().any(Value::is_bad) {
+            return Value::Bad;
+        }
+        if values.is_empty() || values.len() > LONGEST {
+            let message = format!("a list has 1 to {LONGEST} elements, and this one has {}; write another length", values.len());
+            return self.problem(span, message);
+        }
+        let shapes: Vec<Shape> = values.iter().filter_map(Value::shape).collect();
+        let mut joined = shapes.first().cloned();
+        for shape in &shapes {
+            joined = joined.and_then(|joined| joined.join(shape));
+        }
+        let rows = values.len();
+        match joined {
+            Some(shape @ Shape::Number(ty)) => {
+                let mut items = Vec::new();
+                for value in &values {
+                    if let Value::Number(slot, _) = self.convert(value, &shape) {
+                        items.push(slot);
+                    }
+                }
+                Value::List(List::of_items(ty, items))
+            }
+            Some(shape @ Shape::List(ty, columns, None)) if rows * columns <= LONGEST => {
+                let mut items = Vec::new();
+                for value in &values {
+                    if let Value::List(list) = self.convert(value, &shape) {
+                        items.extend_from_slice(&self.items(&list));
+                    }
+                }
+                Value::List(List { ty, rows, columns: Some(columns), place: Place::Items(items.into()), root: None })
+            }
+            Some(Shape::List(..)) => {
+                self.problem(span, format!("a list has at most two dimensions and {LONGEST} elements; write a smaller list"))
+            }
+            _ => self
+                .problem(span, "the elements of a list have one type, and rows have one length; write numbers, or lists of equal lengths"),
+        }
+    }
+
+    pub fn comprehension(&mut self, value: &'a Expr, loops: &'a [(Expr, Expr)], span: Span) -> Value {
+        let saved = self.env.clone();
+        let mut values = Vec::new();
+        let found = self.each_item(loops, span, &mut values, &mut |lower| lower.expr(value));
+        // The targets have their former values again. The calls in the comprehension may have changed attributes.
+        let frame = self.frame();
+        self.env.retain(|variable, _| variable.0 != frame || saved.contains_key(variable));
+        for (variable, bound) in saved {
+            if variable.0 == frame {
+                self.env.insert(variable, bound);
+            }
+        }
+        if found.is_none() {
+            return Value::Bad;
+        }
+        self.list_of(values, span)
+    }
+
+    /// Joins two lists, or repeats a list.
+    pub fn list_arithmetic(&mut self, is_sum: bool, left: &Value, right: &Value, span: Span) -> Value {
+        match (left, right) {
+            (Value::List(a), Value::List(b)) if is_sum && a.columns == b.columns => {
+                let Some(ty) = widest(a.ty, b.ty) else {
+                    return self.problem(span, "the elements of a list have one type; write two lists");
+                };
+                if a.len() + b.len() > LONGEST {
+                    return self.problem(span, format!("a list has at most {LONGEST} elements; write a shorter list"));
+                }
+                let mut items = Vec::new();
+                for list in [a, b] {
+                    let given = self.items(list);
+                    items.extend(given.iter().map(|item| self.widen(*item, list.ty, ty)).collect::<Vec<_>>());
+                }
+                Value::List(List { ty, rows: a.rows + b.rows, columns: a.columns, place: Place::Items(items.into()), root: None })
+            }
+            (Value::List(list), Value::Number(count, Type::Int)) | (Value::Number(count, Type::Int), Value::List(list)) if !is_sum => {
+                let Some(count) = self.bits(*count) else {
+                    return self.problem(span, "the length of a list is constant; write a constant number after `*`");
+                };
+                let rows = (count as i32).max(0) as usize * list.rows;
+                let len = rows.saturating_mul(list.columns.unwrap_or(1));
+                if !(1..=LONGEST).contains(&len) {
+                    return self.problem(span, format!("a list has 1 to {LONGEST} elements, and this one has {len}; write another length"));
+                }
+                let items = self.items(list);
+                let all: Vec<Slot> = items.iter().copied().cycle().take(len).collect();
+                Value::List(List { rows, place: Place::Items(all.into()), root: None, ..list.clone() })
+            }
+            _ if left.is_bad() || right.is_bad() => Value::Bad,
+            _ => {
+                let message = "lists are joined by `a + b` and repeated by `[0] * n`; write a loop to calculate with their elements";
+                self.problem(span, message)
+            }
+        }
+    }
+
+    /// An index expression: an element, or a row of a list of two dimensions.
+    pub fn indexed(&mut self, expr: &'a Expr) -> Value {
+        if let ExprKind::Index { of, at } = &expr.kind
+            && !matches!(of.kind, ExprKind::Index { .. })
+        {
+            let list = match self.expr(of) {
+                Value::List(list) => list,
+                value => return self.no_list(&value, of.span),
+            };
+            let Some(index) = self.index(at, list.rows) else { return Value::Bad };
+            return match list.columns {
+                Some(columns) => self.row(&list, index, columns),
+                None => self.load(&list, index),
+            };
+        }
+        match self.element(expr) {
+            Some((list, index)) => self.load(&list, index),
+            None => Value::Bad,
+        }
+    }
+
+    fn no_list(&mut self, value: &Value, span: Span) -> Value {
+        match value.shape() {
+            None => Value::Bad,
+            Some(shape) => self.problem(span, format!("an index needs a list, and this is {shape}; delete the index")),
+        }
+    }
+
+    /// The list and index of an element: `a[i]`, or `a[i][j]` of two dimensions.
+    pub fn element(&mut self, expr: &'a Expr) -> Option<(List, Index)> {
+        let ExprKind::Index { of, at } = &expr.kind else { return None };
+        if let ExprKind::Index { of: outer, at: first } = &of.kind {
+            let list = self.list_at(outer)?;
+            let Some(columns) = list.columns else {
+                self.problem(expr.span, "the list has one dimension; write one index");
+                return None;
+            };
+            let row = self.index(first, list.rows)?;
+            let column = self.index(at, columns)?;
+            let index = match (row, column) {
+                (Index::Constant(row), Index::Constant(column)) => Index::Constant(row * columns + column),
+                _ => {
+                    let [row, column] = [(row, list.rows), (column, columns)].map(|(index, len)| self.checked(index, len));
+                    let columns = self.int(columns);
+                    let start = self.op(Op::MulU, &[row, columns]);
+                    Index::At(self.op(Op::AddU, &[start, column]))
+                }
+            };
+            return Some((list, index));
+        }
+        let list = self.list_at(of)?;
+        if let Some(columns) = list.columns {
+            self.problem(expr.span, format!("the list has two dimensions, with {columns} columns; write two indices: `a[i][j]`"));
+            return None;
+        }
+        let index = self.index(at, list.rows)?;
+        Some((list, index))
+    }
+
+    fn list_at(&mut self, expr: &'a Expr) -> Option<List> {
+        match self.expr(expr) {
+            Value::List(list) => Some(list),
+            value => {
+                self.no_list(&value, expr.span);
+                None
+            }
+        }
+    }
+
+    /// An index within `len` elements. A computed one is not checked yet.
+    fn index(&mut self, at: &'a Expr, len: usize) -> Option<Index> {
+        let slot = self.integer(at)?;
+        self.line = at.span.line;
+        let Some(bits) = self.bits(slot) else { return Some(Index::At(slot)) };
+        let index = i64::from(bits as i32);
+        let from_start = if index < 0 { index + len as i64 } else { index };
+        if !(0..len as i64).contains(&from_start) {
+            let message = format!("the index {index} is outside of the list, which has {len} elements; use -{len} to {}", len - 1);
+            self.problem(at.span, message);
+            return None;
+        }
+        Some(Index::Constant(from_start as usize))
+    }
+
+    /// An index counted from the start, whose errors are reported.
+    fn checked(&mut self, index: Index, len: usize) -> Slot {
+        match index {
+            Index::Constant(k) => self.int(k),
+            Index::At(slot) => self.shared(Instruction { op: Op::Index, a: slot.0, n: len as u32, ..Instruction::NOTHING }),
+        }
+    }
+
+    /// A row of a list of two dimensions.
+    pub fn row(&mut self, list: &List, index: Index, columns: usize) -> Value {
+        let mut items = Vec::new();
+        match index {
+            Index::Constant(row) => {
+                for k in 0..columns {
+                    if let Value::Number(slot, _) = self.load(list, Index::Constant(row * columns + k)) {
+                        items.push(slot);
+                    }
+                }
+            }
+            Index::At(_) => {
+                let row = self.checked(index, list.rows);
+                let count = self.int(columns);
+                let start = self.op(Op::MulU, &[row, count]);
+                for k in 0..columns {
+                    let k = self.int(k);
+                    let at = self.op(Op::AddU, &[start, k]);
+                    if let Value::Number(slot, _) = self.load(list, Index::At(at)) {
+                        items.push(slot);
+                    }
+                }
+            }
+        }
+        Value::List(List::of_items(list.ty, items))
+    }
+
+    /// Reads an element.
+    pub fn load(&mut self, list: &List, index: Index) -> Value {
+        let len = list.len() as u32;
+        let slot = match (&list.place, index) {
+            (Place::Items(items), Index::Constant(k)) => items[k],
+            (Place::Memory(base), Index::Constant(k)) => self.read_row(base.plus(k)),
+            (Place::Memory(base), Index::At(at)) => {
+                self.shared(Instruction { op: Op::Gather, a: at.0, b: base.0, n: len, ..Instruction::NOTHING })
+            }
+            (Place::Items(items), Index::At(at)) => {
+                let constants: Option<Vec<u32>> = items.iter().map(|item| self.bits(*item)).collect();
+                match constants {
+                    Some(table) => {
+                        let tables = &mut self.pool.tables;
+                        let n = tables.iter().position(|of| *of == table).unwrap_or_else(|| {
+                            tables.push(table);
+                            tables.len() - 1
+                        });
+                        self.shared(Instruction { op: Op::Table, a: at.0, n: n as u32, ..Instruction::NOTHING })
+                    }
+                    None => {
+                        let base = self.reserve(items.len());
+                        for (k, item) in items.iter().enumerate() {
+                            self.emit(Instruction { op: Op::Store, d: base.plus(k).0, a: item.0, mask: NONE, ..Instruction::NOTHING });
+                        }
+                        self.shared(Instruction { op: Op::Gather, a: at.0, b: base.0, n: len, ..Instruction::NOTHING })
+                    }
+                }
+            }
+        };
+        Value::Number(slot, list.ty)
+    }
+
+    /// Assigns an element. The list's elements have the widest type that is assigned.
+    pub fn store(&mut self, list: &List, index: Index, value: Value, span: Span) {
+        let Value::Number(slot, ty) = value else {
+            if !value.is_bad() {
+                let found = value.shape().map(|shape| shape.to_string()).unwrap_or_default();
+                self.problem(span, format!("an element of this list is a number, and the value is {found}; assign a number"));
+            }
+            return;
+        };
+        let Some(wide) = widest(list.ty, ty) else {
+            self.problem(span, "an element of this list cannot be a text; assign a number");
+            return;
+        };
+        if let Some(root) = &list.root
+            && wide != list.ty
+        {
+            self.join(&root.clone(), &Shape::List(wide, list.rows, list.columns), span);
+        }
+        let Place::Memory(base) = list.place else {
+            self.problem(span, "this list cannot be changed here; assign it to a variable first");
+            return;
+        };
+        let is_attribute = list.root.as_ref().is_some_and(|root| &*root.0 == "self");
+        if is_attribute && let Some(method) = self.pure {
+            self.problem(span, format!("`{method}` changes no attribute; change the list in `step` or `reset`"));
+            return;
+        }
+        let value = self.widen(slot, ty, wide);
+        if is_attribute && wide == Type::Float {
+            self.check_finite(value);
+        }
+        self.line = span.line;
+        match index {
+            Index::Constant(k) => self.write_row(base.plus(k), value),
+            Index::At(at) => {
+                let (mask, n) = (self.mask(), list.len() as u32);
+                self.emit(Instruction { op: Op::Scatter, a: at.0, b: base.0, c: value.0, mask, n, ..Instruction::NOTHING });
+            }
+        }
+    }
+
+    /// `a[:]`, a copy.
+    pub fn copied(&mut self, of: &'a Expr) -> Value {
+        match self.expr(of) {
+            Value::List(List { place: Place::Memory(base), ty, rows, columns, .. }) => {
+                let list = List { ty, rows, columns, place: Place::Memory(base), root: None };
+                let copy = self.reserve(list.len());
+                let n = list.len() as u32;
+                self.emit(Instruction { op: Op::Rows, d: copy.0, b: base.0, n, ..Instruction::NOTHING });
+                Value::List(List { place: Place::Memory(copy), ..list })
+            }
+            Value::List(list) => Value::List(List { root: None, ..list }),
+            value => self.no_list(&value, of.span),
+        }
+    }
+
+    /// The elements of a list of numbers.
+    pub fn numbers(&mut self, list: &List) -> Vec<(Slot, Type)> {
+        let items: Rc<[Slot]> = self.items(list);
+        items.iter().map(|item| (*item, list.ty)).collect()
+    }
+}

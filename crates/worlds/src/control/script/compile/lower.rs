@@ -1,0 +1,421 @@
+//! State of the compiler, and the emission of instructions. Constants are computed, and equal computations are shared.
+
+use super::super::error::{Problem, Span};
+use super::super::fold::{bool_bits, fold};
+use super::super::program::{Attribute, Instruction, NONE, Op, ShapeRows, Type};
+use super::outline::Outline;
+use super::scope::{Env, Frame};
+use super::values::{Kind, List, Place, Root, Shape, Slot, Value};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+
+/// Largest number of instructions of a program.
+const MOST_INSTRUCTIONS: usize = 60_000;
+/// Largest number of instructions that a call runs, apart from `while` loops and computed ranges.
+const MOST_WORK: usize = 2_000_000;
+/// Largest number of expressions that the compiler visits for a program.
+const MOST_VISITS: usize = 400_000;
+
+/// Data that the programs of a file share.
+#[derive(Default)]
+pub struct Pool {
+    pub constants: Vec<u32>,
+    index: HashMap<u32, u32>,
+    pub tables: Vec<Vec<u32>>,
+    pub texts: Vec<String>,
+    pub shapes: Vec<ShapeRows>,
+}
+
+/// Mask of a region. The lanes of a program are all lanes.
+#[derive(Clone, Copy)]
+pub enum Level {
+    /// Lanes of the outer region where the bool is true.
+    If(Slot),
+    /// Lanes of the outer region where the bool is false.
+    Unless(Slot),
+    /// These lanes.
+    Exactly(Slot),
+}
+
+/// A program under construction.
+#[derive(Default)]
+pub struct Body {
+    pub code: Vec<Instruction>,
+    pub lines: Vec<u32>,
+    /// Number of regions that each instruction is in.
+    pub depths: Vec<u32>,
+    pub temporaries: usize,
+    /// Rows of lists.
+    pub lists: usize,
+    /// First and last instruction of each loop, inner loops first.
+    pub loops: Vec<(usize, usize)>,
+    pub levels: Vec<Level>,
+    /// Results of earlier instructions that are valid in this region.
+    known: HashMap<(Op, u32, u32, u32, u32), Slot>,
+    log: Vec<(Op, u32, u32, u32, u32)>,
+    /// Passes of the loops around, multiplied.
+    pub repeats: usize,
+    work: usize,
+}
+
+pub struct Lower<'a> {
+    pub outline: &'a Outline<'a>,
+    pub problems: Vec<Problem>,
+    seen: HashSet<(u32, u32)>,
+    pub pool: Pool,
+    pub globals: HashMap<String, Value>,
+    pub class_constants: HashMap<String, Value>,
+    /// Types of variables, which only widen.
+    pub types: HashMap<Root, Shape>,
+    pub attributes: BTreeMap<String, Attribute>,
+    /// Number of rows of the state.
+    pub state: usize,
+    /// Whether a type has changed, so that the programs must be translated again.
+    pub changed: bool,
+    pub called: HashSet<(bool, String)>,
+    pub body: Body,
+    pub env: Env,
+    pub frames: Vec<Frame<'a>>,
+    pub line: u32,
+    /// Name of the method, if it must change nothing.
+    pub pure: Option<&'static str>,
+    pub drawing: bool,
+    pub next_frame: u32,
+    visits: usize,
+    /// Whether the program is too large, which was reported.
+    pub full: bool,
+}
+
+impl<'a> Lower<'a> {
+    pub fn new(outline: &'a Outline<'a>) -> Lower<'a> {
+        Lower {
+            outline,
+            problems: Vec::new(),
+            seen: HashSet::new(),
+            pool: Pool::default(),
+            globals: HashMap::new(),
+            class_constants: HashMap::new(),
+            types: HashMap::new(),
+            attributes: BTreeMap::new(),
+            state: 0,
+            changed: false,
+            called: HashSet::new(),
+            body: Body { repeats: 1, ..Body::default() },
+            env: Env::default(),
+            frames: Vec::new(),
+            line: 1,
+            pure: None,
+            drawing: false,
+            next_frame: 1,
+            visits: 0,
+            full: false,
+        }
+    }
+
+    /// Forgets programs and problems, and keeps types.
+    pub fn begin_round(&mut self) {
+        self.problems.clear();
+        self.seen.clear();
+        self.pool = Pool::default();
+        self.changed = false;
+        self.called.clear();
+        self.full = false;
+    }
+
+    /// Begins a program.
+    pub fn begin_program(&mut self) {
+        self.body = Body { repeats: 1, ..Body::default() };
+        self.env = Env::default();
+        self.frames.clear();
+        self.visits = 0;
+        self.pure = None;
+        self.drawing = false;
+    }
+
+    /// Reports an error and returns a bad value. A place has one error.
+    pub fn problem(&mut self, span: Span, message: impl Into<String>) -> Value {
+        if self.seen.insert((span.line, span.column)) {
+            self.problems.push(Problem { span, message: message.into() });
+        }
+        Value::Bad
+    }
+
+    /// Counts a visit of the syntax tree. Returns whether the program is small enough to continue.
+    pub fn visit(&mut self, span: Span) -> bool {
+        self.line = span.line;
+        self.visits += 1;
+        let body = &self.body;
+        if !self.full && (self.visits > MOST_VISITS || body.code.len() > MOST_INSTRUCTIONS || body.work > MOST_WORK) {
+            self.full = true;
+            self.problem(
+                span,
+                "the calls and loops make the program too large here; use fewer passes, or fewer functions that call functions",
+            );
+        }
+        !self.full
+    }
+
+    pub fn constant(&mut self, bits: u32) -> Slot {
+        let Pool { constants, index, .. } = &mut self.pool;
+        let at = *index.entry(bits).or_insert_with(|| {
+            constants.push(bits);
+            constants.len() as u32 - 1
+        });
+        Slot::constant(at as usize)
+    }
+
+    pub fn bool(&mut self, value: bool) -> Slot {
+        self.constant(bool_bits(value))
+    }
+
+    pub fn int(&mut self, value: usize) -> Slot {
+        self.constant(value as u32)
+    }
+
+    pub fn text(&mut self, text: &str) -> Value {
+        let texts = &mut self.pool.texts;
+        let at = texts.iter().position(|of| of == text).unwrap_or_else(|| {
+            texts.push(text.into());
+            texts.len() - 1
+        });
+        Value::Number(self.int(at), Type::Text)
+    }
+
+    /// Bits of a constant.
+    pub fn bits(&self, slot: Slot) -> Option<u32> {
+        match slot.kind() {
+            Kind::Constant(index) => self.pool.constants.get(index).copied(),
+            _ => None,
+        }
+    }
+
+    pub fn is_true(&self, slot: Slot) -> bool {
+        self.bits(slot) == Some(u32::MAX)
+    }
+
+    pub fn is_false(&self, slot: Slot) -> bool {
+        self.bits(slot) == Some(0)
+    }
+
+    pub fn temporary(&mut self) -> Slot {
+        self.body.temporaries += 1;
+        Slot::temporary(self.body.temporaries - 1)
+    }
+
+    /// Appends an instruction and returns its index.
+    pub fn emit(&mut self, instruction: Instruction) -> usize {
+        let body = &mut self.body;
+        body.work += body.repeats * if matches!(instruction.op, Op::Fill | Op::Rows) { instruction.n as usize } else { 1 };
+        if body.code.len() <= 2 * MOST_INSTRUCTIONS {
+            body.code.push(instruction);
+            body.lines.push(self.line);
+            body.depths.push(body.levels.len() as u32);
+        }
+        body.code.len() - 1
+    }
+
+    /// Computes an operation of up to three rows.
+    pub fn op(&mut self, op: Op, operands: &[Slot]) -> Slot {
+        let [a, b, c] = std::array::from_fn(|k| operands.get(k).copied());
+        if let Some(slot) = self.simplified(op, a, b, c) {
+            return slot;
+        }
+        let [a, b, c] = [a, b, c].map(|slot| slot.map_or(NONE, |slot| slot.0));
+        self.shared(Instruction { op, a, b, c, ..Instruction::NOTHING })
+    }
+
+    /// Appends an instruction with a new row as its result, or returns the result of an equal one.
+    pub fn shared(&mut self, instruction: Instruction) -> Slot {
+        let Instruction { op, a, b, c, n, .. } = instruction;
+        let key = (op, a, b, c, n);
+        let is_pure = op.is_pure();
+        if is_pure && let Some(&slot) = self.body.known.get(&key) {
+            return slot;
+        }
+        let mask = if op.can_fail() { self.mask() } else { NONE };
+        let d = self.temporary();
+        self.emit(Instruction { d: d.0, mask, ..instruction });
+        if is_pure {
+            self.body.known.insert(key, d);
+            self.body.log.push(key);
+        }
+        d
+    }
+
+    /// Reports lanes whose number is not finite.
+    pub fn check_finite(&mut self, slot: Slot) {
+        let key = (Op::Finite, slot.0, NONE, NONE, 0);
+        if self.bits(slot).is_some_and(|bits| f32::from_bits(bits).is_finite()) || self.body.known.contains_key(&key) {
+            return;
+        }
+        let mask = self.mask();
+        self.emit(Instruction { op: Op::Finite, a: slot.0, mask, ..Instruction::NOTHING });
+        self.body.known.insert(key, slot);
+        self.body.log.push(key);
+    }
+
+    /// Computes an operation without an instruction, if possible.
+    fn simplified(&mut self, op: Op, a: Option<Slot>, b: Option<Slot>, c: Option<Slot>) -> Option<Slot> {
+        let bits = [a, b, c].map(|slot| slot.map_or(Some(0), |slot| self.bits(slot)));
+        if let [Some(a), Some(b), Some(c)] = bits
+            && op.is_pure()
+            && let Some(result) = fold(op, a, b, c)
+        {
+            return Some(self.constant(result));
+        }
+        let (a, b) = (a?, b.or(a)?);
+        let zero = |k: usize| bits[k] == Some(0);
+        let ones = |k: usize| bits[k] == Some(u32::MAX);
+        match op {
+            Op::Select if ones(0) => Some(b),
+            Op::Select if zero(0) || c == Some(b) => c,
+            Op::Select if ones(1) => Some(self.op(Op::Or, &[a, c?])),
+            Op::Select if zero(2) => Some(self.op(Op::And, &[a, b])),
+            Op::Select if zero(1) => Some(self.op(Op::AndNot, &[c?, a])),
+            Op::Select if ones(2) => {
+                let not = self.op(Op::Not, &[a]);
+                Some(self.op(Op::Or, &[not, b]))
+            }
+            Op::And | Op::Or if a == b => Some(a),
+            Op::And if ones(0) || zero(1) => Some(b),
+            Op::And if ones(1) || zero(0) => Some(a),
+            Op::Or if ones(0) || zero(1) => Some(a),
+            Op::Or if ones(1) || zero(0) => Some(b),
+            Op::AndNot if zero(0) || zero(1) => Some(a),
+            Op::AndNot if ones(1) => Some(self.bool(false)),
+            Op::AndNot if ones(0) => Some(self.op(Op::Not, &[b])),
+            Op::AddI | Op::AddU if zero(0) => Some(b),
+            Op::AddI | Op::AddU | Op::SubI if zero(1) => Some(a),
+            Op::MulI | Op::MulU if bits[0] == Some(1) => Some(b),
+            Op::MulI | Op::MulU | Op::DivI if bits[1] == Some(1) => Some(a),
+            _ => None,
+        }
+    }
+
+    /// The mask of the present region as an operand; [`NONE`] for all lanes.
+    pub fn mask(&mut self) -> u32 {
+        let slot = self.mask_slot();
+        if self.is_true(slot) { NONE } else { slot.0 }
+    }
+
+    pub fn mask_slot(&mut self) -> Slot {
+        let mut mask = self.bool(true);
+        for level in self.body.levels.clone() {
+            mask = match level {
+                Level::If(condition) => self.op(Op::And, &[mask, condition]),
+                Level::Unless(condition) => self.op(Op::AndNot, &[mask, condition]),
+                Level::Exactly(slot) => slot,
+            };
+        }
+        mask
+    }
+
+    /// Runs `f` in a region whose results are not shared with code after it.
+    pub fn scoped<R>(&mut self, level: Option<Level>, f: impl FnOnce(&mut Self) -> R) -> R {
+        let mark = self.body.log.len();
+        let depth = self.body.levels.len();
+        self.body.levels.extend(level);
+        let result = f(self);
+        self.body.levels.truncate(depth);
+        for key in self.body.log.split_off(mark) {
+            self.body.known.remove(&key);
+        }
+        result
+    }
+
+    /// Reserves consecutive rows.
+    pub fn reserve(&mut self, len: usize) -> Slot {
+        let start = self.body.lists;
+        self.body.lists += len;
+        Slot::list(start)
+    }
+
+    /// The elements of a list, one row each.
+    pub fn items(&mut self, list: &List) -> Rc<[Slot]> {
+        match &list.place {
+            Place::Items(items) => items.clone(),
+            Place::Memory(base) => (0..list.len()).map(|k| self.read_row(base.plus(k))).collect(),
+        }
+    }
+
+    /// Reads a row of a list, which later instructions may change.
+    pub fn read_row(&mut self, row: Slot) -> Slot {
+        let d = self.temporary();
+        self.emit(Instruction { op: Op::Move, d: d.0, a: row.0, ..Instruction::NOTHING });
+        d
+    }
+
+    /// Writes a row of a list, in the lanes of the region.
+    pub fn write_row(&mut self, row: Slot, value: Slot) {
+        let mask = self.mask();
+        self.emit(Instruction { op: Op::Store, d: row.0, a: value.0, mask, ..Instruction::NOTHING });
+    }
+
+    /// Writes a list of the same length to consecutive rows.
+    pub fn write_rows(&mut self, base: Slot, list: &List) {
+        let mask = self.mask();
+        let n = list.len() as u32;
+        match &list.place {
+            Place::Memory(from) => {
+                self.emit(Instruction { op: Op::Rows, d: base.0, b: from.0, mask, n, ..Instruction::NOTHING });
+            }
+            Place::Items(items) if items.len() > 1 && items.iter().all(|item| *item == items[0]) => {
+                self.emit(Instruction { op: Op::Fill, d: base.0, a: items[0].0, mask, n, ..Instruction::NOTHING });
+            }
+            Place::Items(items) => {
+                for (k, item) in items.iter().enumerate() {
+                    self.write_row(base.plus(k), *item);
+                }
+            }
+        }
+    }
+
+    /// Converts a number to a type that is at least as wide.
+    pub fn widen(&mut self, slot: Slot, from: Type, to: Type) -> Slot {
+        match (from, to) {
+            (Type::Bool, Type::Int) => self.op(Op::BoolToI, &[slot]),
+            (Type::Bool, Type::Float) => self.op(Op::BoolToF, &[slot]),
+            (Type::Int, Type::Float) => self.op(Op::IToF, &[slot]),
+            _ => slot,
+        }
+    }
+
+    /// Converts a value to a type that is at least as wide.
+    pub fn convert(&mut self, value: &Value, to: &Shape) -> Value {
+        match (value, to) {
+            (Value::Number(slot, from), Shape::Number(to)) => Value::Number(self.widen(*slot, *from, *to), *to),
+            (Value::List(list), Shape::List(ty, ..)) if list.ty != *ty => {
+                let items = self.items(list);
+                let items = items.iter().map(|item| self.widen(*item, list.ty, *ty)).collect();
+                Value::List(List { ty: *ty, place: Place::Items(items), ..list.clone() })
+            }
+            (Value::Tuple(all), Shape::Tuple(shapes)) => {
+                Value::Tuple(all.iter().zip(shapes).map(|(value, shape)| self.convert(value, shape)).collect())
+            }
+            _ => value.clone(),
+        }
+    }
+
+    /// Widens the type of a variable to that of a value. Returns the type, or `None` with an error if the variable cannot have both.
+    pub fn join(&mut self, root: &Root, shape: &Shape, span: Span) -> Option<Shape> {
+        let Some(known) = self.types.get(root) else {
+            self.types.insert(root.clone(), shape.clone());
+            return Some(shape.clone());
+        };
+        let Some(joined) = known.join(shape) else {
+            let name = &root.1;
+            let message = if &**name == "return" {
+                format!("this function returns {known} at another place, and {shape} here; return values of one type everywhere")
+            } else {
+                format!("`{name}` is {known} at another place, and {shape} here; write another name for one of them")
+            };
+            self.problem(span, message);
+            return None;
+        };
+        if joined != *known {
+            self.types.insert(root.clone(), joined.clone());
+            self.changed = true;
+        }
+        Some(joined)
+    }
+}

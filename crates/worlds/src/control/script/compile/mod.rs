@@ -1,0 +1,111 @@
+//! Translates a file to programs. Every function is translated at its calls, so its types are those of the call. Variables have the widest
+//! type that is assigned: the translation is repeated until no type widens.
+
+mod builtins;
+mod calls;
+mod constants;
+mod entries;
+mod expressions;
+mod finish;
+mod lists;
+mod loops;
+mod lower;
+mod outline;
+mod rows;
+mod scope;
+mod statements;
+mod survey;
+mod values;
+
+use super::engine::World;
+use super::error::Problem;
+use super::meta::Meta;
+use super::parser::parse;
+use super::program::{ACTION, Code};
+use super::token::MOST_PROBLEMS;
+use finish::Draft;
+use lower::Lower;
+use outline::Outline;
+use rows::Layout;
+
+/// Number of repetitions after which types must be settled. Each widens a variable.
+const MOST_ROUNDS: usize = 64;
+
+/// Compiles a file. Returns all errors in the order of their places, at most [`MOST_PROBLEMS`].
+pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
+    let file = parse(text)?;
+    let mut problems = Vec::new();
+    let outline = Outline::of(&file, &mut problems);
+    let mut lower = Lower::new(&outline);
+    let mut meta = Meta::default();
+    let mut drafts = Vec::new();
+    if problems.is_empty() {
+        for _ in 0..MOST_ROUNDS {
+            lower.begin_round();
+            meta = lower.declare(file.doc.as_deref());
+            drafts = lower.programs(&meta);
+            if !lower.changed {
+                break;
+            }
+        }
+        lower.check_uncalled();
+        problems.append(&mut lower.problems);
+    }
+    if !problems.is_empty() {
+        problems.sort_by(|a, b| a.span.cmp(&b.span));
+        problems.dedup_by_key(|problem| (problem.span.line, problem.span.column));
+        problems.truncate(MOST_PROBLEMS);
+        return Err(problems);
+    }
+    let code = finished(drafts, &mut lower, &meta);
+    let attributes = lower.attributes.into_values().collect();
+    Ok(World::new(meta, attributes, code))
+}
+
+/// Numbers the rows of all programs.
+fn finished(mut drafts: Vec<Draft>, lower: &mut Lower<'_>, meta: &Meta) -> Code {
+    drafts.iter_mut().for_each(Draft::improve);
+    // The constants follow the rows of the largest program, which are at most its temporaries and lists.
+    let own = ACTION as usize + meta.actions.len();
+    let most = drafts.iter().map(|draft| draft.body.temporaries + draft.body.lists).max().unwrap_or(0);
+    let wide = Layout { own, constants: own + most, state: own + most + lower.pool.constants.len() };
+    let mut programs = Vec::new();
+    let mut rows = 0;
+    for draft in drafts {
+        let (program, count) = draft.program(wide);
+        rows = rows.max(count);
+        programs.push(program);
+    }
+    // The programs need fewer rows than they have values, so the rows after them move down.
+    let unused = (most - rows) as u32;
+    for program in &mut programs {
+        let first = wide.constants as u32;
+        let lower_row = |row: &mut u32| {
+            if *row >= first && *row != super::program::NONE {
+                *row -= unused;
+            }
+        };
+        for i in &mut program.code {
+            [&mut i.d, &mut i.a, &mut i.b, &mut i.c, &mut i.mask].into_iter().for_each(lower_row);
+        }
+        program.observation.iter_mut().chain(&mut program.permitted).chain([&mut program.reward, &mut program.over]).for_each(lower_row);
+    }
+    let mut programs = programs.into_iter();
+    let mut next = || programs.next().unwrap_or_default();
+    let [begin, step, show, draw] = std::array::from_fn(|_| next());
+    let constants_at = wide.constants - unused as usize;
+    let pool = std::mem::take(&mut lower.pool);
+    Code {
+        begin,
+        step,
+        show,
+        draw,
+        tables: pool.tables,
+        texts: pool.texts,
+        shapes: pool.shapes,
+        state_at: constants_at + pool.constants.len(),
+        constants: pool.constants,
+        constants_at,
+        state: lower.state,
+    }
+}

@@ -1,0 +1,194 @@
+//! Parts of a file: constants, functions, and the class with its attributes and methods.
+
+use super::super::ast::{Expr, ExprKind, File, Function, Statement, StatementKind};
+use super::super::error::{Problem, Span};
+use super::survey::{self, Effects};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// A function or method.
+pub struct Definition<'a> {
+    pub function: &'a Function,
+    pub is_method: bool,
+    /// Names that the function assigns, with its parameters.
+    pub locals: BTreeSet<&'a str>,
+    /// Lists that need consecutive rows, because the function changes them or reads them at a computed index.
+    pub in_memory: HashSet<&'a str>,
+    /// Lists whose elements the function changes, perhaps by a call.
+    pub changed: HashSet<&'a str>,
+    pub returns_value: bool,
+}
+
+pub struct Outline<'a> {
+    pub constants: Vec<&'a Statement>,
+    pub functions: BTreeMap<&'a str, Definition<'a>>,
+    pub class: Span,
+    pub class_constants: Vec<&'a Statement>,
+    pub methods: BTreeMap<&'a str, Definition<'a>>,
+    /// Effects of each method, with those of the methods that it calls.
+    pub effects: HashMap<&'a str, Effects<'a>>,
+    /// Effects of each function.
+    pub function_effects: HashMap<&'a str, Effects<'a>>,
+    /// Attributes that a method assigns, each with its first place.
+    pub attributes: BTreeMap<&'a str, Span>,
+}
+
+fn problem(span: Span, message: impl Into<String>) -> Problem {
+    Problem { span, message: message.into() }
+}
+
+impl<'a> Outline<'a> {
+    pub fn of(file: &'a File, problems: &mut Vec<Problem>) -> Outline<'a> {
+        let start = Span { line: 1, column: 1, end: 2 };
+        let mut outline = Outline {
+            constants: Vec::new(),
+            functions: BTreeMap::new(),
+            class: start,
+            class_constants: Vec::new(),
+            methods: BTreeMap::new(),
+            effects: HashMap::new(),
+            function_effects: HashMap::new(),
+            attributes: BTreeMap::new(),
+        };
+        let mut classes = 0;
+        for statement in &file.body {
+            match &statement.kind {
+                StatementKind::Assign { .. } => outline.constants.push(statement),
+                StatementKind::Function(function) => define(&mut outline.functions, function, false, problems),
+                StatementKind::Class { name, body } => {
+                    classes += 1;
+                    if classes == 1 {
+                        outline.class = name.span;
+                        outline.class_of(body, problems);
+                    } else {
+                        problems.push(problem(name.span, "a file has one class; delete this one, or move its methods to the other"));
+                    }
+                }
+                StatementKind::Pass | StatementKind::Expr(Expr { kind: ExprKind::Text(_), .. }) => {}
+                _ => problems.push(problem(statement.span, OUTSIDE)),
+            }
+        }
+        if classes == 0 {
+            problems.push(problem(start, "the file has no class; write `class World:` with the methods `reset`, `step` and `observe`"));
+        }
+        outline.require(classes, problems);
+        outline.survey();
+        outline
+    }
+
+    fn class_of(&mut self, body: &'a [Statement], problems: &mut Vec<Problem>) {
+        for statement in body {
+            match &statement.kind {
+                StatementKind::Assign { .. } => self.class_constants.push(statement),
+                StatementKind::Function(function) => define(&mut self.methods, function, true, problems),
+                StatementKind::Pass | StatementKind::Expr(Expr { kind: ExprKind::Text(_), .. }) => {}
+                _ => problems.push(problem(statement.span, "a class has constants and methods only; move this line to a method")),
+            }
+        }
+    }
+
+    /// Checks that the required methods exist and have their parameters.
+    fn require(&self, classes: usize, problems: &mut Vec<Problem>) {
+        for (name, parameters) in [("reset", 1), ("step", 2), ("observe", 1), ("mask", 1), ("draw", 1)] {
+            let head = if parameters == 2 { format!("def {name}(self, action):") } else { format!("def {name}(self):") };
+            match self.methods.get(name) {
+                Some(method) if method.function.parameters.len() != parameters => {
+                    problems.push(problem(method.function.name.span, format!("`{name}` has other parameters; write `{head}`")));
+                }
+                None if classes > 0 && !matches!(name, "mask" | "draw") => {
+                    problems.push(problem(self.class, format!("the class has no method `{name}`; write `{head}`")));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn survey(&mut self) {
+        for (_, method) in self.methods.iter() {
+            survey::statements(&method.function.body, &mut |statement| {
+                survey::targets(statement, &mut |target| {
+                    if let Some((name, span)) = attribute(target) {
+                        self.attributes.entry(name).or_insert(span);
+                    }
+                });
+            });
+        }
+        for names in [&self.functions, &self.methods] {
+            let effects: HashMap<_, _> = names.iter().map(|(name, of)| (*name, survey::effects(&of.function.body))).collect();
+            if names.values().next().is_some_and(|of| of.is_method) {
+                self.effects = effects;
+            } else {
+                self.function_effects = effects;
+            }
+        }
+        // A call passes the effects of the called function to its caller.
+        for _ in 0..=self.effects.len() + self.function_effects.len() {
+            let before = (self.effects.clone(), self.function_effects.clone());
+            for effects in self.effects.values_mut().chain(self.function_effects.values_mut()) {
+                for name in effects.methods.clone() {
+                    before.0.get(name).inspect(|of| effects.add_call(of));
+                }
+                for name in effects.functions.clone() {
+                    before.1.get(name).inspect(|of| effects.add_call(of));
+                }
+            }
+            if before.0 == self.effects && before.1 == self.function_effects {
+                break;
+            }
+        }
+    }
+}
+
+const OUTSIDE: &str = "outside of functions and the class, a file has constants only; move this line to a function or method";
+
+fn define<'a>(all: &mut BTreeMap<&'a str, Definition<'a>>, function: &'a Function, is_method: bool, problems: &mut Vec<Problem>) {
+    let name = function.name.text.as_str();
+    if is_method && function.parameters.first().is_none_or(|first| first.text != "self") {
+        let others: String = function.parameters.iter().map(|parameter| format!(", {}", parameter.text)).collect();
+        problems.push(problem(function.name.span, format!("the first parameter of a method is `self`; write `def {name}(self{others}):`")));
+    }
+    if all.contains_key(name) {
+        problems.push(problem(function.name.span, format!("there are two functions `{name}`; write another name for one")));
+        return;
+    }
+    let mut locals: BTreeSet<&str> = function.parameters.iter().map(|parameter| parameter.text.as_str()).collect();
+    let (mut in_memory, mut changed, mut returns_value) = (HashSet::new(), HashSet::new(), false);
+    survey::statements(&function.body, &mut |statement| {
+        returns_value |= matches!(statement.kind, StatementKind::Return(Some(_)));
+        survey::targets(statement, &mut |target| match &target.kind {
+            ExprKind::Name(name) => {
+                locals.insert(name);
+            }
+            ExprKind::Index { .. } => {
+                if let ExprKind::Name(name) = &survey::base(target).kind {
+                    changed.insert(name.as_str());
+                }
+            }
+            _ => {}
+        });
+    });
+    survey::expressions(&function.body, &mut |expr| match &expr.kind {
+        ExprKind::Index { of, at } if !matches!(at.kind, ExprKind::Int(_)) => {
+            if let ExprKind::Name(name) = &survey::base(of).kind {
+                in_memory.insert(name.as_str());
+            }
+        }
+        ExprKind::Call { of, arguments } if !survey::is_built_in(of) => {
+            let names = arguments.iter().filter_map(|argument| match &argument.kind {
+                ExprKind::Name(name) => Some(name.as_str()),
+                _ => None,
+            });
+            changed.extend(names);
+        }
+        _ => {}
+    });
+    in_memory.extend(changed.iter());
+    all.insert(name, Definition { function, is_method, locals, in_memory, changed, returns_value });
+}
+
+/// Name and place of an attribute that a target assigns, or whose element it assigns.
+pub fn attribute(target: &Expr) -> Option<(&str, Span)> {
+    match &survey::base(target).kind {
+        ExprKind::Attribute { of, name } if matches!(&of.kind, ExprKind::Name(of) if of == "self") => Some((&name.text, name.span)),
+        _ => None,
+    }
+}

@@ -1,0 +1,261 @@
+//! Variables and their values along the paths of a program.
+
+use super::super::error::Span;
+use super::super::program::{Instruction, Op};
+use super::lower::{Level, Lower};
+use super::outline::Definition;
+use super::values::{List, Place, Root, Shape, Slot, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// A variable: the number of its frame and its name. Frame 0 has the attributes.
+pub type Variable = (u32, Rc<str>);
+
+/// Value of a variable, and whether every path to this place has assigned it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    pub value: Value,
+    pub definite: bool,
+}
+
+pub type Env = BTreeMap<Variable, Bound>;
+
+/// A function that is being translated at a call.
+pub struct Frame<'a> {
+    pub id: u32,
+    pub definition: Option<&'a Definition<'a>>,
+    /// Name of the function with the types of its arguments.
+    pub instance: Rc<str>,
+    pub loops: Vec<Loop>,
+}
+
+/// A loop around the present place.
+pub struct Loop {
+    /// Names of the variables for lanes that have left the loop by `break` and by `return`.
+    pub stopped: Rc<str>,
+    pub left: Rc<str>,
+    /// Variables that have a value at every `break`; `None` without one.
+    pub at_break: Option<BTreeSet<Variable>>,
+    pub at_continue: Option<BTreeSet<Variable>>,
+}
+
+/// Instructions of a region after which a jump over them costs more than it saves.
+const SHORT: usize = 6;
+
+impl<'a> Lower<'a> {
+    pub fn frame(&self) -> u32 {
+        self.frames.last().map_or(u32::MAX, |frame| frame.id)
+    }
+
+    pub fn local(&self, name: &str) -> Variable {
+        (self.frame(), name.into())
+    }
+
+    /// Key of a local variable's type.
+    pub fn local_root(&self, name: &str) -> Root {
+        (self.frames.last().map_or("".into(), |frame| frame.instance.clone()), name.into())
+    }
+
+    pub fn bind(&mut self, variable: Variable, value: Value) {
+        self.env.insert(variable, Bound { value, definite: true });
+    }
+
+    /// Value of a variable with one number, such as the state of a loop.
+    pub fn slot_of(&self, variable: &Variable) -> Option<Slot> {
+        match self.env.get(variable) {
+            Some(Bound { value: Value::Number(slot, _), .. }) => Some(*slot),
+            _ => None,
+        }
+    }
+
+    /// Names of the variables with a value on every path.
+    pub fn definite(&self) -> BTreeSet<Variable> {
+        self.env.iter().filter(|(_, bound)| bound.definite).map(|(variable, _)| variable.clone()).collect()
+    }
+
+    /// Runs `f` for the lanes of a region. Returns its result and the variables after it; the variables before it are restored.
+    pub fn region<R>(&mut self, level: Level, f: impl FnOnce(&mut Self) -> R) -> (R, Env) {
+        let before = self.env.clone();
+        let result = self.scoped(Some(level), |lower| {
+            let mask = lower.mask_slot();
+            let jump = lower.emit(Instruction { op: Op::JumpNone, a: mask.0, ..Instruction::NOTHING });
+            let result = f(lower);
+            lower.land(jump);
+            result
+        });
+        (result, std::mem::replace(&mut self.env, before))
+    }
+
+    /// Ends a region: its jump continues here. The jump over few instructions is removed.
+    fn land(&mut self, jump: usize) {
+        let end = self.body.code.len();
+        let Some(skipped) = self.body.code.get(jump + 1..) else { return };
+        let long = skipped.iter().filter(|i| i.op != Op::Nothing).count() > SHORT
+            || skipped.iter().any(|i| matches!(i.op, Op::Fill | Op::Rows | Op::Jump));
+        let instruction = &mut self.body.code[jump];
+        if long {
+            instruction.n = end as u32;
+        } else {
+            *instruction = Instruction::NOTHING;
+        }
+    }
+
+    /// Joins the variables of two paths: those of `then` where the condition is true, and the present ones elsewhere. A path that no lane
+    /// continues is not `alive`, but its values are kept, because they may be attributes or results.
+    pub fn merge(&mut self, condition: Slot, then: Env, then_alive: bool, other_alive: bool) {
+        let other = std::mem::take(&mut self.env);
+        let names: BTreeSet<Variable> = then.keys().chain(other.keys()).cloned().collect();
+        for variable in names {
+            let (a, b) = (then.get(&variable), other.get(&variable));
+            let value = match (a, b) {
+                (Some(a), Some(b)) => self.choose(condition, &a.value, &b.value),
+                (Some(bound), None) | (None, Some(bound)) => bound.value.clone(),
+                (None, None) => continue,
+            };
+            let definite = |bound: Option<&Bound>, alive: bool| !alive || bound.is_some_and(|bound| bound.definite);
+            let definite = definite(a, then_alive) && definite(b, other_alive);
+            self.env.insert(variable, Bound { value, definite });
+        }
+    }
+
+    /// Value `a` where the condition is true, else `b`. Both have one type, unless an error was reported or types are not settled.
+    pub fn choose(&mut self, condition: Slot, a: &Value, b: &Value) -> Value {
+        if a == b {
+            return a.clone();
+        }
+        let (Some(from), Some(to)) = (a.shape(), b.shape()) else { return Value::Bad };
+        let Some(shape) = from.join(&to) else { return Value::Bad };
+        let (a, b) = (self.convert(a, &shape), self.convert(b, &shape));
+        match (&a, &b) {
+            (Value::Number(x, ty), Value::Number(y, _)) => Value::Number(self.op(Op::Select, &[condition, *x, *y]), *ty),
+            (Value::List(x), Value::List(y)) => {
+                if x.place == y.place {
+                    return a;
+                }
+                let (xs, ys) = (self.items(x), self.items(y));
+                let items = xs.iter().zip(ys.iter()).map(|(x, y)| self.op(Op::Select, &[condition, *x, *y])).collect();
+                Value::List(List { place: Place::Items(items), ..x.clone() })
+            }
+            (Value::Tuple(xs), Value::Tuple(ys)) => {
+                Value::Tuple(xs.iter().zip(ys.iter()).map(|(x, y)| self.choose(condition, x, y)).collect())
+            }
+            _ => a,
+        }
+    }
+
+    /// Assigns a local variable.
+    pub fn assign_local(&mut self, name: &str, value: Value, span: Span) {
+        let variable = self.local(name);
+        let root = self.local_root(name);
+        let Some(shape) = value.shape() else {
+            self.bind(variable, Value::Bad);
+            return;
+        };
+        if shape == Shape::Nothing {
+            self.problem(span, format!("this function returns no value; write `return` with a value in it, or delete `{name} =`"));
+            self.bind(variable, Value::Bad);
+            return;
+        }
+        let Some(shape) = self.join(&root, &shape, span) else {
+            self.bind(variable, Value::Bad);
+            return;
+        };
+        let mut value = self.convert(&value, &shape);
+        if let Value::List(list) = &mut value {
+            list.root = Some(root);
+            let definition = self.frames.last().and_then(|frame| frame.definition);
+            let in_memory = definition.is_some_and(|of| of.in_memory.contains(name));
+            let changed = definition.is_some_and(|of| of.changed.contains(name));
+            let constant = matches!(&list.place, Place::Items(items) if items.iter().all(|item| self.bits(*item).is_some()));
+            if changed || (in_memory && !constant) {
+                let base = match self.env.get(&variable) {
+                    Some(Bound { value: Value::List(List { place: Place::Memory(base), .. }), .. }) => *base,
+                    _ => self.reserve(list.len()),
+                };
+                self.write_rows(base, list);
+                list.place = Place::Memory(base);
+            } else if let Place::Memory(_) = list.place {
+                list.place = Place::Items(self.items(list));
+            }
+        }
+        self.bind(variable, value);
+    }
+
+    /// Assigns an attribute of `self`.
+    pub fn assign_attribute(&mut self, name: &str, value: Value, span: Span) {
+        if let Some(method) = self.pure {
+            self.problem(span, format!("`{method}` changes no attribute; assign `self.{name}` in `step` or `reset`"));
+            return;
+        }
+        if self.class_constants.contains_key(name) {
+            self.problem(span, format!("`{name}` is a constant of the class, which does not change; write another name for the attribute"));
+            return;
+        }
+        let Some(shape) = value.shape() else { return self.bind((0, name.into()), Value::Bad) };
+        let fault = match &shape {
+            Shape::Nothing => Some("this function returns no value; write `return` with a value in it".to_owned()),
+            Shape::Tuple(_) => Some(format!("`self.{name}` cannot be a tuple; write a list in square brackets")),
+            Shape::Number(ty) | Shape::List(ty, ..) if *ty == super::super::program::Type::Text => {
+                Some(format!("`self.{name}` cannot be a text; assign a number, and write the text in `draw`"))
+            }
+            _ => None,
+        };
+        if let Some(message) = fault {
+            self.problem(span, message);
+            return self.bind((0, name.into()), Value::Bad);
+        }
+        let Some(shape) = self.join(&("self".into(), name.into()), &shape, span) else { return };
+        let value = self.convert(&value, &shape);
+        let row = self.attribute_row(name, &shape);
+        let value = match value {
+            Value::Number(slot, ty) => {
+                if ty == super::super::program::Type::Float {
+                    self.check_finite(slot);
+                }
+                Value::Number(slot, ty)
+            }
+            Value::List(list) => {
+                if let (super::super::program::Type::Float, Place::Items(items)) = (list.ty, &list.place) {
+                    items.iter().for_each(|item| self.check_finite(*item));
+                }
+                self.write_rows(row, &list);
+                Value::List(List { place: Place::Memory(row), root: Some(("self".into(), name.into())), ..list })
+            }
+            value => value,
+        };
+        self.bind((0, name.into()), value);
+    }
+
+    /// First row of an attribute in the state. A new attribute receives rows.
+    pub fn attribute_row(&mut self, name: &str, shape: &Shape) -> Slot {
+        use super::super::program::{Attribute, Type};
+        let (ty, len, columns, is_list) = match shape {
+            Shape::Number(ty) => (*ty, 1, None, false),
+            Shape::List(ty, rows, columns) => (*ty, rows * columns.unwrap_or(1), *columns, true),
+            _ => (Type::Bool, 1, None, false),
+        };
+        if let Some(known) = self.attributes.get_mut(name) {
+            known.ty = ty;
+            return Slot::state(known.start);
+        }
+        let start = self.state;
+        self.state += len;
+        self.attributes.insert(name.into(), Attribute { name: name.into(), ty, start, len, columns, is_list });
+        Slot::state(start)
+    }
+
+    /// Values of all attributes at the start of a program that continues an episode.
+    pub fn load_attributes(&mut self) {
+        for attribute in self.attributes.values().cloned().collect::<Vec<_>>() {
+            let (start, ty) = (Slot::state(attribute.start), attribute.ty);
+            let value = if attribute.is_list {
+                let rows = attribute.len / attribute.columns.unwrap_or(1);
+                let root = Some(("self".into(), attribute.name.as_str().into()));
+                Value::List(List { ty, rows, columns: attribute.columns, place: Place::Memory(start), root })
+            } else {
+                Value::Number(start, ty)
+            };
+            self.bind((0, attribute.name.into()), value);
+        }
+    }
+}

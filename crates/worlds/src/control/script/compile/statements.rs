@@ -1,0 +1,256 @@
+//! Statements. The bool that a statement returns is true for lanes that continue after it.
+
+use super::super::ast::{Arithmetic, Expr, ExprKind, Statement, StatementKind};
+use super::super::error::Span;
+use super::lists::Index;
+use super::lower::{Level, Lower};
+use super::survey;
+use super::values::{List, Place, Shape, Slot, Value};
+
+/// A target of an assignment, with its list and index evaluated.
+enum Target<'a> {
+    Local(&'a str),
+    Attribute(&'a str),
+    Element(List, Index),
+    Several(Vec<(Target<'a>, Span)>),
+    Bad,
+}
+
+impl<'a> Lower<'a> {
+    pub fn block(&mut self, body: &'a [Statement]) -> Slot {
+        for (k, statement) in body.iter().enumerate() {
+            if !self.visit(statement.span) {
+                break;
+            }
+            let rest = &body[k + 1..];
+            if let StatementKind::If { branches, other } = &statement.kind
+                && other.is_empty()
+                && branches.iter().all(|(_, body)| body.last().is_some_and(ends))
+            {
+                return self.conditional(branches, rest);
+            }
+            let live = self.statement(statement);
+            if self.is_true(live) {
+                continue;
+            }
+            if self.is_false(live) || rest.is_empty() {
+                return live;
+            }
+            let (after, env) = self.region(Level::If(live), |lower| lower.block(rest));
+            let alive = !self.is_false(after);
+            self.merge(live, env, alive, false);
+            return self.op(super::super::program::Op::And, &[live, after]);
+        }
+        self.bool(true)
+    }
+
+    fn statement(&mut self, statement: &'a Statement) -> Slot {
+        let span = statement.span;
+        match &statement.kind {
+            StatementKind::Assign { targets, value } => self.assign(targets, value),
+            StatementKind::Augment { target, op, value } => self.augment(target, *op, value, span),
+            StatementKind::Expr(expr) => self.lone(expr),
+            StatementKind::If { branches, other } => return self.conditional(branches, other),
+            StatementKind::For { target, items, body } => return self.for_loop(target, items, body),
+            StatementKind::While { condition, body } => return self.while_loop(condition, body),
+            StatementKind::Return(value) => {
+                self.give(value.as_ref(), span);
+                return self.bool(false);
+            }
+            StatementKind::Break => {
+                self.leave(true);
+                return self.bool(false);
+            }
+            StatementKind::Continue => {
+                self.leave(false);
+                return self.bool(false);
+            }
+            StatementKind::Pass => {}
+            StatementKind::Function(_) | StatementKind::Class { .. } => {}
+        }
+        self.bool(true)
+    }
+
+    /// A statement that is an expression.
+    fn lone(&mut self, expr: &'a Expr) {
+        match &expr.kind {
+            ExprKind::Call { .. } => {
+                self.expr(expr);
+            }
+            ExprKind::Text(_) => {}
+            _ => {
+                self.problem(expr.span, "this value has no effect; assign it to a variable, or delete the line");
+            }
+        }
+    }
+
+    fn conditional(&mut self, branches: &'a [(Expr, Vec<Statement>)], other: &'a [Statement]) -> Slot {
+        let Some(((condition, body), rest)) = branches.split_first() else { return self.block(other) };
+        let condition = self.truth_of(condition);
+        if self.is_true(condition) {
+            let live = self.block(body);
+            // Statements after an `if` whose branch ends it are its `else`, and are not reached.
+            return live;
+        }
+        if self.is_false(condition) {
+            return self.conditional(rest, other);
+        }
+        let (then_live, then) = self.region(Level::If(condition), |lower| lower.block(body));
+        let other_live = if rest.is_empty() && other.is_empty() {
+            self.bool(true)
+        } else {
+            let (live, env) = self.region(Level::Unless(condition), |lower| lower.conditional(rest, other));
+            self.env = env;
+            live
+        };
+        let alive = [then_live, other_live].map(|live| !self.is_false(live));
+        self.merge(condition, then, alive[0], alive[1]);
+        self.op(super::super::program::Op::Select, &[condition, then_live, other_live])
+    }
+
+    fn assign(&mut self, targets: &'a [Expr], value: &'a Expr) {
+        let given = self.expr(value);
+        if let (Value::List(_), ExprKind::Name(_) | ExprKind::Attribute { .. }) = (&given, &value.kind)
+            && !matches!(&value.kind, ExprKind::Name(name) if self.globals.contains_key(name))
+        {
+            let name = self.source(value);
+            self.problem(value.span, format!("a list has one name; write `{name}[:]` for a copy"));
+            return;
+        }
+        for target in targets {
+            let place = self.target(target);
+            self.write(&place, given.clone(), target.span);
+        }
+    }
+
+    fn augment(&mut self, target: &'a Expr, op: Arithmetic, value: &'a Expr, span: Span) {
+        let place = self.target(target);
+        let before = match &place {
+            Target::Element(list, index) => self.load(list, *index),
+            _ => self.expr(target),
+        };
+        let given = self.expr(value);
+        if let Value::List(_) = before {
+            self.problem(span, "a list has a fixed length; write a loop over its elements");
+            return;
+        }
+        self.line = span.line;
+        let result = self.arithmetic(op, (before, target.span), (given, value.span), span);
+        self.write(&place, result, target.span);
+    }
+
+    fn target(&mut self, target: &'a Expr) -> Target<'a> {
+        match &target.kind {
+            ExprKind::Name(name) => Target::Local(name),
+            ExprKind::Attribute { of, name } if self.is_self(of) => Target::Attribute(&name.text),
+            ExprKind::Tuple(all) => Target::Several(all.iter().map(|target| (self.target(target), target.span)).collect()),
+            ExprKind::Index { .. } => {
+                let of = survey::base(target);
+                if let ExprKind::Attribute { name, .. } = &of.kind
+                    && let Some(method) = self.pure
+                {
+                    self.problem(target.span, format!("`{method}` changes no attribute; assign `self.{}` in `step` or `reset`", name.text));
+                    return Target::Bad;
+                }
+                if let ExprKind::Name(name) = &of.kind
+                    && self.globals.contains_key(name)
+                    && !self.env.contains_key(&self.local(name))
+                {
+                    let message = format!("`{name}` is a constant; copy it to an attribute in `reset`: `self.{name} = {name}[:]`");
+                    self.problem(target.span, message);
+                    return Target::Bad;
+                }
+                match self.element(target) {
+                    Some((list, index)) => Target::Element(list, index),
+                    None => Target::Bad,
+                }
+            }
+            _ => {
+                self.problem(target.span, "a value cannot be assigned here; write a variable, or an attribute of `self`");
+                Target::Bad
+            }
+        }
+    }
+
+    fn write(&mut self, target: &Target<'a>, value: Value, span: Span) {
+        match target {
+            Target::Local(name) => self.assign_local(name, value, span),
+            Target::Attribute(name) => self.assign_attribute(name, value, span),
+            Target::Element(list, index) => self.store(list, *index, value, span),
+            Target::Several(all) => self.unpack(all, value, span),
+            Target::Bad => {}
+        }
+    }
+
+    fn unpack(&mut self, targets: &[(Target<'a>, Span)], value: Value, span: Span) {
+        let values: Vec<Value> = match &value {
+            Value::Tuple(all) => all.to_vec(),
+            Value::List(list) if list.columns.is_none() => {
+                let ty = list.ty;
+                self.items(list).iter().map(|item| Value::Number(*item, ty)).collect()
+            }
+            Value::Bad => vec![Value::Bad; targets.len()],
+            _ => {
+                let found = value.shape().map(|shape| shape.to_string()).unwrap_or_default();
+                self.problem(
+                    span,
+                    format!("{} targets need as many values, and the right side is {found}; write one target", targets.len()),
+                );
+                return;
+            }
+        };
+        if values.len() != targets.len() {
+            let message =
+                format!("the right side has {} values for {} targets; write one value for each target", values.len(), targets.len());
+            self.problem(span, message);
+            return;
+        }
+        for ((target, span), value) in targets.iter().zip(values) {
+            self.write(target, value, *span);
+        }
+    }
+
+    /// Binds the target of a loop to a value.
+    pub fn assign_target(&mut self, target: &'a Expr, value: Value) {
+        let place = self.target(target);
+        self.write(&place, value, target.span);
+    }
+
+    fn give(&mut self, expr: Option<&'a Expr>, span: Span) {
+        let mut value = expr.map_or(Value::Nothing, |expr| self.expr(expr));
+        if let (Value::List(list), Some(expr)) = (&value, expr) {
+            let owned = match &expr.kind {
+                ExprKind::Attribute { .. } => true,
+                ExprKind::Name(name) => {
+                    let definition = self.frames.last().and_then(|frame| frame.definition);
+                    definition.is_some_and(|of| of.function.parameters.iter().any(|parameter| parameter.text == *name))
+                }
+                _ => false,
+            };
+            if owned {
+                let name = self.source(expr);
+                value = self.problem(expr.span, format!("a function returns a new list; write `return {name}[:]`"));
+            } else {
+                value = Value::List(List { place: Place::Items(self.items(list)), root: None, ..list.clone() });
+            }
+        }
+        let root = self.local_root("return");
+        let shape = value.shape();
+        let joined = shape.and_then(|shape: Shape| self.join(&root, &shape, span));
+        let value = joined.map_or(Value::Bad, |shape| self.convert(&value, &shape));
+        self.line = span.line;
+        let variable = self.local("return");
+        self.bind(variable, value);
+        let left: Vec<_> = self.frames.last().iter().flat_map(|frame| frame.loops.iter().map(|of| of.left.clone())).collect();
+        let yes = Value::Number(self.bool(true), super::super::program::Type::Bool);
+        for name in left {
+            let variable = (self.frame(), name);
+            self.bind(variable, yes.clone());
+        }
+    }
+}
+
+/// Whether no lane continues after a statement.
+fn ends(statement: &Statement) -> bool {
+    matches!(statement.kind, StatementKind::Return(_) | StatementKind::Break | StatementKind::Continue)
+}

@@ -1,0 +1,203 @@
+//! Visits of syntax trees: targets of assignments, expressions, and the effects of a block.
+
+use super::super::ast::{Expr, ExprKind, Statement, StatementKind};
+use std::collections::BTreeSet;
+
+/// Calls `f` for every statement of a block and of the blocks within it.
+pub fn statements<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Statement)) {
+    for statement in body {
+        f(statement);
+        match &statement.kind {
+            StatementKind::If { branches, other } => {
+                branches.iter().for_each(|(_, body)| statements(body, f));
+                statements(other, f);
+            }
+            StatementKind::For { body, .. } | StatementKind::While { body, .. } => statements(body, f),
+            _ => {}
+        }
+    }
+}
+
+/// Calls `f` for every target that a statement itself assigns, also those within tuples.
+pub fn targets<'a>(statement: &'a Statement, f: &mut dyn FnMut(&'a Expr)) {
+    fn each<'a>(target: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
+        match &target.kind {
+            ExprKind::Tuple(all) => all.iter().for_each(|target| each(target, f)),
+            _ => f(target),
+        }
+    }
+    match &statement.kind {
+        StatementKind::Assign { targets, .. } => targets.iter().for_each(|target| each(target, f)),
+        StatementKind::Augment { target, .. } | StatementKind::For { target, .. } => each(target, f),
+        _ => {}
+    }
+}
+
+/// Calls `f` for every expression of a block, the outer ones first.
+pub fn expressions<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Expr)) {
+    statements(body, &mut |statement| match &statement.kind {
+        StatementKind::Assign { targets, value } => targets.iter().chain([value]).for_each(|expr| visit(expr, f)),
+        StatementKind::Augment { target, value, .. } => [target, value].into_iter().for_each(|expr| visit(expr, f)),
+        StatementKind::Expr(expr) | StatementKind::Return(Some(expr)) => visit(expr, f),
+        StatementKind::If { branches, .. } => branches.iter().for_each(|(condition, _)| visit(condition, f)),
+        StatementKind::For { target, items, .. } => [target, items].into_iter().for_each(|expr| visit(expr, f)),
+        StatementKind::While { condition, .. } => visit(condition, f),
+        _ => {}
+    });
+}
+
+/// Calls `f` for an expression and every expression within it.
+pub fn visit<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
+    f(expr);
+    match &expr.kind {
+        ExprKind::Attribute { of, .. } | ExprKind::Copy(of) | ExprKind::Negate(of) | ExprKind::Not(of) => visit(of, f),
+        ExprKind::Index { of, at } => [of, at].into_iter().for_each(|expr| visit(expr, f)),
+        ExprKind::Call { of, arguments } => {
+            visit(of, f);
+            arguments.iter().for_each(|expr| visit(expr, f));
+        }
+        ExprKind::Arithmetic { left, right, .. } => [left, right].into_iter().for_each(|expr| visit(expr, f)),
+        ExprKind::Compare { first, rest } => {
+            visit(first, f);
+            rest.iter().for_each(|(_, expr)| visit(expr, f));
+        }
+        ExprKind::And(all) | ExprKind::Or(all) | ExprKind::List(all) | ExprKind::Tuple(all) => all.iter().for_each(|expr| visit(expr, f)),
+        ExprKind::Choose { condition, then, other } => [condition, then, other].into_iter().for_each(|expr| visit(expr, f)),
+        ExprKind::Dict(pairs) => pairs.iter().for_each(|(key, value)| {
+            visit(key, f);
+            visit(value, f);
+        }),
+        ExprKind::Comprehension { value, loops } => {
+            loops.iter().for_each(|(_, items)| visit(items, f));
+            visit(value, f);
+        }
+        ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Bool(_) | ExprKind::Text(_) | ExprKind::Name(_) => {}
+    }
+}
+
+/// The expression that indices follow: `a` of `a[i][j]`.
+pub fn base(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Index { of, .. } => base(of),
+        _ => expr,
+    }
+}
+
+/// Changes of variables by a block.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effects<'a> {
+    /// Names that the block assigns.
+    pub locals: BTreeSet<&'a str>,
+    pub attributes: BTreeSet<&'a str>,
+    pub methods: BTreeSet<&'a str>,
+    pub functions: BTreeSet<&'a str>,
+    pub draws: bool,
+    pub returns: bool,
+    /// Whether a `break` or `continue` is in the block.
+    pub breaks: bool,
+    /// Number of expressions, as a measure of its size.
+    pub size: usize,
+}
+
+impl<'a> Effects<'a> {
+    /// Adds the effects of a function that the block calls.
+    pub fn add_call(&mut self, called: &Effects<'a>) {
+        self.attributes.extend(&called.attributes);
+        self.methods.extend(&called.methods);
+        self.functions.extend(&called.functions);
+        self.draws |= called.draws;
+    }
+}
+
+pub fn effects(body: &[Statement]) -> Effects<'_> {
+    let mut effects = Effects::default();
+    statements(body, &mut |statement| {
+        effects.returns |= matches!(statement.kind, StatementKind::Return(_));
+        effects.breaks |= matches!(statement.kind, StatementKind::Break | StatementKind::Continue);
+        targets(statement, &mut |target| match &target.kind {
+            ExprKind::Name(name) => {
+                effects.locals.insert(name);
+            }
+            ExprKind::Attribute { name, .. } => {
+                effects.attributes.insert(&name.text);
+            }
+            _ => {}
+        });
+    });
+    expressions(body, &mut |expr| add_expression(&mut effects, expr));
+    effects
+}
+
+pub fn add_expression<'a>(effects: &mut Effects<'a>, expr: &'a Expr) {
+    effects.size += 1;
+    let ExprKind::Call { of, .. } = &expr.kind else { return };
+    match &of.kind {
+        ExprKind::Name(name) if matches!(name.as_str(), "uniform" | "randint" | "normal") => effects.draws = true,
+        ExprKind::Name(name) => {
+            effects.functions.insert(name);
+        }
+        ExprKind::Attribute { name, .. } => {
+            effects.methods.insert(&name.text);
+        }
+        _ => {}
+    }
+}
+
+/// Whether an expression has effects besides its value: it calls functions that can change attributes, or draws random numbers.
+pub fn has_effects(expr: &Expr) -> bool {
+    let mut found = false;
+    visit(expr, &mut |expr| {
+        if let ExprKind::Call { of, .. } = &expr.kind {
+            found |=
+                !is_built_in(of) || matches!(&of.kind, ExprKind::Name(name) if matches!(name.as_str(), "uniform" | "randint" | "normal"));
+        }
+    });
+    found
+}
+
+const BUILT_IN: [&str; 34] = [
+    "min",
+    "max",
+    "abs",
+    "clip",
+    "sum",
+    "any",
+    "all",
+    "len",
+    "sqrt",
+    "exp",
+    "log",
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "atan2",
+    "floor",
+    "ceil",
+    "round",
+    "int",
+    "float",
+    "bool",
+    "range",
+    "enumerate",
+    "uniform",
+    "randint",
+    "normal",
+    "rect",
+    "circle",
+    "line",
+    "polygon",
+    "text",
+    "Box",
+    "print",
+];
+
+/// Names of the functions that the language has.
+pub fn built_in() -> &'static [&'static str] {
+    &BUILT_IN[..33]
+}
+
+/// Whether a called expression is a function of the language.
+pub fn is_built_in(of: &Expr) -> bool {
+    matches!(&of.kind, ExprKind::Name(name) if built_in().contains(&name.as_str()))
+}

@@ -1,0 +1,172 @@
+//! Values of expressions while the compiler translates them.
+
+use super::super::program::Type;
+use std::rc::Rc;
+
+/// A row of the program, before rows are numbered. The highest bits give its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(pub u32);
+
+const KIND: u32 = 0xF000_0000;
+
+impl Slot {
+    const CONSTANT: u32 = 0x1000_0000;
+    const INPUT: u32 = 0x2000_0000;
+    const STATE: u32 = 0x3000_0000;
+    const LIST: u32 = 0x4000_0000;
+
+    pub fn constant(index: usize) -> Slot {
+        Slot(Self::CONSTANT | index as u32)
+    }
+
+    pub fn input(row: u32) -> Slot {
+        Slot(Self::INPUT | row)
+    }
+
+    pub fn state(row: usize) -> Slot {
+        Slot(Self::STATE | row as u32)
+    }
+
+    pub fn list(row: usize) -> Slot {
+        Slot(Self::LIST | row as u32)
+    }
+
+    pub fn temporary(index: usize) -> Slot {
+        Slot(index as u32)
+    }
+
+    pub fn kind(self) -> Kind {
+        let index = (self.0 & !KIND) as usize;
+        match self.0 & KIND {
+            Self::CONSTANT => Kind::Constant(index),
+            Self::INPUT => Kind::Input(index),
+            Self::STATE => Kind::State(index),
+            Self::LIST => Kind::List(index),
+            _ => Kind::Temporary(index),
+        }
+    }
+
+    /// The row `k` rows later.
+    pub fn plus(self, k: usize) -> Slot {
+        Slot(self.0 + k as u32)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Constant(usize),
+    Input(usize),
+    State(usize),
+    /// Element of a list of the program.
+    List(usize),
+    Temporary(usize),
+}
+
+/// Variable, by the function's type instance and its name. Its type is the widest that is assigned.
+pub type Root = (Rc<str>, Rc<str>);
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct List {
+    pub ty: Type,
+    /// Number of elements, or of rows in two dimensions.
+    pub rows: usize,
+    pub columns: Option<usize>,
+    pub place: Place,
+    /// Variable that owns the list.
+    pub root: Option<Root>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    Items(Rc<[Slot]>),
+    /// Consecutive rows.
+    Memory(Slot),
+}
+
+impl List {
+    pub fn len(&self) -> usize {
+        self.rows * self.columns.unwrap_or(1)
+    }
+
+    pub fn of_items(ty: Type, items: Vec<Slot>) -> List {
+        List { ty, rows: items.len(), columns: None, place: Place::Items(items.into()), root: None }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    Number(Slot, Type),
+    List(List),
+    Tuple(Rc<[Value]>),
+    /// Result of a function without a value.
+    Nothing,
+    /// A value with an error that was reported.
+    Bad,
+}
+
+/// Type of a variable.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    Number(Type),
+    List(Type, usize, Option<usize>),
+    Tuple(Vec<Shape>),
+    Nothing,
+}
+
+impl Value {
+    /// Type of the value; `None` if it is bad.
+    pub fn shape(&self) -> Option<Shape> {
+        Some(match self {
+            Value::Number(_, ty) => Shape::Number(*ty),
+            Value::List(list) => Shape::List(list.ty, list.rows, list.columns),
+            Value::Tuple(all) => Shape::Tuple(all.iter().map(Value::shape).collect::<Option<_>>()?),
+            Value::Nothing => Shape::Nothing,
+            Value::Bad => return None,
+        })
+    }
+
+    pub fn is_bad(&self) -> bool {
+        match self {
+            Value::Tuple(all) => all.iter().any(Value::is_bad),
+            value => *value == Value::Bad,
+        }
+    }
+}
+
+impl Shape {
+    /// The widest of two types; `None` if no variable can have both.
+    pub fn join(&self, other: &Shape) -> Option<Shape> {
+        match (self, other) {
+            (Shape::Number(a), Shape::Number(b)) => Some(Shape::Number(widest(*a, *b)?)),
+            (Shape::List(a, rows, columns), Shape::List(b, more, others)) if (rows, columns) == (more, others) => {
+                Some(Shape::List(widest(*a, *b)?, *rows, *columns))
+            }
+            (Shape::Tuple(a), Shape::Tuple(b)) if a.len() == b.len() => {
+                Some(Shape::Tuple(a.iter().zip(b).map(|(a, b)| a.join(b)).collect::<Option<_>>()?))
+            }
+            (Shape::Nothing, Shape::Nothing) => Some(Shape::Nothing),
+            _ => None,
+        }
+    }
+}
+
+/// The wider of two types of numbers. A text has no wider type.
+pub fn widest(a: Type, b: Type) -> Option<Type> {
+    ((a == Type::Text) == (b == Type::Text)).then(|| a.max(b))
+}
+
+/// Describes a type in a message.
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Shape::Number(Type::Bool) => write!(f, "a bool"),
+            Shape::Number(Type::Int) => write!(f, "an integer"),
+            Shape::Number(Type::Float) => write!(f, "a float"),
+            Shape::Number(Type::Text) => write!(f, "a text"),
+            Shape::List(_, rows, None) => write!(f, "a list of {rows} elements"),
+            Shape::List(_, rows, Some(columns)) => write!(f, "a list of {rows} x {columns} elements"),
+            Shape::Tuple(all) => write!(f, "a tuple of {} values", all.len()),
+            Shape::Nothing => write!(f, "no value"),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Operations on lists, and random words.
+
+use super::super::program::{BLOCK, ENV, EPISODE, Instruction, MOST_PASSES, NONE, Op, PASSES, STEP, WORDS};
+use super::run::Run;
+use math::{Simd, rng};
+
+/// Counts an index from the start of a list of `n` elements. The result of an index out of range is `n` or more.
+#[inline(always)]
+fn from_start(index: u32, n: u32) -> u32 {
+    if (index as i32) < 0 { index.wrapping_add(n) } else { index }
+}
+
+impl Run<'_> {
+    /// Position in the memory of a row.
+    #[inline(always)]
+    pub fn row(&self, row: u32) -> usize {
+        let row = row as usize;
+        if row >= self.code.state_at { row.wrapping_add(self.shift) } else { row }
+    }
+
+    /// Whether a lane is in the mask of an instruction.
+    #[inline(always)]
+    fn is_active(&self, mask: u32, lane: usize) -> bool {
+        mask == NONE || self.rows[self.row(mask)][lane] != 0
+    }
+
+    /// Indices in range, from the row `a`. Indices out of range are reported and replaced by 0.
+    #[inline(always)]
+    fn indices(&mut self, at: usize, i: &Instruction) -> [u32; BLOCK] {
+        let (given, n) = (&self.rows[self.row(i.a)], i.n);
+        let (mut found, mut wrong) = ([0; BLOCK], 0);
+        let len = if i.op == Op::Table { self.code.tables[n as usize].len() as u32 } else { n };
+        for lane in 0..BLOCK {
+            let index = from_start(given[lane], len);
+            wrong |= u32::from(index >= len);
+            found[lane] = if index < len { index } else { 0 };
+        }
+        if wrong != 0 {
+            self.report_indices(at, i, len);
+        }
+        found
+    }
+
+    #[cold]
+    fn report_indices(&mut self, at: usize, i: &Instruction, len: u32) {
+        for lane in 0..BLOCK {
+            let given = self.rows[self.row(i.a)][lane];
+            if from_start(given, len) >= len && self.is_active(i.mask, lane) {
+                self.faults.report(lane, at, given);
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn index(&mut self, at: usize, i: &Instruction) {
+        let (found, d) = (self.indices(at, i), self.row(i.d));
+        self.rows[d] = found;
+    }
+
+    #[inline(always)]
+    pub fn gather(&mut self, at: usize, i: &Instruction) {
+        let (found, d, base) = (self.indices(at, i), self.row(i.d), self.row(i.b));
+        for lane in 0..BLOCK {
+            self.rows[d][lane] = self.rows[base + found[lane] as usize][lane];
+        }
+    }
+
+    #[inline(always)]
+    pub fn table(&mut self, at: usize, i: &Instruction) {
+        let (found, d) = (self.indices(at, i), self.row(i.d));
+        let (table, row) = (&self.code.tables[i.n as usize][..], &mut self.rows[d]);
+        for lane in 0..BLOCK {
+            row[lane] = table[found[lane] as usize];
+        }
+    }
+
+    #[inline(always)]
+    pub fn scatter(&mut self, at: usize, i: &Instruction) {
+        let (found, base, value) = (self.indices(at, i), self.row(i.b), self.row(i.c));
+        if i.mask == NONE {
+            for lane in 0..BLOCK {
+                self.rows[base + found[lane] as usize][lane] = self.rows[value][lane];
+            }
+            return;
+        }
+        let mask = self.row(i.mask);
+        for lane in 0..BLOCK {
+            if self.rows[mask][lane] != 0 {
+                self.rows[base + found[lane] as usize][lane] = self.rows[value][lane];
+            }
+        }
+    }
+
+    /// Writes the row `from` to the row `to`, where the mask is set.
+    #[inline(always)]
+    pub fn store<S: Simd>(&mut self, s: S, from: usize, to: usize, mask: u32) {
+        if mask == NONE {
+            self.rows[to] = self.rows[from];
+            return;
+        }
+        let mask = self.row(mask);
+        for l in (0..BLOCK).step_by(S::LANES) {
+            let (x, y, m) = (s.load_u(&self.rows[from][l..]), s.load_u(&self.rows[to][l..]), s.load_u(&self.rows[mask][l..]));
+            s.store_u(s.xor_u(y, s.and_u(s.xor_u(x, y), m)), &mut self.rows[to][l..]);
+        }
+    }
+
+    /// Counts a pass of the lanes in a loop's mask.
+    #[inline(always)]
+    pub fn pass(&mut self, at: usize, i: &Instruction) {
+        let (mask, passes) = (self.row(i.d), PASSES as usize);
+        let mut most = 0;
+        for lane in 0..BLOCK {
+            let count = self.rows[passes][lane] + (self.rows[mask][lane] & 1);
+            self.rows[passes][lane] = count;
+            most = most.max(count);
+        }
+        if most > MOST_PASSES {
+            for lane in 0..BLOCK {
+                if self.rows[passes][lane] > MOST_PASSES && self.rows[mask][lane] != 0 {
+                    self.rows[mask][lane] = 0;
+                    self.faults.report(lane, at, 0);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub fn is_constant(&self, row: u32) -> bool {
+        (self.code.constants_at..self.code.state_at).contains(&(row as usize))
+    }
+
+    /// Writes the random words with the numbers in the row `a`. `block` is the number of the block in the rows [`WORDS`].
+    #[inline(always)]
+    pub fn word<S: Simd>(&mut self, s: S, i: &Instruction, block: &mut u32) {
+        let (number, d) = (self.row(i.a), self.row(i.d));
+        if self.is_constant(i.a) {
+            let number = self.rows[number][0];
+            if *block != number / 4 {
+                *block = number / 4;
+                self.words(s, *block);
+            }
+            self.rows[d] = self.rows[(WORDS + number % 4) as usize];
+            return;
+        }
+        for l in (0..BLOCK).step_by(S::LANES) {
+            let number = s.load_u(&self.rows[number][l..]);
+            let words = rng::threefry(s, self.key, self.counter(s, l, s.shr_u(number, 2)));
+            let k = s.and_u(number, s.splat_u(3));
+            let mut word = words[0];
+            for w in 1..4 {
+                word = s.select_u(s.eq_u(k, s.splat_u(w as u32)), words[w], word);
+            }
+            s.store_u(word, &mut self.rows[d][l..]);
+        }
+    }
+
+    #[inline(always)]
+    fn counter<S: Simd>(&self, s: S, l: usize, block: S::U) -> [S::U; 4] {
+        let [env, episode, step] = [ENV, EPISODE, STEP].map(|row| s.load_u(&self.rows[row as usize][l..]));
+        [env, episode, step, block]
+    }
+
+    #[inline(always)]
+    fn words<S: Simd>(&mut self, s: S, block: u32) {
+        for l in (0..BLOCK).step_by(S::LANES) {
+            let words = rng::threefry(s, self.key, self.counter(s, l, s.splat_u(block)));
+            for w in 0..4 {
+                s.store_u(words[w], &mut self.rows[WORDS as usize + w][l..]);
+            }
+        }
+    }
+}
