@@ -53,9 +53,10 @@ def flat(value):
 
 def text(value):
     if isinstance(value, float):
+        value = f32(value)
         for digits in range(1, 10):
             short = f"{value:.{digits}g}"
-            if f32(float(short)) == f32(value):
+            if f32(float(short)) == value:
                 return short
     return str(int(value))
 

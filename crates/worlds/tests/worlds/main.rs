@@ -15,6 +15,8 @@ mod lunar_lander;
 mod many;
 mod poles;
 mod recorded;
+mod script_fleet;
+mod script_golden;
 #[cfg(not(target_arch = "wasm32"))]
 mod script_messages;
 #[cfg(not(target_arch = "wasm32"))]

@@ -1,0 +1,95 @@
+//! Templates and random programs of user environments, compared with plain Python (tests/golden/script_worlds.py, script_programs.py).
+
+use super::script_fleet::{TEMPLATES, Worlds, compiled};
+use math::Isa;
+use testkit::test;
+use worlds::control::Vector;
+use worlds::control::script::World;
+
+const TEMPLATE_STEPS: &str = include_str!("../../../../tests/golden/script_worlds.txt");
+
+fn numbers(text: &str) -> Vec<f64> {
+    text.split_whitespace().map(|number| number.parse().unwrap()).collect()
+}
+
+/// Checks that numbers agree with those of Python. Whole numbers agree exactly unless `most` permits a rounding error of floats.
+fn agree(found: &[f64], expected: &[f64], most: f64, context: &str) {
+    assert_eq!(found.len(), expected.len(), "{context}");
+    for (k, (found, expected)) in found.iter().zip(expected).enumerate() {
+        let error = (found - expected).abs() / expected.abs().max(1.0);
+        assert!(error <= most, "{context}: number {k} is {found}, expected {expected}");
+    }
+}
+
+fn wide(x: &[f32]) -> Vec<f64> {
+    x.iter().map(|x| f64::from(*x)).collect()
+}
+
+/// Checks a line `reset ENV EPISODE | state | observation | mask`. Returns this environment alone.
+fn check_reset(world: &World, isa: Isa, head: &[f64], parts: &[Vec<f64>], context: &str) -> Worlds {
+    let mut worlds = Worlds::new(world, isa, 7, head[0] as u32, 1);
+    (0..head[1] as u32).for_each(|_| worlds.fleet.begin(0));
+    agree(&worlds.attributes(0), &parts[0], 1e-6, context);
+    agree(&wide(&worlds.shown(0)), &parts[1], 2e-6, context);
+    agree(&wide(&worlds.permitted(0)), &parts[2], 0.0, context);
+    worlds
+}
+
+/// Checks a line `step ENV EPISODE STEP | state before | action | reward over | state after | observation | mask`.
+fn check_step(worlds: &mut Worlds, head: &[f64], parts: &[Vec<f64>], context: &str) {
+    let (env, episode, steps) = (0, head[1] as u32, head[2] as u32);
+    worlds.set(env, &parts[0], steps, episode);
+    let action: Vec<f32> = parts[1].iter().map(|x| *x as f32).collect();
+    worlds.act(env, &action);
+    worlds.step();
+    let over = parts[2][1] != 0.0;
+    let limit = worlds.fleet.world().meta.limit;
+    let truncated = steps + 1 == limit;
+    let expected = if over || truncated { u32::from(over) | u32::from(truncated) << 1 | (steps + 1) << 2 } else { 0 };
+    assert_eq!(worlds.ended[env], expected, "{context}");
+    agree(&[worlds.rewards[env].into()], &parts[2][..1], 5e-6, context);
+    agree(&wide(&worlds.reached(env)), &parts[4], 5e-6, context);
+    if expected == 0 {
+        agree(&worlds.attributes(env), &parts[3], 5e-6, context);
+        agree(&wide(&worlds.permitted(env)), &parts[5], 0.0, context);
+        assert_eq!(worlds.saved(env).1, steps + 1, "{context}");
+    } else {
+        assert_eq!((worlds.saved(env).1, worlds.saved(env).2), (0, episode + 1), "{context}");
+    }
+}
+
+#[test]
+fn templates_agree_with_python_step_by_step() {
+    for isa in Isa::available() {
+        let mut worlds = Worlds::new(&compiled(TEMPLATES[0].1), isa, 7, 0, 1);
+        let (mut name, mut checked) = ("", 0);
+        for line in TEMPLATE_STEPS.lines() {
+            let (head, rest) = line.split_once(" | ").unwrap_or((line, ""));
+            let (kind, head) = head.split_once(' ').unwrap();
+            let parts: Vec<Vec<f64>> = rest.split('|').map(numbers).collect();
+            let context = format!("{name} on {}: {kind} {head}", isa.name());
+            match kind {
+                "=" => {
+                    name = head;
+                    let text = TEMPLATES.iter().find(|(of, _)| of == &name).unwrap().1;
+                    worlds = Worlds::new(&compiled(text), isa, 7, 0, 1);
+                }
+                "attributes" => {
+                    let all = &worlds.fleet.world().attributes;
+                    let found: Vec<&str> = all.iter().map(|attribute| attribute.name.as_str()).collect();
+                    assert_eq!(found.join(" "), head, "{context}");
+                }
+                "reset" => {
+                    let world = worlds.fleet.world().clone();
+                    worlds = check_reset(&world, isa, &numbers(head), &parts, &context);
+                }
+                _ => {
+                    checked += 1;
+                    check_step(&mut worlds, &numbers(head), &parts, &context);
+                }
+            }
+            assert_eq!(worlds.fault(), None, "{context}");
+        }
+        assert!(checked > 400, "{checked}");
+    }
+}
