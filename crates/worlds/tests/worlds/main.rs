@@ -15,8 +15,12 @@ mod lunar_lander;
 mod many;
 mod poles;
 mod recorded;
+#[cfg(not(target_arch = "wasm32"))]
+mod script_checks;
 mod script_fleet;
 mod script_golden;
+#[cfg(not(target_arch = "wasm32"))]
+mod script_lanes;
 #[cfg(not(target_arch = "wasm32"))]
 mod script_messages;
 #[cfg(not(target_arch = "wasm32"))]

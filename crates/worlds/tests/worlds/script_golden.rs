@@ -93,3 +93,65 @@ fn templates_agree_with_python_step_by_step() {
         assert!(checked > 400, "{checked}");
     }
 }
+
+const PROGRAMS: &str = include_str!("../../../../tests/golden/script_programs.txt");
+
+/// A random program with its results in Python.
+struct Program {
+    number: String,
+    text: String,
+    results: Vec<String>,
+}
+
+/// Reads the programs, and inserts the parts that they have in common.
+fn programs(text: &str) -> Vec<Program> {
+    let (parts, rest) = text.split_once("\n= ").unwrap();
+    let parts: Vec<(&str, &str)> = parts.split('#').skip(1).map(|part| part.split_once('\n').unwrap()).collect();
+    let program = |text: &str| {
+        let (number, text) = text.split_once('\n').unwrap();
+        let (code, results) = text.split_at(text.find("#observe").unwrap() + "#observe\n".len());
+        let mut code = code.to_owned();
+        for (name, part) in &parts {
+            code = code.replace(&format!("#{name}"), part);
+        }
+        Program { number: number.into(), text: code, results: results.lines().map(String::from).collect() }
+    };
+    rest.split("\n= ").map(program).collect()
+}
+
+/// Runs a program like Python and compares each step.
+fn check_program(program: &Program, isa: Isa) {
+    let mut worlds = Worlds::new(&compiled(&program.text), isa, 7, 0, 2);
+    let mut before = [false; 2];
+    for result in &program.results {
+        let parts: Vec<Vec<f64>> = result.split('|').map(numbers).collect();
+        let context = format!("program {} on {}: {result}\n{}", program.number, isa.name(), program.text);
+        let [env, step, action] = [0, 1, 2].map(|k| parts[0][k]);
+        let env = env as usize;
+        if env == 1 && !std::mem::replace(&mut before[1], true) {
+            // The steps of environment 0 have also stepped this one.
+            worlds.fleet.reset(7, 0);
+        }
+        worlds.act(env, &[action as f32]);
+        worlds.step();
+        assert_eq!(worlds.fault().filter(|fault| fault.env == env as u32), None, "{context}");
+        let over = parts[1][1] != 0.0;
+        assert_eq!(worlds.ended[env], if over { 1 | (step as u32 + 1) << 2 } else { 0 }, "{context}");
+        agree(&[worlds.rewards[env].into()], &parts[1][..1], 1e-4, &context);
+        if parts.len() > 3 {
+            agree(&wide(&worlds.reached(env)), &parts[3], 1e-4, &context);
+        }
+        if !over {
+            agree(&worlds.attributes(env), &parts[2], 1e-4, &context);
+        }
+    }
+}
+
+#[test]
+fn random_programs_agree_with_python() {
+    let programs = programs(PROGRAMS);
+    assert_eq!(programs.len(), 200);
+    for program in &programs {
+        check_program(program, Isa::best());
+    }
+}

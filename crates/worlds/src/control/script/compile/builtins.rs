@@ -3,7 +3,7 @@
 use super::super::ast::{Expr, ExprKind};
 use super::super::error::Span;
 use super::super::program::{Instruction, Op, ShapeRows, Type};
-use super::lower::Lower;
+use super::lower::{DRAWN, Lower};
 use super::scope::Variable;
 use super::values::{Shape, Slot, Value};
 
@@ -179,7 +179,7 @@ impl<'a> Lower<'a> {
 
     /// The next random word of the call.
     fn word(&mut self) -> Slot {
-        let drawn: Variable = (0, "draws of words".into());
+        let drawn: Variable = (0, DRAWN.into());
         let number = self.slot_of(&drawn).unwrap_or_else(|| self.int(0));
         let word = self.shared(Instruction { op: Op::Word, a: number.0, ..Instruction::NOTHING });
         let one = self.int(1);

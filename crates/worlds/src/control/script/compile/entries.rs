@@ -101,9 +101,6 @@ impl<'a> Lower<'a> {
                 let (reward, over) = (self.number_in(pair[0].clone(), span), self.number_in(pair[1].clone(), span));
                 let (Some((reward, ty)), Some((over, of))) = (reward, over) else { return self.nothing() };
                 let reward = self.widen(reward, ty, Type::Float);
-                if ty == Type::Float {
-                    self.check_finite(reward);
-                }
                 [reward, self.truth(over, of)]
             }
             Some(value) if !value.is_bad() => {
@@ -126,11 +123,7 @@ impl<'a> Lower<'a> {
         match self.method("observe", Vec::new()) {
             Some(Value::List(list)) if list.columns.is_none() && list.len() <= LONGEST_OBSERVATION && list.ty != Type::Text => {
                 for (slot, ty) in self.numbers(&list) {
-                    let slot = self.widen(slot, ty, Type::Float);
-                    if ty == Type::Float {
-                        self.check_finite(slot);
-                    }
-                    observation.push(slot);
+                    observation.push(self.widen(slot, ty, Type::Float));
                 }
             }
             Some(value) if !value.is_bad() => {

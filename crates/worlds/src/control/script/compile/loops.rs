@@ -4,7 +4,7 @@ use super::super::ast::{Expr, ExprKind, Statement};
 use super::super::error::Span;
 use super::super::program::{Instruction, Op, Type};
 use super::lists::Index;
-use super::lower::{Level, Lower};
+use super::lower::{DRAWN, Level, Lower};
 use super::scope::{Bound, Loop, Variable};
 use super::survey::{self, Effects};
 use super::values::{List, Place, Root, Shape, Slot, Value};
@@ -288,7 +288,7 @@ impl<'a> Lower<'a> {
         let mut all: Vec<Variable> = effects.locals.iter().map(|name| self.local(name)).collect();
         all.extend(effects.attributes.iter().map(|name| (0, Rc::from(*name))));
         if effects.draws {
-            all.push((0, "draws of words".into()));
+            all.push((0, DRAWN.into()));
         }
         if effects.returns {
             all.push(self.local("return"));

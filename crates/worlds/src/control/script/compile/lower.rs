@@ -16,6 +16,9 @@ const MOST_WORK: usize = 2_000_000;
 /// Largest number of expressions that the compiler visits for a program.
 const MOST_VISITS: usize = 400_000;
 
+/// Variable with the number of random words that a call has drawn.
+pub const DRAWN: &str = "draws of words";
+
 /// Data that the programs of a file share.
 #[derive(Default)]
 pub struct Pool {
@@ -130,6 +133,8 @@ impl<'a> Lower<'a> {
         self.visits = 0;
         self.pure = None;
         self.drawing = false;
+        let none = self.int(0);
+        self.bind((0, DRAWN.into()), Value::Number(none, Type::Int));
     }
 
     /// Reports an error and returns a bad value. A place has one error.

@@ -1,7 +1,7 @@
 //! Variables and their values along the paths of a program.
 
 use super::super::error::Span;
-use super::super::program::{Instruction, Op};
+use super::super::program::{Attribute, Instruction, Op, Type};
 use super::lower::{Level, Lower};
 use super::outline::Definition;
 use super::values::{List, Place, Root, Shape, Slot, Value};
@@ -195,7 +195,7 @@ impl<'a> Lower<'a> {
         let fault = match &shape {
             Shape::Nothing => Some("this function returns no value; write `return` with a value in it".to_owned()),
             Shape::Tuple(_) => Some(format!("`self.{name}` cannot be a tuple; write a list in square brackets")),
-            Shape::Number(ty) | Shape::List(ty, ..) if *ty == super::super::program::Type::Text => {
+            Shape::Number(ty) | Shape::List(ty, ..) if *ty == Type::Text => {
                 Some(format!("`self.{name}` cannot be a text; assign a number, and write the text in `draw`"))
             }
             _ => None,
@@ -209,13 +209,13 @@ impl<'a> Lower<'a> {
         let row = self.attribute_row(name, &shape);
         let value = match value {
             Value::Number(slot, ty) => {
-                if ty == super::super::program::Type::Float {
+                if ty == Type::Float {
                     self.check_finite(slot);
                 }
                 Value::Number(slot, ty)
             }
             Value::List(list) => {
-                if let (super::super::program::Type::Float, Place::Items(items)) = (list.ty, &list.place) {
+                if let (Type::Float, Place::Items(items)) = (list.ty, &list.place) {
                     items.iter().for_each(|item| self.check_finite(*item));
                 }
                 self.write_rows(row, &list);
@@ -228,7 +228,6 @@ impl<'a> Lower<'a> {
 
     /// First row of an attribute in the state. A new attribute receives rows.
     pub fn attribute_row(&mut self, name: &str, shape: &Shape) -> Slot {
-        use super::super::program::{Attribute, Type};
         let (ty, len, columns, is_list) = match shape {
             Shape::Number(ty) => (*ty, 1, None, false),
             Shape::List(ty, rows, columns) => (*ty, rows * columns.unwrap_or(1), *columns, true),

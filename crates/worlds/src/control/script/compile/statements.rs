@@ -2,6 +2,7 @@
 
 use super::super::ast::{Arithmetic, Expr, ExprKind, Statement, StatementKind};
 use super::super::error::Span;
+use super::super::program::{Op, Type};
 use super::lists::Index;
 use super::lower::{Level, Lower};
 use super::survey;
@@ -39,7 +40,7 @@ impl<'a> Lower<'a> {
             let (after, env) = self.region(Level::If(live), |lower| lower.block(rest));
             let alive = !self.is_false(after);
             self.merge(live, env, alive, false);
-            return self.op(super::super::program::Op::And, &[live, after]);
+            return self.op(Op::And, &[live, after]);
         }
         self.bool(true)
     }
@@ -105,7 +106,7 @@ impl<'a> Lower<'a> {
         };
         let alive = [then_live, other_live].map(|live| !self.is_false(live));
         self.merge(condition, then, alive[0], alive[1]);
-        self.op(super::super::program::Op::Select, &[condition, then_live, other_live])
+        self.op(Op::Select, &[condition, then_live, other_live])
     }
 
     fn assign(&mut self, targets: &'a [Expr], value: &'a Expr) {
@@ -216,6 +217,18 @@ impl<'a> Lower<'a> {
         self.write(&place, value, target.span);
     }
 
+    /// Reports rewards and observations that are not finite.
+    fn check_result(&mut self, value: &Value) {
+        match value {
+            Value::Number(slot, Type::Float) => self.check_finite(*slot),
+            Value::List(List { ty: Type::Float, place: Place::Items(items), .. }) => {
+                items.iter().for_each(|item| self.check_finite(*item));
+            }
+            Value::Tuple(all) => all.iter().for_each(|value| self.check_result(value)),
+            _ => {}
+        }
+    }
+
     fn give(&mut self, expr: Option<&'a Expr>, span: Span) {
         let mut value = expr.map_or(Value::Nothing, |expr| self.expr(expr));
         if let (Value::List(list), Some(expr)) = (&value, expr) {
@@ -239,10 +252,13 @@ impl<'a> Lower<'a> {
         let joined = shape.and_then(|shape: Shape| self.join(&root, &shape, span));
         let value = joined.map_or(Value::Bad, |shape| self.convert(&value, &shape));
         self.line = span.line;
+        if self.frames.len() == 1 {
+            self.check_result(&value);
+        }
         let variable = self.local("return");
         self.bind(variable, value);
         let left: Vec<_> = self.frames.last().iter().flat_map(|frame| frame.loops.iter().map(|of| of.left.clone())).collect();
-        let yes = Value::Number(self.bool(true), super::super::program::Type::Bool);
+        let yes = Value::Number(self.bool(true), Type::Bool);
         for name in left {
             let variable = (self.frame(), name);
             self.bind(variable, yes.clone());

@@ -1,0 +1,189 @@
+//! Messages of the checker for files that the parser accepts.
+
+use super::script_fleet::{OBSERVE, compiled, file};
+use worlds::control::script::program::Type;
+use worlds::control::script::{Choice, compile};
+
+/// Returns the errors of a text as `line:column message`.
+fn errors(text: &str) -> Vec<String> {
+    let problems = compile(text).err().unwrap_or_default();
+    problems.iter().map(|problem| format!("{}:{} {}", problem.span.line, problem.span.column, problem.message)).collect()
+}
+
+/// Checks that a file has one error, with the parts of its message, which `…` separates.
+fn check(text: &str, expected: &str) {
+    let found = errors(text);
+    assert_eq!(found.len(), 1, "{text}\n{found:#?}");
+    let mut rest = found[0].as_str();
+    for (k, part) in expected.split('…').enumerate() {
+        let at = rest.find(part).unwrap_or_else(|| panic!("{text}\nfound: {}\nexpected: {expected}", found[0]));
+        assert!(k > 0 || at == 0, "{text}\nfound: {}\nexpected: {expected}", found[0]);
+        rest = &rest[at + part.len()..];
+    }
+}
+
+/// Checks a body of `step`, which begins in line 7 and column 9.
+fn check_step(body: &str, expected: &str) {
+    check(&file("self.x = 0\nself.y = 0.5", &format!("{body}\nreturn 0.0, False"), OBSERVE), expected);
+}
+
+#[test]
+fn names_and_types_have_a_correction() {
+    for (body, expected) in [
+        ("a = b", "7:13 there is no variable `b`; assign it before"),
+        ("width = 3\na = widht", "8:13 there is no variable `widht`; write `width`"),
+        ("a = self.z", "7:18 there is no attribute `self.z`; assign it in `reset`"),
+        ("self.speed = self.x\na = self.sped", "7:14 `reset` does not assign `self.speed`"),
+        ("a = x", "7:13 `x` is an attribute; write `self.x`"),
+        ("a = step", "7:13 `step` is a method; write `self.step(…)`"),
+        ("a = sqrt", "7:13 `sqrt` is a function; write its arguments in brackets"),
+        ("a = self", "7:13 `self` has attributes and methods only"),
+        ("a = action.x", "7:13 only `self` has attributes"),
+        ("a = sqr(3)", "7:13 there is no function `sqr`; write `sqrt(…)`"),
+        ("a = observe()", "7:13 `observe` is a method; write `self.observe(…)`"),
+        ("a = self.obs()", "7:18 there is no method `obs`"),
+        ("a = b\nb = 3", "7:13 `b` has no value yet"),
+        ("if self.x > 0:\n    a = 1\nb = a", "9:13 `a` has no value on some paths"),
+        ("for i in range(self.x):\n    a = i\nb = a", "9:13 `a` has no value on some paths"),
+        ("for i in range(3):\n    if i == self.x:\n        break\n    a = i\nb = a", "11:13 `a` has no value on some paths"),
+        ("a = 1\na = [1, 2]", "8:9 `a` is an integer at another place, and a list of 2 elements here"),
+        ("a = [1, 2]\na = [1, 2, 3]", "8:9 `a` is a list of 2 elements at another place, and a list of 3 elements here"),
+        ("self.x = [1, 2]", "7:14 `x` is an integer at another place, and a list of 2 elements here"),
+        ("a = [1, 2] + 3", "7:13 lists are joined by `a + b`"),
+        ("a = [1, 2] - [1]", "7:13 an operator works on numbers, not on lists"),
+        ("a = [1, 2]\nb = a", "8:13 a list has one name; write `a[:]`"),
+        ("a = [1, 2] > 3", "7:13 a number is needed here, and this is a list of 2 elements"),
+        ("if [1, 2]:\n    pass", "7:12 a number is needed here, and this is a list"),
+        ("a = 1, 2\nb = a + 1", "8:13 a number is needed here, and this is a tuple of 2 values"),
+        ("a, b = 1, 2, 3", "7:9 the right side has 3 values for 2 targets"),
+        ("a, b = 3", "7:9 2 targets need as many values, and the right side is an integer"),
+        ("a = [1, 2][0.5]", "7:20 an integer is needed here, and this is a float"),
+        ("a = [1, 2][2]", "7:20 the index 2 is outside of the list, which has 2 elements; use -2 to 1"),
+        ("a = [1, 2][0][0]", "7:13 the list has one dimension; write one index"),
+        ("a = 3\nb = a[0]", "8:13 an index needs a list, and this is an integer"),
+        ("a = [[1, 2], [3, 4]]\na[0] = 5", "8:9 the list has two dimensions, with 2 columns; write two indices"),
+        ("a = [1, [2, 3]]", "7:13 the elements of a list have one type"),
+        ("a = [0] * self.x", "7:13 the length of a list is constant"),
+        ("a = [0] * 5000", "7:13 a list has 1 to 4096 elements, and this one has 5000"),
+        ("a = [i for i in range(self.x)]", "7:13 the length of a list is constant"),
+        ("for i in 3:\n    pass", "7:18 a loop needs a list or a range, and this is an integer"),
+        ("for i in range(0, 9, self.x):\n    pass", "7:18 the step of this range is not constant"),
+        ("for i in range(0, 9, 0):\n    pass", "7:18 the step of this range is 0"),
+        ("a = 2 ** self.x", "7:13 a power of integers needs a constant exponent"),
+        ("a = sqrt(1, 2)", "7:13 `sqrt` has 2 arguments; write one number"),
+        ("a = clip(1, 2)", "7:13 `clip` has 2 arguments; write `clip(x, low, high)`"),
+        ("a = range(3)", "7:13 `range` is possible in `for` only"),
+        ("a = \"red\" + 1", "7:13 a number is needed here, and this is a text"),
+        ("self.x = \"red\"", "7:14 `self.x` cannot be a text"),
+        ("a = self.reset()", "7:9 this function returns no value"),
+        ("self.step(1)", "7:9 `step` calls itself"),
+        ("rect(0, 0, 1, 1, \"red\")", "7:9 `rect` draws a shape, which is possible in `draw` only"),
+        ("self.x", "7:9 this value has no effect"),
+        ("a = 1 if self.x > 0 else [1]", "7:13 the two values are an integer and a list of 1 elements"),
+        ("a = 1 in 2", "7:18 `in` needs a list"),
+        ("a = min(3)", "7:13 `min` needs two or more numbers, or a list"),
+        ("a = len(3)", "7:17 `len` needs a list"),
+        ("a = [1, 2]\na += [3]", "8:9 a list has a fixed length"),
+    ] {
+        check_step(body, expected);
+    }
+}
+
+#[test]
+fn parts_of_a_file_have_a_correction() {
+    let (reset, step) = ("self.x = 0\nself.y = 0", "return 0.0, False");
+    let good = file(reset, step, OBSERVE);
+    let after = |more: &str| format!("{good}{more}");
+    let with = |from: &str, to: &str| good.replacen(from, to, 1);
+    for (text, expected) in [
+        ("x = 1\n".to_owned(), "1:1 the file has no class; write `class World:`"),
+        (format!("{good}\nclass B:\n    pass\n"), "11:7 a file has one class"),
+        (format!("{good}\nfor i in range(3):\n    pass\n"), "11:1 outside of functions and the class, a file has constants only"),
+        (format!("x = f()\n{good}"), "1:5 there is no function `f`"),
+        (format!("x = 1 // 0\n{good}"), "1:5 this constant cannot be computed"),
+        (format!("x = uniform(0, 1)\n{good}"), "1:5 random numbers cannot be drawn outside of methods"),
+        (with("    actions = 3\n", ""), "1:7 the class has no attribute `actions`"),
+        (with("actions = 3", "actions = 0"), "2:15 `actions` is the number of choices"),
+        (with("actions = 3", "actions = Box(2, 1.0, 1.0)"), "2:15 `actions` is the number of choices, or a box"),
+        (with("actions = 3", "actions = 3\n    limit = 0"), "3:13 `limit` is a number of steps from 1 to 1000000"),
+        (with("actions = 3", "actions = 3\n    keys = {\"a\": 3}"), "3:18 the action of a key is an integer from 0 to 2"),
+        (with("actions = 3", "actions = 3\n    names = [1, 2]"), "3:13 `names` has the names of the choices"),
+        (with("actions = 3", "actions = 3\n    size = 3"), "3:12 `size` is the width and the height"),
+        (with("actions = 3", "actions = 3\n    x = 3"), "5:14 `x` is a constant of the class"),
+        (with("def reset(self)", "def begin(self)"), "1:7 the class has no method `reset`; write `def reset(self):`"),
+        (with("def step(self, action)", "def step(self)"), "6:9 `step` has other parameters; write `def step(self, action):`"),
+        (with("self.x = 0", "if self.y > 0:\n            self.x = 0"), "4:17 `self.y` has no value yet"),
+        (with("self.x = 0", "if randint(0, 2) > 0:\n            self.x = 0"), "5:18 some paths through `reset` do not assign `self.x`"),
+        (with("return 0.0, False", "return 0.0"), "6:9 `step` returns a float; write `return reward, over`"),
+        (with("return 0.0, False", "if action > 0:\n            return 0.0, False"), "6:9 some paths through `step` return no value"),
+        (with("return 0.0, False", "pass"), "6:9 `step` returns no value"),
+        (with("return [self.x, self.y]", "return self.x"), "8:9 `observe` returns an integer; return a list"),
+        (with("return [self.x, self.y]", "self.x = 1\n        return [1]"), "9:14 `observe` changes no attribute"),
+        (with("return [self.x, self.y]", "return [randint(0, 3)]"), "9:17 `observe` draws no random numbers"),
+        (
+            after("    def mask(self):\n        return [True, False]\n"),
+            "10:9 `mask` returns a list of 2 elements; return a list of 3 bools",
+        ),
+        (
+            after("    def draw(self):\n        rect(0, 0, 1, 1, \"rde\")\n"),
+            "11:26 `rde` is not a colour; write another, for example `\"red\"`",
+        ),
+        (after("    def draw(self):\n        polygon([0, 0, 1, 1], \"red\")\n"), "11:17 a polygon needs a list of x and y"),
+        (after("    def f(self):\n        return g(3)\n"), "11:16 there is no function `g`"),
+        (after("    def f():\n        return 3\n"), "10:9 the first parameter of a method is `self`; write `def f(self):`"),
+        (after("    def reset(self):\n        pass\n"), "10:9 there are two functions `reset`"),
+        (format!("a = [1, 2]\n{}", with("return 0.0, False", "a[0] = 3\n        return 0.0, False")), "8:9 `a` is a constant; copy it"),
+        (
+            format!("def f(x):\n    if x > 0:\n        return 1\n\n{}", with("return 0.0", "return f(action)")),
+            "1:5 some paths through `f` return no value",
+        ),
+        (
+            format!("def f(x):\n    return g(x)\n\ndef g(x):\n    return f(x)\n\n{}", with("return 0.0", "return f(action)")),
+            "5:12 `f` calls itself, perhaps through other functions",
+        ),
+        (format!("def f(x):\n    return x\n\n{}", with("return 0.0", "return f(1, 2)")), "10:16 `f` has 1 parameters, and this call has 2"),
+    ] {
+        check(&text, expected);
+    }
+}
+
+#[test]
+fn several_errors_are_reported_in_order() {
+    let found = errors(&file("self.x = a\nself.y = 0", "b = c\nself.z = 1\nreturn d, False", OBSERVE));
+    let places: Vec<&str> = found.iter().map(|error| error.split(' ').next().unwrap()).collect();
+    assert_eq!(places, ["4:18", "7:13", "8:14", "9:16"], "{found:#?}");
+    let many: String = (0..50).map(|k| format!("a{k} = none{k}\n")).collect();
+    assert_eq!(errors(&file("self.x = 0\nself.y = 0", &format!("{many}return 0.0, False"), OBSERVE)).len(), 20);
+}
+
+#[test]
+fn programs_have_a_largest_size() {
+    let calls: String = (0..40).map(|k| format!("def f{k}(x):\n    return f{}(x) + f{}(x + 1)\n\n", k + 1, k + 1)).collect();
+    let text = format!("{calls}def f40(x):\n    return x\n\n{}", file("self.x = 0\nself.y = 0", "return f0(action), False", OBSERVE));
+    assert!(errors(&text)[0].contains("make the program too large"), "{:?}", errors(&text));
+    let loops = "for i in range(300):\n    for j in range(300):\n        for k in range(300):\n            self.x = (self.x + i * j) % 7";
+    let text = file("self.x = 0\nself.y = 0", &format!("{loops}\nreturn 0.0, False"), OBSERVE);
+    assert!(errors(&text)[0].contains("make the program too large"), "{:?}", errors(&text));
+}
+
+#[test]
+fn types_are_the_widest_assigned() {
+    let reset = "self.x = 1\nself.y = False\nself.a = [0] * 4\nself.b = [[True] * 3 for i in range(2)]\nself.c = 0";
+    let step = "self.x += 0.5\nself.y = action\nself.a[action] = 0.5\nfill(self.b)\nfor i in range(3):\n    self.c = self.c + 1\nreturn self.x, self.c > 4";
+    let world = compiled(&format!("def fill(grid):\n    grid[0][1] = 7\n\n{}", file(reset, step, OBSERVE)));
+    let types: Vec<(&str, Type, usize)> = world.attributes.iter().map(|of| (of.name.as_str(), of.ty, of.len)).collect();
+    let expected = [("a", Type::Float, 4), ("b", Type::Int, 6), ("c", Type::Int, 1), ("x", Type::Float, 1), ("y", Type::Int, 1)];
+    assert_eq!(types, expected);
+    assert_eq!((world.observation_len(), world.mask_len(), world.action_len()), (2, 0, 1));
+    assert_eq!(world.state_len(), 4 + 12 + 2 + 1 + 2);
+}
+
+#[test]
+fn class_attributes_describe_the_environment() {
+    let text = file("self.x = 0\nself.y = 0", "return 0.0, False", OBSERVE);
+    let declared = "actions = Box(2, -1.0, 2)\n    limit = 7\n    solved = -3\n    keys = {\"a\": [0.5, 1]}\n    speed = 2.5 * n";
+    let meta = compiled(&format!("\"\"\"Doc.\"\"\"\nwidth, height, n = 4, 6, 2\n{}", text.replace("actions = 3", declared))).meta;
+    assert_eq!((meta.doc.as_str(), meta.actions), ("Doc.", Choice::Box { count: 2, low: -1.0, high: 2.0 }));
+    assert_eq!((meta.limit, meta.solved, meta.size), (7, Some(-3.0), [4.0, 6.0]));
+    assert_eq!((meta.keys, meta.names), (vec![("a".to_owned(), vec![0.5, 1.0])], vec![]));
+}

@@ -1,0 +1,291 @@
+//! Environments of user files: equal bits on every instruction set and for every grouping, saved states, errors of lanes, and memory.
+
+use super::script_fleet::{OBSERVE, TEMPLATES, Worlds, compiled, file};
+use math::Isa;
+use worlds::control::Vector;
+use worlds::control::script::compile;
+
+/// Rewards and ends of all steps, and the states after them.
+type Played = (Vec<u32>, Vec<u32>, Vec<(Vec<u32>, u32, u32)>);
+
+fn play(worlds: &mut Worlds, first: u32, turns: std::ops::Range<u32>) -> Played {
+    let count = worlds.fleet.count();
+    let mut played: Played = Default::default();
+    for turn in turns {
+        worlds.act_randomly(first, turn);
+        worlds.step();
+        played.0.extend(worlds.rewards[..count].iter().map(|reward| reward.to_bits()));
+        played.1.extend(&worlds.ended[..count]);
+    }
+    let saved = |env| {
+        let (state, steps, episodes) = worlds.saved(env);
+        (state.into_iter().chain(worlds.shown(env)).map(f32::to_bits).collect(), steps, episodes)
+    };
+    played.2 = (0..count).map(saved).collect();
+    played
+}
+
+#[test]
+fn instruction_sets_give_equal_bits() {
+    for (name, text) in TEMPLATES {
+        let world = compiled(text);
+        let runs: Vec<Played> = Isa::available()
+            .into_iter()
+            .map(|isa| {
+                let mut worlds = Worlds::new(&world, isa, 3, 5, 150);
+                let played = play(&mut worlds, 5, 0..60);
+                assert_eq!(worlds.fault(), None, "{name}");
+                played
+            })
+            .collect();
+        assert!(runs.len() > 1, "only one instruction set");
+        assert!(runs.iter().all(|run| *run == runs[0]), "{name}");
+        let ends = runs[0].1.iter().filter(|end| **end != 0).count();
+        assert!(ends > 0 || !matches!(name, "cartpole" | "flappy" | "racer" | "rocket" | "snake"), "{name}: no episode ended");
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_grouping_or_resuming() {
+    for (name, text) in TEMPLATES {
+        let world = compiled(text);
+        let (mut whole, mut part) = (Worlds::new(&world, Isa::best(), 3, 0, 170), Worlds::new(&world, Isa::best(), 3, 96, 74));
+        let (all, some) = (play(&mut whole, 0, 0..50), play(&mut part, 96, 0..50));
+        for t in 0..50 {
+            assert_eq!(all.0[t * 170 + 96..(t + 1) * 170], some.0[t * 74..(t + 1) * 74], "{name}: step {t}");
+            assert_eq!(all.1[t * 170 + 96..(t + 1) * 170], some.1[t * 74..(t + 1) * 74], "{name}: step {t}");
+        }
+        assert_eq!(all.2[96..], some.2[..], "{name}");
+
+        let mut resumed = Worlds::new(&world, Isa::best(), 3, 0, 170);
+        for env in 0..170 {
+            let (state, steps, episodes) = whole.saved(env);
+            resumed.fleet.set_environment(env, &state, steps, episodes).unwrap();
+            assert_eq!(whole.shown(env), resumed.shown(env), "{name}");
+            assert_eq!(whole.permitted(env), resumed.permitted(env), "{name}");
+        }
+        assert_eq!(play(&mut whole, 0, 50..90), play(&mut resumed, 0, 50..90), "{name}: resumed");
+        whole.fleet.reset(3, 0);
+        assert_eq!(play(&mut whole, 0, 0..50), all, "{name}: reset");
+    }
+}
+
+#[test]
+fn begin_starts_the_next_episode_of_one_environment() {
+    for (name, text) in TEMPLATES {
+        let world = compiled(text);
+        let [left, mut begun] = [(); 2].map(|()| Worlds::new(&world, Isa::best(), 7, 3, 40));
+        begun.fleet.begin(33);
+        for env in 0..40 {
+            let (before, after) = (left.saved(env), begun.saved(env));
+            assert_eq!((after.1, after.2), (0, u32::from(env == 33)), "{name}");
+            assert!(env == 33 || (before == after && left.shown(env) == begun.shown(env)), "{name}: environment {env}");
+        }
+    }
+}
+
+#[test]
+fn invalid_states_are_rejected() {
+    let world = compiled(&file("self.x = 1\nself.y = 0.5\nself.z = True", "return 1.0 / self.y, False", OBSERVE));
+    let mut worlds = Worlds::new(&world, Isa::best(), 1, 100, 8);
+    let right = vec![0.0, 1.0, 0.5, 1.0];
+    assert_eq!(worlds.saved(2).0, right);
+    let with = |k: usize, x: f32| right.iter().enumerate().map(|(i, y)| if i == k { x } else { *y }).collect::<Vec<_>>();
+    let wrong =
+        [with(0, 0.5), with(0, 40_000.0), with(1, -1.0), with(1, 65_536.0), with(2, f32::NAN), with(2, f32::INFINITY), with(3, 0.5)];
+    for wrong in wrong.into_iter().chain([right[1..].to_vec(), [&right[..], &[0.0]].concat()]) {
+        let error = worlds.fleet.set_environment(2, &wrong, 0, 0).unwrap_err();
+        assert_eq!(error.env, 102, "{wrong:?}");
+    }
+    assert!(worlds.fleet.set_environment(8, &right, 0, 0).is_err());
+    assert!(worlds.fleet.set_environment(2, &right, 1000, 0).is_err());
+    assert!(worlds.fleet.set_environment(2, &with(0, -1.0), 999, 9).is_ok());
+    assert_eq!(worlds.saved(2), (with(0, -1.0), 999, 9));
+    assert_eq!(worlds.fleet.attribute(2, "x"), Some(vec![-65_535.0]));
+}
+
+#[test]
+fn steps_do_not_allocate() {
+    for (name, text) in TEMPLATES {
+        let mut worlds = Worlds::new(&compiled(text), Isa::best(), 1, 0, 300);
+        let mut ends = 0;
+        worlds.act_randomly(0, 0);
+        let taken = testkit::allocations(|| {
+            for _ in 0..400 {
+                worlds.actions.rotate_right(1);
+                worlds.step();
+                ends += worlds.ended.iter().filter(|end| **end != 0).count();
+            }
+        });
+        assert_eq!(taken, 0, "{name}");
+        assert!(ends > 0 || matches!(name, "pong" | "maze" | "breakout"), "{name}: no episode ended");
+    }
+}
+
+/// A body of `step` for [`file`], the line of its error, and a part of the message. The body begins in line 8.
+const ERRORS: [(&str, u32, &str); 19] = [
+    ("self.y = 1 // (self.x - 2)", 8, "a division by zero"),
+    ("self.y = 1 % (self.x - 2)", 8, "a division by zero"),
+    ("a = 1.0 / (self.x - 2)", 8, "a division by zero"),
+    ("a = 1.5 // (self.x - 2)", 8, "a division by zero"),
+    ("a = 3\na = [1, 2, 3][self.x + 1]", 9, "the index 3 is outside of the list, which has 3 elements; use -3 to 2"),
+    ("a = [self.x, self.x]\na[self.x] = 1", 9, "the index 2 is outside of the list, which has 2 elements"),
+    ("a = [[0, 1]] * 2\nb = a[1][self.x]", 9, "the index 2 is outside of the list, which has 2 elements"),
+    ("self.y = 2147483647 + self.x", 8, "does not fit into an integer of 32 bits"),
+    ("self.y = -2147483647 - self.x", 8, "does not fit into an integer of 32 bits"),
+    ("self.y = (self.x + 46339) ** 2", 8, "does not fit into an integer of 32 bits"),
+    ("self.y = abs(-2147483646 - self.x)", 8, "does not fit into an integer of 32 bits"),
+    ("self.y = int(1e9 * self.x + 1e9)", 8, "does not fit into an integer of 32 bits"),
+    ("a = sqrt(1.0 - self.x)", 8, "the square root of a negative number, -1"),
+    ("a = log(2.0 - self.x)", 8, "the logarithm of 0"),
+    ("a = exp(50.0 * self.x)", 8, "`exp(100)` is too large"),
+    ("a = (2.0 - self.x) ** 0.5", 8, "`a ** b` needs a positive `a`"),
+    ("self.y = randint(0, 2 - self.x)", 8, "`randint(low, high)` has no number to choose"),
+    ("a = 1\nwhile self.x > 1:\n    a = 1 - a", 9, "more than 10,000 passes"),
+    ("return 1.0 + 1e38 * self.x * self.x, False", 8, "the number is inf"),
+];
+
+/// Each error occurs in environments whose `x` is 2, which happens at step 2 in environment 7 first.
+#[test]
+fn errors_name_line_environment_and_step() {
+    for isa in Isa::available() {
+        for (body, line, part) in ERRORS {
+            let step = format!("self.x = 2 if action == 2 else 0\n{body}\nreturn 1.0, False");
+            let text = file("self.x = 0\nself.y = 0", &step, OBSERVE);
+            let mut worlds = Worlds::new(&compiled(&text), isa, 1, 0, 300);
+            worlds.step();
+            assert_eq!(worlds.fault(), None, "{body}");
+            for env in [290, 7, 130] {
+                worlds.act(env, &[2.0]);
+            }
+            worlds.step();
+            let fault = worlds.fault().unwrap_or_else(|| panic!("{body}: no error"));
+            assert_eq!((fault.env, fault.episode, fault.step), (7, 0, 2), "{body}: {fault}");
+            assert_eq!(fault.line, line, "{body}: {fault}");
+            assert!(fault.message.contains(part), "{body}: {fault}");
+            // The environment has begun its next episode, and the others go on. The first error is kept.
+            assert_eq!((worlds.ended[7], worlds.rewards[7]), (1 | 2 << 2, 0.0), "{body}");
+            assert_eq!((worlds.ended[8], worlds.rewards[8]), (0, 1.0), "{body}");
+            assert_eq!(worlds.saved(7), (worlds.saved(7).0, 0, 1), "{body}");
+            worlds.act(3, &[2.0]);
+            worlds.step();
+            assert_eq!(worlds.fault(), Some(fault), "{body}");
+        }
+    }
+}
+
+/// Errors occur only where Python evaluates the code.
+#[test]
+fn code_that_is_not_reached_has_no_errors() {
+    let step = "a = 1 // self.x if self.x != 0 else 0\nb = self.x != 0 and 1 % self.x == 0\nc = self.x == 0 or 1 // self.x > 0\n\
+                if self.x != 0:\n    a = 1 // self.x\nif self.x == 0:\n    return 0.0, False\nreturn 1.0 / self.x, b and c";
+    let mut worlds = Worlds::new(&compiled(&file("self.x = 0\nself.y = 0", step, OBSERVE)), Isa::best(), 1, 0, 40);
+    worlds.step();
+    assert_eq!(worlds.fault(), None);
+}
+
+#[test]
+fn errors_of_reset_have_step_0() {
+    let text = file("self.x = randint(0, 200)\nself.y = 1 // (self.x - 7)", "return 0.0, True", OBSERVE);
+    let mut worlds = Worlds::new(&compiled(&text), Isa::best(), 1, 0, 128);
+    (0..20).for_each(|_| worlds.step());
+    let fault = worlds.fault().unwrap();
+    assert_eq!((fault.step, fault.line), (0, 5), "{fault}");
+    assert!(fault.to_string().starts_with("line 5: a division by zero"), "{fault}");
+}
+
+#[test]
+fn pictures_have_the_shapes_of_one_environment() {
+    let draw = "    def draw(self):\n        for i in range(self.x):\n            rect(i, 0, 1, 2, \"red\")\n        if self.y > 0:\n            \
+                text(1, 2, self.y, \"blue\" if self.x > 1 else \"gray\")\n        text(0, 0, \"end\", \"black\")\n        \
+                polygon([0, 0, 1, 0, self.x, 1], \"pink\")\n";
+    let text = file("self.x = randint(0, 4)\nself.y = self.x / 8", "return 0.0, False", &format!("{OBSERVE}{draw}"));
+    let mut worlds = Worlds::new(&compiled(&text), Isa::best(), 1, 0, 40);
+    let mut counts = [0; 4];
+    for env in 0..40 {
+        let x = worlds.attributes(env)[0] as usize;
+        counts[x] += 1;
+        let shapes = worlds.fleet.draw(env).unwrap();
+        let kinds: Vec<&str> = shapes.iter().map(|shape| shape.kind).collect();
+        let expected = [vec!["rect"; x], vec!["text"; 1 + usize::from(x > 0)], vec!["polygon"]].concat();
+        assert_eq!(kinds, expected);
+        assert_eq!(shapes[shapes.len() - 1].numbers, [0.0, 0.0, 1.0, 0.0, x as f32, 1.0]);
+        assert_eq!(shapes[shapes.len() - 2].text.as_deref(), Some("end"));
+        if x > 0 {
+            let number = ["0.12", "0.25", "0.38"][x - 1];
+            assert_eq!((shapes[x].text.as_deref(), shapes[x].colour.as_str()), (Some(number), if x > 1 { "blue" } else { "gray" }));
+            assert_eq!((&shapes[0].numbers[..], shapes[0].colour.as_str()), (&[0.0, 0.0, 1.0, 2.0][..], "red"));
+        }
+    }
+    assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
+}
+
+/// Parts of programs that replace or follow each other in random changes of the templates.
+const PIECES: [&str; 24] = [
+    "self.x",
+    "0",
+    "1",
+    "-1",
+    "2147483647",
+    "0.5",
+    "action",
+    "[0] * 3",
+    "[1, 2]",
+    "True",
+    "x",
+    "self",
+    " + ",
+    " // ",
+    " and ",
+    "[0]",
+    "[:]",
+    "(1, 2)",
+    "range(3)",
+    "len(self.x)",
+    " = ",
+    "return ",
+    "self.reset()",
+    "randint(0, 3)",
+];
+
+#[test]
+fn changed_programs_give_errors_or_run() {
+    let (mut run, mut wrong) = (0, 0);
+    testkit::fuzz("script programs", testkit::cases(2500), |mutator| {
+        let (_, text) = mutator.one_of(&TEMPLATES);
+        let mut text = (*text).to_owned();
+        for _ in 0..1 + mutator.below(3) {
+            let words: Vec<(usize, &str)> = text.match_indices(|c: char| " ()[],.".contains(c)).collect();
+            let (at, _) = words[mutator.below(words.len())];
+            let next = text[at + 1..].find(|c: char| " ()[],.\n".contains(c)).map_or(text.len(), |end| at + 1 + end);
+            let piece: &str = mutator.one_of::<&str>(&PIECES);
+            if mutator.below(3) == 0 {
+                text.insert_str(at + 1, piece);
+            } else {
+                text.replace_range(at + 1..next, piece);
+            }
+        }
+        match compile(&text) {
+            Err(problems) => {
+                wrong += 1;
+                let lines = text.lines().count() as u32;
+                assert!(!problems.is_empty() && problems.len() <= 20, "{text}");
+                for problem in problems {
+                    assert!((1..=lines).contains(&problem.span.line) && problem.message.len() > 20, "{problem:?}\n{text}");
+                }
+            }
+            Ok(world) => {
+                run += 1;
+                let mut worlds = Worlds::new(&world, Isa::best(), 1, 0, 40);
+                for turn in 0..3 {
+                    worlds.act_randomly(0, turn);
+                    worlds.step();
+                }
+                let _ = worlds.fleet.draw(5);
+                assert!(worlds.fault().is_none_or(|fault| fault.line > 0), "{text}");
+                assert!(worlds.panels.iter().chain(&worlds.rewards).all(|x| x.is_finite()), "{text}");
+            }
+        }
+    });
+    assert!(run > 50 && wrong > 50, "{run} ran, {wrong} had errors");
+}
