@@ -204,7 +204,7 @@ pub fn atan2<S: Simd>(s: S, y: S::F, x: S::F) -> S::F {
 }
 
 /// Coefficients of (atan t - t)/t³ in t² for |t| <= tan(π/8), highest power first.
-const ATAN: [f32; 5] = [-6.083_445_6e-2, 1.059_599_8e-1, -1.424_384_9e-1, 1.999_848_9e-1, -3.333_331_6e-1];
+const ATAN: [f32; 5] = [-6.083_445_6e-2, 0.105_959_98, -0.142_438_49, 0.199_984_9, -0.333_333_16];
 
 macro_rules! single {
     ($($(#[$doc:meta])* $name:ident = $vector:ident;)*) => {$(

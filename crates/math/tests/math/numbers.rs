@@ -1,7 +1,7 @@
 //! Functions of `poly`, compared with those of std in f64 over their whole range. The generator is compared with the known answers of
 //! Random123 1.14 (its `tests/kat_vectors`).
 
-use math::{Isa, Rng, kernel, poly, rng};
+use math::{Isa, Rng, Simd, Unfused, kernel, poly, rng};
 use testkit::test;
 
 /// Largest error of `f` for x in [from, to] over all sets. An error is relative to the expected value, or to `absolute` if that is larger.
@@ -31,6 +31,10 @@ fn functions_are_within_two_units() {
         ("sigmoid", worst(-80.0, 80.0, 0.0, poly::sigmoid_1, |x| 1.0 / (1.0 + (-x).exp()))),
         ("sin", worst(-100.0, 100.0, 1.0, |isa, x| poly::sin_cos_1(isa, x).0, f64::sin)),
         ("cos", worst(-100.0, 100.0, 1.0, |isa, x| poly::sin_cos_1(isa, x).1, f64::cos)),
+        ("tan", worst(-1.5, 1.5, 1e-3, poly::tan_1, f64::tan)),
+        ("atan2 of (x, 1)", worst(-20.0, 20.0, 1e-30, |isa, x| poly::atan2_1(isa, x, 1.0), f64::atan)),
+        ("atan2 of (1, x)", worst(-20.0, 20.0, 1e-30, |isa, x| poly::atan2_1(isa, 1.0, x), |x| 1f64.atan2(x))),
+        ("atan2 of (-1, x)", worst(-20.0, 20.0, 1e-30, |isa, x| poly::atan2_1(isa, -1.0, x), |x| (-1f64).atan2(x))),
     ];
     println!("{figures:?}");
     for (name, error) in figures {
@@ -63,6 +67,13 @@ fn functions_at_the_edges() {
             assert!(f(isa, f32::NAN).is_nan(), "{name}");
         }
         assert_eq!(poly::sin_cos_1(isa, 0.0), (0.0, 1.0), "{name}");
+        for y in [0.0, -0.0, 1.0, -1.0, inf, -inf, f32::NAN] {
+            for x in [0.0, -0.0, 1.0, -1.0, inf, -inf, f32::NAN] {
+                let (found, expected) = (poly::atan2_1(isa, y, x), y.atan2(x));
+                let equal = (found - expected).abs() <= 1e-6 && found.is_sign_negative() == expected.is_sign_negative();
+                assert!(equal || (found.is_nan() && expected.is_nan()), "{name}: atan2({y}, {x}) = {found}, not {expected}");
+            }
+        }
     }
 }
 
@@ -291,6 +302,40 @@ fn hash_is_uniform_and_flips_half_of_the_bits() {
                     // The expected number is 2048, with standard deviation 32.
                     assert!(n.abs_diff(2048) < 200, "seed {seed}, bit {bit}: {n} of 4096 at {word}.{i}");
                 }
+            }
+        }
+    }
+}
+
+/// [`Unfused`] gives the same bits on the sets of both classes.
+#[test]
+fn unfused_functions_have_equal_bits_on_every_set() {
+    let all = |isa: Isa, x: f32, y: f32| {
+        kernel!(isa, |s: S, x: f32, y: f32| -> Vec<u32> {
+            let s = Unfused(s);
+            let (x, y) = (s.splat(x), s.splat(y));
+            let (sin, cos) = poly::sin_cos(s, x);
+            let of = [sin, cos, poly::tan(s, x), poly::tanh(s, x), poly::exp(s, x), poly::ln(s, s.abs(x)), poly::atan2(s, x, y)];
+            let more = [s.mul_add(x, y, x), s.neg_mul_add(x, y, x)];
+            of.into_iter().chain(more).map(|z| s.first(z).to_bits()).collect()
+        })
+    };
+    let rng = Rng::new(4, 4);
+    for k in 0..2000 {
+        let [x, y] = [0, 1].map(|i| 40.0 * rng::uniform_from_word(rng.block([k, i, 0, 0])[0]) - 20.0);
+        let results: Vec<Vec<u32>> = Isa::available().into_iter().map(|isa| all(isa, x, y)).collect();
+        assert!(results.iter().all(|result| *result == results[0]), "{x} {y}: {results:?}");
+    }
+}
+
+#[test]
+fn signed_comparison_of_lanes() {
+    for isa in Isa::available() {
+        for a in [0, 1, -1, i32::MAX, i32::MIN, 77] {
+            for b in [0, 1, -1, i32::MAX, i32::MIN, 77] {
+                let less =
+                    kernel!(isa, |s: S, a: i32, b: i32| -> u32 { s.mask_bits(s.lt_i(s.splat_u(a as u32), s.splat_u(b as u32))) & 1 });
+                assert_eq!(less == 1, a < b, "{}: {a} < {b}", isa.name());
             }
         }
     }

@@ -51,7 +51,7 @@ pub fn bool_bits(value: bool) -> u32 {
 #[inline(always)]
 pub fn below(word: u32, low: u32, high: u32) -> u32 {
     let width = u64::from(high.wrapping_sub(low));
-    low.wrapping_add((u64::from(word) * width >> 32) as u32)
+    low.wrapping_add(((u64::from(word) * width) >> 32) as u32)
 }
 
 #[inline(always)]
@@ -107,8 +107,8 @@ fn float(op: Op, x: f32, y: f32, z: f32) -> Option<f32> {
         Op::MulAdd => x * y + z,
         Op::MulSub => x * y - z,
         Op::SubMul => z - x * y,
-        Op::Sqrt => (!(x < 0.0)).then(|| x.sqrt())?,
-        Op::Log => (!(x <= 0.0)).then(|| single(op, x, y))?,
+        Op::Sqrt => if x < 0.0 { None } else { Some(x.sqrt()) }?,
+        Op::Log => if x <= 0.0 { None } else { Some(single(op, x, y)) }?,
         Op::Exp => finite_from(single(op, x, y), x)?,
         Op::Power => (x > 0.0).then(|| finite_from(single(op, x, y), y))??,
         Op::Sin | Op::Cos | Op::Tan | Op::Tanh | Op::Atan2 => single(op, x, y),

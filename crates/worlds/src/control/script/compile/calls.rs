@@ -33,7 +33,8 @@ impl<'a> Lower<'a> {
         self.line = span.line;
         let parameters = definition.function.parameters.len() - usize::from(definition.is_method).min(definition.function.parameters.len());
         if values.len() != parameters {
-            let message = format!("`{name}` has {parameters} parameters, and this call has {} arguments; write {parameters}", values.len());
+            let found = values.len();
+            let message = format!("`{name}` needs {parameters} arguments, and this call has {found}; write one for each parameter");
             return self.problem(span, message);
         }
         self.inlined(name, definition, values, span)

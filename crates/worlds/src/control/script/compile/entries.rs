@@ -29,6 +29,9 @@ impl<'a> Lower<'a> {
             let message = format!("`observe` returns {} numbers, and {} elsewhere; return a list of one length", lengths[0], lengths[1]);
             self.problem(span, message);
         }
+        if self.changed {
+            return Vec::new();
+        }
         self.begin_program();
         self.load_attributes();
         let nothing = self.nothing();

@@ -1,9 +1,8 @@
 //! Loops. Short loops of a constant length are unrolled; others run with a mask.
 
 use super::super::ast::{Expr, ExprKind, Statement};
-use super::super::error::Span;
 use super::super::program::{Instruction, Op, Type};
-use super::lists::Index;
+use super::items::Items;
 use super::lower::{DRAWN, Level, Lower};
 use super::scope::{Bound, Loop, Variable};
 use super::survey::{self, Effects};
@@ -15,139 +14,7 @@ use std::rc::Rc;
 const MOST_UNROLLED: usize = 128;
 const MOST_EXPRESSIONS: usize = 1_500;
 
-/// Items of a `for` loop. A counter counts from `start` to `stop` in steps of `step`.
-pub struct Items {
-    start: Slot,
-    stop: Slot,
-    step: i32,
-    /// Number of passes, if it is constant.
-    passes: Option<usize>,
-    list: Option<List>,
-    with_index: bool,
-}
-
 impl<'a> Lower<'a> {
-    /// Evaluates the items of a loop.
-    pub fn items_of(&mut self, items: &'a Expr) -> Option<Items> {
-        if let ExprKind::Call { of, arguments } = &items.kind
-            && let ExprKind::Name(name) = &of.kind
-        {
-            match (name.as_str(), arguments.as_slice()) {
-                ("range", _) => return self.range(arguments, items.span),
-                ("enumerate", [of]) => return self.list_items(of, true),
-                _ => {}
-            }
-        }
-        self.list_items(items, false)
-    }
-
-    fn list_items(&mut self, of: &'a Expr, with_index: bool) -> Option<Items> {
-        match self.expr(of) {
-            Value::List(list) => {
-                let (start, stop) = (self.int(0), self.int(list.rows));
-                Some(Items { start, stop, step: 1, passes: Some(list.rows), list: Some(list), with_index })
-            }
-            Value::Bad => None,
-            value => {
-                let found = value.shape().map(|shape| shape.to_string()).unwrap_or_default();
-                self.problem(of.span, format!("a loop needs a list or a range, and this is {found}; write `range(…)` around a number"));
-                None
-            }
-        }
-    }
-
-    fn range(&mut self, arguments: &'a [Expr], span: Span) -> Option<Items> {
-        let mut numbers = Vec::new();
-        for argument in arguments {
-            numbers.push(self.integer(argument)?);
-        }
-        let (zero, one) = (self.int(0), self.int(1));
-        let (start, stop, step) = match numbers[..] {
-            [stop] => (zero, stop, one),
-            [start, stop] => (start, stop, one),
-            [start, stop, step] => (start, stop, step),
-            _ => {
-                self.problem(span, "`range` has 1 to 3 numbers; write `range(stop)` or `range(start, stop)`");
-                return None;
-            }
-        };
-        let step = match self.bits(step).map(|bits| bits as i32) {
-            Some(step) if step != 0 => step,
-            found => {
-                let why = if found.is_some() { "is 0" } else { "is not constant" };
-                self.problem(span, format!("the step of this range {why}; write a constant number such as 2 or -1"));
-                return None;
-            }
-        };
-        let passes = match (self.bits(start), self.bits(stop)) {
-            (Some(start), Some(stop)) => {
-                let (way, step) = (i64::from(stop as i32) - i64::from(start as i32), i64::from(step));
-                Some(if (way > 0) == (step > 0) && way != 0 { (way.abs() as u64).div_ceil(step.unsigned_abs()) as usize } else { 0 })
-            }
-            _ => None,
-        };
-        Some(Items { start, stop, step, passes, list: None, with_index: false })
-    }
-
-    /// Value of the loop's target for a counter.
-    fn item(&mut self, items: &Items, counter: Slot) -> Value {
-        let number = Value::Number(counter, Type::Int);
-        let Some(list) = &items.list else { return number };
-        let index = self.bits(counter).map_or(Index::At(counter), |k| Index::Constant(k as usize));
-        let element = if let Some(columns) = list.columns { self.row(list, index, columns) } else { self.load(list, index) };
-        if items.with_index { Value::Tuple([number, element].into()) } else { element }
-    }
-
-    fn counter_at(&mut self, items: &Items, k: usize) -> Slot {
-        let start = self.bits(items.start).unwrap_or_default();
-        self.constant(start.wrapping_add((items.step as u32).wrapping_mul(k as u32)))
-    }
-
-    /// Calls `f` for each item of loops of constant lengths, which are within each other. Returns the values.
-    pub fn each_item(
-        &mut self,
-        loops: &'a [(Expr, Expr)],
-        span: Span,
-        out: &mut Vec<Value>,
-        f: &mut dyn FnMut(&mut Self) -> Value,
-    ) -> Option<usize> {
-        let Some(((target, items), rest)) = loops.split_first() else {
-            out.push(f(self));
-            return Some(1);
-        };
-        let items = self.items_of(items)?;
-        let Some(passes) = items.passes else {
-            self.problem(span, "the length of a list is constant; write a range of constant numbers here");
-            return None;
-        };
-        for k in 0..passes {
-            if !self.visit(span) || out.len() > super::lists::LONGEST {
-                break;
-            }
-            let counter = self.counter_at(&items, k);
-            let item = self.item(&items, counter);
-            self.bind_plainly(target, item);
-            self.each_item(rest, span, out, f)?;
-        }
-        Some(passes)
-    }
-
-    /// Binds the target of a comprehension, which has a scope of its own.
-    fn bind_plainly(&mut self, target: &'a Expr, value: Value) {
-        match (&target.kind, value) {
-            (ExprKind::Name(name), value) => {
-                let variable = self.local(name);
-                self.bind(variable, value);
-            }
-            (ExprKind::Tuple(targets), Value::Tuple(values)) if targets.len() == values.len() => {
-                targets.iter().zip(values.iter()).for_each(|(target, value)| self.bind_plainly(target, value.clone()));
-            }
-            _ => {
-                self.problem(target.span, "the target of this loop does not fit its items; write one name, or two names with `enumerate`");
-            }
-        }
-    }
-
     pub fn for_loop(&mut self, target: &'a Expr, items: &'a Expr, body: &'a [Statement]) -> Slot {
         let Some(items) = self.items_of(items) else { return self.bool(true) };
         let effects = self.effects_of(body, None, Some(target));

@@ -408,8 +408,8 @@ impl<'a> Lower<'a> {
             return Some(shape.clone());
         };
         let Some(joined) = known.join(shape) else {
-            let name = &root.1;
-            let message = if &**name == "return" {
+            let name = if &*root.0 == "self" { format!("self.{}", root.1) } else { root.1.to_string() };
+            let message = if name == "return" {
                 format!("this function returns {known} at another place, and {shape} here; return values of one type everywhere")
             } else {
                 format!("`{name}` is {known} at another place, and {shape} here; write another name for one of them")

@@ -3,10 +3,12 @@
 
 mod builtins;
 mod calls;
+mod conditions;
 mod constants;
 mod entries;
 mod expressions;
 mod finish;
+mod items;
 mod lists;
 mod loops;
 mod lower;
@@ -52,7 +54,7 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
         problems.append(&mut lower.problems);
     }
     if !problems.is_empty() {
-        problems.sort_by(|a, b| a.span.cmp(&b.span));
+        problems.sort_by_key(|problem| problem.span);
         problems.dedup_by_key(|problem| (problem.span.line, problem.span.column));
         problems.truncate(MOST_PROBLEMS);
         return Err(problems);

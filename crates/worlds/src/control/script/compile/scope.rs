@@ -245,6 +245,10 @@ impl<'a> Lower<'a> {
 
     /// Values of all attributes at the start of a program that continues an episode.
     pub fn load_attributes(&mut self) {
+        // An attribute that `reset` does not assign has an error already.
+        for name in self.outline.attributes.keys() {
+            self.bind((0, (*name).into()), Value::Bad);
+        }
         for attribute in self.attributes.values().cloned().collect::<Vec<_>>() {
             let (start, ty) = (Slot::state(attribute.start), attribute.ty);
             let value = if attribute.is_list {

@@ -5,6 +5,7 @@ pub mod fleet;
 mod rows;
 mod run;
 mod state;
+mod steps;
 mod world;
 
 pub use fleet::Fleet;

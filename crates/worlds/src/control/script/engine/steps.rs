@@ -1,0 +1,179 @@
+//! Steps of all environments, and the trait for learners.
+
+use super::super::meta::Choice;
+use super::super::program::{ACTION, BLOCK, ENV, EPISODE, STEP};
+use super::fleet::{Call, Fleet, STREAM, place};
+use super::state;
+use crate::control::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
+use math::{PANEL, Rng, Simd, isa::kernel};
+
+impl Fleet {
+    /// Prepares the rows of a block's step.
+    fn prepare(&mut self, block: usize, actions: &[f32]) {
+        let (len, lanes) = (self.world.action_len(), self.count.div_ceil(PANEL) * PANEL);
+        let choice = self.world.meta.actions.clone();
+        for k in 0..len {
+            for panel in 0..(lanes - block * BLOCK).min(BLOCK) / PANEL {
+                let env = block * BLOCK + panel * PANEL;
+                let given: &[f32; PANEL] = actions[place(len, env, k)..].first_chunk().expect("actions of whole panels");
+                let row = &mut self.rows()[ACTION as usize + k][panel * PANEL..][..PANEL];
+                for (to, from) in row.iter_mut().zip(given) {
+                    *to = match choice {
+                        Choice::Choices(count) => from.clamp(0.0, (count - 1) as f32) as u32,
+                        // NaN becomes the smallest number.
+                        Choice::Box { low, high, .. } => from.max(low).min(high).to_bits(),
+                    };
+                }
+            }
+        }
+        if self.code.step.draws {
+            for lane in 0..BLOCK {
+                let env = block * BLOCK + lane;
+                let (number, episode, step) = (self.first.wrapping_add(env as u32), self.episodes[env], self.steps[env] + 1);
+                let rows = self.rows();
+                (rows[ENV as usize][lane], rows[EPISODE as usize][lane], rows[STEP as usize][lane]) = (number, episode, step);
+            }
+        }
+    }
+
+    /// Copies the results of a block's step.
+    fn finish(&mut self, block: usize, reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+        if self.faults.any {
+            for lane in 0..BLOCK {
+                let env = block * BLOCK + lane;
+                if self.faults.failed[lane] != 0 && env < self.count {
+                    self.record(Call::Step, lane, env, self.steps[env] + 1);
+                }
+            }
+        }
+        let fleet = self;
+        kernel!(fleet.isa, |s: S, fleet: &mut Fleet, block: usize, reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]| {
+            fleet.copy_out(s, block, reached, rewards, ended);
+        });
+    }
+
+    #[inline(always)]
+    fn copy_out<S: Simd>(&mut self, s: S, block: usize, reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+        let Fleet { code, rows, shown, permitted, steps, episodes, faults, ended: list, world, count, .. } = self;
+        let rows: &[[u32; BLOCK]] = rows.as_chunks().0;
+        let row = |row: u32| &rows[if row as usize >= code.state_at { row as usize + block * code.state } else { row as usize }];
+        let (observation, choices) = (&code.step.observation[..], &code.step.permitted[..]);
+        let (zero, limit) = (s.splat_u(0), s.splat_u(world.meta.limit));
+        let lanes = count.div_ceil(PANEL) * PANEL;
+        for l in (0..(lanes - block * BLOCK).min(BLOCK)).step_by(S::LANES) {
+            let env = block * BLOCK + l;
+            for (i, from) in observation.iter().enumerate() {
+                let (x, at) = (s.f32_from_bits(s.load_u(&row(*from)[l..])), place(observation.len(), env, i));
+                s.store(x, &mut reached[at..]);
+                s.store(x, &mut shown[at..]);
+            }
+            for (i, from) in choices.iter().enumerate() {
+                let x = s.and_u(s.load_u(&row(*from)[l..]), s.to_bits(s.splat(1.0)));
+                s.store(s.f32_from_bits(x), &mut permitted[place(choices.len(), env, i)..]);
+            }
+            let failed = s.load_u(&faults.failed[l..]);
+            let reward = s.select_u(s.eq_u(failed, zero), s.load_u(&row(code.step.reward)[l..]), zero);
+            s.store(s.f32_from_bits(reward), &mut rewards[env..]);
+
+            let step = s.add_u(s.load_u(&steps[env..]), s.splat_u(1));
+            let terminated = s.not_mask(s.eq_u(s.or_u(failed, s.load_u(&row(code.step.over)[l..])), zero));
+            let truncated = s.eq_u(step, limit);
+            let over = s.or_mask(terminated, truncated);
+            let flags = s.or_u(s.select_u(terminated, s.splat_u(TERMINATED), zero), s.select_u(truncated, s.splat_u(TRUNCATED), zero));
+            s.store_u(s.select_u(over, s.or_u(flags, s.shl_u(step, LENGTH_SHIFT)), zero), &mut ended[env..]);
+            s.store_u(s.select_u(over, zero, step), &mut steps[env..]);
+            let episode = s.load_u(&episodes[env..]);
+            s.store_u(s.select_u(over, s.add_u(episode, s.splat_u(1)), episode), &mut episodes[env..]);
+            let mut bits = s.mask_bits(over);
+            while bits != 0 {
+                list.push(env as u32 + bits.trailing_zeros());
+                bits &= bits - 1;
+            }
+        }
+    }
+}
+
+impl Vector for Fleet {
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn bytes(&self) -> usize {
+        let words = self.rows.len() + self.shown.len() + self.permitted.len() + 2 * self.steps.len() + self.ended.capacity();
+        size_of::<Self>() + 4 * words
+    }
+
+    fn observations(&self) -> &[f32] {
+        &self.shown
+    }
+
+    fn reset(&mut self, seed: u32, first: u32) {
+        self.rng = Rng::new(seed, STREAM);
+        self.first = first;
+        self.steps.fill(0);
+        self.episodes.fill(0);
+        self.fault = None;
+        self.is_new = true;
+        self.ended.clear();
+        self.ended.extend(0..self.steps.len() as u32);
+        self.restart_ended();
+    }
+
+    /// Steps every environment. Actions are panels of [`World::action_len`] features.
+    fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+        self.is_new = false;
+        for block in 0..self.blocks() {
+            self.prepare(block, actions);
+            self.call(Call::Step, block, None);
+            self.finish(block, reached, rewards, ended);
+            if self.faults.any {
+                let (features, lanes) = (self.code.step.observation.len(), self.count.div_ceil(PANEL) * PANEL);
+                for lane in (0..BLOCK).filter(|lane| self.faults.failed[*lane] != 0 && block * BLOCK + lane < lanes) {
+                    (0..features).for_each(|i| reached[place(features, block * BLOCK + lane, i)] = 0.0);
+                }
+            }
+        }
+        self.restart_ended();
+    }
+
+    fn begin(&mut self, env: usize) {
+        self.episodes[env] = self.episodes[env].wrapping_add(1);
+        self.steps[env] = 0;
+        self.ended.clear();
+        self.ended.push(env as u32);
+        self.is_new = false;
+        self.restart_ended();
+    }
+
+    fn state_len(&self) -> usize {
+        self.world.state_len()
+    }
+
+    fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32) {
+        let start = self.code.state_at + env / BLOCK * self.code.state;
+        state::save(&self.world.attributes, |k| self.rows[(start + k) * BLOCK + env % BLOCK], state);
+        (self.steps[env], self.episodes[env])
+    }
+
+    fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState> {
+        let invalid = Err(InvalidState { env: self.first as usize + env, id: "this file" });
+        let Some(bits) = state::load(&self.world.attributes, state) else { return invalid };
+        if env >= self.count || steps >= self.world.meta.limit {
+            return invalid;
+        }
+        let (code, spare) = (self.code.clone(), self.blocks());
+        let begun = code.state_at + spare * code.state;
+        let rows = self.rows();
+        bits.iter().for_each(|(k, bits)| rows[begun + k][0] = *bits);
+        self.call(Call::Show, spare, None);
+        if self.faults.failed[0] != 0 {
+            return invalid;
+        }
+        self.show(&code.show, 0, env, false);
+        let start = code.state_at + env / BLOCK * code.state;
+        let rows = self.rows();
+        bits.iter().for_each(|(k, bits)| rows[start + k][env % BLOCK] = *bits);
+        (self.steps[env], self.episodes[env]) = (steps, episodes);
+        Ok(())
+    }
+}
