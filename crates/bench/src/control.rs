@@ -2,6 +2,7 @@
 
 #[cfg(feature = "device")]
 pub mod device;
+mod scripts;
 
 use crate::measure::{Bench, Clock, iterate, noise, rates};
 use learn::control::{Ppo, PpoConfig};
@@ -19,10 +20,11 @@ pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     for kind in worlds::control::kinds() {
         let (name, _) = kind.spec.id.split_once('-').unwrap_or((kind.spec.id, ""));
-        let rates = stepped((kind.many)(isa, 1, 0, ENVS), kind.spec, now);
+        let rates = stepped((kind.many)(isa, 1, 0, ENVS), |x| action(kind.spec, x), now);
         bench.give(format!("control.{}.steps_per_s_core", name.to_lowercase()), &rates, "steps/s");
     }
     bench.give("control.cartpole.fused_steps_per_s_core", &played(isa, now), "steps/s");
+    scripts::measure(bench);
     bench.give("control.ppo.cartpole.steps_per_s", &ppo(isa, now), "steps/s");
     let (rates, reached) = small_ppo(isa, now);
     bench.give("control.ppo.cartpole.small.steps_per_s", &rates, "steps/s");
@@ -41,9 +43,10 @@ const WARM_UP: usize = 512;
 /// Number of steps after which the precomputed actions repeat.
 const TURNS: usize = 8;
 
-/// Steps per second on one core through `Vector::step`, with precomputed random actions. Episodes end and restart during the measurement.
-fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: Clock) -> Vec<f64> {
-    let actions = actions(spec, ENVS);
+/// Steps per second on one core through `Vector::step`, with precomputed random actions. `action` converts a number between -1 and 1 to an
+/// action. Episodes end and restart during the measurement.
+fn stepped(mut many: Box<dyn Vector>, action: impl Fn(f32) -> f32, now: Clock) -> Vec<f64> {
+    let actions = actions(ENVS, action);
     let [mut reached, mut rewards] = [many.observations().len(), ENVS].map(Buffer::zeros);
     let (mut ended, mut t) = (Buffer::zeros(ENVS), 0);
     let mut step = || {
@@ -54,13 +57,17 @@ fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: Clock) -> Vec<f64> {
     rates(ENVS as f64, &rounds_s(&now, step))
 }
 
-/// Random actions of `envs` environments, `[TURNS][envs]`.
-fn actions(spec: &Spec, envs: usize) -> Vec<f32> {
-    let action = |x: f32| match spec.actions {
+/// Actions of `envs` environments, `[TURNS][envs]`, from random numbers between -1 and 1.
+fn actions(envs: usize, action: impl Fn(f32) -> f32) -> Vec<f32> {
+    noise(TURNS * envs).into_iter().map(action).collect()
+}
+
+/// Action of an environment for a number between -1 and 1.
+fn action(spec: &Spec, x: f32) -> f32 {
+    match spec.actions {
         Actions::Choices(count) => (0.5 * (x + 1.0) * count as f32).floor(),
         Actions::Range(low, high) => (low + 0.5 * (f64::from(x) + 1.0) * (high - low)) as f32,
-    };
-    noise(TURNS * envs).into_iter().map(action).collect()
+    }
 }
 
 /// Steps per second of CartPole on one core, in each round. Each call takes many steps.

@@ -1,8 +1,7 @@
 //! Messages of the checker for files that the parser accepts.
 
 use super::script_fleet::{OBSERVE, compiled, file};
-use worlds::control::script::program::Type;
-use worlds::control::script::{Choice, compile};
+use worlds::control::script::{Choice, Type, compile};
 
 /// Returns the errors of a text as `line:column message`.
 fn errors(text: &str) -> Vec<String> {

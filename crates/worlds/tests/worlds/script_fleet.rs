@@ -122,7 +122,7 @@ impl Worlds {
         for attribute in self.fleet.world().attributes.clone() {
             for _ in 0..attribute.len {
                 let x = *numbers.next().expect("a number for each element");
-                if attribute.ty == worlds::control::script::program::Type::Int {
+                if attribute.ty == worlds::control::script::Type::Int {
                     state.extend([(x as i32 >> 16) as f32, (x as i32 & 0xFFFF) as f32]);
                 } else {
                     state.push(x as f32);

@@ -5,14 +5,15 @@ pub mod ast;
 mod compile;
 mod engine;
 pub mod error;
-pub mod fold;
+mod fold;
 mod lexer;
 mod meta;
 mod parser;
-pub mod program;
+mod program;
 mod token;
 
 pub use compile::compile;
 pub use engine::{Fault, Fleet, Shape, World};
 pub use meta::{Choice, Meta};
 pub use parser::parse;
+pub use program::{Attribute, Type};

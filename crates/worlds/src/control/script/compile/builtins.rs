@@ -3,8 +3,8 @@
 use super::super::ast::{Expr, ExprKind};
 use super::super::error::Span;
 use super::super::program::{Instruction, Op, ShapeRows, Type};
+use super::frames::Variable;
 use super::lower::{DRAWN, Lower};
-use super::scope::Variable;
 use super::values::{Shape, Slot, Value};
 
 /// Names of colours.

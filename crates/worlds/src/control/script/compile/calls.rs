@@ -2,9 +2,9 @@
 
 use super::super::ast::{Expr, ExprKind};
 use super::super::error::Span;
+use super::frames::Frame;
 use super::lower::Lower;
 use super::outline::Definition;
-use super::scope::Frame;
 use super::survey;
 use super::values::{List, Place, Value};
 

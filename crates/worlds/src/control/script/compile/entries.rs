@@ -3,10 +3,10 @@
 use super::super::error::Span;
 use super::super::meta::{Choice, Meta};
 use super::super::program::{ACTION, Type};
-use super::finish::Draft;
+use super::draft::Draft;
+use super::frames::Frame;
 use super::lower::Lower;
 use super::outline::Definition;
-use super::scope::Frame;
 use super::values::{Kind, List, Slot, Value};
 
 /// Largest length of an observation.

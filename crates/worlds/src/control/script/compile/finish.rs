@@ -1,31 +1,12 @@
 //! From the instructions of a program to their final form: fused pairs, fewer copies, no instruction without use, and numbered rows.
 
 use super::super::program::{Instruction, Op, Program};
-use super::lower::Body;
+use super::draft::{Draft, push};
 use super::rows::{Layout, number};
 use super::values::{Kind, Slot};
 use std::collections::{HashMap, HashSet};
 
-/// A translated program with its results.
-pub struct Draft {
-    pub body: Body,
-    /// Rows of the state, with the values of attributes at the end.
-    pub state: Vec<(Slot, Slot)>,
-    pub observation: Vec<Slot>,
-    pub permitted: Vec<Slot>,
-    pub reward: Slot,
-    pub over: Slot,
-}
-
 impl Draft {
-    fn outputs(&self) -> impl Iterator<Item = Slot> {
-        self.observation.iter().chain(&self.permitted).copied().chain([self.reward, self.over])
-    }
-
-    fn outputs_mut(&mut self) -> impl Iterator<Item = &mut Slot> {
-        self.observation.iter_mut().chain(&mut self.permitted).chain([&mut self.reward, &mut self.over])
-    }
-
     /// Improves the instructions.
     pub fn improve(&mut self) {
         self.keep_old_values();
@@ -51,19 +32,6 @@ impl Draft {
         let replace = |slot: &mut Slot| *slot = copies.get(slot).copied().unwrap_or(*slot);
         self.outputs_mut().for_each(replace);
         self.state.iter_mut().for_each(|(_, value)| replace(value));
-    }
-
-    /// Number of instructions that read each row, and that write it. Results count as read.
-    fn counts(&self) -> (HashMap<u32, u32>, HashMap<u32, u32>) {
-        let (mut reads, mut writes) = (HashMap::new(), HashMap::new());
-        for instruction in &self.body.code {
-            instruction.reads().for_each(|row| *reads.entry(row).or_insert(0) += 1);
-            instruction.writes().for_each(|row| *writes.entry(row).or_insert(0) += 1);
-        }
-        for slot in self.outputs().chain(self.state.iter().map(|(_, value)| *value)) {
-            *reads.entry(slot.0).or_insert(0) += 1;
-        }
-        (reads, writes)
     }
 
     /// Positions to which jumps lead.
@@ -166,30 +134,6 @@ impl Draft {
         self.state.iter_mut().for_each(|(_, value)| replace(value));
     }
 
-    /// Index of the last instruction that needs each row. A row from before a loop is needed until the loop's end.
-    pub fn last_uses(&self) -> HashMap<u32, usize> {
-        let (mut first, mut last) = (HashMap::new(), HashMap::new());
-        let len = self.body.code.len();
-        for (at, i) in self.body.code.iter().enumerate() {
-            for row in i.writes().chain(i.reads()) {
-                first.entry(row).or_insert(at);
-                last.insert(row, at);
-            }
-        }
-        for slot in self.outputs().chain(self.state.iter().map(|(_, value)| *value)) {
-            last.insert(slot.0, len);
-        }
-        for (row, end) in &mut last {
-            let start = first.get(row).copied().unwrap_or_default();
-            for &(from, to) in &self.body.loops {
-                if start < from && *end >= from && *end < to {
-                    *end = to;
-                }
-            }
-        }
-        last
-    }
-
     fn remove_unused(&mut self) {
         let code = &self.body.code;
         let mut writers: HashMap<u32, Vec<usize>> = HashMap::new();
@@ -261,10 +205,4 @@ impl Draft {
         }
         (Program { code, ..program }, std::mem::take(&mut rows.count))
     }
-}
-
-pub fn push(body: &mut Body, instruction: Instruction) {
-    body.code.push(instruction);
-    body.lines.push(body.lines.last().copied().unwrap_or(1));
-    body.depths.push(0);
 }

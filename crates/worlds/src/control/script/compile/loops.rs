@@ -2,9 +2,9 @@
 
 use super::super::ast::{Expr, ExprKind, Statement};
 use super::super::program::{Instruction, Op, Type};
+use super::frames::{Bound, Loop, Variable};
 use super::items::Items;
 use super::lower::{DRAWN, Level, Lower};
-use super::scope::{Bound, Loop, Variable};
 use super::survey::{self, Effects};
 use super::values::{List, Place, Root, Shape, Slot, Value};
 use std::collections::BTreeSet;

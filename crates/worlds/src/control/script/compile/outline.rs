@@ -146,6 +146,9 @@ fn define<'a>(all: &mut BTreeMap<&'a str, Definition<'a>>, function: &'a Functio
         let others: String = function.parameters.iter().map(|parameter| format!(", {}", parameter.text)).collect();
         problems.push(problem(function.name.span, format!("the first parameter of a method is `self`; write `def {name}(self{others}):`")));
     }
+    if !is_method && survey::built_in().contains(&name) {
+        problems.push(problem(function.name.span, format!("`{name}` is a function of the language; write another name")));
+    }
     if all.contains_key(name) {
         problems.push(problem(function.name.span, format!("there are two functions `{name}`; write another name for one")));
         return;

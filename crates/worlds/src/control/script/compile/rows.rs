@@ -1,7 +1,7 @@
 //! Numbers of rows. Values that are not needed at the same time share a row, so that the rows of a block stay in the first-level cache.
 
 use super::super::program::{Instruction, NONE, Op};
-use super::finish::{Draft, push};
+use super::draft::{Draft, push};
 use super::values::{Kind, Slot};
 use std::collections::HashMap;
 

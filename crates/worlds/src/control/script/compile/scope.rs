@@ -2,42 +2,10 @@
 
 use super::super::error::Span;
 use super::super::program::{Attribute, Instruction, Op, Type};
+use super::frames::{Bound, Env, Variable};
 use super::lower::{Level, Lower};
-use super::outline::Definition;
 use super::values::{List, Place, Root, Shape, Slot, Value};
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
-
-/// A variable: the number of its frame and its name. Frame 0 has the attributes.
-pub type Variable = (u32, Rc<str>);
-
-/// Value of a variable, and whether every path to this place has assigned it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Bound {
-    pub value: Value,
-    pub definite: bool,
-}
-
-pub type Env = BTreeMap<Variable, Bound>;
-
-/// A function that is being translated at a call.
-pub struct Frame<'a> {
-    pub id: u32,
-    pub definition: Option<&'a Definition<'a>>,
-    /// Name of the function with the types of its arguments.
-    pub instance: Rc<str>,
-    pub loops: Vec<Loop>,
-}
-
-/// A loop around the present place.
-pub struct Loop {
-    /// Names of the variables for lanes that have left the loop by `break` and by `return`.
-    pub stopped: Rc<str>,
-    pub left: Rc<str>,
-    /// Variables that have a value at every `break`; `None` without one.
-    pub at_break: Option<BTreeSet<Variable>>,
-    pub at_continue: Option<BTreeSet<Variable>>,
-}
+use std::collections::BTreeSet;
 
 /// Instructions of a region after which a jump over them costs more than it saves.
 const SHORT: usize = 6;
@@ -103,19 +71,28 @@ impl<'a> Lower<'a> {
     /// Joins the variables of two paths: those of `then` where the condition is true, and the present ones elsewhere. A path that no lane
     /// continues is not `alive`, but its values are kept, because they may be attributes or results.
     pub fn merge(&mut self, condition: Slot, then: Env, then_alive: bool, other_alive: bool) {
-        let other = std::mem::take(&mut self.env);
-        let names: BTreeSet<Variable> = then.keys().chain(other.keys()).cloned().collect();
-        for variable in names {
-            let (a, b) = (then.get(&variable), other.get(&variable));
-            let value = match (a, b) {
-                (Some(a), Some(b)) => self.choose(condition, &a.value, &b.value),
-                (Some(bound), None) | (None, Some(bound)) => bound.value.clone(),
-                (None, None) => continue,
-            };
-            let definite = |bound: Option<&Bound>, alive: bool| !alive || bound.is_some_and(|bound| bound.definite);
-            let definite = definite(a, then_alive) && definite(b, other_alive);
-            self.env.insert(variable, Bound { value, definite });
+        let mut env = std::mem::take(&mut self.env);
+        for (variable, bound) in &mut env {
+            if !then.contains_key(variable) {
+                bound.definite = !then_alive && (!other_alive || bound.definite);
+            }
         }
+        for (variable, mut a) in then {
+            a.definite |= !then_alive;
+            match env.get_mut(&variable) {
+                None => {
+                    a.definite &= !other_alive;
+                    env.insert(variable, a);
+                }
+                Some(b) => {
+                    b.definite = a.definite && (!other_alive || b.definite);
+                    if a.value != b.value {
+                        b.value = self.choose(condition, &a.value, &b.value);
+                    }
+                }
+            }
+        }
+        self.env = env;
     }
 
     /// Value `a` where the condition is true, else `b`. Both have one type, unless an error was reported or types are not settled.

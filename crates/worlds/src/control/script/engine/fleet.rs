@@ -71,6 +71,13 @@ pub(super) fn place(features: usize, env: usize, i: usize) -> usize {
     (env / PANEL * features + i) * PANEL + env % PANEL
 }
 
+impl World {
+    /// Creates the environments `first..first + count` of a seed, each at the start of its first episode.
+    pub fn fleet(&self, isa: Isa, seed: u32, first: u32, count: usize) -> Fleet {
+        Fleet::new(self.clone(), isa, seed, first, count)
+    }
+}
+
 impl Fleet {
     pub fn new(world: World, isa: Isa, seed: u32, first: u32, count: usize) -> Fleet {
         let code = world.code.clone();

@@ -2,8 +2,6 @@
 
 use super::super::meta::{Choice, Meta};
 use super::super::program::{Attribute, Code, Type};
-use super::fleet::Fleet;
-use math::Isa;
 use std::sync::Arc;
 
 /// An environment of a file, ready to run.
@@ -90,10 +88,5 @@ impl World {
     /// Number of rows that the blocks share. A row has 512 bytes.
     pub fn rows(&self) -> usize {
         self.code.state_at
-    }
-
-    /// Creates the environments `first..first + count` of a seed, each at the start of its first episode.
-    pub fn fleet(&self, isa: Isa, seed: u32, first: u32, count: usize) -> Fleet {
-        Fleet::new(self.clone(), isa, seed, first, count)
     }
 }
