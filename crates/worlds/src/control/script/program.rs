@@ -143,14 +143,14 @@ impl Instruction {
     pub const NOTHING: Instruction = Instruction { op: Op::Nothing, d: NONE, a: NONE, b: NONE, c: NONE, mask: NONE, n: 0 };
 
     /// Rows that the instruction reads.
-    pub fn reads(&self) -> impl Iterator<Item = u32> + use<> {
+    pub fn reads(&self) -> impl Iterator<Item = u32> {
         let c = if self.op == Op::SinCos { NONE } else { self.c };
         let d = if self.op == Op::Pass { self.d } else { NONE };
         [self.a, self.b, c, self.mask, d].into_iter().filter(|&row| row != NONE)
     }
 
     /// Rows that the instruction writes, except elements of lists.
-    pub fn writes(&self) -> impl Iterator<Item = u32> + use<> {
+    pub fn writes(&self) -> impl Iterator<Item = u32> {
         let c = if self.op == Op::SinCos { self.c } else { NONE };
         let d = if matches!(self.op, Op::Fill | Op::Rows | Op::Store) { NONE } else { self.d };
         [d, c].into_iter().filter(|&row| row != NONE)
