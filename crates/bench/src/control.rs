@@ -19,8 +19,8 @@ use worlds::control::{Actions, CartPoles, Spec, Vector, kind};
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     for kind in worlds::control::kinds() {
-        let (name, _) = kind.spec.id.split_once('-').unwrap_or((kind.spec.id, ""));
-        let rates = stepped((kind.many)(isa, 1, 0, ENVS), |x| action(kind.spec, x), now);
+        let (name, _) = kind.spec.id.split_once('-').unwrap_or((&kind.spec.id, ""));
+        let rates = stepped((kind.many)(isa, 1, 0, ENVS), |x| action(&kind.spec, x), now);
         bench.give(format!("control.{}.steps_per_s_core", name.to_lowercase()), &rates, "steps/s");
     }
     bench.give("control.cartpole.fused_steps_per_s_core", &played(isa, now), "steps/s");

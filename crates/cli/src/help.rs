@@ -31,7 +31,7 @@ fn room_list() -> String {
     let mut text = String::from("Rooms and their variants, for --variant:\n");
     for room in run::rooms() {
         let schema = room.schema();
-        let variants: Vec<_> = room.variants().iter().map(|variant| variant.id).collect();
+        let variants: Vec<_> = room.variants().iter().map(|variant| variant.id.clone()).collect();
         let line = format!("{}: {}. --steps counts {}", schema.id, variants.join(", "), schema.counters[0].unit);
         for (i, line) in wrapped(&line, WIDTH).into_iter().enumerate() {
             text += &format!("{}{line}\n", if i == 0 { "  " } else { "      " });
@@ -49,11 +49,11 @@ fn knob_help() -> String {
 
 fn knobs_of(room: &dyn AnyRoom) -> String {
     let (schema, variants) = (room.schema(), room.variants());
-    let base = room.knobs(variants[0].id);
+    let base = room.knobs(&variants[0].id);
     let mut text = format!("\n{}, with the defaults of {}:\n", schema.title, variants[0].id);
     base.iter().for_each(|knob| text += &knob_words(knob));
     for variant in &variants[1..] {
-        let knobs = room.knobs(variant.id);
+        let knobs = room.knobs(&variant.id);
         let (known, new): (Vec<_>, Vec<_>) = knobs.iter().partition(|knob| base.iter().any(|b| b.name == knob.name && b.kind == knob.kind));
         let other = known.into_iter().filter(|knob| base.iter().any(|usual| usual.name == knob.name && usual.default != knob.default));
         let other: Vec<_> = other.map(|knob| format!("{}={}", knob.name, knob.default)).collect();

@@ -55,7 +55,7 @@ impl Run {
     /// Trains one learner per seed. Prints, after each number of million steps in `at`, the mean return of 100 fresh episodes and that of
     /// the last 100 training episodes; then the medians over the seeds.
     fn returns(&self, seeds: std::ops::Range<u32>, at: &[f64]) {
-        let id = self.kind.spec.id;
+        let id = &self.kind.spec.id;
         let mut found = vec![[Vec::new(), Vec::new()]; at.len()];
         for seed in seeds {
             let mut ppo = Ppo::new(self.kind, self.config.clone(), seed, self.isa).unwrap();

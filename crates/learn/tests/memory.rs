@@ -50,7 +50,7 @@ fn memory_estimates_cover_actual_use() {
     rounds(Strong::new(StrongConfig { games: 2, ..StrongConfig::default() }, 1, Isa::best()).unwrap(), 1);
 
     for kind in worlds::control::kinds() {
-        ppo(kind.spec.id, PpoConfig::preset(kind));
+        ppo(&kind.spec.id, PpoConfig::preset(kind));
     }
     let large = PpoConfig { hidden: 512, envs: 300, rollout_steps: 4, minibatches: 2, ..PpoConfig::default() };
     ppo("CartPole-v1", large.clone());

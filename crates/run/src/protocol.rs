@@ -7,6 +7,7 @@
 use crate::plain_data::{plain_data, sent_data};
 pub use learn::settings::{KnobKind, Named, Value};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -175,10 +176,10 @@ sent_data! {
     /// Description of a variant of a room: an environment, a preset or a learner.
     pub struct Variant {
         /// Name in links and commands, for example `CartPole-v1`.
-        pub id: &'static str,
-        pub name: &'static str,
+        pub id: Cow<'static, str>,
+        pub name: Cow<'static, str>,
         /// Description of the task or of the learning method, in one or two sentences.
-        pub summary: &'static str,
+        pub summary: Cow<'static, str>,
         /// Goal of the variant. A run that reaches the goal is solved. Null if there is no goal.
         pub goal: Option<Goal>,
         /// Default budget of a run in a sweep, in units of the room's first counter.

@@ -207,7 +207,7 @@ impl<R: Room> Run<R> {
 
     /// Returns the present value of every knob.
     fn values(&self) -> Knobs {
-        let knobs = R::knobs(self.variant.id);
+        let knobs = R::knobs(&self.variant.id);
         let mut values = self.room.values();
         values.retain(|name, _| knobs.iter().any(|knob| knob.name == name));
         values

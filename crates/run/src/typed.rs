@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn knobs_are_parsed_by_their_kind() {
-        let knobs = crate::rooms()[0].knobs(crate::rooms()[0].variants()[0].id);
+        let knobs = crate::rooms()[0].knobs(&crate::rooms()[0].variants()[0].id);
         let set = |name: &str, text: &str| set_one(name, text, &knobs);
         assert_eq!(set("lr", "3e-3").unwrap(), 0.003.into());
         assert_eq!(set("envs", "1_024").unwrap(), 1024.0.into());

@@ -164,7 +164,8 @@ impl Room for Bandit {
     fn variants() -> Vec<Variant> {
         let goal = Some(Goal { column: "best", at: 0.9 });
         let about = serde_json::Value::Null;
-        vec![Variant { id: "three-arms", name: "Three arms", summary: "Find the best of three arms.", goal, sweep_budget: 1000.0, about }]
+        let summary = "Find the best of three arms.".into();
+        vec![Variant { id: "three-arms".into(), name: "Three arms".into(), summary, goal, sweep_budget: 1000.0, about }]
     }
 
     fn knobs(_: &str) -> Vec<Knob> {

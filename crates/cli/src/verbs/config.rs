@@ -284,7 +284,7 @@ mod tests {
         let host = Host::new(math::Isa::best());
         for room in run::rooms() {
             for variant in room.variants() {
-                let flags = args(&["--variant", variant.id, "--seed", "7", "--steps", "2e6", "--device", "cpu"]);
+                let flags = args(&["--variant", &variant.id, "--seed", "7", "--steps", "2e6", "--device", "cpu"]);
                 let mut config = begin::config(room, flags.variant.clone(), &[], host).unwrap();
                 config.seed = 7;
                 let written = text(room, &config, &flags).unwrap();
@@ -294,7 +294,7 @@ mod tests {
                 assert_eq!((read.seed, read.common.steps, read.common.device), (Some(7), Some(2_000_000), Some(DeviceWish::Cpu)));
                 let mut again = begin::config(room, read.variant.clone(), &read.common.set, host).unwrap();
                 again.seed = 7;
-                for knob in room.knobs(variant.id) {
+                for knob in room.knobs(&variant.id) {
                     assert_eq!(again.knobs[knob.name], knob.default, "{} of {}", knob.name, variant.id);
                 }
                 assert_eq!(text(room, &again, &read).unwrap(), written);

@@ -5,6 +5,7 @@ use crate::host::Machine;
 use anyhow::Result;
 use gpu::{Gpu, OpenOptions};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::Write;
 
 #[derive(Serialize)]
@@ -47,7 +48,7 @@ enum GpuInfo {
 #[derive(Serialize)]
 struct Room {
     id: &'static str,
-    variants: Vec<&'static str>,
+    variants: Vec<Cow<'static, str>>,
 }
 
 #[derive(Serialize)]
@@ -69,7 +70,7 @@ pub fn run(json: bool, args: &MachineArgs) -> Result<()> {
         gpu: gpu(),
         rooms: run::rooms()
             .iter()
-            .map(|room| Room { id: room.schema().id, variants: room.variants().iter().map(|variant| variant.id).collect() })
+            .map(|room| Room { id: room.schema().id, variants: room.variants().iter().map(|variant| variant.id.clone()).collect() })
             .collect(),
         features: vec![Feature { name: "rivals", here: cfg!(feature = "rivals") }, Feature { name: "faer", here: cfg!(feature = "faer") }],
     };

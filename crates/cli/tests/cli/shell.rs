@@ -65,11 +65,11 @@ fn help_lists_commands_rooms_and_knobs() {
     assert!(help.contains("All knobs are listed below") && !help.contains("lists them"), "{help}");
     for room in run::rooms() {
         let variants = room.variants();
-        for knob in room.knobs(variants[0].id) {
+        for knob in room.knobs(&variants[0].id) {
             let default = knob.default.to_string();
             assert!(help.contains(&format!("  {}", knob.name)) && help.contains(&default), "{help}");
         }
-        assert!(variants.iter().all(|variant| help.contains(variant.id)), "{help}");
+        assert!(variants.iter().all(|variant| help.contains(&*variant.id)), "{help}");
     }
     assert!(stdout(&scratch.run("--version")).starts_with("hothouse "));
 }

@@ -178,7 +178,7 @@ fn each_variant_declares_a_default_limit() {
     for room in run::rooms() {
         for variant in room.variants() {
             let unit = room.schema().counters[0].unit;
-            let (id, variant_id) = (room.schema().id, variant.id);
+            let (id, variant_id) = (room.schema().id, &variant.id);
             let mut running = scratch.spawn(format!("sweep {id} --variant {variant_id} --seeds 1"));
             let message = running.read_to(" each until ");
             let budget = message.lines().last().unwrap().rsplit(" each until ").next().unwrap().to_string();

@@ -8,6 +8,7 @@ use crate::text::Text;
 use ::worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use ::worlds::control::{Kernels, Kind, Spec, cartpole};
 use math::Isa;
+use std::sync::Arc;
 
 /// WGSL text of the polynomials of `math::poly`: `poly_exp`, `poly_ln`, `poly_tanh`, `poly_sigmoid`, `poly_sin_cos`.
 pub const POLY: &str = include_str!("../poly.wgsl");
@@ -23,7 +24,7 @@ const EPISODE: &str = include_str!("worlds/episode.wgsl");
 /// One kind of environment in WGSL.
 #[derive(Clone)]
 pub struct World {
-    pub spec: &'static Spec,
+    pub spec: Arc<Spec>,
     /// WGSL functions without bindings, which precede a kernel's own text. They include [`POLY`] and [`RNG`] and define the world:
     /// ```wgsl
     /// const STATE: u32; const OBSERVATION: u32; const STEP_LIMIT: u32; const EPISODE_MASK: u32;
@@ -53,7 +54,7 @@ pub struct World {
 
 /// Returns the WGSL version of a kind of environment; `None` if the kind has no kernels.
 pub fn world(kind: &Kind) -> Option<World> {
-    let (spec, kernels) = (kind.spec, kind.kernels?);
+    let (spec, kernels) = (kind.spec.clone(), kind.kernels.clone()?);
     // The state of the kind's reference twin may be longer, so its length is not used.
     let state = (kind.many)(Isa::Portable, 0, 0, 1).state_len();
     let observation = spec.observation.len();
@@ -72,8 +73,8 @@ pub fn world(kind: &Kind) -> Option<World> {
     for &(name, times) in kernels.repeated {
         text = text.count(name, times);
     }
-    let text = text.add(TYPES).add(kernels.text).add(EPISODE).text;
-    Some(World { spec, text, state, observation, step_limit: spec.step_limit, kernels })
+    let text = text.add(TYPES).add(&kernels.text).add(EPISODE).text;
+    Some(World { text, state, observation, step_limit: spec.step_limit, kernels, spec })
 }
 
 /// WGSL types that a world's own text uses. A step derives its random numbers from its `Moment`.

@@ -316,7 +316,7 @@ fn apart(found: &[f32], expected: &[f32], angles: usize) -> f32 {
 /// Values are equal up to one rounding error of the largest initial value, because a compiler may fuse product and sum.
 async fn initial_states_match_the_cpu(gpu: Gpu) {
     for (kind, world) in both() {
-        let id = kind.spec.id;
+        let id = &*kind.spec.id;
         let device = Device::new(&gpu, world);
         device.run(RESET);
         let seen = device.see().await;
@@ -351,7 +351,7 @@ fn pushed(id: &str, state: &[f32]) -> Option<f32> {
 async fn single_steps_match_the_cpu(gpu: Gpu) {
     const STEPS: u32 = 250;
     for (kind, world) in both().filter(|(kind, _)| kind.spec.id != "LunarLander-v3") {
-        let (id, limit) = (kind.spec.id, world.step_limit);
+        let (id, limit) = (&*kind.spec.id, world.step_limit);
         let turning = angles(id);
         // Four derivatives per step, each computed from the one before, amplify rounding at up to 28 rad/s.
         let few = if id == "Acrobot-v1" { 2e-5 } else { 1e-6 };
@@ -473,7 +473,7 @@ async fn millions_of_poles_play(gpu: Gpu) {
 /// not NaN.
 async fn environments_survive_a_round_trip(gpu: Gpu) {
     for (kind, world) in both() {
-        let id = kind.spec.id;
+        let id = &*kind.spec.id;
         let device = Device::new(&gpu, world);
         let mut host = host(id);
         (0..40).for_each(|t| step(&mut host, &random_actions(kind, t)));

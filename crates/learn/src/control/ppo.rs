@@ -120,7 +120,7 @@ struct Timing {
 }
 
 pub struct Ppo {
-    kind: &'static Kind,
+    kind: Kind,
     config: PpoConfig,
     task: Task,
     isa: Isa,
@@ -144,7 +144,7 @@ pub struct Ppo {
 }
 
 impl Ppo {
-    pub fn new(kind: &'static Kind, config: PpoConfig, seed: u32, isa: Isa) -> Result<Self, PpoError> {
+    pub fn new(kind: &Kind, config: PpoConfig, seed: u32, isa: Isa) -> Result<Self, PpoError> {
         config.check()?;
         let task = Task::new(kind, &config)?;
         let features = task.observation;
@@ -161,7 +161,7 @@ impl Ppo {
             Actor::new(&acting_plan, kind, isa, seed, first, count, config.rollout_steps)
         };
         Ok(Self {
-            kind,
+            kind: kind.clone(),
             task,
             isa,
             seed,
@@ -372,8 +372,8 @@ impl Ppo {
 
     // ---- state and progress ----
 
-    pub fn kind(&self) -> &'static Kind {
-        self.kind
+    pub fn kind(&self) -> &Kind {
+        &self.kind
     }
     pub fn config(&self) -> &PpoConfig {
         &self.config

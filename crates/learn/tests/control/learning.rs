@@ -66,7 +66,7 @@ solved! {
 fn initial_weights_solve_no_environment() {
     for kind in worlds::control::kinds() {
         let frozen = PpoConfig { lr: 0.0, envs: 256, ..PpoConfig::preset(kind) };
-        assert_eq!(steps_to_solve(kind.spec.id, frozen, 1, 3 * 256 * 16), None, "{}", kind.spec.id);
+        assert_eq!(steps_to_solve(&kind.spec.id, frozen, 1, 3 * 256 * 16), None, "{}", kind.spec.id);
     }
 }
 

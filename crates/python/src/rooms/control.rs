@@ -265,7 +265,7 @@ struct State {
 /// Environments of one kind. Calls from several Python threads are serialised.
 #[pyclass(module = "hothouse._native", frozen)]
 pub struct Envs {
-    kind: &'static Kind,
+    kind: Kind,
     isa: Isa,
     count: usize,
     mode: Autoreset,
@@ -388,7 +388,7 @@ impl Envs {
         let features = kind.spec.observation.len();
         let apart = usize::from(mode == Autoreset::SameStep);
         Ok(Envs {
-            kind,
+            kind: kind.clone(),
             isa,
             count,
             mode,
@@ -508,7 +508,7 @@ impl Envs {
         let mut now = vec![0.0; shard.world.state_len()];
         let (_, episodes) = shard.world.environment(lane, &mut now);
         shard.world.set_environment(lane, &state, steps, episodes).map_err(|_| {
-            let spec = self.kind.spec;
+            let spec = &self.kind.spec;
             PyValueError::new_err(format!(
                 "invalid state of {} after {steps} steps. Give {} values ({}) within their bounds, and fewer steps than {}",
                 spec.id,

@@ -21,9 +21,9 @@ pub(super) struct LearnerKind {
 
 pub(super) fn variants() -> Vec<Variant> {
     let variant = |kind: &LearnerKind| Variant {
-        id: kind.id,
-        name: kind.name,
-        summary: kind.summary,
+        id: kind.id.into(),
+        name: kind.name.into(),
+        summary: kind.summary.into(),
         goal: Some(kind.goal),
         sweep_budget: kind.sweep_games,
         about: serde_json::Value::Null,

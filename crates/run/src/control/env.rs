@@ -45,7 +45,7 @@ impl Env {
         Ok(Env { world: (kind.twin)(), phase: Phase::Fresh })
     }
 
-    pub fn spec(&self) -> &'static Spec {
+    pub fn spec(&self) -> &Spec {
         self.world.spec()
     }
 
@@ -80,5 +80,5 @@ impl Env {
 
 /// Returns the specifications of all environments.
 pub fn specs() -> Vec<&'static Spec> {
-    worlds::control::kinds().iter().map(|kind| kind.spec).collect()
+    worlds::control::kinds().into_iter().map(|kind| &*kind.spec).collect()
 }

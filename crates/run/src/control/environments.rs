@@ -7,18 +7,18 @@ use super::shown::Shown;
 use crate::RunError;
 use crate::protocol::{Goal, Variant};
 use learn::control::Ppo;
-use worlds::control::{Actions, Kind, Spec};
+use worlds::control::{Actions, Kind, Spec, Text};
 
 /// Maximum number of points along one side of a picture.
 const MAX_PICTURE: u32 = 512;
 
 pub fn variants() -> Vec<Variant> {
-    let variant = |&Kind { spec, steps, .. }: &Kind| Variant {
-        id: spec.id,
-        name: spec.id.split_once('-').map_or(spec.id, |(name, _)| name),
-        summary: spec.summary,
+    let variant = |Kind { spec, steps, .. }: &Kind| Variant {
+        id: spec.id.clone(),
+        name: spec.id.split_once('-').map_or(spec.id.clone(), |(name, _)| name.to_string().into()),
+        summary: spec.summary.clone(),
         goal: Some(Goal { column: "mean_return", at: spec.solved_at }),
-        sweep_budget: steps,
+        sweep_budget: *steps,
         about: serde_json::to_value(environment(spec)).expect("plain data with string keys"),
     };
     worlds::control::kinds().into_iter().map(variant).collect()
@@ -30,19 +30,19 @@ pub fn kind(id: &str) -> Result<&'static Kind, RunError> {
 }
 
 fn environment(spec: &Spec) -> Environment {
-    let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+    let names = |names: &[Text]| names.iter().map(Text::to_string).collect();
     let range = match spec.actions {
         Actions::Choices(count) => [0.0, f64::from(count) - 1.0],
         Actions::Range(low, high) => [low, high],
     };
     let shown = Shown::of(spec);
     Environment {
-        id: spec.id.into(),
-        summary: spec.summary.into(),
-        choices: names(spec.choices),
+        id: spec.id.to_string(),
+        summary: spec.summary.to_string(),
+        choices: names(&spec.choices),
         range,
-        observation: names(spec.observation),
-        state: names(spec.state),
+        observation: names(&spec.observation),
+        state: names(&spec.state),
         step_limit: spec.step_limit,
         solved_at: spec.solved_at,
         returns: spec.returns,
@@ -54,8 +54,8 @@ fn environment(spec: &Spec) -> Environment {
 /// Computes the policy's output and the critic's values at a grid of points on the environment's plane.
 pub fn picture(ppo: &mut Ppo, width: u32, height: u32) -> Picture {
     let (width, height) = (width.clamp(1, MAX_PICTURE), height.clamp(1, MAX_PICTURE));
-    let spec = ppo.kind().spec;
-    let shown = Shown::of(spec);
+    let spec = ppo.kind().spec.clone();
+    let shown = Shown::of(&spec);
     let at = |axis: &Axis, i: u32, n: u32| axis.low + (axis.high - axis.low) * (f64::from(i) + 0.5) / f64::from(n);
     let mut observations = Vec::with_capacity((width * height) as usize * spec.observation.len());
     for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {

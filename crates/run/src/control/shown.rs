@@ -16,11 +16,11 @@ pub(super) struct Shown {
 
 impl Shown {
     pub(super) fn of(spec: &Spec) -> Shown {
-        let number = |i: usize, low, high| Axis { name: spec.observation[i].into(), low, high, of: vec![i as u32] };
+        let number = |i: usize, low, high| Axis { name: spec.observation[i].to_string(), low, high, of: vec![i as u32] };
         let angle = |name: &str, cos| Axis { name: name.into(), low: -PI, high: PI, of: vec![cos, cos + 1] };
         let base = vec![0.0; spec.observation.len()];
         let of = |step_s, x, y| Shown { step_s, x, y, base: base.clone() };
-        match spec.id {
+        match &*spec.id {
             "CartPole-v1" => of(cartpole::STEP_S, number(2, -cartpole::THETA_LIMIT, cartpole::THETA_LIMIT), number(3, -2.5, 2.5)),
             "MountainCar-v0" | "MountainCarContinuous-v0" => {
                 use mountain_car::{SPEED_LIMIT, X_MAX, X_MIN};

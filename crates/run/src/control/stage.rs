@@ -21,13 +21,12 @@ const MAX_FORCE: f64 = 30.0;
 const STREAM: u32 = 0x57a6_e000;
 
 pub(crate) struct Stage {
-    spec: &'static Spec,
+    kind: Kind,
     /// Display time of a step, in seconds.
     step_s: f64,
     player: Player,
     /// Second environment, in which the agent plays while the user is in control; `None` while the agent is in control.
     rival: Option<Player>,
-    make: fn() -> Box<dyn World64>,
     rng: Rng,
     episodes: u32,
     owed_s: f64,
@@ -68,13 +67,12 @@ impl Player {
 }
 
 impl Stage {
-    pub fn new(kind: &'static Kind, seed: u32) -> Self {
+    pub fn new(kind: &Kind, seed: u32) -> Self {
         let mut stage = Self {
-            spec: kind.spec,
-            step_s: Shown::of(kind.spec).step_s,
+            kind: kind.clone(),
+            step_s: Shown::of(&kind.spec).step_s,
             player: Player::new((kind.twin)(), 0),
             rival: None,
-            make: kind.twin,
             rng: Rng::new(seed, STREAM),
             episodes: 0,
             owed_s: 0.0,
@@ -91,8 +89,8 @@ impl Stage {
     fn begin(&mut self, driven: bool) {
         let [seed, ..] = self.rng.block([self.episodes, 0, 0, 0]);
         self.episodes = self.episodes.wrapping_add(1);
-        self.player = Player::new((self.make)(), seed);
-        self.rival = driven.then(|| Player::new((self.make)(), seed));
+        self.player = Player::new((self.kind.twin)(), seed);
+        self.rival = driven.then(|| Player::new((self.kind.twin)(), seed));
         self.rest_s = REST_S;
         self.owed_s = 0.0;
     }
@@ -121,7 +119,7 @@ impl Stage {
                 (Some(rival), Some(action)) => {
                     let own = agents_action(ppo, &rival.body, &mut policy);
                     rival.step(own, [0.0; 2]);
-                    self.player.step(allowed(self.spec, action), forces);
+                    self.player.step(allowed(&self.kind.spec, action), forces);
                 }
                 _ => {
                     let action = agents_action(ppo, &self.player.body, &mut policy);

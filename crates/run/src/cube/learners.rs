@@ -43,9 +43,9 @@ impl LearnerKind {
 
 pub(super) fn variants() -> Vec<Variant> {
     let variant = |kind: &LearnerKind| Variant {
-        id: kind.id,
-        name: kind.name,
-        summary: kind.summary,
+        id: kind.id.into(),
+        name: kind.name.into(),
+        summary: kind.summary.into(),
         goal: Some(kind.goal),
         sweep_budget: kind.sweep_states,
         about: json(&kind.puzzle()),

@@ -87,9 +87,9 @@ fn variant(preset: Preset, named: &Named) -> Variant {
         own: preset.is_own(),
     };
     Variant {
-        id: named.name,
-        name: named.label,
-        summary,
+        id: named.name.into(),
+        name: named.label.into(),
+        summary: summary.into(),
         goal: Some(Goal { column: "perfect", at: 1.0 }),
         sweep_budget,
         about: json(&about),

@@ -105,7 +105,7 @@ impl<R: Room> AnyRun for Run<R> {
             }
             Command::SetKnob { name, value } => {
                 // The change takes effect at the boundary. It is checked now, so that the caller receives the error.
-                check_live(&R::knobs(self.variant.id), &name, &value)?;
+                check_live(&R::knobs(&self.variant.id), &name, &value)?;
                 self.room.may_change(&name, &value)?;
                 self.changes.pending.push((name, value));
                 if self.is_at_boundary() {

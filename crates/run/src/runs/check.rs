@@ -18,7 +18,7 @@ pub fn check<R: Room>(config: &Config, host: Host) -> Result<Variant, RunError> 
     let variant = variant.ok_or_else(|| RunError::UnknownVariant {
         word: schema.variant_word,
         id: config.variant.clone(),
-        known: variants.iter().map(|variant| variant.id).collect::<Vec<_>>().join(", "),
+        known: variants.iter().map(|variant| &*variant.id).collect::<Vec<_>>().join(", "),
     })?;
     let setup = Setup::new(config, &config.knobs, host);
     if R::DATA.is_none() && setup.data.is_some() {

@@ -119,7 +119,7 @@ pub fn config_of(room: &dyn AnyRoom) -> Config {
     Config {
         version: VERSION,
         room: room.schema().id.into(),
-        variant: room.variants()[0].id.into(),
+        variant: room.variants()[0].id.to_string(),
         seed: 1,
         knobs: BTreeMap::new(),
         data: None,

@@ -128,9 +128,9 @@ fn variant(id: &'static str) -> Variant {
     let [width, layers, heads, context] = [shape.width, shape.layers, shape.heads, shape.context].map(|count| count as u32);
     let about = Preset { width, layers, heads, context, tokenizer };
     Variant {
-        id,
-        name,
-        summary,
+        id: id.into(),
+        name: name.into(),
+        summary: summary.into(),
         // The goal is a loss within 5% of the entropy floor.
         goal: Some(Goal { column: "efficiency", at: 1.0 / 1.05 }),
         sweep_budget,

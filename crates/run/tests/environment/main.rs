@@ -84,7 +84,7 @@ fn puck_is_a_variant_with_goal_and_budget() {
     add();
     let variants = run::room("control").unwrap().variants();
     let variant = variants.iter().find(|variant| variant.id == "Puck-v0").unwrap();
-    assert_eq!((variant.name, variant.goal.unwrap().at), ("Puck", 90.0));
+    assert_eq!((&*variant.name, variant.goal.unwrap().at), ("Puck", 90.0));
     assert_eq!(variant.sweep_budget, puck::KIND.steps);
     assert_eq!(variant.about["plane"][1]["name"], "speed");
     assert!(Control::knobs("Puck-v0").iter().any(|knob| knob.name == "envs"));

@@ -1,8 +1,11 @@
 //! Test environment, in which an agent keeps a puck on ice near the middle.
 
 use math::Simd;
+use std::borrow::Cow;
+use std::sync::LazyLock;
 use worlds::control::many::{Rules, spread};
 use worlds::control::{Actions, Kind, Moment, Spec, Twin};
+use worlds::texts;
 
 /// Change of the puck's speed by one push, which lasts one step.
 const PUSH: f64 = 0.02;
@@ -10,18 +13,18 @@ const PUSH: f64 = 0.02;
 const BEGINNING: f64 = 0.5;
 
 static SPEC: Spec = Spec {
-    id: "Puck-v0",
-    summary: "keep a puck in the middle; push it left, not at all or right",
+    id: Cow::Borrowed("Puck-v0"),
+    summary: Cow::Borrowed("keep a puck in the middle; push it left, not at all or right"),
     actions: Actions::Choices(3),
-    choices: &["left", "wait", "right"],
-    state: &["place", "speed"],
-    observation: &["place", "speed"],
+    choices: texts!["left", "wait", "right"],
+    state: texts!["place", "speed"],
+    observation: texts!["place", "speed"],
     step_limit: 100,
     solved_at: 90.0,
     returns: [0.0, 100.0],
 };
 
-pub static KIND: Kind = Kind::of::<Puck, 2, 2>();
+pub static KIND: LazyLock<Kind> = LazyLock::new(Kind::of::<Puck, 2, 2>);
 
 pub struct Puck;
 

@@ -46,7 +46,7 @@ fn invalid_configs_are_rejected() {
         let run = &mut *run;
         let error = assert_rejected_everywhere(run, &Config { variant: "absent".into(), ..config.clone() });
         assert!(matches!(error, RunError::UnknownVariant { .. }));
-        assert!(error.next_step().contains(room.variants()[0].id), "{error}");
+        assert!(error.next_step().contains(&*room.variants()[0].id), "{error}");
         let kitchen = Config { room: "kitchen".into(), ..config.clone() };
         assert!(run::validate(&kitchen, host()).unwrap_err().next_step().contains(room.schema().id));
         assert_rejected_everywhere(run, &kitchen);

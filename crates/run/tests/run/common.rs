@@ -71,14 +71,14 @@ pub fn small(room: &str, variant: &str, seed: u32) -> Config {
 pub fn every(seed: u32) -> Vec<(&'static dyn AnyRoom, Config)> {
     let of = |room: &'static dyn AnyRoom| {
         let id = room.schema().id;
-        room.variants().into_iter().map(move |variant| (room, small(id, variant.id, seed)))
+        room.variants().into_iter().map(move |variant| (room, small(id, &variant.id, seed)))
     };
     rooms().into_iter().flat_map(of).collect()
 }
 
 /// Returns a small config for the first variant of each room.
 pub fn first(seed: u32) -> Vec<(&'static dyn AnyRoom, Config)> {
-    let of = |room: &'static dyn AnyRoom| (room, small(room.schema().id, room.variants()[0].id, seed));
+    let of = |room: &'static dyn AnyRoom| (room, small(room.schema().id, &room.variants()[0].id, seed));
     rooms().into_iter().map(of).collect()
 }
 
@@ -154,8 +154,8 @@ pub fn train_for(run: &mut dyn AnyRun, budget: f64) {
 }
 
 /// Returns the ids of a room's variants.
-pub fn variants(id: &str) -> Vec<&'static str> {
-    room(id).variants().iter().map(|variant| variant.id).collect()
+pub fn variants(id: &str) -> Vec<String> {
+    room(id).variants().iter().map(|variant| variant.id.to_string()).collect()
 }
 
 /// Returns the room's events since the previous call.

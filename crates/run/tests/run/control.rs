@@ -19,7 +19,7 @@ fn control(config: Config) -> Run<Control> {
 /// Returns the description of every environment, with a config of default knobs.
 fn environments() -> Vec<(Environment, Config)> {
     let of = |variant: run::protocol::Variant| {
-        let config = Config { variant: variant.id.into(), ..run::config_of(room("control")) };
+        let config = Config { variant: variant.id.to_string(), ..run::config_of(room("control")) };
         (serde_json::from_value(variant.about).unwrap(), config)
     };
     room("control").variants().into_iter().map(of).collect()

@@ -66,7 +66,7 @@ fn turned(run: &mut dyn AnyRun, facelets: &str, moves: &[String]) -> String {
 
 #[test]
 fn look_scramble_and_draw_describe_states() {
-    for variant in variants("cube") {
+    for variant in &variants("cube") {
         let mut run = begin(&small("cube", variant, 1));
         let (solved, exact) = (solved_of(variant), variant.starts_with('2'));
         let look = |run: &mut dyn AnyRun, facelets: &str| value(run, json!({ "ask": "look", "facelets": facelets }));
@@ -148,7 +148,7 @@ fn all_faces_turn_and_colour_letters_are_free() {
 
 #[test]
 fn searches_run_in_slices_and_do_not_change_training() {
-    for variant in variants("cube") {
+    for variant in &variants("cube") {
         let config = small("cube", variant, 2);
         let (mut plain, mut asked) = (start(&config), start(&config));
         train(&mut *asked, 1);
@@ -293,7 +293,7 @@ fn invalid_stickers_and_moves_are_rejected_with_reasons() {
 
 #[test]
 fn dqn_learners_show_curriculum_and_replay() {
-    for variant in variants("cube") {
+    for variant in &variants("cube") {
         let more = if variant.contains("dqn") { "prioritised=1" } else { "" };
         let config = with(small("cube", variant, 1), more);
         let mut run = trained(&config, 20);

@@ -235,7 +235,7 @@ fn sweeps_fuzz() {
         |config: &Config, knob: &str| json!({ "config": config, "knob": knob, "values": [0.001, 0.002], "seeds": 2, "budget": 4096.0 });
     let good: Vec<serde_json::Value> = first(1)
         .iter()
-        .filter(|(room, _)| room.knobs(room.variants()[0].id).iter().any(|knob| knob.name == "lr"))
+        .filter(|(room, _)| room.knobs(&room.variants()[0].id).iter().any(|knob| knob.name == "lr"))
         .map(|(_, config)| spec(config, "lr"))
         .collect();
     // The host has as little memory as a page with 256 MiB.
@@ -262,7 +262,7 @@ fn monitors_fuzz() {
         let schema = room.schema();
         let memory = heap(schema);
         let mut writer = Writer::new(Box::new(memory.clone()), schema, "about").unwrap();
-        let mut run = start(&small(schema.id, room.variants()[0].id, 1));
+        let mut run = start(&small(schema.id, &room.variants()[0].id, 1));
         while run.progress().iteration < 2 {
             run.advance(0.0);
             run.events().iter().for_each(|event| writer.event(event));

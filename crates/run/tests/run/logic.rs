@@ -23,7 +23,7 @@ fn begun(width: u32, height: u32, start: &str, soft: bool) -> Value {
 
 #[test]
 fn members_gates_and_circuits_are_described() {
-    for variant in variants("logic") {
+    for variant in &variants("logic") {
         let mut run = trained(&small("logic", variant, 1), 2);
         let shape = value(&mut *run, json!({ "ask": "automaton" }));
         let gates = number(&shape["gates"]);
@@ -73,7 +73,7 @@ fn members_gates_and_circuits_are_described() {
 
 #[test]
 fn grids_advance_and_heal_without_changing_training() {
-    for variant in variants("logic") {
+    for variant in &variants("logic") {
         let config = small("logic", variant, 2);
         let (mut plain, mut asked) = (start(&config), start(&config));
         train(&mut *asked, 1);

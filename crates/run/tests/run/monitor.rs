@@ -49,7 +49,7 @@ impl EventSource {
 
     /// Returns a mark. The marks of successive iterations have knobs of every kind.
     fn mark(self, i: u32) -> Mark {
-        let knobs = self.0.knobs(self.0.variants()[0].id);
+        let knobs = self.0.knobs(&self.0.variants()[0].id);
         let knob = &knobs[i as usize % knobs.len()];
         let (from, to) = match knob.kind {
             KnobKind::Choice { .. } | KnobKind::Text { .. } => (Value::Text("none".into()), Value::Text(format!("'{i}' ✓"))),
@@ -452,7 +452,7 @@ fn layout_gives_the_positions_of_numbers() {
 fn every_variant_with_all_knobs_fits() {
     for source in sources() {
         for variant in source.0.variants() {
-            let knobs = source.0.knobs(variant.id);
+            let knobs = source.0.knobs(&variant.id);
             assert!(knobs.iter().all(|knob| knob.name.len() <= 32));
             // Numbers have as many digits as any knob needs, and texts have the maximum length.
             let longest = |kind: KnobKind| match kind {
@@ -462,7 +462,7 @@ fn every_variant_with_all_knobs_fits() {
             };
             let values: BTreeMap<String, Value> = knobs.iter().map(|knob| (knob.name.to_string(), longest(knob.kind))).collect();
             let Event::Began(mut began) = source.began(7, 0) else { unreachable!() };
-            began.config = Config { variant: variant.id.into(), knobs: values.clone(), ..config_of(source.0) };
+            began.config = Config { variant: variant.id.to_string(), knobs: values.clone(), ..config_of(source.0) };
             (began.knobs, began.attempts) = (values, u32::MAX);
             (began.progress, began.solved) = (source.progress(u32::MAX / 1000), Some(source.progress(7)));
             let (mut writer, memory) = source.pair();

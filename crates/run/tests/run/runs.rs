@@ -568,7 +568,7 @@ fn checkpoint_with_mismatched_sizes_is_damaged() {
         ("words", "layers", 3.0.into()),
     ];
     for (id, knob, value) in claims {
-        let config = small(id, room(id).variants()[0].id, 1);
+        let config = small(id, &room(id).variants()[0].id, 1);
         let mut file = apart(&begin(&config).save().unwrap());
         file.header["knobs"][knob] = value;
         let error = run::restore(&file.together(), host()).err().unwrap();
@@ -586,7 +586,7 @@ fn rooms_are_listed_once_and_their_schemas_are_consistent() {
         assert_eq!(info.variants.iter().filter(|v| v.id == config.variant).count(), 1);
         assert_eq!(info.parts.len(), room.schema().all_parts().count());
         let run = begin(&config);
-        assert_eq!((run.schema().id, run.variant().id), (info.id, config.variant.as_str()));
+        assert_eq!((run.schema().id, &*run.variant().id), (info.id, config.variant.as_str()));
         let goal = run.variant().goal.unwrap();
         assert!(run.schema().test(goal.column).is_some(), "{goal:?}");
         // The column names of a checkpoint are unique.

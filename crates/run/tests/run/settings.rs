@@ -35,8 +35,8 @@ fn describe(room: &dyn AnyRoom, text: &mut String) {
     }
     let mut having: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for variant in &variants {
-        for knob in room.knobs(variant.id) {
-            having.entry(line(&knob)).or_default().push(variant.id);
+        for knob in room.knobs(&variant.id) {
+            having.entry(line(&knob)).or_default().push(&variant.id);
         }
     }
     for (line, ids) in having {

@@ -49,7 +49,7 @@ fn floats(of: &Value) -> Vec<f32> {
 
 #[test]
 fn text_is_prepared_and_described() {
-    for variant in variants("words") {
+    for variant in &variants("words") {
         let mut run = start(&small("words", variant, 1));
         let before = value(&mut *run, json!({ "ask": "about" }));
         assert!(before["model"].is_null() && before["preparing"]["done"] == 0.0, "{before}");
@@ -102,7 +102,7 @@ fn text_is_prepared_and_described() {
 
 #[test]
 fn model_answers_questions_about_a_text() {
-    for variant in variants("words") {
+    for variant in &variants("words") {
         let mut run = trained(&with(small("words", variant, 1), "context=64"), 3);
         let run = &mut *run;
         let text = "Once upon a time, a fox";
@@ -165,7 +165,7 @@ fn generate(prompt: &str, temperature: f64, most: u32, stop: &str) -> Value {
 
 #[test]
 fn generation_keeps_the_weights_of_its_start() {
-    for variant in variants("words") {
+    for variant in &variants("words") {
         let mut run = start(&small("words", variant, 2));
         let early = ask_error(&mut *run, json!({ "ask": "continue", "tokens": 1 }));
         assert!(early.contains("being prepared"));
@@ -224,7 +224,7 @@ fn generation_keeps_the_weights_of_its_start() {
 
 #[test]
 fn questions_do_not_change_training() {
-    for variant in variants("words") {
+    for variant in &variants("words") {
         let config = small("words", variant, 4);
         let (mut plain, mut asked) = (start(&config), start(&config));
         train(&mut *plain, 4);

@@ -10,8 +10,9 @@ use super::kind::{Kernels, Kind};
 use super::many::{self, Rules};
 use super::numpy::rounded;
 use super::world::{Actions, Moment, Spec, Twin};
-use crate::named;
+use crate::{named, texts};
 use math::Simd;
+use std::borrow::Cow;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// Gravitational acceleration, m/s².
@@ -35,19 +36,20 @@ pub const RESET_SPREAD: f64 = 0.1;
 pub const STEP_LIMIT: u32 = 500;
 
 static SPEC: Spec = Spec {
-    id: "Acrobot-v1",
-    summary: "swing two links up by a motor between them; torque of -1, 0 or 1 N·m",
+    id: Cow::Borrowed("Acrobot-v1"),
+    summary: Cow::Borrowed("swing two links up by a motor between them; torque of -1, 0 or 1 N·m"),
     actions: Actions::Choices(3),
-    choices: &["one way", "rest", "other way"],
-    state: &["angle 1 (rad)", "angle 2 (rad)", "angular velocity 1 (rad/s)", "speed 2 (rad/s)"],
-    observation: &["cos angle 1", "sin angle 1", "cos angle 2", "sin angle 2", "angular velocity 1 (rad/s)", "speed 2 (rad/s)"],
+    choices: texts!["one way", "rest", "other way"],
+    state: texts!["angle 1 (rad)", "angle 2 (rad)", "angular velocity 1 (rad/s)", "speed 2 (rad/s)"],
+    observation: texts!["cos angle 1", "sin angle 1", "cos angle 2", "sin angle 2", "angular velocity 1 (rad/s)", "speed 2 (rad/s)"],
     step_limit: STEP_LIMIT,
     solved_at: -100.0,
     returns: [-500.0, -60.0],
 };
 
-pub(super) static KIND: Kind =
-    Kind { kernels: Some(Kernels::of::<Acrobot, 4, 6>(include_str!("acrobot.wgsl"), constants)), ..Kind::of::<Acrobot, 4, 6>() };
+pub(super) fn kind() -> Kind {
+    Kind { kernels: Some(Kernels::of::<Acrobot, 4, 6>(include_str!("acrobot.wgsl"), constants)), ..Kind::of::<Acrobot, 4, 6>() }
+}
 
 /// Rules of Acrobot. A state is the angle θ₁ of the first link from the hanging position, the angle θ₂ of the second link relative to the
 /// first, and the speeds of both angles.

@@ -6,12 +6,14 @@
 //! The reward of every step is 1 and is not shaped. An episode is *terminated* when the cart leaves the track or the pole leans more than
 //! 12°, and *truncated* at 500 steps; both can happen on the same step.
 
-use super::kind::{Kernels, Kind};
+use super::kind::{Kernels, Kind, Make};
 use super::many::{load, place, store};
 use super::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::{Actions, Moment, Single, Spec, Twin};
-use crate::named;
+use crate::{named, texts};
 use math::{Buffer, Isa, PANEL, Rng, Simd, kernel, rng};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Gravitational acceleration, m/s².
 pub const GRAVITY: f64 = 9.8;
@@ -76,22 +78,29 @@ impl Twin<OBSERVATION> for CartPole {
 }
 
 static SPEC: Spec = Spec {
-    id: "CartPole-v1",
-    summary: "balance a pole on a cart; push left or right",
+    id: Cow::Borrowed("CartPole-v1"),
+    summary: Cow::Borrowed("balance a pole on a cart; push left or right"),
     actions: Actions::Choices(ACTIONS as u32),
-    choices: &["push left", "push right"],
-    state: &["position (m)", "velocity (m/s)", "angle (rad)", "angular velocity (rad/s)"],
-    observation: &["position (m)", "velocity (m/s)", "angle (rad)", "angular velocity (rad/s)"],
+    choices: texts!["push left", "push right"],
+    state: texts!["position (m)", "velocity (m/s)", "angle (rad)", "angular velocity (rad/s)"],
+    observation: texts!["position (m)", "velocity (m/s)", "angle (rad)", "angular velocity (rad/s)"],
     step_limit: STEP_LIMIT,
     solved_at: 475.0,
     returns: [0.0, 500.0],
 };
 
-pub(super) static KIND: Kind = Kind {
-    tuned: &[("lr", 0.01), ("lr_floor", 0.001), ("hidden", 32.0), ("tanh", 0.0), ("normalize_observation", 0.0), ("normalize_reward", 0.0)],
-    kernels: Some(Kernels { text: include_str!("cartpole.wgsl"), repeated: &[], constants, key, episode_mask: EPISODES - 1 }),
-    ..Kind::new(&SPEC, || Box::new(CartPole64::new(0)), |isa, seed, first, count| Box::new(CartPoles::new(isa, seed, first, count)))
-};
+const TUNED: &[(&str, f64)] =
+    &[("lr", 0.01), ("lr_floor", 0.001), ("hidden", 32.0), ("tanh", 0.0), ("normalize_observation", 0.0), ("normalize_reward", 0.0)];
+
+pub(super) fn kind() -> Kind {
+    let text = Cow::Borrowed(include_str!("cartpole.wgsl"));
+    let many: Make = Arc::new(|isa, seed, first, count| Box::new(CartPoles::new(isa, seed, first, count)));
+    Kind {
+        tuned: Cow::Borrowed(TUNED),
+        kernels: Some(Kernels { text, repeated: &[], constants, key, episode_mask: EPISODES - 1 }),
+        ..Kind::new(SPEC.clone(), Arc::new(|| Box::new(CartPole64::new(0))), many)
+    }
+}
 
 /// Many poles in f32, stepped 4, 8 or 16 at a time. When an episode of a pole ends, its next episode starts in the same step.
 ///
@@ -304,7 +313,7 @@ impl Vector for CartPoles {
         let inside = |&[x, _, theta, _]: &[f32; OBSERVATION]| x.abs() <= X_LIMIT as f32 && theta.abs() <= THETA_LIMIT as f32;
         let possible = <&[f32; OBSERVATION]>::try_from(state).is_ok_and(inside) && state.iter().all(|x| x.is_finite());
         if env >= self.count || steps >= STEP_LIMIT || episodes >= EPISODES || !possible {
-            return Err(InvalidState { env: self.first as usize + env, id: SPEC.id });
+            return Err(InvalidState { env: self.first as usize + env, id: SPEC.id.clone() });
         }
         let next = self.start(env, episodes + 1);
         for (i, &x) in state.iter().enumerate() {

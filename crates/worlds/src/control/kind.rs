@@ -2,8 +2,10 @@
 
 use super::many::{Many, Rules};
 use super::vector::Vector;
-use super::world::{Single, Spec, World64};
+use super::world::{Single, Spec, Text, World64};
 use math::{Isa, Rng};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Creates an array of (name, value) pairs from the names of constants. Generated WGSL declares the constants.
 #[macro_export]
@@ -11,14 +13,16 @@ macro_rules! named {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
 }
 
+/// Built-in kinds are in the registry. Other kinds can be created at run time. A clone is cheap.
+#[derive(Clone)]
 pub struct Kind {
-    pub spec: &'static Spec,
+    pub spec: Arc<Spec>,
     /// Creates one f64 environment.
-    pub twin: fn() -> Box<dyn World64>,
+    pub twin: MakeOne,
     pub many: Make,
     /// Default values of learner settings for this kind, as pairs (setting, value). They replace the learner's own default values. A switch
     /// is 0 or 1.
-    pub tuned: &'static [(&'static str, f64)],
+    pub tuned: Cow<'static, [(&'static str, f64)]>,
     /// Step budget of a run, summed over all environments. It is at least twice the number of steps that a learner needs to solve the task.
     pub steps: f64,
     /// Kernels for an accelerator; `None` if only the CPU can step the environment.
@@ -26,26 +30,29 @@ pub struct Kind {
 }
 
 /// Function that creates the environments `first..first + count` of a seed. The arguments are `isa`, `seed`, `first` and `count`.
-pub type Make = fn(Isa, u32, u32, usize) -> Box<dyn Vector>;
+pub type Make = Arc<dyn Fn(Isa, u32, u32, usize) -> Box<dyn Vector> + Send + Sync>;
+
+/// Function that creates one f64 environment.
+pub type MakeOne = Arc<dyn Fn() -> Box<dyn World64> + Send + Sync>;
 
 impl Kind {
     /// A kind with default properties, stepped by [`Many`].
-    pub const fn of<R: Rules<S, O>, const S: usize, const O: usize>() -> Kind {
-        let many: Make = |isa, seed, first, count| Box::new(Many::<R, S, O>::new(isa, seed, first, count));
-        Kind::new(R::SPEC, || Box::new(Single::<R, S>::new(0)), many)
+    pub fn of<R: Rules<S, O>, const S: usize, const O: usize>() -> Kind {
+        let many: Make = Arc::new(|isa, seed, first, count| Box::new(Many::<R, S, O>::new(isa, seed, first, count)));
+        Kind::new(R::SPEC.clone(), Arc::new(|| Box::new(Single::<R, S>::new(0))), many)
     }
 
     /// A kind with default properties, stepped by the vectorized form that `many` creates.
-    pub const fn new(spec: &'static Spec, twin: fn() -> Box<dyn World64>, many: Make) -> Kind {
-        Kind { spec, twin, many, tuned: &[], steps: 1e6, kernels: None }
+    pub fn new(spec: Spec, twin: MakeOne, many: Make) -> Kind {
+        Kind { spec: Arc::new(spec), twin, many, tuned: Cow::Borrowed(&[]), steps: 1e6, kernels: None }
     }
 }
 
 /// Rules in WGSL for an accelerator. They use the same constants and random words as the CPU rules.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Kernels {
     /// WGSL text of the functions `world_first`, `world_shown` and `world_step`. It declares no bindings.
-    pub text: &'static str,
+    pub text: Text,
     /// Pairs (name, count). A line of `text` that begins with `#name` is repeated `count` times. Each other `#` in the line is replaced by
     /// the index of the repetition.
     pub repeated: &'static [(&'static str, usize)],
@@ -63,6 +70,6 @@ impl Kernels {
         text: &'static str,
         constants: fn() -> Vec<(&'static str, f64)>,
     ) -> Kernels {
-        Kernels { text, repeated: &[], constants, key: |seed| Rng::new(seed, R::STREAM).key, episode_mask: u32::MAX }
+        Kernels { text: Cow::Borrowed(text), repeated: &[], constants, key: |seed| Rng::new(seed, R::STREAM).key, episode_mask: u32::MAX }
     }
 }

@@ -2,22 +2,23 @@
 
 use super::kind::Kind;
 use super::{acrobot, cartpole, lunar_lander, mountain_car, pendulum};
-use std::sync::RwLock;
+use std::sync::{LazyLock, RwLock};
 
 /// Built-in kinds, the default kind first. Add new kinds here.
-static KINDS: &[&Kind] =
-    &[&cartpole::KIND, &mountain_car::KIND, &mountain_car::CONTINUOUS_KIND, &pendulum::KIND, &acrobot::KIND, &lunar_lander::KIND];
+static KINDS: LazyLock<[Kind; 6]> = LazyLock::new(|| {
+    [cartpole::kind(), mountain_car::kind(), mountain_car::continuous_kind(), pendulum::kind(), acrobot::kind(), lunar_lander::kind()]
+});
 
 /// Kinds added by [`add`].
 static MORE: RwLock<Vec<&'static Kind>> = RwLock::new(Vec::new());
 
 pub fn kinds() -> Vec<&'static Kind> {
     let more = MORE.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-    KINDS.iter().chain(more.iter()).copied().collect()
+    KINDS.iter().chain(more.iter().copied()).collect()
 }
 
 pub fn ids() -> Vec<&'static str> {
-    kinds().iter().map(|kind| kind.spec.id).collect()
+    kinds().into_iter().map(|kind| &*kind.spec.id).collect()
 }
 
 /// The kind with this Gymnasium id; `None` if there is none.

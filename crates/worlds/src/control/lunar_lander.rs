@@ -6,17 +6,18 @@
 //! with the reward -100 when the hull touches the ground or the craft leaves the picture, and with the reward 100 when all bodies are at
 //! rest. It is *truncated* at 1000 steps. The continuous version and wind are not implemented.
 
-use super::kind::{Kernels, Kind};
+use super::kind::{Kernels, Kind, Make};
 use super::many::place;
 use super::rigid::{
     self, BENDS, BODIES, Body, Effort, HINGES, Hinge, PIECE, Rig, Scene, Solid, Step, TOUCHES, Touch, Turn, V2, mass_of, v2,
 };
 use super::sweeps::{Real, System, sweep_many};
 use super::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
-use super::world::{Actions, Moment, Single, Spec, Twin};
-use crate::named;
+use super::world::{Actions, Moment, Single, Spec, Text, Twin};
+use crate::{named, texts};
 use math::{Isa, PANEL, Rng, rng};
-use std::sync::LazyLock;
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
 
 /// Width of the visible part of the world, m.
 pub const WIDTH: f64 = 20.0;
@@ -86,7 +87,7 @@ pub const SCATTER: f64 = 1.0 / 30.0;
 
 /// Names of the numbers in a state of the reference, with their units.
 #[rustfmt::skip]
-static STATE_NAMES: [&str; TWIN_STATE] = [
+const STATE_NAMES: Cow<'static, [Text]> = texts![
     "craft x (m)", "craft y (m)", "craft angle (rad)", "craft velocity x (m/s)", "craft velocity y (m/s)", "craft spin (rad/s)",
     "leg 1 x (m)", "leg 1 y (m)", "leg 1 angle (rad)", "leg 1 velocity x (m/s)", "leg 1 velocity y (m/s)", "leg 1 spin (rad/s)",
     "leg 2 x (m)", "leg 2 y (m)", "leg 2 angle (rad)", "leg 2 velocity x (m/s)", "leg 2 velocity y (m/s)", "leg 2 spin (rad/s)",
@@ -107,12 +108,12 @@ static STATE_NAMES: [&str; TWIN_STATE] = [
 ];
 
 static SPEC: Spec = Spec {
-    id: "LunarLander-v3",
-    summary: "set a craft down between the flags, on its legs and gently",
+    id: Cow::Borrowed("LunarLander-v3"),
+    summary: Cow::Borrowed("set a craft down between the flags, on its legs and gently"),
     actions: Actions::Choices(4),
-    choices: &["nothing", "left engine", "main engine", "right engine"],
-    state: &STATE_NAMES,
-    observation: &[
+    choices: texts!["nothing", "left engine", "main engine", "right engine"],
+    state: STATE_NAMES,
+    observation: texts![
         "horizontal position",
         "height",
         "horizontal velocity",
@@ -127,17 +128,20 @@ static SPEC: Spec = Spec {
     returns: [-400.0, 300.0],
 };
 
-pub(super) static KIND: Kind = Kind {
-    steps: 3e6,
-    kernels: Some(Kernels {
-        text: include_str!("lunar_lander.wgsl"),
-        repeated: &[("BEND", BENDS), ("PIECE", BENDS - 1)],
-        constants,
-        key,
-        episode_mask: u32::MAX,
-    }),
-    ..Kind::new(&SPEC, || Box::new(LunarLander64::new(0)), |isa, seed, first, count| Box::new(LunarLanders::new(isa, seed, first, count)))
-};
+pub(super) fn kind() -> Kind {
+    let many: Make = Arc::new(|isa, seed, first, count| Box::new(LunarLanders::new(isa, seed, first, count)));
+    Kind {
+        steps: 3e6,
+        kernels: Some(Kernels {
+            text: Cow::Borrowed(include_str!("lunar_lander.wgsl")),
+            repeated: &[("BEND", BENDS), ("PIECE", BENDS - 1)],
+            constants,
+            key,
+            episode_mask: u32::MAX,
+        }),
+        ..Kind::new(SPEC.clone(), Arc::new(|| Box::new(LunarLander64::new(0))), many)
+    }
+}
 
 pub const OBSERVATION: usize = 8;
 /// Number of values in the state of a craft.
@@ -609,7 +613,7 @@ impl Vector for LunarLanders {
         // The numbers of an unfinished episode do not exceed this bound.
         let possible = state.len() == STATE && state.iter().all(|x| x.abs() <= 1e4);
         if env >= self.crafts.len() || steps >= STEP_LIMIT || !possible {
-            return Err(InvalidState { env: self.first as usize + env, id: SPEC.id });
+            return Err(InvalidState { env: self.first as usize + env, id: SPEC.id.clone() });
         }
         self.crafts[env] = Craft::unpack(state);
         (self.steps[env], self.episodes[env]) = (steps, episodes);

@@ -113,7 +113,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState> {
         let possible = state.try_into().is_ok_and(R::possible);
         if env >= self.count || steps >= R::SPEC.step_limit || !possible {
-            return Err(InvalidState { env: self.first as usize + env, id: R::SPEC.id });
+            return Err(InvalidState { env: self.first as usize + env, id: R::SPEC.id.clone() });
         }
         state.iter().enumerate().for_each(|(i, &x)| self.state[place::<STATE>(env, i)] = x);
         (self.steps[env], self.episodes[env]) = (steps, episodes);

@@ -17,9 +17,9 @@ pub mod vector;
 pub mod world;
 
 pub use cartpole::{CartPole64, CartPoles};
-pub use kind::{Kernels, Kind, Make};
+pub use kind::{Kernels, Kind, Make, MakeOne};
 pub use kinds::{add, ids, kind, kinds};
 pub use lunar_lander::{LunarLander64, LunarLanders};
 pub use many::Many;
 pub use vector::{InvalidState, Vector};
-pub use world::{Action, Actions, Moment, Single, Spec, Step64, Twin, World64, WorldError};
+pub use world::{Action, Actions, Moment, Single, Spec, Step64, Text, Twin, World64, WorldError};

@@ -12,9 +12,10 @@ use super::angle;
 use super::kind::{Kernels, Kind};
 use super::many::{self, Rules};
 use super::numpy::{Number, f64_number, fits_f32, from_outside, python, rounded};
-use super::world::{Actions, Moment, Spec, Twin};
-use crate::named;
+use super::world::{Actions, Moment, Spec, Text, Twin};
+use crate::{named, texts};
 use math::Simd;
+use std::borrow::Cow;
 
 /// Left end of the road, an inelastic wall.
 pub const X_MIN: f64 = -1.2;
@@ -78,10 +79,10 @@ impl Car for MountainCarContinuous {
 }
 
 static SPEC: Spec = Spec {
-    id: "MountainCar-v0",
-    summary: "swing a weak car up a hill; throttle back, none or forward",
+    id: Cow::Borrowed("MountainCar-v0"),
+    summary: Cow::Borrowed("swing a weak car up a hill; throttle back, none or forward"),
     actions: Actions::Choices(3),
-    choices: &["back", "coast", "forward"],
+    choices: texts!["back", "coast", "forward"],
     state: NUMBERS,
     observation: NUMBERS,
     step_limit: 200,
@@ -90,10 +91,10 @@ static SPEC: Spec = Spec {
 };
 
 static CONTINUOUS: Spec = Spec {
-    id: "MountainCarContinuous-v0",
-    summary: "swing a weak car up a hill and spare the throttle",
+    id: Cow::Borrowed("MountainCarContinuous-v0"),
+    summary: Cow::Borrowed("swing a weak car up a hill and spare the throttle"),
     actions: Actions::Range(-1.0, 1.0),
-    choices: &[],
+    choices: Cow::Borrowed(&[]),
     state: NUMBERS,
     observation: NUMBERS,
     step_limit: 999,
@@ -102,17 +103,21 @@ static CONTINUOUS: Spec = Spec {
 };
 
 // The flag is found by chance and rarely at first, so each rollout is used for more epochs.
-pub(super) static KIND: Kind = Kind { tuned: &[("epochs", 8.0)], steps: 3e6, ..of::<MountainCar>() };
+pub(super) fn kind() -> Kind {
+    Kind { tuned: Cow::Borrowed(&[("epochs", 8.0)]), steps: 3e6, ..of::<MountainCar>() }
+}
 
 // The flag can be a thousand steps away, so γ is near 1.
-pub(super) static CONTINUOUS_KIND: Kind = Kind { tuned: &[("gamma", 0.999)], ..of::<MountainCarContinuous>() };
+pub(super) fn continuous_kind() -> Kind {
+    Kind { tuned: Cow::Borrowed(&[("gamma", 0.999)]), ..of::<MountainCarContinuous>() }
+}
 
-const fn of<C: Car>() -> Kind {
+fn of<C: Car>() -> Kind {
     let kernels = Kernels::of::<C, 2, 2>(include_str!("mountain_car.wgsl"), constants::<C>);
     Kind { kernels: Some(kernels), ..Kind::of::<C, 2, 2>() }
 }
 
-const NUMBERS: &[&str] = &["position", "velocity"];
+const NUMBERS: Cow<'static, [Text]> = texts!["position", "velocity"];
 
 impl<C: Car> Twin<2> for C {
     const SPEC: &'static Spec = C::SPEC;

@@ -10,8 +10,9 @@ use super::kind::{Kernels, Kind};
 use super::many::{self, Rules};
 use super::numpy::{from_outside, python};
 use super::world::{Actions, Moment, Spec, Twin};
-use crate::named;
+use crate::{named, texts};
 use math::Simd;
+use std::borrow::Cow;
 use std::f64::consts::{PI, TAU};
 
 /// Gravitational acceleration, m/s².
@@ -31,19 +32,20 @@ pub const RESET_SPEED: f64 = 1.0;
 pub const STEP_LIMIT: u32 = 200;
 
 static SPEC: Spec = Spec {
-    id: "Pendulum-v1",
-    summary: "swing a rod up with a weak motor and hold it; torque in N·m",
+    id: Cow::Borrowed("Pendulum-v1"),
+    summary: Cow::Borrowed("swing a rod up with a weak motor and hold it; torque in N·m"),
     actions: Actions::Range(-TORQUE_LIMIT, TORQUE_LIMIT),
-    choices: &[],
-    state: &["angle from upright (rad)", "angular velocity (rad/s)"],
-    observation: &["cos angle", "sin angle", "angular velocity (rad/s)"],
+    choices: Cow::Borrowed(&[]),
+    state: texts!["angle from upright (rad)", "angular velocity (rad/s)"],
+    observation: texts!["cos angle", "sin angle", "angular velocity (rad/s)"],
     step_limit: STEP_LIMIT,
     solved_at: -200.0,
     returns: [-1600.0, 0.0],
 };
 
-pub(super) static KIND: Kind =
-    Kind { kernels: Some(Kernels::of::<Pendulum, 2, 3>(include_str!("pendulum.wgsl"), constants)), ..Kind::of::<Pendulum, 2, 3>() };
+pub(super) fn kind() -> Kind {
+    Kind { kernels: Some(Kernels::of::<Pendulum, 2, 3>(include_str!("pendulum.wgsl"), constants)), ..Kind::of::<Pendulum, 2, 3>() }
+}
 
 /// Rules of Pendulum; a state is θ and θ̇. The f32 version wraps θ to ±π, because large angles would lose digits. Observations and rewards
 /// do not depend on whole turns.

@@ -1,6 +1,8 @@
 //! Vectorized environments of one kind behind a common trait, for learners. Arrays are in panels, `[count/PANEL][features][PANEL]`, the
 //! input layout of the networks.
 
+use super::world::Text;
+
 /// Flag in `ended` of [`Vector::step`]: the episode has terminated.
 pub const TERMINATED: u32 = 1;
 /// Flag in `ended` of [`Vector::step`]: the episode has reached the step limit.
@@ -9,11 +11,11 @@ pub const TRUNCATED: u32 = 2;
 pub const LENGTH_SHIFT: u32 = 2;
 
 /// Error for a saved state that the environment cannot have between two steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the saved state of environment {env} is not a valid state of {id}; load another checkpoint")]
 pub struct InvalidState {
     pub env: usize,
-    pub id: &'static str,
+    pub id: Text,
 }
 
 /// Many environments of one kind. When an episode of an environment ends, its next episode starts in the same step.

@@ -3,6 +3,7 @@
 //! episode.
 
 use math::Rng;
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 /// Result of one step.
@@ -29,17 +30,29 @@ pub enum Action {
     Level(f64),
 }
 
+/// A text that is either part of the program or created at run time.
+pub type Text = Cow<'static, str>;
+
+/// Creates a constant list of [`Text`]s.
+#[macro_export]
+macro_rules! texts {
+    ($($text:literal),* $(,)?) => {{
+        const TEXTS: &[$crate::control::Text] = &[$(std::borrow::Cow::Borrowed($text)),*];
+        std::borrow::Cow::Borrowed(TEXTS)
+    }};
+}
+
 /// Constant properties of an environment.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Spec {
-    pub id: &'static str,
-    pub summary: &'static str,
+    pub id: Text,
+    pub summary: Text,
     pub actions: Actions,
     /// Names of the discrete actions; empty if an action is a real number.
-    pub choices: &'static [&'static str],
+    pub choices: Cow<'static, [Text]>,
     /// Names of the numbers in a state, with their units.
-    pub state: &'static [&'static str],
-    pub observation: &'static [&'static str],
+    pub state: Cow<'static, [Text]>,
+    pub observation: Cow<'static, [Text]>,
     /// Number of steps after which an episode is truncated.
     pub step_limit: u32,
     /// Mean return over a hundred episodes at which the task counts as solved.
@@ -52,15 +65,15 @@ pub struct Spec {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WorldError {
     #[error("a state of {id} has {} numbers ({}); pass exactly these", state.len(), state.join(", "))]
-    StateLength { id: &'static str, state: &'static [&'static str] },
+    StateLength { id: Text, state: Cow<'static, [Text]> },
     #[error("the numbers of a state must be within ±{LARGEST}; pass smaller numbers")]
     StateSize,
     #[error("an episode of {id} ends at step {limit}; pass a smaller elapsed step")]
-    Elapsed { id: &'static str, limit: u32 },
+    Elapsed { id: Text, limit: u32 },
     #[error("an action of {id} is an integer from 0 to {}; pass one of them", count.saturating_sub(1))]
-    Choice { id: &'static str, count: u32 },
+    Choice { id: Text, count: u32 },
     #[error("an action of {id} is one number, clipped to {low} to {high}; pass a number within ±{LARGEST}")]
-    Range { id: &'static str, low: f64, high: f64 },
+    Range { id: Text, low: f64, high: f64 },
 }
 
 /// Largest absolute value of an action or of a number in a state. Larger values have no meaning, and their powers could overflow.
@@ -113,7 +126,7 @@ impl<T: Twin<STATE>, const STATE: usize> Single<T, STATE> {
 
 /// One environment of any kind in f64.
 pub trait World64: Send + Sync {
-    fn spec(&self) -> &'static Spec;
+    fn spec(&self) -> &Spec;
     fn state(&self) -> &[f64];
     fn observation(&self) -> Vec<f64>;
 
@@ -128,7 +141,7 @@ pub trait World64: Send + Sync {
 
     /// Takes one step, or returns an error if the action is invalid. A step never starts a new episode.
     fn step(&mut self, action: Action) -> Result<Step64, WorldError> {
-        let id = self.spec().id;
+        let id = self.spec().id.clone();
         match (self.spec().actions, action) {
             (Actions::Choices(count), Action::Choice(choice)) if choice < count => Ok(self.advance(f64::from(choice), [0.0; 2])),
             (Actions::Range(..), Action::Level(level)) if level.abs() <= LARGEST => Ok(self.advance(level, [0.0; 2])),
@@ -139,7 +152,7 @@ pub trait World64: Send + Sync {
 }
 
 impl<T: Twin<STATE>, const STATE: usize> World64 for Single<T, STATE> {
-    fn spec(&self) -> &'static Spec {
+    fn spec(&self) -> &Spec {
         T::SPEC
     }
 
@@ -162,14 +175,14 @@ impl<T: Twin<STATE>, const STATE: usize> World64 for Single<T, STATE> {
     }
 
     fn set_state(&mut self, new: &[f64], elapsed: u32) -> Result<(), WorldError> {
-        let &Spec { id, state, step_limit: limit, .. } = T::SPEC;
-        let new: [f64; STATE] = new.try_into().map_err(|_| WorldError::StateLength { id, state })?;
+        let Spec { id, state, step_limit: limit, .. } = T::SPEC;
+        let new: [f64; STATE] = new.try_into().map_err(|_| WorldError::StateLength { id: id.clone(), state: state.clone() })?;
         // The comparison rejects NaN too.
         if !new.iter().all(|x| x.abs() <= LARGEST) {
             return Err(WorldError::StateSize);
         }
-        if elapsed >= limit {
-            return Err(WorldError::Elapsed { id, limit });
+        if elapsed >= *limit {
+            return Err(WorldError::Elapsed { id: id.clone(), limit: *limit });
         }
         (self.state, self.steps) = (new, elapsed);
         Ok(())

@@ -92,7 +92,7 @@ fn reset_clears_the_step_count() {
 #[test]
 fn invalid_states_and_actions_return_errors_and_change_nothing() {
     for mut world in kinds().iter().map(|kind| (kind.twin)()) {
-        let spec = world.spec();
+        let spec = world.spec().clone();
         world.reset(3);
         let before = world.state().to_vec();
         let n = before.len();

@@ -133,7 +133,7 @@ pub type Played = (Vec<u32>, Vec<u32>);
 /// Steps a fleet whose first environment has the number `first`. With the chosen actions, some environments reach their goal and some do
 /// not.
 pub fn play(fleet: &mut Fleet, first: usize, steps: std::ops::Range<usize>) -> Played {
-    let (count, id) = (fleet.many.count(), fleet.kind.spec.id);
+    let (count, id) = (fleet.many.count(), &*fleet.kind.spec.id);
     let mut played = (vec![], vec![]);
     for t in steps {
         fleet.step_by(|env, shown| match id {
@@ -162,7 +162,7 @@ fn count_ends(played: &Played) -> usize {
 #[test]
 fn instruction_sets_of_a_class_agree_bit_for_bit() {
     for kind in kinds() {
-        let id = kind.spec.id;
+        let id = &*kind.spec.id;
         let is_lander = id == LANDER;
         let runs: Vec<_> = Isa::available()
             .into_iter()
@@ -185,7 +185,7 @@ fn instruction_sets_of_a_class_agree_bit_for_bit() {
 #[test]
 fn results_do_not_depend_on_grouping_or_resuming() {
     for kind in kinds() {
-        let id = kind.spec.id;
+        let id = &*kind.spec.id;
         let is_lander = id == LANDER;
         let mut whole = Fleet::new(id, Isa::best(), 3, 0, 200);
         let mut part = Fleet::new(id, Isa::best(), 3, 96, 104);
@@ -225,7 +225,7 @@ fn results_do_not_depend_on_grouping_or_resuming() {
 #[test]
 fn begin_starts_the_next_episode_of_one_environment_only() {
     for kind in kinds() {
-        let id = kind.spec.id;
+        let id = &*kind.spec.id;
         let [mut left, mut played] = [(); 2].map(|()| Fleet::new(id, Isa::best(), 7, 3, 40));
         played.actions.fill(1.0);
         let ended = (0..kind.spec.step_limit).find_map(|_| {
@@ -293,7 +293,7 @@ fn invalid_states_are_rejected() {
         of(LANDER, &craft(0.0)[1..], 0, 0),
     ] {
         let mut fleet = Fleet::new(id, Isa::best(), 1, 100, 8);
-        assert_eq!(fleet.set(2, &wrong), Err(InvalidState { env: 102, id }), "{wrong:?}");
+        assert_eq!(fleet.set(2, &wrong), Err(InvalidState { env: 102, id: id.into() }), "{wrong:?}");
         let right = fleet.state(2);
         assert!(fleet.set(8, &right).is_err(), "index 8 is out of range");
         let most = if id == CART_POLE { late[1] - 1 } else { 7 };

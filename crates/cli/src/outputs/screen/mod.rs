@@ -341,7 +341,7 @@ pub(crate) mod tests {
         let rooms = run::rooms();
         let knobs = |room: &&dyn run::AnyRoom| {
             let variants = room.variants();
-            variants.iter().flat_map(|variant| room.knobs(variant.id)).collect::<Vec<_>>()
+            variants.iter().flat_map(|variant| room.knobs(&variant.id)).collect::<Vec<_>>()
         };
         rooms.iter().flat_map(knobs).collect()
     }

@@ -225,7 +225,7 @@ mod tests {
         let room = run::room("control").unwrap();
         for variant in room.variants() {
             let host = run::Host::new(math::Isa::best());
-            let config = run::protocol::Config { variant: variant.id.into(), ..run::config_of(room) };
+            let config = run::protocol::Config { variant: variant.id.to_string(), ..run::config_of(room) };
             let knobs = [("envs".to_string(), 64.0.into()), ("rollout_steps".to_string(), 16.0.into())];
             let config = run::protocol::Config { knobs: knobs.into(), ..config };
             let mut run = run::begin(config, host).unwrap();

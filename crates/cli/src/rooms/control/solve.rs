@@ -15,6 +15,7 @@ use clap::Args;
 use run::Host;
 use run::protocol::{Command, Config, Event, Goal, Variant};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -93,7 +94,7 @@ impl VerbArgs for SolveArgs {
 
 /// An environment to solve, and its goal.
 struct Task {
-    id: &'static str,
+    id: Cow<'static, str>,
     goal: Goal,
 }
 
@@ -105,11 +106,11 @@ fn tasks(args: &SolveArgs) -> Result<Vec<Task>> {
     }
     let task = |variant: Variant| Some(Task { id: variant.id, goal: variant.goal? });
     let variants = room.variants();
-    let known: Vec<_> = variants.iter().map(|variant| variant.id).collect();
+    let known: Vec<_> = variants.iter().map(|variant| &*variant.id).collect();
     if let Some(unknown) = args.variant.iter().find(|id| !known.contains(&id.as_str())) {
         bail!(Usage(format!("there is no environment '{unknown}'. Choose one of: {}", known.join(", "))));
     }
-    let wanted = |variant: &Variant| args.variant.is_empty() || args.variant.iter().any(|id| id == variant.id);
+    let wanted = |variant: &Variant| args.variant.is_empty() || args.variant.iter().any(|id| *id == variant.id);
     Ok(variants.into_iter().filter(wanted).filter_map(task).collect())
 }
 
@@ -124,7 +125,7 @@ fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
         let mut rows = Vec::new();
         for seed in args.first_seed..args.first_seed + args.seeds {
             let base = run::config_of(run::room(&args.room)?);
-            let config = Config { variant: task.id.into(), seed, ..base };
+            let config = Config { variant: task.id.to_string(), seed, ..base };
             let Some(row) = solve(config, task, args, host, signals)? else {
                 bail!("stopped. Run the same command to start again, or name fewer environments with --variant");
             };
@@ -197,7 +198,7 @@ fn total(task: &Task, rows: Vec<Row>) -> Total {
     let mut steps: Vec<u64> = rows.iter().map(|row| row.steps).collect();
     steps.sort_unstable();
     Total {
-        variant: task.id.into(),
+        variant: task.id.to_string(),
         solved_at: task.goal.at,
         solved: rows.iter().filter(|row| row.solved).count(),
         of: rows.len(),

@@ -149,8 +149,8 @@ pub struct Layout {
 
 impl Layout {
     pub fn new(spec: &LearnerSpec, table: &Table, space: &mut Space, program: &mut Program) -> Result<Layout, Fault> {
-        let (config, kind) = (&spec.config, spec.kind);
-        let world = world(kind).ok_or_else(|| Fault::Unknown { what: kind.spec.id.into() })?;
+        let (config, kind) = (&spec.config, &spec.kind);
+        let world = world(kind).ok_or_else(|| Fault::Unknown { what: kind.spec.id.to_string() })?;
         let &PpoConfig { envs, rollout_steps: steps, .. } = config;
         if steps > MOST_STEPS {
             return Err(Fault::Unknown { what: format!("a rollout of more than {MOST_STEPS} steps") });

@@ -18,7 +18,7 @@ use worlds::control::Kind;
 /// Specification of a learner, from which a machine can compute the learner's iterations.
 #[derive(Clone)]
 pub struct LearnerSpec {
-    pub kind: &'static Kind,
+    pub kind: Kind,
     pub config: PpoConfig,
     pub seed: u32,
     pub head: Head,

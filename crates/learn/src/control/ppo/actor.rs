@@ -288,8 +288,10 @@ mod tests {
     use super::super::testing::close;
     use super::*;
     use graph::{Packed, Params};
+    use std::borrow::Cow;
     use worlds::control::vector::TRUNCATED;
-    use worlds::control::{Actions, InvalidState, Spec};
+    use worlds::control::{Actions, InvalidState, Make, Spec};
+    use worlds::texts;
 
     const FEATURES: usize = 2;
 
@@ -375,26 +377,25 @@ mod tests {
     }
 
     static SPEC: Spec = Spec {
-        id: "Clocks",
-        summary: "time passes",
+        id: Cow::Borrowed("Clocks"),
+        summary: Cow::Borrowed("time passes"),
         actions: Actions::Choices(2),
-        choices: &["wait", "hope"],
-        state: &[],
-        observation: &["time", "step"],
+        choices: texts!["wait", "hope"],
+        state: texts![],
+        observation: texts!["time", "step"],
         step_limit: Clocks::LIMIT,
         solved_at: 0.0,
         returns: [0.0, 1.0],
     };
 
-    static KIND: Kind = Kind::new(
-        &SPEC,
-        || (worlds::control::kinds()[0].twin)(),
-        |_, seed, first, _| {
+    fn kind() -> Kind {
+        let many: Make = Arc::new(|_, seed, first, _| {
             let mut clocks = Clocks { at: [(0, 0); LANES], observations: vec![0.0; LANES * FEATURES] };
             clocks.reset(seed, first);
             Box::new(clocks)
-        },
-    );
+        });
+        Kind::new(SPEC.clone(), Arc::new(|| (worlds::control::kinds()[0].twin)()), many)
+    }
 
     /// Compares two rollouts with a scalar reference. Advantages do not depend on rewards after the end of an episode. After a truncation,
     /// the next value is that of the episode's last state, not that of the next episode's first state.
@@ -417,7 +418,7 @@ mod tests {
                 if normalizer.is_some() { ((x - 0.5) * 0.125).min(10.0) } else { x }
             };
             let packed = Packed::new(&plan, &params);
-            let mut actor = Actor::new(&plan, &KIND, isa, 0, 0, COUNT, STEPS);
+            let mut actor = Actor::new(&plan, &kind(), isa, 0, 0, COUNT, STEPS);
             let mut at = [(0, 0); COUNT];
             let mut discounted_returns = [0.0; COUNT];
             let mut episode_returns = [0.0; COUNT];

@@ -72,7 +72,7 @@ impl PpoConfig {
     /// in `kind.tuned`.
     pub fn preset(kind: &Kind) -> Self {
         let mut preset = Self::general();
-        for &(name, value) in kind.tuned {
+        for &(name, value) in &*kind.tuned {
             preset.visit(&mut |setting, field| {
                 if setting.name == name {
                     field.set(&value.into());
@@ -118,7 +118,7 @@ pub enum PpoError {
     #[error("{samples} samples cannot be cut into {minibatches} minibatches; lower minibatches, or raise envs or rollout_steps")]
     TooFewSamples { samples: usize, minibatches: usize },
     #[error("{id} has {choices} choices, more than {MAX_CHOICES}; choose another environment")]
-    TooManyChoices { id: &'static str, choices: usize },
+    TooManyChoices { id: String, choices: usize },
     #[error("fixed settings cannot change during a run; start a new run with them")]
     Fixed,
     #[error(transparent)]

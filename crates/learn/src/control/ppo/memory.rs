@@ -13,13 +13,13 @@ use worlds::control::Kind;
 impl PpoConfig {
     /// Estimates the memory of a run with these settings, in bytes. The estimate is rather too high than too low. Callers use it to reject
     /// runs that do not fit. Saving needs additional memory for a copy of the state. Returns `u64::MAX` for invalid settings.
-    pub fn bytes(&self, kind: &'static Kind) -> u64 {
+    pub fn bytes(&self, kind: &Kind) -> u64 {
         // 5% are added for plans and names. The cast to `u64` saturates.
         bytes(kind, self).map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)
     }
 }
 
-fn bytes(kind: &'static Kind, config: &PpoConfig) -> Result<f64, PpoError> {
+fn bytes(kind: &Kind, config: &PpoConfig) -> Result<f64, PpoError> {
     config.check()?;
     let (task, isa) = (Task::new(kind, config)?, Isa::best());
     let sharding = Sharding::of(config);

@@ -40,7 +40,7 @@ impl Task {
         let head = match kind.spec.actions {
             Actions::Choices(count) if count as usize <= MAX_CHOICES => Head::Choices(count as usize),
             Actions::Choices(count) => {
-                return Err(PpoError::TooManyChoices { id: kind.spec.id, choices: count as usize });
+                return Err(PpoError::TooManyChoices { id: kind.spec.id.to_string(), choices: count as usize });
             }
             Actions::Range(low, high) => {
                 Head::Gaussian { middle: 0.5 * (low + high) as f32, half: 0.5 * (high - low) as f32, squash: config.squash }

@@ -79,7 +79,7 @@ impl Ppo {
         let (task, config) = (self.task, &self.config);
         let minibatch = self.gradients.sharding.rows * self.gradients.sharding.shards;
         Ok(LearnerSpec {
-            kind: self.kind,
+            kind: self.kind.clone(),
             config: config.clone(),
             seed: self.seed,
             head: task.head,

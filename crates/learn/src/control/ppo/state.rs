@@ -64,7 +64,7 @@ impl Ppo {
 
     /// Restores a learner from its [`parts`](crate::Learner::parts). The settings and the seed must be those of the saved learner. Training
     /// then continues bit-identically.
-    pub fn restore<'a>(kind: &'static Kind, config: PpoConfig, seed: u32, isa: Isa, find: &Find<'a>) -> Result<Self, PpoError> {
+    pub fn restore<'a>(kind: &Kind, config: PpoConfig, seed: u32, isa: Isa, find: &Find<'a>) -> Result<Self, PpoError> {
         let missing = |name: &str| PpoError::from(missing(name));
         // Checked before allocation: the checkpoint must have as many environments as the settings.
         let named = |name: &str, len| find(name).is_some_and(|(_, data)| data.len() == len);

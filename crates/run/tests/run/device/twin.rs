@@ -83,7 +83,7 @@ impl Twin {
         let offload = self.start(1)?;
         let find = |name: &str| snapshot.state.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
         let spec = snapshot.spec.clone();
-        let twin = Ppo::restore(spec.kind, spec.config, spec.seed, Isa::best(), &find).unwrap();
+        let twin = Ppo::restore(&spec.kind, spec.config, spec.seed, Isa::best(), &find).unwrap();
         Ok(Box::new(OffloadedPpo { twin, offload, watch: false }))
     }
 
