@@ -240,7 +240,7 @@ test("a round against the agent is played by keys, and its result is announced",
     page.evaluate(async () => {
       const { player, rival } = await hothouse.ask({
         ask: "touch",
-        touch: { dt_s: 0, cart_force: 0, tip_force: 0, drive: 1, handovers: 1 },
+        touch: { dt_s: 0, cart_force: 0, tip_force: 0, drive: [1], handovers: 1 },
       });
       return [player.steps, rival?.steps];
     });
@@ -274,17 +274,17 @@ test("arrow keys and pointer control continuous actions", async () => {
   const drove = (test) => until(page, `drives.some(${test})`);
   await page.keyboard.press("c");
   await page.keyboard.down("ArrowLeft");
-  await drove("(drive) => drive === -2");
+  await drove("([drive]) => drive === -2");
   await page.keyboard.up("ArrowLeft");
   await page.keyboard.down("Shift");
   await page.keyboard.down("ArrowRight");
-  await drove("(drive) => drive === 1");
+  await drove("([drive]) => drive === 1");
   await page.keyboard.up("ArrowRight");
   await page.keyboard.up("Shift");
   const box = await page.locator(".stage-field").boundingBox();
   await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
   await page.mouse.down();
-  await drove("(drive) => drive > 0.2 && drive < 0.9");
+  await drove("([drive]) => drive > 0.2 && drive < 0.9");
   await page.mouse.up();
   await page.context().close();
 });

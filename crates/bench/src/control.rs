@@ -14,13 +14,13 @@ use run::protocol::{Command, Event};
 use run::room::Room;
 use run::{AnyRun, DIGEST_EVERY, Entry, Host, Run, config_of};
 use worlds::control::script::{World, compile};
-use worlds::control::{Actions, CartPoles, Spec, Vector, kind};
+use worlds::control::{Actions, CartPoles, Vector, kind};
 
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     for kind in worlds::control::kinds() {
         let (name, _) = kind.spec.id.split_once('-').unwrap_or((&kind.spec.id, ""));
-        let rates = stepped((kind.many)(isa, 1, 0, ENVS), |x| action(&kind.spec, x), now);
+        let rates = stepped((kind.many)(isa, 1, 0, ENVS), kind.spec.actions, now);
         bench.give(format!("control.{}.steps_per_s_core", name.to_lowercase()), &rates, "steps/s");
     }
     bench.give("control.cartpole.fused_steps_per_s_core", &played(isa, now), "steps/s");
@@ -43,31 +43,26 @@ const WARM_UP: usize = 512;
 /// Number of steps after which the precomputed actions repeat.
 const TURNS: usize = 8;
 
-/// Steps per second on one core through `Vector::step`, with precomputed random actions. `action` converts a number between -1 and 1 to an
-/// action. Episodes end and restart during the measurement.
-fn stepped(mut many: Box<dyn Vector>, action: impl Fn(f32) -> f32, now: Clock) -> Vec<f64> {
-    let actions = actions(ENVS, action);
+/// Steps per second on one core through `Vector::step`, with precomputed random actions. Episodes end and restart during the measurement.
+fn stepped(mut many: Box<dyn Vector>, of: Actions, now: Clock) -> Vec<f64> {
+    let (actions, turn) = (actions(of, ENVS), ENVS * of.numbers());
     let [mut reached, mut rewards] = [many.observations().len(), ENVS].map(Buffer::zeros);
     let (mut ended, mut t) = (Buffer::zeros(ENVS), 0);
     let mut step = || {
-        many.step(&actions[t % TURNS * ENVS..][..ENVS], &mut reached, &mut rewards, &mut ended);
+        many.step(&actions[t % TURNS * turn..][..turn], &mut reached, &mut rewards, &mut ended);
         t += 1;
     };
     (0..WARM_UP).for_each(|_| step());
     rates(ENVS as f64, &rounds_s(&now, step))
 }
 
-/// Actions of `envs` environments, `[TURNS][envs]`, from random numbers between -1 and 1.
-fn actions(envs: usize, action: impl Fn(f32) -> f32) -> Vec<f32> {
-    noise(TURNS * envs).into_iter().map(action).collect()
-}
-
-/// Action of an environment for a number between -1 and 1.
-fn action(spec: &Spec, x: f32) -> f32 {
-    match spec.actions {
+/// Random actions of `envs` environments, `[TURNS][envs · numbers]`.
+fn actions(of: Actions, envs: usize) -> Vec<f32> {
+    let action = |x: f32| match of {
         Actions::Choices(count) => (0.5 * (x + 1.0) * count as f32).floor(),
-        Actions::Range(low, high) => (low + 0.5 * (f64::from(x) + 1.0) * (high - low)) as f32,
-    }
+        Actions::Box { low, high, .. } => (low + 0.5 * (f64::from(x) + 1.0) * (high - low)) as f32,
+    };
+    noise(TURNS * envs * of.numbers()).into_iter().map(action).collect()
 }
 
 /// Steps per second of CartPole on one core, in each round. Each call takes many steps.
@@ -192,7 +187,7 @@ fn files(bench: &mut Bench) {
     for (name, text) in TEMPLATES {
         let world = compiled(text);
         let count = world.choices().expect("the actions are choices");
-        let speeds = stepped(Box::new(world.fleet(isa, 1, 0, ENVS)), |x| (0.5 * (x + 1.0) * count as f32).floor(), now);
+        let speeds = stepped(Box::new(world.fleet(isa, 1, 0, ENVS)), Actions::Choices(count), now);
         bench.give(format!("worlds.{name}.steps_per_s_core"), &speeds, "steps/s");
     }
     bench.give("worlds.cartpole.share", &shares(isa, bench), "of the built-in CartPole");
@@ -203,9 +198,9 @@ fn files(bench: &mut Bench) {
 
 /// Speed of the template `cartpole` as a share of that of the built-in CartPole, in rounds next to each other.
 fn shares(isa: Isa, bench: &Bench) -> Vec<f64> {
-    let push = |x: f32| (x + 1.0).floor();
+    let pushes = Actions::Choices(2);
     let built_in = kind("CartPole-v1").expect("a known environment");
-    let fast = stepped((built_in.many)(isa, 1, 0, ENVS), push, bench.now);
-    let own = stepped(Box::new(compiled(TEMPLATES[0].1).fleet(isa, 1, 0, ENVS)), push, bench.now);
+    let fast = stepped((built_in.many)(isa, 1, 0, ENVS), pushes, bench.now);
+    let own = stepped(Box::new(compiled(TEMPLATES[0].1).fleet(isa, 1, 0, ENVS)), pushes, bench.now);
     own.iter().zip(&fast).map(|(own, fast)| own / fast).collect()
 }

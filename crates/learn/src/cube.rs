@@ -20,7 +20,7 @@ pub use settings::{LearnerError, Steps};
 pub use supervised::{Signal, Supervised, SupervisedConfig};
 
 use crate::progress;
-use crate::{Iteration, Learner};
+use crate::{Failure, Iteration, Learner};
 use graph::PlanError;
 use worlds::cube::{Actions, Distances, Puzzle, Three, Two};
 
@@ -153,7 +153,7 @@ impl From<Stats> for Iteration {
         Iteration {
             metrics: metrics.into_iter().map(|(name, value)| (name, value.map(f64::from))).collect(),
             parts_s: PARTS.into_iter().zip(parts_s).collect(),
-            finite,
+            failure: Failure::unless(finite),
             work: Some(states as f64),
         }
     }

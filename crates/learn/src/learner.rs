@@ -54,7 +54,7 @@ pub trait Learner: Send + Sync {
     /// any time if [`Learner::saves_mid_iteration`] returns true.
     fn parts(&self) -> Parts;
 
-    /// Returns true if the learner can be restored from its state, and the losses and gradients of the last iteration were finite. A state
+    /// Returns true if the learner can be restored from its state, and the last iteration reported no [`Failure`]. A state
     /// for which this is false must not overwrite a good checkpoint.
     fn is_finite(&self) -> bool;
 
@@ -106,11 +106,27 @@ pub struct Iteration {
     pub metrics: ByName<Option<f64>>,
     /// Seconds spent on each part of the iteration, measured with the profiling clock.
     pub parts_s: ByName<f64>,
-    /// True if all losses and gradients are finite.
-    pub finite: bool,
+    /// Reason why training ends with this iteration; `None` if it can continue.
+    pub failure: Option<Failure>,
     /// Work of the iteration, in the unit of [`Offload::pass_work`]. The choice of a device depends on it. `None` if the time per unit may
     /// change in later iterations.
     pub work: Option<f64>,
+}
+
+/// Reason why a learner cannot continue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// A loss, a gradient or a weight is not finite.
+    Diverged,
+    /// The rules of an environment raised an error with this text.
+    World(String),
+}
+
+impl Failure {
+    /// Returns [`Failure::Diverged`] unless all losses, gradients and weights are finite.
+    pub fn unless(finite: bool) -> Option<Failure> {
+        (!finite).then_some(Failure::Diverged)
+    }
 }
 
 /// Progress counters of a learner.

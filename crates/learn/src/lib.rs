@@ -18,7 +18,7 @@ mod state;
 pub mod words;
 
 pub use fault::Fault;
-pub use learner::{ByName, Iteration, Learner, Progress, WorkedOn};
+pub use learner::{ByName, Failure, Iteration, Learner, Progress, WorkedOn};
 pub use offload::{Machine, Offload, Pass};
 pub use policy::Policy;
 pub use share::Sharing;

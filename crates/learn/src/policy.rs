@@ -4,9 +4,11 @@ pub trait Policy: Send + Sync {
     fn observation_len(&self) -> usize;
     /// Number of values per state that [`Policy::predict`] writes to `policy`.
     fn policy_len(&self) -> usize;
-    /// Writes the best action for each observation. A discrete action is written as its index.
+    /// Number of values in an action; 1 for a choice.
+    fn action_len(&self) -> usize;
+    /// Writes the best action for each observation, `[n][action_len]`. A discrete action is written as its index.
     fn act(&mut self, observations: &[f32], actions: &mut [f32]);
     /// Writes the policy, `[n][policy_len]`, and the value of each state, `[n]`. For discrete actions, the policy is the probability of
-    /// each choice. For continuous actions, it is the mean action and its standard deviation.
+    /// each choice. For continuous actions, it is the mean of each number, then the standard deviation of each number.
     fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]);
 }

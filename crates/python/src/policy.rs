@@ -15,12 +15,13 @@ pub struct Policy {
     policy: Turns<Box<dyn run::room::Policy>>,
     observation_len: usize,
     policy_len: usize,
+    action_len: usize,
 }
 
 impl Policy {
     pub fn new(policy: Box<dyn run::room::Policy>) -> Policy {
-        let (observation_len, policy_len) = (policy.observation_len(), policy.policy_len());
-        Policy { policy: Turns::new(policy), observation_len, policy_len }
+        let (observation_len, policy_len, action_len) = (policy.observation_len(), policy.policy_len(), policy.action_len());
+        Policy { policy: Turns::new(policy), observation_len, policy_len, action_len }
     }
 
     /// Observation values in row-major order, and the number of rows.
@@ -38,7 +39,7 @@ impl Policy {
     fn compute_actions(&self, py: Python, observations: &Bound<PyArray2<f32>>, times: usize) -> PyResult<Vec<f32>> {
         let observations = borrow(observations)?;
         let (rows, count) = self.rows(&observations)?;
-        let mut actions = vec![0.0; count];
+        let mut actions = vec![0.0; count * self.action_len];
         let learned = &mut *self.policy.take(py, || Ok(()))?;
         py.detach(|| alone(|| (0..times).for_each(|_| learned.act(rows, &mut actions))));
         Ok(actions)
@@ -63,9 +64,11 @@ impl Policy {
         self.policy_len
     }
 
-    /// Best action in each state, as a number.
-    fn act<'py>(&self, py: Python<'py>, observations: &Bound<'py, PyArray2<f32>>) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        Ok(PyArray1::from_vec(py, self.compute_actions(py, observations, 1)?))
+    /// Best action in each state, with the shape `[n][action_len]`. A discrete action is its index.
+    fn act<'py>(&self, py: Python<'py>, observations: &Bound<'py, PyArray2<f32>>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let actions = PyArray1::from_vec(py, self.compute_actions(py, observations, 1)?);
+        let count = actions.len() / self.action_len;
+        numpy::PyArrayMethods::reshape(&actions, [count, self.action_len])
     }
 
     /// Repeats [`Self::act`] without Python overhead, for benchmarks.

@@ -127,9 +127,9 @@ impl Session {
         Ok(bytes)
     }
 
-    /// Returns `done`, or an error if training has diverged.
-    fn unless_diverged<T>(&self, done: T) -> Result<T, RunError> {
-        if self.run.diverged() { Err(RunError::Diverged) } else { Ok(done) }
+    /// Returns `done`, or the reason why the run stopped for good.
+    fn unless_failed<T>(&self, done: T) -> Result<T, RunError> {
+        self.run.failure().map_or(Ok(done), Err)
     }
 
     /// Returns true if the run can stop now without losing work.
@@ -138,7 +138,7 @@ impl Session {
     }
 
     fn is_done(&self, target: f64) -> bool {
-        self.run.diverged() || self.run.progress().counts[0] >= target && self.run.at_boundary()
+        self.run.failure().is_some() || self.run.progress().counts[0] >= target && self.run.at_boundary()
     }
 
     /// Advances to the first boundary at which the first counter has reached `target`. With `end`, the counter does not matter. With
@@ -150,7 +150,7 @@ impl Session {
             self.take_events();
             let reached = end || self.run.progress().counts[0] >= target;
             let may_end = self.run.at_boundary() || late && self.can_stop();
-            if self.run.diverged() || reached && may_end {
+            if self.run.failure().is_some() || reached && may_end {
                 return true;
             }
             if began.elapsed().as_secs_f64() >= for_s {
@@ -243,7 +243,7 @@ impl Run {
                 session.run.command(Command::Pause)?;
                 session.take_events();
             }
-            session.unless_diverged(done)
+            session.unless_failed(done)
         };
         self.work_on(py, work)?.map_err(refusal)
     }
@@ -259,7 +259,7 @@ impl Run {
     fn until_due<'py>(&self, py: Python<'py>, target: f64, for_s: f64) -> PyResult<Option<Due<'py>>> {
         let work = |session: &mut Session| {
             let due = session.work_until_due(target, for_s);
-            session.unless_diverged(due)
+            session.unless_failed(due)
         };
         let due = self.work_on(py, work)?.map_err(refusal)?;
         Ok(due.map(|(pieces, due)| (pieces.start, pieces.end, PyArray1::from_vec(py, due))))

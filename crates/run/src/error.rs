@@ -85,6 +85,10 @@ errors! {
     Diverged =>
         "training diverged: the weights are no longer numbers, so they are not saved",
         "Reset, or load an earlier save, and choose a lower learning rate";
+    /// The rules of an environment raised an error.
+    WorldFailed { fault: String } =>
+        "{fault}",
+        "Correct the rules, then start a new run. The state before the failed step can be inspected";
     NotKept =>
         "the state before this change is no longer kept",
         "Choose another change, or load an earlier save";

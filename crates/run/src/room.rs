@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub use crate::container::Tensors;
 pub use crate::questions::{Answer, TypeName, type_name};
 pub use crate::schema::{COMMON_PARTS, Schema};
-pub use learn::{ByName, Iteration, Policy};
+pub use learn::{ByName, Failure, Iteration, Policy};
 
 /// Input for the creation of a room's learner.
 #[derive(Clone, Copy)]

@@ -27,7 +27,7 @@ use crate::{Host, RunError};
 use changes::Changes;
 use check::{bytes, check};
 use event_queue::EventQueue;
-use learn::{Fault, Iteration, Learner, Offload, Progress as _, Sharing, Slice, WorkedOn};
+use learn::{Failure, Fault, Iteration, Learner, Offload, Progress as _, Sharing, Slice, WorkedOn};
 use math::Isa;
 use testing::Tests;
 
@@ -58,7 +58,8 @@ pub struct Run<R: Room> {
     paused_s: Option<f64>,
     /// True if the run has no work until another machine answers.
     waiting: bool,
-    diverged: bool,
+    /// Reason why the run cannot continue.
+    failure: Option<Failure>,
     queue: EventQueue,
     clock: Clock,
     history: History,
@@ -102,7 +103,7 @@ impl<R: Room> Run<R> {
             finish_iteration: false,
             paused_s: None,
             waiting: false,
-            diverged: false,
+            failure: None,
             queue: EventQueue::default(),
             clock: Clock::new(),
             history: History::default(),
@@ -305,12 +306,12 @@ impl<R: Room> Run<R> {
             return;
         }
         self.take_iteration(&iteration, at);
-        if !iteration.finite {
-            self.diverge();
+        if let Some(failure) = iteration.failure {
+            self.fail(failure);
         }
         self.push_room_events();
         self.push_digest();
-        let is_free = !self.diverged && self.tests.under_way().is_none();
+        let is_free = self.failure.is_none() && self.tests.under_way().is_none();
         if is_free && self.room.test_is_due(&self.tests.rows, self.tests.solved.is_some()) {
             self.begin_test(false);
         }
@@ -337,14 +338,21 @@ impl<R: Room> Run<R> {
         self.history.add(row);
     }
 
-    fn diverge(&mut self) {
-        self.diverged = true;
+    /// Stops the run for good.
+    fn fail(&mut self, failure: Failure) {
         self.set_running(false);
-        self.queue.notice(
-            Level::Error,
-            "Training diverged: the weights are no longer numbers.",
-            "Reset, or load an earlier save, and choose a lower learning rate.",
-        );
+        let (text, next_step) = match &failure {
+            Failure::Diverged => (
+                "Training diverged: the weights are no longer numbers.".into(),
+                "Reset, or load an earlier save, and choose a lower learning rate.".into(),
+            ),
+            Failure::World(fault) => {
+                let error = RunError::WorldFailed { fault: fault.clone() };
+                (error.what(), error.next_step())
+            }
+        };
+        self.queue.notice(Level::Error, &text, &next_step);
+        self.failure = Some(failure);
     }
 
     /// Emits a digest if the number of iterations is a multiple of [`DIGEST_EVERY`].
@@ -373,7 +381,11 @@ impl<R: Room> Run<R> {
         }
         self.clock.tests();
         let goal = self.variant.goal;
-        let Some((row, confirms)) = self.tests.advance(&mut self.room, &mut self.queue) else { return };
+        let (row, confirms) = match self.tests.advance(&mut self.room, &mut self.queue) {
+            Ok(Some(ended)) => ended,
+            Ok(None) => return,
+            Err(fault) => return self.fail(Failure::World(fault)),
+        };
         if confirms {
             self.tests.take_confirmation(&row, R::SCHEMA, goal, &mut self.queue);
             return;
@@ -438,7 +450,10 @@ impl<R: Room> Run<R> {
         let mut tensors = self.room.learner().map_or(Vec::new(), Learner::parts);
         tensors.extend(self.room.more_parts());
         // All tensors are checked, because no room restores a run from optimizer moments with NaN or infinity.
-        if self.diverged || !tensors.iter().all(|(_, _, data)| data.is_finite()) {
+        if let Some(error) = self.failure() {
+            return Err(error);
+        }
+        if !tensors.iter().all(|(_, _, data)| data.is_finite()) {
             return Err(RunError::Diverged);
         }
         let header = Header {

@@ -108,7 +108,7 @@ impl Learner {
             }
         }
         self.cell.progress = self.run.progress();
-        self.cell.diverged = self.run.diverged();
+        self.cell.diverged = self.run.failure().is_some();
         self.cell.done = self.cell.diverged || self.cell.progress.counts[0] >= budget && self.run.at_boundary();
     }
 }

@@ -10,7 +10,7 @@ pub mod page;
 use math::Rng;
 use run::knobs::Table;
 use run::protocol::{Column, DataInfo, Goal, Knob, Row, Variant};
-use run::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup, Tensors};
+use run::room::{Answer, ByName, Failure, Iteration, Room, Saved, Schema, Setup, Tensors};
 use run::settings::{SettingError, Settings as _, count, log, one_of, text};
 use run::{Data, Learner, RunError, Slice, choices, settings};
 
@@ -124,7 +124,7 @@ impl Learner for Bandit {
         self.iterations += 1;
         Slice::Ended(Iteration {
             metrics: vec![("mean_reward", Some(f64::from(total) / self.settings.pulls as f64))],
-            finite: self.is_finite(),
+            failure: Failure::unless(self.is_finite()),
             ..Iteration::default()
         })
     }

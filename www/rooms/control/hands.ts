@@ -72,13 +72,19 @@ export class Hands {
   }
 
   /** The visitor's action. `steps` is the number of steps of the episode so far. */
-  action({ environment, world }: Scene, steps: number): number {
+  action({ environment, world }: Scene, steps: number): number[] {
     const { keys, steer } = this;
     if (environment.choices.length === 0) {
       const [low, high] = environment.range;
       const level = this.side * (keys.shift ? 0.5 : 1) || (steer ?? 0);
-      return (low + high) / 2 + (level * (high - low)) / 2;
+      const rest = (low + high) / 2;
+      return [rest + (level * (high - low)) / 2, ...Array<number>(environment.numbers - 1).fill(rest)];
     }
+    return [this.choice(world, steps)];
+  }
+
+  private choice(world: Scene["world"], steps: number): number {
+    const { keys, steer } = this;
     const { left, right, up, rest } = world.controls;
     // If there is a third engine, a pointer in the middle third of the picture fires it.
     const third = up !== undefined ? 1 / 3 / (2 * FULL_SHARE) : 0;

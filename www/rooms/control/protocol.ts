@@ -10,9 +10,11 @@ export type Environment = {
 id: string,
 /** Description of the task in half a sentence. */
 summary: string,
-/** Effect of each choice; empty if an action is a real number. */
+/** Effect of each choice; empty if an action consists of real numbers. */
 choices: Array<string>,
-/** Smallest and greatest action: two real numbers, or the indices of the first and the last choice. */
+/** Number of numbers in an action; 1 for a choice. */
+numbers: number,
+/** Smallest and greatest number of an action: two real numbers, or the indices of the first and the last choice. */
 range: [number, number],
 /** Names of the numbers in an observation, with their units. */
 observation: Array<string>,
@@ -53,10 +55,10 @@ cart_force: number,
 /** Force on the tip of the pole in newtons, for CartPole only. */
 tip_force: number,
 /**
- * Action of the user; null leaves control to the agent. When the user takes control, a round begins: the agent plays a second
- * environment from the same state.
+ * Action of the user: the index of a choice, or real numbers; null leaves control to the agent. When the user takes control, a
+ * round begins: the agent plays a second environment from the same state.
  */
-drive: number | null,
+drive: Array<number> | null,
 /** Number of times that the controls have changed hands. An episode begins when it changes. */
 handovers: number, };
 
@@ -71,7 +73,10 @@ player: Body,
 rival: Body | null,
 /** Last finished rounds of the user against the agent, at most twenty, newest last. */
 rounds: Array<Round>,
-/** Output of the policy in the state of `player`: the probability of each choice, or the mean and the spread of a numeric action. */
+/**
+ * Output of the policy in the state of `player`: the probability of each choice, or the means and then the spreads of the numbers
+ * of an action.
+ */
 odds: Array<number>,
 /** Critic's estimate of the discounted return from the state of `player` on. */
 value: number,
@@ -88,8 +93,8 @@ export type Body = {
 before: Array<number>,
 /** Gymnasium's internal state after the newest step. */
 state: Array<number>, observation: Array<number>,
-/** Last action: the index of a choice, or a real number. */
-action: number, steps: number,
+/** Last action: the index of a choice, or real numbers. */
+action: Array<number>, steps: number,
 /** Return of the episode so far. */
 total: number,
 /** True after the end of the episode. The next episode begins shortly afterwards. */
@@ -102,7 +107,7 @@ export type Round = { yours: number, agents: number, };
 
 /** Policy's output and critic's values over the plane [`Environment::plane`]. */
 export type Picture = { width: number, height: number,
-/** Number of values of `policy` per point: one probability per choice, or one mean action scaled to -1 to 1. */
+/** Number of values of `policy` per point: one probability per choice, or the mean of each number of an action, scaled to -1 to 1. */
 channels: number,
 /** Policy's output at each point, as `[height][width][channels]`. The row with the lowest y is first. */
 policy: Uint8Array,

@@ -199,7 +199,7 @@ export class SingleEnvironment implements Handled {
     const state = this.newest?.state;
     const touch: Touch = { dt_s, cart_force: 0, tip_force: 0, drive: null, handovers: this.handovers };
     if (this.driving) {
-      touch.drive = scene ? hands.action(scene, state?.player.steps ?? 0) : 0;
+      touch.drive = scene ? hands.action(scene, state?.player.steps ?? 0) : [0];
       return touch;
     }
     if (hands.side !== 0) Object.assign(touch, scene?.world.large.push?.(hands.side, hands.keys.shift));

@@ -1,6 +1,6 @@
 //! Benchmarks of environments and PPO on the GPU, and of the same work on the CPU.
 
-use super::{TURNS, action, actions, cart_pole, iteration_s, played, samples, small, stepped};
+use super::{TURNS, actions, cart_pole, iteration_s, played, samples, small, stepped};
 use crate::device::{Device, iterations, refused, run_once};
 use crate::measure::{Bench, Clock, rates};
 use gpu::control::{GpuPpo, Stepping, Worlds, world};
@@ -42,7 +42,7 @@ fn poles(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let memory = space.allocate(gpu)?;
     program.bind(&memory);
     worlds.set_up(&memory, 1, 0, 0);
-    for (&region, actions) in turns.iter().zip(actions(envs, |x| action(&kind.spec, x)).chunks(envs)) {
+    for (&region, actions) in turns.iter().zip(actions(kind.spec.actions, envs).chunks(envs)) {
         memory.write_floats(region, actions);
     }
     run_once(&program, 0..fused);
@@ -59,7 +59,7 @@ fn poles(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     bench.give("gpu.cartpole.steps_per_s.share", &shares, unit);
     let unit = "steps/s per CPU core";
     bench.give("gpu.beside.cartpole.fused_steps_per_s_core", &played(isa, now), unit);
-    let single = stepped((kind.many)(isa, 1, 0, super::ENVS), |x| action(&kind.spec, x), now);
+    let single = stepped((kind.many)(isa, 1, 0, super::ENVS), kind.spec.actions, now);
     bench.give("gpu.beside.cartpole.steps_per_s_core", &single, unit);
     Ok(())
 }

@@ -137,6 +137,7 @@ impl<W: Write> Printer<W> {
             EndedBy::Interrupt => "stopped".into(),
             EndedBy::ClosedOutput => "output closed".into(),
             EndedBy::Diverged => "training diverged".into(),
+            EndedBy::WorldFailed => "an environment failed".into(),
         };
         writeln!(self.out, "\n{} / {}, seed {}: {reason}.", s.room, s.variant, s.seed)?;
         let mut line = |name: &str, text: &str| writeln!(self.out, "  {name:<11} {text}");

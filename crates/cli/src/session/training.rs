@@ -146,7 +146,7 @@ impl Session<'_> {
         let mut stop_requested_s = None;
         let ended_by = loop {
             self.report_events(&mut measured);
-            if self.run.diverged() && !self.interactive {
+            if self.run.failure().is_some() && !self.interactive {
                 break EndedBy::Diverged;
             }
             let progress = self.run.progress();
@@ -299,7 +299,7 @@ impl Session<'_> {
     fn autosave(&mut self, progress: &Progress) {
         let due_s = self.target.saved_s + self.target.every_s;
         let due = progress.train_s >= due_s && self.run.saves().is_some_and(|at| at.train_s >= due_s);
-        if !due || self.run.diverged() {
+        if !due || self.run.failure().is_some() {
             return;
         }
         // Even if the save fails, the next attempt is after the next interval.
@@ -340,7 +340,7 @@ impl Session<'_> {
     }
 
     /// Saves a run that has ended. If no file can be written, waits for disk space. Returns `None` if there is nothing to save or the run
-    /// has diverged.
+    /// has failed.
     fn save_at_end(&mut self) -> Result<Option<Kept>> {
         if self.run.is_preparing() {
             let text = "The run stopped during preparation, before training began; nothing was saved.";
@@ -351,7 +351,7 @@ impl Session<'_> {
         let begun = saved.is_some_and(|at| at.iteration > 0 || at == now && !self.run.at_boundary());
         let nothing_yet = !begun && self.target.named.is_none();
         // Diverged weights must not replace the last save.
-        if self.run.diverged() || nothing_yet {
+        if self.run.failure().is_some() || nothing_yet {
             return Ok(None);
         }
         let bytes = match self.run.save() {
@@ -375,10 +375,11 @@ impl Session<'_> {
 
     fn conclude(mut self, ended_by: EndedBy, mut measured: Measured) -> Result<()> {
         let kept = self.save_at_end()?;
-        let diverged = self.run.diverged() || kept.is_none() && self.run.progress().iteration > 0;
+        let nothing_kept = kept.is_none() && self.run.progress().iteration > 0;
+        let failure = self.run.failure().or(nothing_kept.then_some(RunError::Diverged));
         let (clock, end_s) = (self.clock, (self.clock)() + GRACE.as_secs_f64());
         let mut has_time = || !is_stop(ended_by) || clock() < end_s;
-        let untested = diverged || self.run.is_preparing();
+        let untested = failure.is_some() || self.run.is_preparing();
         let test = if untested { None } else { self.run.test_while(&mut has_time)? };
         self.report_events(&mut measured);
         let (file, trouble) = kept.map_or((None, None), |kept| (Some(kept.path), kept.trouble));
@@ -387,7 +388,11 @@ impl Session<'_> {
         let trained_s = progress.train_s - measured.first.train_s;
         let done = progress.counts[0] - measured.first.counts.first().copied().unwrap_or(0.0);
         let summary = Summary {
-            ended_by: if diverged { EndedBy::Diverged } else { ended_by },
+            ended_by: match &failure {
+                Some(RunError::WorldFailed { .. }) => EndedBy::WorldFailed,
+                Some(_) => EndedBy::Diverged,
+                None => ended_by,
+            },
             room: config.room.clone(),
             variant: config.variant.clone(),
             seed: config.seed,
@@ -411,11 +416,13 @@ impl Session<'_> {
             parts_s: Parts(measured.spent.parts_s),
         };
         self.report(Record::Summary(Box::new(summary)));
-        if diverged {
-            bail!(
+        match failure {
+            Some(RunError::Diverged) => bail!(
                 "training diverged: the weights contain NaN or infinity, so they were not saved. Start a new run with a lower learning \
                  rate, as in --set lr=0.0005"
-            );
+            ),
+            Some(error) => bail!("{error}"),
+            None => {}
         }
         match trouble {
             Some(trouble) => bail!("{trouble}"),

@@ -399,7 +399,7 @@ impl Sweep {
             let spent = self.limit.steps.is_some_and(|limit| done >= limit as f64)
                 || self.limit.seconds.is_some_and(|limit| began.elapsed().as_secs_f64() >= limit)
                 || (self.limit.until_solved && run.solved().is_some());
-            if run.diverged() || (spent && run.at_boundary()) {
+            if run.failure().is_some() || (spent && run.at_boundary()) {
                 break;
             }
             if signals.stopping() {
@@ -408,7 +408,7 @@ impl Sweep {
             run.advance(began.elapsed().as_secs_f64());
         }
         let seconds = began.elapsed().as_secs_f64();
-        let test = if run.diverged() { None } else { Some(run.test()?) };
+        let test = if run.failure().is_some() { None } else { Some(run.test()?) };
         let names = Names::of(schema);
         let test_row = serde_json::to_value(By(&test, names.tests()))?;
         let metrics = serde_json::to_value(By(&metrics, names))?;
@@ -428,7 +428,7 @@ impl Sweep {
             test: test_row,
             result,
             solved_at: run.solved().map(|progress| progress.counts[0]),
-            diverged: run.diverged(),
+            diverged: run.failure().is_some(),
             digest: run.digest().weights,
         })))
     }

@@ -27,40 +27,46 @@ pub struct World {
     pub spec: Arc<Spec>,
     /// WGSL functions without bindings, which precede a kernel's own text. They include [`POLY`] and [`RNG`] and define the world:
     /// ```wgsl
-    /// const STATE: u32; const OBSERVATION: u32; const STEP_LIMIT: u32; const EPISODE_MASK: u32;
+    /// const STATE: u32; const OBSERVATION: u32; const ACTION: u32; const STEP_LIMIT: u32; const EPISODE_MASK: u32;
     /// const TERMINATED: u32; const TRUNCATED: u32; const LENGTH_SHIFT: u32;
-    /// alias State = array<f32, STATE>; alias Shown = array<f32, OBSERVATION>;
+    /// alias State = array<f32, STATE>; alias Shown = array<f32, OBSERVATION>; alias Action = array<f32, ACTION>;
     /// struct Stepped { state: State, reward: f32, terminated: bool }
     /// struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }
     /// fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State
     /// fn world_shown(state: State) -> Shown
-    /// fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped
+    /// fn world_step(state: State, shown: Shown, action: Action, when: Moment) -> Stepped
     /// ```
     /// They also define its episodes, with step limits, lengths and restarts:
     /// ```wgsl
     /// struct EnvState { state: State, shown: Shown, steps: u32, episodes: u32 }
     /// struct StepResult { now: EnvState, reached: Shown, reward: f32, ended: u32 }
     /// fn world_begin(env: u32, episode: u32, key: vec4<u32>) -> EnvState
-    /// fn world_go(at: EnvState, action: f32, env: u32, key: vec4<u32>) -> StepResult
+    /// fn world_go(at: EnvState, action: Action, env: u32, key: vec4<u32>) -> StepResult
     /// ```
     pub text: String,
     /// Number of floats of a state.
     pub state: usize,
     /// Number of floats of an observation.
     pub observation: usize,
+    /// Number of floats of an action; 1 for a choice.
+    pub action: usize,
     pub step_limit: u32,
     pub kernels: Kernels,
 }
 
-/// Returns the WGSL version of a kind of environment; `None` if the kind has no kernels.
+/// Returns the WGSL version of a kind of environment; `None` if the kind has no kernels or has masks.
 pub fn world(kind: &Kind) -> Option<World> {
+    if kind.masked {
+        return None;
+    }
     let (spec, kernels) = (kind.spec.clone(), kind.kernels.clone()?);
     // The state of the kind's reference twin may be longer, so its length is not used.
     let state = (kind.many)(Isa::Portable, 0, 0, 1).state_len();
-    let observation = spec.observation.len();
+    let (observation, action) = (spec.observation.len(), spec.actions.numbers());
     let mut text = Text::default().add(POLY).add(RNG).add(ANGLE).words(&[
         ("STATE", state),
         ("OBSERVATION", observation),
+        ("ACTION", action),
         ("STEP_LIMIT", spec.step_limit as usize),
         ("EPISODE_MASK", kernels.episode_mask as usize),
         ("TERMINATED", TERMINATED as usize),
@@ -74,12 +80,13 @@ pub fn world(kind: &Kind) -> Option<World> {
         text = text.count(name, times);
     }
     let text = text.add(TYPES).add(&kernels.text).add(EPISODE).text;
-    Some(World { text, state, observation, step_limit: spec.step_limit, kernels, spec })
+    Some(World { text, state, observation, action, step_limit: spec.step_limit, kernels, spec })
 }
 
 /// WGSL types that a world's own text uses. A step derives its random numbers from its `Moment`.
 const TYPES: &str = "alias State = array<f32, STATE>;
 alias Shown = array<f32, OBSERVATION>;
+alias Action = array<f32, ACTION>;
 struct Stepped { state: State, reward: f32, terminated: bool }
 struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }
 ";
@@ -119,7 +126,8 @@ pub struct Worlds {
     setup: Region,
 }
 
-/// Regions that [`Worlds::step`] reads and writes. Observations are `[count][OBSERVATION]`; the other regions are `[count]`.
+/// Regions that [`Worlds::step`] reads and writes. Actions are `[count][ACTION]`, observations are `[count][OBSERVATION]`; the other regions
+/// are `[count]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepping {
     pub actions: Region,
@@ -190,6 +198,7 @@ impl Worlds {
             .add(&self.world.text)
             .count("STATE", self.world.state)
             .count("OBSERVATION", self.world.observation)
+            .count("ACTION", self.world.action)
             .word("STEP_BITS", cartpole::STEP_BITS as usize)
             .word("SHORTEST", cartpole::SHORTEST as usize)
             .add(include_str!("worlds/common.wgsl"));

@@ -261,7 +261,7 @@ fn random_actions(kind: &Kind, step: u32) -> Vec<f32> {
         let unit = uniform_from_word(hash_1([SEED, step], [env as u32, GAME])[0]);
         match kind.spec.actions {
             Actions::Choices(count) => (unit * count as f32).floor(),
-            Actions::Range(low, high) => low as f32 + (high - low) as f32 * unit,
+            Actions::Box { low, high, .. } => low as f32 + (high - low) as f32 * unit,
         }
     };
     (0..ENVS).map(one).collect()

@@ -41,7 +41,7 @@ const WORDS: usize = ENDS + EPISODES;
 /// each episode.
 const PLAY: &str = "
 struct Args { len: u32, steps: u32, pilot: u32, episodes: u32, key: vec4<u32> }
-const ACTION: u32 = STATE + OBSERVATION;
+const TAKEN: u32 = STATE + OBSERVATION;
 
 fn heuristic_action(seen: Shown) -> f32 {
     let lean = clamp(seen[0] * 0.5 + seen[2], -0.4, 0.4);
@@ -70,14 +70,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let first = words[3u * len + i];
     var reached = at.shown;
     for (var t = 0u; t < args.steps && at.episodes - first < args.episodes; t++) {
-        var action = mem[ACTION * len + i];
+        var action = mem[TAKEN * len + i];
         if (args.pilot == 1u) { action = f32(hash(vec2<u32>(5u, at.episodes), vec2<u32>(env, at.steps)).x >> 30u); }
         if (args.pilot == 2u) { action = heuristic_action(at.shown); }
         let e = at.episodes - first;
-        let result = world_go(at, action, env, args.key);
+        let result = world_go(at, Action(action), env, args.key);
         at = result.now;
         reached = result.reached;
-        mem[(ACTION + 1u + e) * len + i] += result.reward;
+        mem[(TAKEN + 1u + e) * len + i] += result.reward;
         words[(4u + e) * len + i] = result.ended;
     }
     for (var s = 0u; s < STATE; s++) { mem[s * len + i] = at.state[s]; }

@@ -8,7 +8,11 @@ mod environments;
 mod fleet;
 mod logic;
 mod lunar_lander;
+#[path = "../../../worlds/tests/worlds/point.rs"]
+mod point;
 mod ppo;
+#[path = "../../../worlds/tests/worlds/rooms.rs"]
+mod rooms;
 
 use gpu::{Gpu, Program, Readback, Space};
 

@@ -2,8 +2,8 @@
 //! Episodes and their lengths are equal as well, because no random draw of these seeds is so close to a boundary that rounding decides it.
 //! About one draw in a few hundred thousand would differ.
 
-use crate::{close, pause};
-use gpu::control::GpuPpo;
+use crate::{close, pause, point, rooms};
+use gpu::control::{GpuPpo, world};
 use gpu::{Fault, Gpu, OpenOptions};
 use learn::control::{Accelerator, IterationOutput, IterationStats, Ppo, PpoConfig, RECORDED_ENVS, RECORDED_STEPS};
 use learn::{Data, Learner, Offload, Parts, Slice, part};
@@ -23,8 +23,12 @@ fn normalized() -> PpoConfig {
     PpoConfig { normalize_observation: true, normalize_reward: true, tanh: true, ..small() }
 }
 
+fn of_kind(kind: &Kind, config: &PpoConfig) -> Ppo {
+    Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap()
+}
+
 fn new(id: &str, config: &PpoConfig) -> Ppo {
-    Ppo::new(kind(id), config.clone(), 7, Isa::best()).unwrap()
+    of_kind(kind(id), config)
 }
 
 fn restore(ppo: &Ppo, parts: &Parts) -> Ppo {
@@ -154,9 +158,13 @@ async fn compare_iteration(gpu: &Gpu, what: &str, there: &mut Ppo, here: &mut Pp
     close(&format!("{what}: recorded observations"), &found, &expected[..found.len()], STATE);
 }
 
-/// Compares `iterations` iterations. They start from the state after one iteration on the CPU.
 async fn compare_iterations(gpu: &Gpu, id: &str, config: &PpoConfig, iterations: usize) {
-    let mut here = new(id, config);
+    compare_kind(gpu, kind(id), config, iterations).await;
+}
+
+/// Compares `iterations` iterations. They start from the state after one iteration on the CPU.
+async fn compare_kind(gpu: &Gpu, kind: &Kind, config: &PpoConfig, iterations: usize) {
+    let (id, mut here) = (&kind.spec.id, of_kind(kind, config));
     iterate_on_cpu(&mut here);
     let mut there = restore(&here, &here.parts());
     there.begin_offload(gpu, 0).unwrap();
@@ -171,6 +179,27 @@ async fn iterations_with_discrete_actions_match_the_processor(gpu: Gpu) {
 
 async fn iterations_with_continuous_actions_match_the_processor(gpu: Gpu) {
     compare_iterations(&gpu, "Pendulum-v1", &PpoConfig { squash: true, ..normalized() }, 2).await;
+}
+
+async fn iterations_with_two_numbers_an_action_match_the_processor(gpu: Gpu) {
+    let kind = point::kind();
+    compare_kind(&gpu, &kind, &PpoConfig { squash: true, ..normalized() }, 2).await;
+    compare_kind(&gpu, &kind, &PpoConfig { spread: 0.5, clip_value: true, shared: true, ..small() }, 2).await;
+}
+
+/// A kind with masks trains on the CPU, as does a kind without kernels or with too many outputs.
+async fn unsupported_kinds_are_rejected(gpu: Gpu) {
+    let masked = rooms::kind("Rooms-v0", &std::sync::Arc::default(), None);
+    assert!(masked.kernels.is_none() && world(&masked).is_none());
+    let kernels = kind("CartPole-v1").kernels.clone();
+    assert!(world(&Kind { kernels, ..masked.clone() }).is_none(), "masked, with kernels");
+    for kind in [masked, Kind { kernels: None, ..kind("CartPole-v1").clone() }] {
+        let mut ppo = of_kind(&kind, &small());
+        let fault = ppo.begin_offload(&gpu, 0).unwrap_err();
+        assert!(matches!(&fault, Fault::Unknown { what } if *what == kind.spec.id), "{fault:?}");
+        assert!(!ppo.is_offloaded());
+        iterate_on_cpu(&mut ppo);
+    }
 }
 
 async fn equal_starts_give_equal_bits(gpu: Gpu) {
@@ -365,6 +394,8 @@ async fn learner_on_the_device_solves_cart_pole(gpu: Gpu) {
 crate::common::tests!(
     iterations_with_discrete_actions_match_the_processor,
     iterations_with_continuous_actions_match_the_processor,
+    iterations_with_two_numbers_an_action_match_the_processor,
+    unsupported_kinds_are_rejected,
     unsupported_sizes_are_rejected_at_the_start;
     natively:
     equal_starts_give_equal_bits,

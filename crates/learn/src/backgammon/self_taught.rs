@@ -1,7 +1,7 @@
 //! Interface of the learners that train by self-play, and the statistics of a round.
 
 use super::player::Player;
-use crate::{Iteration, Learner, progress};
+use crate::{Failure, Iteration, Learner, progress};
 
 progress! {
     games,
@@ -52,7 +52,7 @@ impl From<Stats> for Iteration {
         Iteration {
             metrics: metrics.map(|(name, value)| (name, Some(f64::from(value)))).to_vec(),
             parts_s: PARTS.into_iter().zip(stats.parts_s).collect(),
-            finite: stats.is_finite(),
+            failure: Failure::unless(stats.is_finite()),
             work: stats.steady_evaluations.map(|count| count as f64),
         }
     }

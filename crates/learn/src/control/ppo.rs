@@ -2,7 +2,7 @@
 //! (Huang et al. 2022): orthogonal initial weights, Adam with ε = 1e-5, generalised advantage estimation (Schulman et al. 2016), normalised
 //! advantages, a clipped surrogate, an optionally clipped critic, an entropy bonus and a global limit of the gradient norm. Observations
 //! and rewards can be normalised, and an iteration can end early at a target divergence. A time limit does not count as termination.
-//! Actions are discrete or continuous.
+//! Actions are a choice or one or more numbers.
 //!
 //! ```text
 //! L = -E[min(ρ·A, clamp(ρ, 1-ε, 1+ε)·A)] + c_v·½·E[(V - R)²] - c_e·E[H],  ρ = π(a|s)/π_old(a|s)
@@ -65,7 +65,7 @@ use offloaded::OffloadSlots;
 use rollout::LANES;
 use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
-use worlds::control::Kind;
+use worlds::control::{Kind, WorldFault};
 
 /// Number of environment steps in one slice of a rollout, over all environments.
 const SLICE: usize = 8192;
@@ -139,6 +139,8 @@ pub struct Ppo {
     iteration: InProgress,
     /// True if a loss or gradient norm of the last iteration was not finite.
     diverged: bool,
+    /// Error that an environment's rules raised in the last iteration.
+    fault: Option<WorldFault>,
     timing: Timing,
     away: OffloadSlots,
 }
@@ -147,14 +149,13 @@ impl Ppo {
     pub fn new(kind: &Kind, config: PpoConfig, seed: u32, isa: Isa) -> Result<Self, PpoError> {
         config.check()?;
         let task = Task::new(kind, &config)?;
-        let features = task.observation;
         let sharding = Sharding::of(&config);
         let acting_plan = nets::plan_acting(task, &config, LANES, Layout::Panels, isa)?;
         let evaluation_plan = nets::plan_acting(task, &config, PANEL, Layout::Panels, isa)?;
         let learning_plan = nets::plan_learning(task, &config, sharding.rows, isa)?;
         let mut params = Params::new(learning_plan.table(), seed);
         if let Some(spread) = params.get_mut(SPREAD) {
-            spread[0] = poly::ln_1(isa, config.spread);
+            spread.fill(poly::ln_1(isa, config.spread));
         }
         let actor = |first| {
             let count = LANES.min(config.envs - first);
@@ -171,15 +172,19 @@ impl Ppo {
                 actors: (0..config.envs).step_by(LANES).map(actor).collect(),
                 plan: acting_plan,
             },
-            gradients: Gradients::new(learning_plan, &params, sharding, features),
+            gradients: Gradients::new(learning_plan, &params, sharding, task),
             evaluators: Evaluators::new(&evaluation_plan, kind, task, &params, isa),
-            scaling: Scaling { observations: config.normalize_observation.then(|| Normalizer::new(features)), returns: Moments::default() },
+            scaling: Scaling {
+                observations: config.normalize_observation.then(|| Normalizer::new(task.observation)),
+                returns: Moments::default(),
+            },
             phase: BOUNDARY,
             progress: Progress::default(),
             annealed_from: 0,
             recent: RecentEpisodes::new(),
             iteration: InProgress { stats: IterationStats::default(), sums: LossSums::default(), advantages: (0.0, 1.0) },
             diverged: false,
+            fault: None,
             timing: Timing { clock: || 0.0, times: Times::default(), learning_s: 0.0 },
             away: OffloadSlots::default(),
             params,
@@ -216,7 +221,6 @@ impl Ppo {
                 packed: &self.acting.packed,
                 normalizer: self.scaling.observations.as_ref(),
             },
-            spread: nets::spread(&self.params, self.isa),
             reward_scale: self.reward_scale(),
             normalize_reward: self.config.normalize_reward,
             rng: Rng::new(self.seed, ACT),
@@ -340,6 +344,23 @@ impl Ppo {
         stats
     }
 
+    /// Ends an iteration after its rollout, without learning from it, because the rules of an environment raised an error.
+    fn end_with_fault(&mut self, fault: WorldFault) -> IterationStats {
+        self.progress.iterations += 1;
+        self.phase = BOUNDARY;
+        self.fault = Some(fault.clone());
+        let recent = self.recent.means(self.progress.episodes);
+        IterationStats {
+            mean_return: recent.map(|[returns, _]| returns),
+            mean_length: recent.map(|[_, lengths]| lengths),
+            lr: self.lr_at(self.progress.env_steps),
+            samples: self.samples() as u64,
+            times: std::mem::take(&mut self.timing.times),
+            fault: Some(fault),
+            ..std::mem::take(&mut self.iteration.stats)
+        }
+    }
+
     /// Updates the weights and the observation normaliser that acting, learning and evaluation use.
     fn publish_weights(&mut self) {
         if let Some(normalizer) = &mut self.scaling.observations {
@@ -364,7 +385,7 @@ impl Ppo {
         if config.clip_value != self.config.clip_value {
             let sharding = self.gradients.sharding;
             let plan = nets::plan_learning(self.task, &config, sharding.rows, self.isa)?;
-            self.gradients = Gradients::new(plan, &self.params, sharding, self.task.observation);
+            self.gradients = Gradients::new(plan, &self.params, sharding, self.task);
         }
         self.config = config;
         Ok(())
@@ -389,6 +410,15 @@ impl Ppo {
     pub fn training_plan(&self) -> &Plan {
         &self.gradients.plan
     }
+    /// State of a training environment, the number of steps in its episode and the number of its earlier episodes. After a
+    /// [`WorldFault`] of this environment, the state is that before the failed step. Lanes that complete the last actor count as
+    /// environments. `None` if there is no such environment.
+    pub fn environment(&self, env: usize) -> Option<(Vec<f32>, u32, u32)> {
+        let world = &self.acting.actors.get(env / LANES)?.world;
+        let mut state = vec![0.0; world.state_len()];
+        let (steps, episodes) = world.environment(env % LANES, &mut state);
+        Some((state, steps, episodes))
+    }
     /// Mean length of the last 100 finished episodes, or of all if there are fewer; `None` if there are none.
     pub fn mean_length(&self) -> Option<f32> {
         self.recent.means(self.progress.episodes).map(|[_, length]| length)
@@ -412,6 +442,8 @@ impl Learner for Ppo {
                 self.rollout(step, to);
                 self.phase = if to < self.config.rollout_steps {
                     Phase::Rollout { step: to }
+                } else if let Some(fault) = self.acting.actors.iter().find_map(|actor| actor.world.fault()) {
+                    return Slice::Ended(self.end_with_fault(fault));
                 } else {
                     self.estimate_advantages();
                     Phase::Learn { epoch: 0, minibatch: 0, shard: 0 }
@@ -462,7 +494,7 @@ impl Learner for Ppo {
     }
 
     fn is_finite(&self) -> bool {
-        !self.diverged && self.saved().iter().all(|(_, _, data)| data.is_finite())
+        !self.diverged && self.fault.is_none() && self.saved().iter().all(|(_, _, data)| data.is_finite())
     }
 
     fn set_clock(&mut self, clock: fn() -> f64) {

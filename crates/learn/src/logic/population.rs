@@ -16,7 +16,7 @@ use super::{LogicError, Wirings};
 use crate::progress;
 use crate::settings::Settings;
 use crate::state::{bad, counters, floats_of, missing, numbers, words};
-use crate::{ByName, Data, Find, Iteration, Learner, Offload, Parts, Slice, Tensor, WorkedOn};
+use crate::{ByName, Data, Failure, Find, Iteration, Learner, Offload, Parts, Slice, Tensor, WorkedOn};
 use math::{Isa, Rng, par};
 use offloaded::Offloaded;
 use worlds::logic::Rule;
@@ -54,7 +54,7 @@ impl From<Stats> for Iteration {
         Iteration {
             metrics: metrics.map(|(name, value)| (name, value.map(f64::from))).to_vec(),
             parts_s: vec![("learning", learning), ("hardening", hardening)],
-            finite: stats.finite,
+            failure: Failure::unless(stats.finite),
             work: Some(stats.updates as f64),
         }
     }

@@ -13,7 +13,7 @@ use crate::offload::{self as machines, OffloadSlots};
 use crate::progress;
 use crate::settings::Settings;
 use crate::state::{LONGEST, counters, load, partial, save, save_partial, tensors};
-use crate::{Data, Find, Iteration, Learner, Offload, Parts, Slice, Tensor, WorkedOn};
+use crate::{Data, Failure, Find, Iteration, Learner, Offload, Parts, Slice, Tensor, WorkedOn};
 use graph::{Executor, Optimizer, Packed, Params};
 use math::par::{self, CHUNK};
 use math::{Binary, Buffer, Isa, Span};
@@ -64,7 +64,7 @@ impl From<Stats> for Iteration {
         Iteration {
             metrics: metrics.map(|(name, value)| (name, Some(value))).to_vec(),
             parts_s: vec![("gradient", gradient), ("update", update)],
-            finite,
+            failure: Failure::unless(finite),
             work: Some(tokens as f64),
         }
     }

@@ -1,6 +1,7 @@
 //! Cases for the learners of every room. The learners are small enough for a test, and all their parts are in use.
 
 use crate::subject::{Case, TEXT};
+use crate::{point, rooms};
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
 use learn::control::{Ppo, PpoConfig};
 use learn::cube::dqn::Follow;
@@ -9,6 +10,8 @@ use learn::cube::{Cube, Dqn, DqnConfig, NetConfig, Preset, Signal, Steps, Superv
 use learn::logic::experiment::{Config as LogicConfig, Form, Preset as LogicPreset};
 use learn::logic::population::Population;
 use learn::words::{Config as WordsConfig, Mlp, Norm, Positions, Pretrainer, Shape};
+use std::sync::Arc;
+use worlds::control::Kind;
 use worlds::cube::{Three, Two};
 
 /// Calls the function `$property` with each case.
@@ -27,7 +30,7 @@ macro_rules! each_case {
 }
 pub(crate) use each_case;
 
-/// Cases that together cover every kind of action, normalisation and loss.
+/// Cases that together cover every kind of action, normalisation and loss. The last two kinds exist at run time only.
 pub fn control() -> Vec<Case<Ppo>> {
     // 300 environments are not a multiple of a panel or an actor. 40 steps take several slices of a rollout.
     let small = PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() };
@@ -37,11 +40,17 @@ pub fn control() -> Vec<Case<Ppo>> {
         ("Pendulum-v1", PpoConfig { squash: true, ..normalized.clone() }),
         ("MountainCarContinuous-v0", PpoConfig { spread: 0.5, target_kl: 0.003, clip_value: true, ..small.clone() }),
         ("Acrobot-v1", PpoConfig { shared: true, tanh: true, ..small }),
-        ("LunarLander-v3", PpoConfig { tanh: true, clip_value: true, ..normalized }),
+        ("LunarLander-v3", PpoConfig { tanh: true, clip_value: true, ..normalized.clone() }),
+    ]
+    .map(|(id, config)| (worlds::control::kind(id).expect(id), config));
+    let leaked = |kind| -> &'static Kind { Box::leak(Box::new(kind)) };
+    let own = [
+        (leaked(point::kind()), PpoConfig { squash: true, clip_value: true, ..normalized.clone() }),
+        (leaked(rooms::kind("Rooms-v0", &Arc::default(), None)), normalized),
     ];
     let case =
-        |(id, config)| Case { name: format!("PPO in {id}"), world: worlds::control::kind(id).expect(id), config, warm: 2, wide: None };
-    ways.into_iter().map(case).collect()
+        |(kind, config): (&'static Kind, _)| Case { name: format!("PPO in {}", kind.spec.id), world: kind, config, warm: 2, wide: None };
+    ways.into_iter().chain(own).map(case).collect()
 }
 
 pub fn supervised<P: Cube>(signals: &[Signal]) -> Vec<Case<Supervised<P>>> {

@@ -5,7 +5,11 @@ mod allocation;
 mod cases;
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
 mod drawn;
+#[path = "../../../worlds/tests/worlds/point.rs"]
+mod point;
 mod properties;
+#[path = "../../../worlds/tests/worlds/rooms.rs"]
+mod rooms;
 mod subject;
 
 #[cfg(not(target_arch = "wasm32"))]

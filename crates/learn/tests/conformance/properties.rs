@@ -3,7 +3,7 @@
 use crate::cases::each_case;
 use crate::subject::{Case, Damage, Failing, SEED, Subject, alike, describe, iterate, same};
 use learn::settings::{KnobKind, Setting, Settings, Value};
-use learn::{Data, Fault, Iteration, Offload, Parts, Progress, Slice, Tensor, WorkedOn};
+use learn::{Data, Failure, Fault, Iteration, Offload, Parts, Progress, Slice, Tensor, WorkedOn};
 use math::par::Threads;
 use math::{Isa, LINE};
 
@@ -304,5 +304,5 @@ fn diverges<S: Subject>(case: &Case<S>) {
             break stats.into();
         }
     };
-    assert!(!iteration.finite && (at_once || !learner.is_finite()), "{}: {iteration:?}", case.name);
+    assert!(iteration.failure == Some(Failure::Diverged) && (at_once || !learner.is_finite()), "{}: {iteration:?}", case.name);
 }

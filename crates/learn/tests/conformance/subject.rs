@@ -247,8 +247,8 @@ pub fn iterate<L: Learner>(learner: &mut L, count: u64) -> Vec<String> {
 }
 
 pub fn describe(stats: impl Into<Iteration>) -> String {
-    let Iteration { metrics, finite, work, .. } = stats.into();
-    format!("{metrics:?} {finite} {work:?}")
+    let Iteration { metrics, failure, work, .. } = stats.into();
+    format!("{metrics:?} {failure:?} {work:?}")
 }
 
 /// Bit patterns of the values. They can be compared for equality even if values are NaN.

@@ -1,7 +1,15 @@
 //! The PPO learner of the control room and its training.
 
+mod faults;
 mod learning;
+mod masks;
+mod numbers;
+#[path = "../../../worlds/tests/worlds/point.rs"]
+mod point;
 mod ppo;
+#[path = "../../../worlds/tests/worlds/rooms.rs"]
+mod rooms;
+mod wide;
 
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);

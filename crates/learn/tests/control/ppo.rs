@@ -88,12 +88,12 @@ enum Done {
 }
 
 /// Runs a slice. Returns the kind of its work or, if the iteration has ended, the statistics of the iteration as `Err`.
-fn slice(ppo: &mut Ppo) -> Result<Done, IterationStats> {
+fn slice(ppo: &mut Ppo) -> Result<Done, Box<IterationStats>> {
     let before = ppo.progress().env_steps;
     match ppo.advance() {
         Slice::Worked if ppo.progress().env_steps > before => Ok(Done::Rollout),
         Slice::Worked => Ok(Done::Update),
-        Slice::Ended(stats) => Err(stats),
+        Slice::Ended(stats) => Err(Box::new(stats)),
         other => panic!("nothing is offloaded, but got {other:?}"),
     }
 }
@@ -165,7 +165,7 @@ fn iterations_have_the_expected_counts() {
         match slice(&mut ppo) {
             Ok(Done::Rollout) => rollouts += 1,
             Ok(Done::Update) => updates += 1,
-            Err(stats) => break stats,
+            Err(stats) => break *stats,
         }
         assert!(!ppo.at_boundary());
     };

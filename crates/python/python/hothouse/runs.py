@@ -89,7 +89,7 @@ class Policy:
     def act(self, observations: Any) -> np.ndarray:
         """Best action in each state, in the format that the environments expect."""
         actions = self._native.act(self._rows(observations))
-        return actions.astype(np.int64) if self._discrete else actions[:, None]
+        return actions[:, 0].astype(np.int64) if self._discrete else actions
 
     __call__ = act
 

@@ -69,7 +69,7 @@ impl Shard {
         let lanes = count.div_ceil(PANEL) * PANEL;
         Shard {
             world: (kind.many)(isa, 0, first as u32, count),
-            actions: vec![0.0; lanes],
+            actions: vec![0.0; lanes * kind.spec.actions.numbers()],
             reached: vec![0.0; lanes * kind.spec.observation.len()],
             rewards: vec![0.0; lanes],
             ended: vec![0; lanes],
@@ -203,14 +203,15 @@ fn rows<const F: usize>(panels: &[f32], out: &mut [f32]) {
 enum Batch<'a> {
     /// Discrete actions, and the number of choices.
     Choices(&'a [i64], u32),
-    Levels(&'a [f32]),
+    /// Continuous actions as rows, and the number of numbers in a row.
+    Levels(&'a [f32], usize),
 }
 
 impl Batch<'_> {
     fn len(self) -> usize {
         match self {
             Batch::Choices(from, _) => from.len(),
-            Batch::Levels(from) => from.len(),
+            Batch::Levels(from, numbers) => from.len() / numbers * usize::from(from.len().is_multiple_of(numbers)),
         }
     }
 }
@@ -231,7 +232,7 @@ impl Kernel for Take<'_> {
             Batch::Choices(from, count) => {
                 // Compares 32-bit halves, because vectors compare them faster than 64-bit words.
                 let (mut beyond, mut most) = (0, 0);
-                for (&from, to) in shard(from, self.first).iter().zip(self.to) {
+                for (&from, to) in shard(from, self.first, 1).iter().zip(self.to) {
                     let choice = from as u32;
                     beyond |= (from >> 32) as u32;
                     most = most.max(choice);
@@ -239,20 +240,29 @@ impl Kernel for Take<'_> {
                 }
                 beyond == 0 && most < count
             }
-            Batch::Levels(from) => {
+            Batch::Levels(from, 1) => {
                 let mut all = true;
-                for (&from, to) in shard(from, self.first).iter().zip(self.to) {
+                for (&from, to) in shard(from, self.first, 1).iter().zip(self.to) {
                     all &= from.abs() < f32::INFINITY;
                     *to = from;
                 }
                 all
             }
+            Batch::Levels(from, numbers) => {
+                let from = shard(from, self.first, numbers);
+                for (env, row) in from.chunks_exact(numbers).enumerate() {
+                    let at = env / PANEL * numbers * PANEL + env % PANEL;
+                    self.to[at..].iter_mut().step_by(PANEL).zip(row).for_each(|(to, &level)| *to = level);
+                }
+                from.iter().all(|level| level.is_finite())
+            }
         }
     }
 }
 
-fn shard<T>(all: &[T], first: usize) -> &[T] {
-    &all[first..all.len().min(first + SHARD)]
+/// Actions of the shard that begins at environment `first`, with `numbers` numbers per action.
+fn shard<T>(all: &[T], first: usize, numbers: usize) -> &[T] {
+    &all[first * numbers..all.len().min((first + SHARD) * numbers)]
 }
 
 /// Part of [`Envs`] that a mutex protects.
@@ -327,9 +337,9 @@ impl Envs {
                 let choices = contiguous::<i64>(actions, "int64")?;
                 self.take_batch(shards, Batch::Choices(choices.as_slice()?, count))
             }
-            Actions::Range(..) => {
+            Actions::Box { count, .. } => {
                 let levels = contiguous::<f32>(actions, "float32")?;
-                self.take_batch(shards, Batch::Levels(levels.as_slice()?))
+                self.take_batch(shards, Batch::Levels(levels.as_slice()?, count as usize))
             }
         }
     }
@@ -351,7 +361,7 @@ impl Envs {
             Batch::Choices(_, count) => {
                 format!("an action is not in the range 0 to {}. Choose one in the range", count - 1)
             }
-            Batch::Levels(_) => "an action is not a finite number. Give finite numbers".into(),
+            Batch::Levels(..) => "an action is not a finite number. Give finite numbers".into(),
         }))
     }
 }
@@ -487,7 +497,10 @@ impl Envs {
             });
             steps.iter().any(|(ended, ..)| *ended)
         });
-        Ok(ended)
+        match shards.iter().find_map(|shard| shard.world.fault()) {
+            Some(fault) => Err(PyRuntimeError::new_err(fault.to_string())),
+            None => Ok(ended),
+        }
     }
 
     /// State values of an environment, and the number of steps in its current episode.

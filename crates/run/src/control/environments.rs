@@ -33,13 +33,14 @@ fn environment(spec: &Spec) -> Environment {
     let names = |names: &[Text]| names.iter().map(Text::to_string).collect();
     let range = match spec.actions {
         Actions::Choices(count) => [0.0, f64::from(count) - 1.0],
-        Actions::Range(low, high) => [low, high],
+        Actions::Box { low, high, .. } => [low, high],
     };
     let shown = Shown::of(spec);
     Environment {
         id: spec.id.to_string(),
         summary: spec.summary.to_string(),
         choices: names(&spec.choices),
+        numbers: spec.actions.numbers() as u32,
         range,
         observation: names(&spec.observation),
         state: names(&spec.state),
@@ -67,9 +68,10 @@ pub fn picture(ppo: &mut Ppo, width: u32, height: u32) -> Picture {
     ppo.predict(&observations, &mut odds, &mut values);
     let (channels, policy) = match spec.actions {
         Actions::Choices(count) => (count, odds),
-        Actions::Range(low, high) => {
+        Actions::Box { count, low, high } => {
             let (middle, half) = (0.5 * (low + high) as f32, 0.5 * (high - low) as f32);
-            (1, odds.chunks_exact(2).map(|pair| (pair[0] - middle) / half).collect())
+            let means = odds.chunks_exact(2 * count as usize).flat_map(|odds| &odds[..count as usize]);
+            (count, means.map(|mean| (mean - middle) / half).collect())
         }
     };
     Picture { width, height, channels, policy, values }

@@ -7,7 +7,7 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
     let kind = worlds::control::kind(env);
     let table = Table::new(kind.map_or_else(PpoConfig::general, PpoConfig::preset));
     match kind.map(|kind| kind.spec.actions) {
-        Some(Actions::Range(..)) => table,
+        Some(Actions::Box { .. }) => table,
         _ => table.without(&["spread", "squash"]),
     }
 }

@@ -26,9 +26,11 @@ plain_data! {
         pub id: String,
         /// Description of the task in half a sentence.
         pub summary: String,
-        /// Effect of each choice; empty if an action is a real number.
+        /// Effect of each choice; empty if an action consists of real numbers.
         pub choices: Vec<String>,
-        /// Smallest and greatest action: two real numbers, or the indices of the first and the last choice.
+        /// Number of numbers in an action; 1 for a choice.
+        pub numbers: u32,
+        /// Smallest and greatest number of an action: two real numbers, or the indices of the first and the last choice.
         pub range: [f64; 2],
         /// Names of the numbers in an observation, with their units.
         pub observation: Vec<String>,
@@ -54,7 +56,7 @@ plain_data! {
     }
 
     /// User's input to the large environment.
-    #[derive(Copy, Default)]
+    #[derive(Default)]
     pub struct Touch {
         /// Seconds of real time since the previous touch.
         pub dt_s: f64,
@@ -62,9 +64,9 @@ plain_data! {
         pub cart_force: f64,
         /// Force on the tip of the pole in newtons, for CartPole only.
         pub tip_force: f64,
-        /// Action of the user; null leaves control to the agent. When the user takes control, a round begins: the agent plays a second
-        /// environment from the same state.
-        pub drive: Option<f64>,
+        /// Action of the user: the index of a choice, or real numbers; null leaves control to the agent. When the user takes control, a
+        /// round begins: the agent plays a second environment from the same state.
+        pub drive: Option<Vec<f64>>,
         /// Number of times that the controls have changed hands. An episode begins when it changes.
         pub handovers: u32,
     }
@@ -79,7 +81,8 @@ plain_data! {
         pub rival: Option<Body>,
         /// Last finished rounds of the user against the agent, at most twenty, newest last.
         pub rounds: Vec<Round>,
-        /// Output of the policy in the state of `player`: the probability of each choice, or the mean and the spread of a numeric action.
+        /// Output of the policy in the state of `player`: the probability of each choice, or the means and then the spreads of the numbers
+        /// of an action.
         pub odds: Vec<f64>,
         /// Critic's estimate of the discounted return from the state of `player` on.
         pub value: f64,
@@ -99,8 +102,8 @@ plain_data! {
         /// Gymnasium's internal state after the newest step.
         pub state: Vec<f64>,
         pub observation: Vec<f64>,
-        /// Last action: the index of a choice, or a real number.
-        pub action: f64,
+        /// Last action: the index of a choice, or real numbers.
+        pub action: Vec<f64>,
         pub steps: u32,
         /// Return of the episode so far.
         pub total: f64,
@@ -198,7 +201,7 @@ sent_data! {
     pub struct Picture {
         pub width: u32,
         pub height: u32,
-        /// Number of values of `policy` per point: one probability per choice, or one mean action scaled to -1 to 1.
+        /// Number of values of `policy` per point: one probability per choice, or the mean of each number of an action, scaled to -1 to 1.
         pub channels: u32,
         /// Policy's output at each point, as `[height][width][channels]`. The row with the lowest y is first.
         #[serde(serialize_with = "floats")]

@@ -101,7 +101,8 @@ impl Room for Control {
     }
 
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
-        Ok(self.ppo.advance_evaluation().map(|evaluation| columns(evaluation, TEST_EPISODES)))
+        let evaluation = self.ppo.advance_evaluation().map_err(|fault| RunError::WorldFailed { fault: fault.to_string() })?;
+        Ok(evaluation.map(|evaluation| columns(evaluation, TEST_EPISODES)))
     }
 
     fn policy(&self) -> Option<Box<dyn Policy>> {

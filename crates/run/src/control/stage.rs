@@ -45,24 +45,26 @@ struct Player {
 impl Player {
     fn new(mut world: Box<dyn World64>, seed: u32) -> Self {
         world.reset(seed);
+        let action = vec![0.0; world.spec().actions.numbers()];
         let state = world.state().to_vec();
         let observation = world.observation();
-        Self { body: Body { before: state.clone(), state, observation, ..Body::default() }, world }
+        Self { body: Body { before: state.clone(), state, observation, action, ..Body::default() }, world }
     }
 
-    fn step(&mut self, action: f64, forces: [f64; 2]) {
+    fn step(&mut self, action: Vec<f64>, forces: [f64; 2]) {
         if self.body.over {
             return;
         }
         self.body.before.copy_from_slice(&self.body.state);
-        let step = self.world.advance(action, forces);
+        let step = self.world.advance(&action, forces);
         self.body.state.copy_from_slice(self.world.state());
         self.body.observation = self.world.observation();
         self.body.action = action;
         self.body.steps += 1;
         self.body.total += step.reward;
         self.body.terminated = step.terminated;
-        self.body.over = step.terminated || step.truncated;
+        // An error of the rules ends the episode too.
+        self.body.over = step.terminated || step.truncated || self.world.fault().is_some();
     }
 }
 
@@ -115,14 +117,14 @@ impl Stage {
         let mut policy = vec![0.0; ppo.policy_len()];
         while self.owed_s >= step_s && !self.over() {
             self.owed_s -= step_s;
-            match (&mut self.rival, touch.drive) {
+            match (&mut self.rival, &touch.drive) {
                 (Some(rival), Some(action)) => {
-                    let own = agents_action(ppo, &rival.body, &mut policy);
+                    let own = agents_action(ppo, rival, &mut policy);
                     rival.step(own, [0.0; 2]);
                     self.player.step(allowed(&self.kind.spec, action), forces);
                 }
                 _ => {
-                    let action = agents_action(ppo, &self.player.body, &mut policy);
+                    let action = agents_action(ppo, &self.player, &mut policy);
                     self.player.step(action, forces);
                 }
             }
@@ -131,7 +133,7 @@ impl Stage {
                 self.note_end();
             }
         }
-        let value = predict(ppo, &self.player.body, &mut policy);
+        let value = predict(ppo, &self.player, &mut policy);
         View {
             player: self.player.body.clone(),
             rival: self.rival.as_ref().map(|rival| rival.body.clone()),
@@ -167,24 +169,28 @@ impl Stage {
     }
 }
 
-/// Writes the policy's output for the state of `body` to `policy`. Returns the critic's value of this state.
-fn predict(ppo: &mut Ppo, body: &Body, policy: &mut [f32]) -> f32 {
+/// Writes the policy's output for the state of `player` to `policy`. Returns the critic's value of this state.
+fn predict(ppo: &mut Ppo, Player { world, body }: &Player, policy: &mut [f32]) -> f32 {
     let observation: Vec<f32> = body.observation.iter().map(|&x| x as f32).collect();
     let mut value = [0.0];
     ppo.predict(&observation, policy, &mut value);
+    ppo.restrict(policy, &world.permitted());
     value[0]
 }
 
-fn agents_action(ppo: &mut Ppo, body: &Body, policy: &mut [f32]) -> f64 {
-    predict(ppo, body, policy);
-    f64::from(ppo.greedy(policy))
+fn agents_action(ppo: &mut Ppo, player: &Player, policy: &mut [f32]) -> Vec<f64> {
+    predict(ppo, player, policy);
+    ppo.greedy(policy)
 }
 
-/// Converts the user's input to the nearest legal action.
-fn allowed(spec: &Spec, action: f64) -> f64 {
-    let action = if action.is_finite() { action } else { 0.0 };
-    match spec.actions {
-        Actions::Choices(count) => action.round().clamp(0.0, f64::from(count.max(1)) - 1.0),
-        Actions::Range(low, high) => action.clamp(low, high),
-    }
+/// Converts the user's input to the nearest legal action. A missing number is 0.
+fn allowed(spec: &Spec, action: &[f64]) -> Vec<f64> {
+    let legal = |i| {
+        let number = action.get(i).copied().filter(|number: &f64| number.is_finite()).unwrap_or(0.0);
+        match spec.actions {
+            Actions::Choices(count) => number.round().clamp(0.0, f64::from(count.max(1)) - 1.0),
+            Actions::Box { low, high, .. } => number.clamp(low, high),
+        }
+    };
+    (0..spec.actions.numbers()).map(legal).collect()
 }

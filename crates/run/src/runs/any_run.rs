@@ -10,7 +10,7 @@ use crate::protocol::{Backend, Command, Config, DeviceWish, Digest, Event, Knob,
 use crate::room::{Answer, Policy, Room};
 use crate::schema::Schema;
 use crate::{RunError, shared, tensors};
-use learn::{Fault, Learner, Machine};
+use learn::{Failure, Fault, Learner, Machine};
 use std::ops::Range;
 
 /// Maximum number of consecutive polls of another machine without an answer, while a save waits for it. After that, the CPU completes the
@@ -114,8 +114,8 @@ impl<R: Room> AnyRun for Run<R> {
             }
             Command::Device { wish } => self.devices.wish(self.room.offload().ok(), wish),
             Command::Save => {
-                if self.diverged {
-                    return Err(RunError::Diverged);
+                if let Some(error) = self.failure() {
+                    return Err(error);
                 }
                 self.saves.wanted = true;
                 if self.saves().is_some() {
@@ -363,8 +363,11 @@ impl<R: Room> AnyRun for Run<R> {
         self.tests.attempts
     }
 
-    fn diverged(&self) -> bool {
-        self.diverged
+    fn failure(&self) -> Option<RunError> {
+        Some(match self.failure.as_ref()? {
+            Failure::Diverged => RunError::Diverged,
+            Failure::World(fault) => RunError::WorldFailed { fault: fault.clone() },
+        })
     }
 
     fn digest(&self) -> Digest {

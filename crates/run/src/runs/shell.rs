@@ -86,7 +86,8 @@ pub trait AnyRun: Send + Sync {
     fn solved(&self) -> Option<&Progress>;
     /// Returns the number of failed confirmations.
     fn attempts(&self) -> u32;
-    fn diverged(&self) -> bool;
+    /// Returns the reason why the run stopped for good; `None` if it can continue.
+    fn failure(&self) -> Option<RunError>;
     fn digest(&self) -> Digest;
     fn backend(&self) -> Backend;
 }

@@ -1,6 +1,7 @@
 //! Tests and confirmations of a run.
 
 use super::event_queue::EventQueue;
+use crate::RunError;
 use crate::protocol::{Confirmation, Event, Goal, Level, Progress, Row};
 use crate::room::Room;
 use crate::schema::{Schema, goal_of};
@@ -59,18 +60,20 @@ impl Tests {
         true
     }
 
-    /// Runs one slice of the test in progress. At its end, returns the row and true if the test was a confirmation.
-    pub fn advance<R: Room>(&mut self, room: &mut R, queue: &mut EventQueue) -> Option<(Row, bool)> {
-        let Testing { progress, confirms } = self.under_way.take()?;
+    /// Runs one slice of the test in progress. At its end, returns the row and true if the test was a confirmation. The error is that of an
+    /// environment's rules, which end the run.
+    pub fn advance<R: Room>(&mut self, room: &mut R, queue: &mut EventQueue) -> Result<Option<(Row, bool)>, String> {
+        let Some(Testing { progress, confirms }) = self.under_way.take() else { return Ok(None) };
         match room.advance_test() {
             Ok(None) => self.under_way = Some(Testing { progress, confirms }),
-            Ok(Some(found)) => return Some((Row { progress, values: R::SCHEMA.test_row(&found) }, confirms)),
+            Ok(Some(found)) => return Ok(Some((Row { progress, values: R::SCHEMA.test_row(&found) }, confirms))),
+            Err(RunError::WorldFailed { fault }) => return Err(fault),
             Err(error) => {
                 let text = format!("A test failed: {}.", error.what());
                 queue.notice(Level::Warning, &text, "Training continues. Please report this error.");
             }
         }
-        None
+        Ok(None)
     }
 
     /// Records a test. Returns true if the test reaches the goal and a confirmation is needed.

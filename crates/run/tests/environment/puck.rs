@@ -24,7 +24,7 @@ static SPEC: Spec = Spec {
     returns: [0.0, 100.0],
 };
 
-pub static KIND: LazyLock<Kind> = LazyLock::new(Kind::of::<Puck, 2, 2>);
+pub static KIND: LazyLock<Kind> = LazyLock::new(Kind::of::<Puck, 2, 2, 1>);
 
 pub struct Puck;
 
@@ -35,7 +35,7 @@ impl Twin<2> for Puck {
         [uniform(-BEGINNING, BEGINNING), 0.0]
     }
 
-    fn step([x, v]: &mut [f64; 2], action: f64, _: Moment) -> (f64, bool) {
+    fn step([x, v]: &mut [f64; 2], [action]: [f64; 1], _: Moment) -> (f64, bool) {
         *v += (action - 1.0) * PUSH;
         *x += *v;
         (1.0 - x.abs(), x.abs() > 1.0)
@@ -46,7 +46,7 @@ impl Rules<2, 2> for Puck {
     const STREAM: u32 = 0x5075_636B;
 
     #[inline(always)]
-    fn advance<S: Simd>(s: S, [x, v]: [S::F; 2], _: [S::F; 2], action: S::F) -> ([S::F; 2], S::F, S::M) {
+    fn advance<S: Simd>(s: S, [x, v]: [S::F; 2], _: [S::F; 2], [action]: [S::F; 1]) -> ([S::F; 2], S::F, S::M) {
         let one = s.splat(1.0);
         let v = s.mul_add(s.sub(action, one), s.splat(PUSH as f32), v);
         let x = s.add(x, v);

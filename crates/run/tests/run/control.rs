@@ -28,7 +28,7 @@ fn environments() -> Vec<(Environment, Config)> {
 fn touch(run: &mut dyn AnyRun, touch: Touch) -> Stage {
     // JSON has neither infinities nor NaN.
     let number = |x: f64| if x.is_finite() { x } else { f64::MAX };
-    let touch = Touch { dt_s: number(touch.dt_s), drive: touch.drive.map(number), ..touch };
+    let touch = Touch { dt_s: number(touch.dt_s), drive: touch.drive.map(|drive| drive.into_iter().map(number).collect()), ..touch };
     ask(run, json!({ "ask": "touch", "touch": touch })).unwrap()
 }
 
@@ -92,13 +92,13 @@ fn frames_contain_recorded_steps() {
 fn pushed_pole_falls_and_the_episode_restarts() {
     let mut run = begin(&cart_pole(1));
     let shove = Touch { dt_s: 0.02, tip_force: 30.0, ..Touch::default() };
-    let steps = (0..200).position(|_| touch(&mut *run, shove).player.over).expect("30 N on the tip did not tip the pole over");
+    let steps = (0..200).position(|_| touch(&mut *run, shove.clone()).player.over).expect("30 N on the tip did not tip the pole over");
     assert!(steps < 40);
     let calm = Touch { dt_s: 0.1, ..Touch::default() };
-    assert!((0..20).any(|_| !touch(&mut *run, calm).player.over), "no new episode began");
+    assert!((0..20).any(|_| !touch(&mut *run, calm.clone()).player.over), "no new episode began");
     // After an invalid `dt_s`, the state is still finite.
     for dt_s in [f64::NAN, f64::INFINITY, -5.0, 1e9] {
-        assert!(touch(&mut *run, Touch { dt_s, ..calm }).player.state.iter().all(|v| v.is_finite()));
+        assert!(touch(&mut *run, Touch { dt_s, ..calm.clone() }).player.state.iter().all(|v| v.is_finite()));
     }
 }
 
@@ -106,7 +106,7 @@ fn pushed_pole_falls_and_the_episode_restarts() {
 fn manual_player_and_agent_start_from_the_same_state() {
     for (environment, config) in environments() {
         let mut run = begin(&config);
-        let mut drive = |action, dt_s| touch(&mut *run, Touch { dt_s, drive: Some(action), ..Touch::default() });
+        let mut drive = |action, dt_s| touch(&mut *run, Touch { dt_s, drive: Some(vec![action]), ..Touch::default() });
         let first = drive(f64::NAN, 0.0);
         assert_eq!(first.player, first.rival.unwrap(), "{}", environment.id);
         let longest = (f64::from(environment.step_limit) * environment.step_s / 0.05) as u32 + 10;
@@ -126,7 +126,7 @@ fn manual_player_and_agent_start_from_the_same_state() {
 #[test]
 fn handover_begins_a_round() {
     let mut run = begin(&cart_pole(1));
-    let mut drive = |handovers, dt_s| touch(&mut *run, Touch { dt_s, drive: Some(0.0), handovers, ..Touch::default() });
+    let mut drive = |handovers, dt_s| touch(&mut *run, Touch { dt_s, drive: Some(vec![0.0]), handovers, ..Touch::default() });
     drive(1, 0.0);
     assert!(drive(1, 0.1).player.steps > 0);
     let next = drive(3, 0.0);

@@ -145,7 +145,7 @@ fn train_with_cuts(config: &Config, plans: &[IterationPlan], cut: bool, now_s: &
         let table = play(&mut *run, done == 0);
         let mut cut_to_do = plan.cut.filter(|_| cut);
         let mut slice = 0;
-        while run.progress().iteration as usize == done && !run.diverged() {
+        while run.progress().iteration as usize == done && run.failure().is_none() {
             if let Some((at, name, value)) = &plan.knob
                 && *at == slice
             {
@@ -160,7 +160,7 @@ fn train_with_cuts(config: &Config, plans: &[IterationPlan], cut: bool, now_s: &
                             if let Some(file) = trace.take(&mut *run) {
                                 break Ok(file);
                             }
-                            if run.diverged() {
+                            if run.failure().is_some() {
                                 break Err(RunError::Diverged);
                             }
                             *now_s += 0.001;

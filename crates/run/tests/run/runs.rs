@@ -321,7 +321,7 @@ fn diverged_run_stops_with_a_notice_and_is_never_saved() {
                 break;
             }
         }
-        assert!(run.diverged() && !run.running(), "{id}");
+        assert!(run.failure().is_some() && !run.running(), "{id}");
         let events = Events::drain(&mut *run);
         let said = events.0.iter().position(|event| match event {
             Event::Notice { level: Level::Error, text, next_step } => text.contains("diverged") && next_step.contains("learning rate"),
@@ -348,9 +348,9 @@ fn diverged_run_stops_with_a_notice_and_is_never_saved() {
         for _ in 0..1000 {
             run.advance(1.0);
         }
-        assert!(run.diverged() && !run.running(), "the diverged run continued");
+        assert!(run.failure().is_some() && !run.running(), "the diverged run continued");
         run.command(restored(good)).unwrap();
-        assert!(!run.diverged());
+        assert!(run.failure().is_none());
         assert_eq!(run.digest(), good_digest);
         run.command(Command::Start).unwrap();
         train(&mut *run, 2);

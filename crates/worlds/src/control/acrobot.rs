@@ -48,7 +48,7 @@ static SPEC: Spec = Spec {
 };
 
 pub(super) fn kind() -> Kind {
-    Kind { kernels: Some(Kernels::of::<Acrobot, 4, 6>(include_str!("acrobot.wgsl"), constants)), ..Kind::of::<Acrobot, 4, 6>() }
+    Kind { kernels: Some(Kernels::of::<Acrobot, 4, 6, 1>(include_str!("acrobot.wgsl"), constants)), ..Kind::of::<Acrobot, 4, 6, 1>() }
 }
 
 /// Rules of Acrobot. A state is the angle θ₁ of the first link from the hanging position, the angle θ₂ of the second link relative to the
@@ -66,7 +66,7 @@ impl Twin<4> for Acrobot {
         [(); 4].map(|()| rounded(uniform(-RESET_SPREAD, RESET_SPREAD)))
     }
 
-    fn step(state: &mut [f64; 4], action: f64, _: Moment) -> (f64, bool) {
+    fn step(state: &mut [f64; 4], [action]: [f64; 1], _: Moment) -> (f64, bool) {
         let torque = (action - 1.0) * TORQUE;
         let [a, b, va, vb] = runge_kutta(*state, torque);
         let [limit_a, limit_b] = SPEED_LIMITS;
@@ -125,7 +125,12 @@ impl Rules<4, 6> for Acrobot {
     const STREAM: u32 = 0x0041_4331;
 
     #[inline(always)]
-    fn advance<S: Simd>(s: S, state: [S::F; 4], [cos_a, sin_a, cos_b, sin_b, ..]: [S::F; 6], action: S::F) -> ([S::F; 4], S::F, S::M) {
+    fn advance<S: Simd>(
+        s: S,
+        state: [S::F; 4],
+        [cos_a, sin_a, cos_b, sin_b, ..]: [S::F; 6],
+        [action]: [S::F; 1],
+    ) -> ([S::F; 4], S::F, S::M) {
         let c = |value: f64| s.splat(value as f32);
         let torque = s.mul(s.sub(action, c(1.0)), c(TORQUE));
         let [a, b, va, vb] = state;

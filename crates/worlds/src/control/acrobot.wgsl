@@ -41,8 +41,8 @@ fn acrobot_sum(start: vec2<f32>, k1: vec2<f32>, k2: vec2<f32>, k3: vec2<f32>, k4
     return fma(fma(k2 + k3, vec2<f32>(2.0), k1 + k4), vec2<f32>(SIXTH_S), start);
 }
 
-fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped {
-    let torque = (action - 1.0) * TORQUE;
+fn world_step(state: State, shown: Shown, action: Action, when: Moment) -> Stepped {
+    let torque = (action[0] - 1.0) * TORQUE;
     let angles = vec2<f32>(state[0], state[1]);
     let v1 = vec2<f32>(state[2], state[3]);
     let half_s = vec2<f32>(HALF_S);

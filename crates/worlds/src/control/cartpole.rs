@@ -60,7 +60,7 @@ impl Twin<OBSERVATION> for CartPole {
     ///
     /// The tip is 2·l above the hinge, where l is half of the pole's length. A force f on the tip adds f to the cart's equation of motion
     /// and the torque 2·l·f·cos θ to the pole's.
-    fn step(state: &mut [f64; OBSERVATION], action: f64, moment: Moment) -> (f64, bool) {
+    fn step(state: &mut [f64; OBSERVATION], [action]: [f64; 1], moment: Moment) -> (f64, bool) {
         let [x, v, theta, w] = *state;
         let [cart_force, tip_force] = moment.forces;
         let force = if action == 1.0 { FORCE } else { -FORCE } + cart_force + tip_force;

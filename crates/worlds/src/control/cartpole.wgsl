@@ -29,7 +29,7 @@ fn cartpole_pushed(state: State, force: f32) -> State {
 // `&` evaluates both conditions and avoids a branch.
 fn cartpole_out(state: State) -> bool { return !((abs(state[0]) <= X_LIMIT) & (abs(state[2]) <= THETA_LIMIT)); }
 
-fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped {
-    let next = cartpole_pushed(state, select(-PUSH, PUSH, action == 1.0));
+fn world_step(state: State, shown: Shown, action: Action, when: Moment) -> Stepped {
+    let next = cartpole_pushed(state, select(-PUSH, PUSH, action[0] == 1.0));
     return Stepped(next, 1.0, cartpole_out(next));
 }

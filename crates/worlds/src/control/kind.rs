@@ -2,7 +2,7 @@
 
 use super::many::{Many, Rules};
 use super::vector::Vector;
-use super::world::{Single, Spec, Text, World64};
+use super::world::{Actions, Single, Spec, Text, World64};
 use math::{Isa, Rng};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ pub struct Kind {
     pub tuned: Cow<'static, [(&'static str, f64)]>,
     /// Step budget of a run, summed over all environments. It is at least twice the number of steps that a learner needs to solve the task.
     pub steps: f64,
+    /// True if the environments forbid some choices in some states; see [`Vector::masks`].
+    pub masked: bool,
     /// Kernels for an accelerator; `None` if only the CPU can step the environment.
     pub kernels: Option<Kernels>,
 }
@@ -37,14 +39,22 @@ pub type MakeOne = Arc<dyn Fn() -> Box<dyn World64> + Send + Sync>;
 
 impl Kind {
     /// A kind with default properties, stepped by [`Many`].
-    pub fn of<R: Rules<S, O>, const S: usize, const O: usize>() -> Kind {
-        let many: Make = Arc::new(|isa, seed, first, count| Box::new(Many::<R, S, O>::new(isa, seed, first, count)));
-        Kind::new(R::SPEC.clone(), Arc::new(|| Box::new(Single::<R, S>::new(0))), many)
+    pub fn of<R: Rules<S, O, A>, const S: usize, const O: usize, const A: usize>() -> Kind {
+        let many: Make = Arc::new(|isa, seed, first, count| Box::new(Many::<R, S, O, A>::new(isa, seed, first, count)));
+        Kind::new(R::SPEC.clone(), Arc::new(|| Box::new(Single::<R, S, A>::new(0))), many)
+    }
+
+    /// Number of values in the mask of an environment: the number of choices, or 0 if all choices are always permitted.
+    pub fn mask_len(&self) -> usize {
+        match self.spec.actions {
+            Actions::Choices(count) if self.masked => count as usize,
+            _ => 0,
+        }
     }
 
     /// A kind with default properties, stepped by the vectorized form that `many` creates.
     pub fn new(spec: Spec, twin: MakeOne, many: Make) -> Kind {
-        Kind { spec: Arc::new(spec), twin, many, tuned: Cow::Borrowed(&[]), steps: 1e6, kernels: None }
+        Kind { spec: Arc::new(spec), twin, many, tuned: Cow::Borrowed(&[]), steps: 1e6, masked: false, kernels: None }
     }
 }
 
@@ -66,7 +76,7 @@ pub struct Kernels {
 
 impl Kernels {
     /// Creates the kernels of rules whose initial states are drawn by Threefry from the stream [`Rules::STREAM`].
-    pub const fn of<R: Rules<S, O>, const S: usize, const O: usize>(
+    pub const fn of<R: Rules<S, O, A>, const S: usize, const O: usize, const A: usize>(
         text: &'static str,
         constants: fn() -> Vec<(&'static str, f64)>,
     ) -> Kernels {

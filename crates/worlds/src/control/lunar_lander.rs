@@ -428,7 +428,7 @@ impl Twin<TWIN_STATE> for LunarLander {
         state
     }
 
-    fn step(state: &mut [f64; TWIN_STATE], action: f64, Moment { steps, .. }: Moment) -> (f64, bool) {
+    fn step(state: &mut [f64; TWIN_STATE], [action]: [f64; 1], Moment { steps, .. }: Moment) -> (f64, bool) {
         let mut craft = Craft::unpack(&state[..STATE]);
         let [first, second, seed] = [0, 1, 2].map(|i| state[STATE + i]);
         RULES.fire(&mut craft, action as u32, [first, second]);

@@ -1239,12 +1239,12 @@ fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
     return state;
 }
 
-fn world_step(given: State, shown: Shown, action: f32, when: Moment) -> Stepped {
+fn world_step(given: State, shown: Shown, action: Action, when: Moment) -> Stepped {
     var state = given;
     var scene = scene_from(&state);
     var ground: Ground;
     #BEND ground[#] = state[32 + #];
-    let choice = min(u32(max(action, 0.0)), 3u);
+    let choice = min(u32(max(action[0], 0.0)), 3u);
     if (choice != 0u) {
         let noise = threefry(when.key, vec4(when.env, when.episode, 0u, NOISE));
         let words = hash(noise.xy, vec2(when.steps, 0u));

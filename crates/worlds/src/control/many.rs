@@ -12,13 +12,13 @@ use math::{Buffer, Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 use std::marker::PhantomData;
 
 /// Vectorized rules of one kind of environment. Mark every method `#[inline(always)]`, because kernels must inline it.
-pub trait Rules<const STATE: usize, const OBSERVATION: usize>: Twin<STATE> {
+pub trait Rules<const STATE: usize, const OBSERVATION: usize, const ACTION: usize = 1>: Twin<STATE, ACTION> {
     /// Random stream of the initial states, separate from all other streams of the same seed.
     const STREAM: u32;
 
     /// Takes one step. `shown` is the observation of `state`. Returns the new state, the reward and the mask of lanes whose episode
     /// terminates.
-    fn advance<S: Simd>(s: S, state: [S::F; STATE], shown: [S::F; OBSERVATION], action: S::F) -> ([S::F; STATE], S::F, S::M);
+    fn advance<S: Simd>(s: S, state: [S::F; STATE], shown: [S::F; OBSERVATION], action: [S::F; ACTION]) -> ([S::F; STATE], S::F, S::M);
     fn observe<S: Simd>(s: S, state: [S::F; STATE]) -> [S::F; OBSERVATION];
     /// Computes initial states from random words.
     fn first<S: Simd>(s: S, words: [S::U; 4]) -> [S::F; STATE];
@@ -26,7 +26,7 @@ pub trait Rules<const STATE: usize, const OBSERVATION: usize>: Twin<STATE> {
     fn possible(state: [f32; STATE]) -> bool;
 }
 
-pub struct Many<R, const STATE: usize, const OBSERVATION: usize> {
+pub struct Many<R, const STATE: usize, const OBSERVATION: usize, const ACTION: usize = 1> {
     isa: Isa,
     rng: Rng,
     first: u32,
@@ -42,7 +42,10 @@ pub struct Many<R, const STATE: usize, const OBSERVATION: usize> {
     rules: PhantomData<R>,
 }
 
-impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Many<R, STATE, OBSERVATION> {
+impl<R, const STATE: usize, const OBSERVATION: usize, const ACTION: usize> Many<R, STATE, OBSERVATION, ACTION>
+where
+    R: Rules<STATE, OBSERVATION, ACTION>,
+{
     /// Creates environments `first..first + count` of a seed, each at the start of its first episode.
     pub fn new(isa: Isa, seed: u32, first: u32, count: usize) -> Self {
         let lanes = count.div_ceil(PANEL) * PANEL;
@@ -62,7 +65,10 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     }
 }
 
-impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Vector for Many<R, STATE, OBSERVATION> {
+impl<R, const STATE: usize, const OBSERVATION: usize, const ACTION: usize> Vector for Many<R, STATE, OBSERVATION, ACTION>
+where
+    R: Rules<STATE, OBSERVATION, ACTION>,
+{
     fn bytes(&self) -> usize {
         let lanes = self.state.len() + self.shown.len() + self.steps.len() + self.episodes.len();
         size_of::<Self>() + 4 * lanes
@@ -74,7 +80,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
         self.steps.fill(0);
         self.episodes.fill(0);
         let Self { isa, state, shown, rng, .. } = self;
-        dispatch(*isa, Begin::<R, STATE, OBSERVATION> { key: rng.key, first, episode: 0, state, shown, rules: PhantomData });
+        dispatch(*isa, Begin::<R, STATE, OBSERVATION, ACTION> { key: rng.key, first, episode: 0, state, shown, rules: PhantomData });
     }
 
     fn begin(&mut self, env: usize) {
@@ -82,7 +88,8 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
         // The buffers hold one panel; its lane 0 is the environment `env`.
         let (mut state, mut shown) = (vec![0.0; STATE * PANEL], vec![0.0; OBSERVATION * PANEL]);
         let (key, first) = (self.rng.key, self.first.wrapping_add(env as u32));
-        let begin = Begin::<R, STATE, OBSERVATION> { key, first, episode, state: &mut state, shown: &mut shown, rules: PhantomData };
+        let begin =
+            Begin::<R, STATE, OBSERVATION, ACTION> { key, first, episode, state: &mut state, shown: &mut shown, rules: PhantomData };
         dispatch(self.isa, begin);
         (0..STATE).for_each(|i| self.state[place::<STATE>(env, i)] = state[i * PANEL]);
         (0..OBSERVATION).for_each(|i| self.shown[place::<OBSERVATION>(env, i)] = shown[i * PANEL]);
@@ -150,7 +157,7 @@ fn words<S: Simd>(s: S, key: [u32; 4], env: u32, episodes: S::U) -> [S::U; 4] {
     rng::threefry(s, key, [s.count_u(env), episodes, zero, zero])
 }
 
-struct Begin<'a, R, const STATE: usize, const OBSERVATION: usize> {
+struct Begin<'a, R, const STATE: usize, const OBSERVATION: usize, const ACTION: usize> {
     key: [u32; 4],
     first: u32,
     episode: u32,
@@ -159,7 +166,10 @@ struct Begin<'a, R, const STATE: usize, const OBSERVATION: usize> {
     rules: PhantomData<R>,
 }
 
-impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel for Begin<'_, R, STATE, OBSERVATION> {
+impl<R, const STATE: usize, const OBSERVATION: usize, const ACTION: usize> Kernel for Begin<'_, R, STATE, OBSERVATION, ACTION>
+where
+    R: Rules<STATE, OBSERVATION, ACTION>,
+{
     type Output = ();
 
     #[inline(always)]
@@ -174,12 +184,15 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
 }
 
 /// Kernel that recomputes the observations of one panel.
-struct Show<'a, R, const STATE: usize, const OBSERVATION: usize> {
-    many: &'a mut Many<R, STATE, OBSERVATION>,
+struct Show<'a, R, const STATE: usize, const OBSERVATION: usize, const ACTION: usize> {
+    many: &'a mut Many<R, STATE, OBSERVATION, ACTION>,
     panel: usize,
 }
 
-impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel for Show<'_, R, STATE, OBSERVATION> {
+impl<R, const STATE: usize, const OBSERVATION: usize, const ACTION: usize> Kernel for Show<'_, R, STATE, OBSERVATION, ACTION>
+where
+    R: Rules<STATE, OBSERVATION, ACTION>,
+{
     type Output = ();
 
     #[inline(always)]
@@ -192,15 +205,18 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     }
 }
 
-struct Advance<'a, R, const STATE: usize, const OBSERVATION: usize> {
-    many: &'a mut Many<R, STATE, OBSERVATION>,
+struct Advance<'a, R, const STATE: usize, const OBSERVATION: usize, const ACTION: usize> {
+    many: &'a mut Many<R, STATE, OBSERVATION, ACTION>,
     actions: &'a [f32],
     reached: &'a mut [f32],
     rewards: &'a mut [f32],
     ended: &'a mut [u32],
 }
 
-impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel for Advance<'_, R, STATE, OBSERVATION> {
+impl<R, const STATE: usize, const OBSERVATION: usize, const ACTION: usize> Kernel for Advance<'_, R, STATE, OBSERVATION, ACTION>
+where
+    R: Rules<STATE, OBSERVATION, ACTION>,
+{
     type Output = ();
 
     #[inline(always)]
@@ -210,12 +226,12 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
         let (all, all_shown) = (&mut state[..], &mut shown[..]);
         let (all_steps, all_episodes) = (&mut steps[..], &mut episodes[..]);
         let lanes = all_steps.len();
-        assert!(self.actions.len() >= lanes && self.rewards.len() >= lanes && self.ended.len() >= lanes);
+        assert!(self.actions.len() >= lanes * ACTION && self.rewards.len() >= lanes && self.ended.len() >= lanes);
         assert!(self.reached.len() >= all_shown.len());
         for env in (0..lanes).step_by(S::LANES) {
             let old = load::<S, STATE>(s, all, env);
             let shown = load::<S, OBSERVATION>(s, all_shown, env);
-            let (new, reward, terminated) = R::advance(s, old, shown, s.load(&self.actions[env..]));
+            let (new, reward, terminated) = R::advance(s, old, shown, load::<S, ACTION>(s, self.actions, env));
             let reached = R::observe(s, new);
             store(s, reached, self.reached, env);
             s.store(reward, &mut self.rewards[env..]);

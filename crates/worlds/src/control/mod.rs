@@ -21,5 +21,5 @@ pub use kind::{Kernels, Kind, Make, MakeOne};
 pub use kinds::{add, ids, kind, kinds};
 pub use lunar_lander::{LunarLander64, LunarLanders};
 pub use many::Many;
-pub use vector::{InvalidState, Vector};
+pub use vector::{InvalidState, Vector, WorldFault};
 pub use world::{Action, Actions, Moment, Single, Spec, Step64, Text, Twin, World64, WorldError};

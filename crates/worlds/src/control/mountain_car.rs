@@ -93,7 +93,7 @@ static SPEC: Spec = Spec {
 static CONTINUOUS: Spec = Spec {
     id: Cow::Borrowed("MountainCarContinuous-v0"),
     summary: Cow::Borrowed("swing a weak car up a hill and spare the throttle"),
-    actions: Actions::Range(-1.0, 1.0),
+    actions: Actions::Box { count: 1, low: -1.0, high: 1.0 },
     choices: Cow::Borrowed(&[]),
     state: NUMBERS,
     observation: NUMBERS,
@@ -113,8 +113,8 @@ pub(super) fn continuous_kind() -> Kind {
 }
 
 fn of<C: Car>() -> Kind {
-    let kernels = Kernels::of::<C, 2, 2>(include_str!("mountain_car.wgsl"), constants::<C>);
-    Kind { kernels: Some(kernels), ..Kind::of::<C, 2, 2>() }
+    let kernels = Kernels::of::<C, 2, 2, 1>(include_str!("mountain_car.wgsl"), constants::<C>);
+    Kind { kernels: Some(kernels), ..Kind::of::<C, 2, 2, 1>() }
 }
 
 const NUMBERS: Cow<'static, [Text]> = texts!["position", "velocity"];
@@ -126,7 +126,7 @@ impl<C: Car> Twin<2> for C {
         [uniform(RESET_FROM, RESET_TO), 0.0]
     }
 
-    fn step(state: &mut [f64; 2], action: f64, Moment { steps, .. }: Moment) -> (f64, bool) {
+    fn step(state: &mut [f64; 2], [action]: [f64; 1], Moment { steps, .. }: Moment) -> (f64, bool) {
         let number: fn(f64) -> Number = if C::NARROW { from_outside } else { f64_number };
         let given = action - C::REST;
         let throttle = if given.abs() > 1.0 { python(given.clamp(-1.0, 1.0)) } else { number(given) };
@@ -167,7 +167,7 @@ impl<C: Car> Rules<2, 2> for C {
     const STREAM: u32 = C::STREAM;
 
     #[inline(always)]
-    fn advance<S: Simd>(s: S, [x, v]: [S::F; 2], _: [S::F; 2], action: S::F) -> ([S::F; 2], S::F, S::M) {
+    fn advance<S: Simd>(s: S, [x, v]: [S::F; 2], _: [S::F; 2], [action]: [S::F; 1]) -> ([S::F; 2], S::F, S::M) {
         let c = |value: f64| s.splat(value as f32);
         let zero = c(0.0);
         let given = s.sub(action, c(C::REST));

@@ -8,8 +8,8 @@ fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {
 
 fn world_shown(state: State) -> Shown { return state; }
 
-fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped {
-    let given = action - REST;
+fn world_step(state: State, shown: Shown, action: Action, when: Moment) -> Stepped {
+    let given = action[0] - REST;
     let pushed = fma(clamp(given, -1.0, 1.0), POWER, state[1]);
     let rolled = fma(-angle_cos(3.0 * state[0]), GRAVITY, pushed);
     let speed = clamp(rolled, -SPEED_LIMIT, SPEED_LIMIT);

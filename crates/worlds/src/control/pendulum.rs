@@ -34,7 +34,7 @@ pub const STEP_LIMIT: u32 = 200;
 static SPEC: Spec = Spec {
     id: Cow::Borrowed("Pendulum-v1"),
     summary: Cow::Borrowed("swing a rod up with a weak motor and hold it; torque in N·m"),
-    actions: Actions::Range(-TORQUE_LIMIT, TORQUE_LIMIT),
+    actions: Actions::Box { count: 1, low: -TORQUE_LIMIT, high: TORQUE_LIMIT },
     choices: Cow::Borrowed(&[]),
     state: texts!["angle from upright (rad)", "angular velocity (rad/s)"],
     observation: texts!["cos angle", "sin angle", "angular velocity (rad/s)"],
@@ -44,7 +44,7 @@ static SPEC: Spec = Spec {
 };
 
 pub(super) fn kind() -> Kind {
-    Kind { kernels: Some(Kernels::of::<Pendulum, 2, 3>(include_str!("pendulum.wgsl"), constants)), ..Kind::of::<Pendulum, 2, 3>() }
+    Kind { kernels: Some(Kernels::of::<Pendulum, 2, 3, 1>(include_str!("pendulum.wgsl"), constants)), ..Kind::of::<Pendulum, 2, 3, 1>() }
 }
 
 /// Rules of Pendulum; a state is θ and θ̇. The f32 version wraps θ to ±π, because large angles would lose digits. Observations and rewards
@@ -62,7 +62,7 @@ impl Twin<2> for Pendulum {
         [uniform(-PI, PI), uniform(-RESET_SPEED, RESET_SPEED)]
     }
 
-    fn step(state: &mut [f64; 2], action: f64, _: Moment) -> (f64, bool) {
+    fn step(state: &mut [f64; 2], [action]: [f64; 1], _: Moment) -> (f64, bool) {
         let [theta, w] = *state;
         // If the torque is an f32, its products are rounded to f32.
         let torque = from_outside(action.clamp(-TORQUE_LIMIT, TORQUE_LIMIT));
@@ -82,7 +82,7 @@ impl Rules<2, 3> for Pendulum {
     const STREAM: u32 = 0x0050_4531;
 
     #[inline(always)]
-    fn advance<S: Simd>(s: S, [theta, w]: [S::F; 2], [_, sin, _]: [S::F; 3], action: S::F) -> ([S::F; 2], S::F, S::M) {
+    fn advance<S: Simd>(s: S, [theta, w]: [S::F; 2], [_, sin, _]: [S::F; 3], [action]: [S::F; 1]) -> ([S::F; 2], S::F, S::M) {
         let c = |value: f64| s.splat(value as f32);
         let torque = s.max(s.min(action, c(TORQUE_LIMIT)), c(-TORQUE_LIMIT));
         let cost = s.mul(s.mul(torque, torque), c(0.001));

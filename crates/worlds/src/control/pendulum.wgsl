@@ -10,9 +10,9 @@ fn world_shown(state: State) -> Shown {
     return Shown(turned.y, turned.x, state[1]);
 }
 
-fn world_step(state: State, shown: Shown, action: f32, when: Moment) -> Stepped {
+fn world_step(state: State, shown: Shown, action: Action, when: Moment) -> Stepped {
     let theta = state[0];
-    let torque = clamp(action, -TORQUE_LIMIT, TORQUE_LIMIT);
+    let torque = clamp(action[0], -TORQUE_LIMIT, TORQUE_LIMIT);
     let cost = fma(theta, theta, fma(state[1] * state[1], 0.1, torque * torque * 0.001));
     let speed = fma(torque, TORQUE_GAIN, fma(shown[1], GRAVITY_GAIN, state[1]));
     let w = clamp(speed, -SPEED_LIMIT, SPEED_LIMIT);

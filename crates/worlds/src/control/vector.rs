@@ -18,6 +18,22 @@ pub struct InvalidState {
     pub id: Text,
 }
 
+/// Error that the rules of an environment raised in a step, such as an index beyond the length of a list.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("environment {env} failed in step {step} of episode {episode}{}: {message}", line.map(|line| format!(", line {line}")).unwrap_or_default())]
+pub struct WorldFault {
+    /// Number of the environment.
+    pub env: u32,
+    /// Number of the environment's earlier episodes.
+    pub episode: u32,
+    /// Number of steps in the episode before the step that failed.
+    pub step: u32,
+    /// Line in the text of the rules, counted from 1; `None` if the rules have no text.
+    pub line: Option<u32>,
+    /// Description of the error, and the remedy.
+    pub message: String,
+}
+
 /// Many environments of one kind. When an episode of an environment ends, its next episode starts in the same step.
 pub trait Vector: Send + Sync {
     fn count(&self) -> usize;
@@ -28,15 +44,28 @@ pub trait Vector: Send + Sync {
     /// Present observations, in panels.
     fn observations(&self) -> &[f32];
 
+    /// Masks of the choices in the present states, in panels with one feature per choice: 1 if the choice is permitted, otherwise 0. In
+    /// every state, at least one choice is permitted. Empty if the kind is not masked; see [`Kind::masked`](super::Kind::masked).
+    fn masks(&self) -> &[f32] {
+        &[]
+    }
+
     /// Restarts all environments at the start of their first episodes. They become the environments of `seed` with the numbers from `first`
     /// on.
     fn reset(&mut self, seed: u32, first: u32);
 
-    /// Steps every environment. `actions`, `rewards` and `ended` are panels of one feature; a discrete action is its index. A word of
-    /// `ended` is 0 during an episode. After the last step it contains the flags [`TERMINATED`] and [`TRUNCATED`], and the episode's length
+    /// Steps every environment. `actions` are panels with one feature per number of an action; a discrete action is its index. `rewards`
+    /// and `ended` are panels of one feature. A word of `ended` is 0 during an episode. After the last step it contains the flags [`TERMINATED`] and [`TRUNCATED`], and the episode's length
     /// from bit [`LENGTH_SHIFT`] on. `reached` receives the observations after the step. If an episode ended, [`Vector::observations`]
     /// contains the first observation of the next episode instead.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
+
+    /// Returns the first error that the rules of an environment raised since the last [`Vector::reset`]. The environment keeps the state
+    /// before the failed step, which [`Vector::environment`] returns. In this step and in later ones, its reward is 0 and its episode does
+    /// not end.
+    fn fault(&self) -> Option<WorldFault> {
+        None
+    }
 
     /// Starts the next episode of one environment.
     fn begin(&mut self, env: usize);

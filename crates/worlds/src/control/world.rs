@@ -2,6 +2,7 @@
 //! states and actions return an error and never panic. The caller must reset the environment before the first step and after the end of an
 //! episode.
 
+use super::vector::WorldFault;
 use math::Rng;
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -19,15 +20,25 @@ pub struct Step64 {
 pub enum Actions {
     /// Discrete actions 0 to n - 1; the value is n.
     Choices(u32),
-    /// Real numbers from the first value to the second. The rules clip other numbers to this range.
-    Range(f64, f64),
+    /// `count` real numbers from `low` to `high` each. The rules clip other numbers to this range.
+    Box { count: u32, low: f64, high: f64 },
 }
 
-/// An action: an index or a real number.
-#[derive(Clone, Copy, Debug, PartialEq)]
+impl Actions {
+    /// Number of numbers in an action; 1 for an index.
+    pub fn numbers(self) -> usize {
+        match self {
+            Actions::Choices(_) => 1,
+            Actions::Box { count, .. } => count as usize,
+        }
+    }
+}
+
+/// An action: an index or real numbers.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     Choice(u32),
-    Level(f64),
+    Levels(Vec<f64>),
 }
 
 /// A text that is either part of the program or created at run time.
@@ -48,7 +59,7 @@ pub struct Spec {
     pub id: Text,
     pub summary: Text,
     pub actions: Actions,
-    /// Names of the discrete actions; empty if an action is a real number.
+    /// Names of the discrete actions; empty if an action consists of real numbers.
     pub choices: Cow<'static, [Text]>,
     /// Names of the numbers in a state, with their units.
     pub state: Cow<'static, [Text]>,
@@ -70,10 +81,12 @@ pub enum WorldError {
     StateSize,
     #[error("an episode of {id} ends at step {limit}; pass a smaller elapsed step")]
     Elapsed { id: Text, limit: u32 },
+    #[error(transparent)]
+    Fault(#[from] WorldFault),
     #[error("an action of {id} is an integer from 0 to {}; pass one of them", count.saturating_sub(1))]
     Choice { id: Text, count: u32 },
-    #[error("an action of {id} is one number, clipped to {low} to {high}; pass a number within ±{LARGEST}")]
-    Range { id: Text, low: f64, high: f64 },
+    #[error("an action of {id} has the length {count}, each number clipped to {low} to {high}; pass numbers within ±{LARGEST}")]
+    Box { id: Text, count: u32, low: f64, high: f64 },
 }
 
 /// Largest absolute value of an action or of a number in a state. Larger values have no meaning, and their powers could overflow.
@@ -89,7 +102,7 @@ pub struct Moment {
 }
 
 /// Rules of one environment in f64. A state contains all values on which a step depends, except action and [`Moment`].
-pub trait Twin<const STATE: usize>: Send + Sync + 'static {
+pub trait Twin<const STATE: usize, const ACTION: usize = 1>: Send + Sync + 'static {
     const SPEC: &'static Spec;
 
     /// Observation of a state.
@@ -99,18 +112,18 @@ pub trait Twin<const STATE: usize>: Send + Sync + 'static {
     /// Draws the initial state of an episode. `uniform(low, high)` returns a random number from `low` to `high`.
     fn begin(uniform: &mut dyn FnMut(f64, f64) -> f64) -> [f64; STATE];
     /// Takes one step; returns the reward and whether the episode terminates. A discrete `action` is its index.
-    fn step(state: &mut [f64; STATE], action: f64, moment: Moment) -> (f64, bool);
+    fn step(state: &mut [f64; STATE], action: [f64; ACTION], moment: Moment) -> (f64, bool);
 }
 
 /// One environment in f64 with the rules `T`.
-pub struct Single<T, const STATE: usize> {
+pub struct Single<T, const STATE: usize, const ACTION: usize = 1> {
     pub state: [f64; STATE],
     /// Number of steps taken in this episode.
     pub steps: u32,
     rules: PhantomData<T>,
 }
 
-impl<T: Twin<STATE>, const STATE: usize> Single<T, STATE> {
+impl<T: Twin<STATE, ACTION>, const STATE: usize, const ACTION: usize> Single<T, STATE, ACTION> {
     /// Creates an environment at the start of the episode that the seed determines.
     pub fn new(seed: u32) -> Self {
         let mut single = Self::at([0.0; STATE]);
@@ -130,28 +143,40 @@ pub trait World64: Send + Sync {
     fn state(&self) -> &[f64];
     fn observation(&self) -> Vec<f64>;
 
+    /// Returns for each choice whether it is permitted in the present state; empty if all choices are always permitted.
+    fn permitted(&self) -> Vec<bool> {
+        Vec::new()
+    }
+
     /// Starts the episode that the seed determines. Gymnasium draws a different initial state from the same seed.
     fn reset(&mut self, seed: u32);
 
     /// Sets the state, and sets the number of steps taken in the episode to `elapsed`. Returns an error if the values are invalid.
     fn set_state(&mut self, new: &[f64], elapsed: u32) -> Result<(), WorldError>;
 
-    /// Takes one step. The action must be valid; `forces` are [`Moment::forces`].
-    fn advance(&mut self, action: f64, forces: [f64; 2]) -> Step64;
+    /// Returns the error that the rules raised in the newest step. The environment keeps the state before this step.
+    fn fault(&self) -> Option<WorldFault> {
+        None
+    }
 
-    /// Takes one step, or returns an error if the action is invalid. A step never starts a new episode.
+    /// Takes one step. The action must be valid; a discrete action is its index. `forces` are [`Moment::forces`].
+    fn advance(&mut self, action: &[f64], forces: [f64; 2]) -> Step64;
+
+    /// Takes one step, or returns an error if the action is invalid or the rules raise an error. A step never starts a new episode.
     fn step(&mut self, action: Action) -> Result<Step64, WorldError> {
         let id = self.spec().id.clone();
-        match (self.spec().actions, action) {
-            (Actions::Choices(count), Action::Choice(choice)) if choice < count => Ok(self.advance(f64::from(choice), [0.0; 2])),
-            (Actions::Range(..), Action::Level(level)) if level.abs() <= LARGEST => Ok(self.advance(level, [0.0; 2])),
-            (Actions::Choices(count), _) => Err(WorldError::Choice { id, count }),
-            (Actions::Range(low, high), _) => Err(WorldError::Range { id, low, high }),
-        }
+        let fits = |levels: &[f64], count| levels.len() == count as usize && levels.iter().all(|level| level.abs() <= LARGEST);
+        let step = match (self.spec().actions, action) {
+            (Actions::Choices(count), Action::Choice(choice)) if choice < count => self.advance(&[choice.into()], [0.0; 2]),
+            (Actions::Box { count, .. }, Action::Levels(levels)) if fits(&levels, count) => self.advance(&levels, [0.0; 2]),
+            (Actions::Choices(count), _) => return Err(WorldError::Choice { id, count }),
+            (Actions::Box { count, low, high }, _) => return Err(WorldError::Box { id, count, low, high }),
+        };
+        self.fault().map_or(Ok(step), |fault| Err(fault.into()))
     }
 }
 
-impl<T: Twin<STATE>, const STATE: usize> World64 for Single<T, STATE> {
+impl<T: Twin<STATE, ACTION>, const STATE: usize, const ACTION: usize> World64 for Single<T, STATE, ACTION> {
     fn spec(&self) -> &Spec {
         T::SPEC
     }
@@ -188,8 +213,10 @@ impl<T: Twin<STATE>, const STATE: usize> World64 for Single<T, STATE> {
         Ok(())
     }
 
-    fn advance(&mut self, action: f64, forces: [f64; 2]) -> Step64 {
-        let (reward, terminated) = T::step(&mut self.state, action, Moment { steps: self.steps, forces });
+    fn advance(&mut self, action: &[f64], forces: [f64; 2]) -> Step64 {
+        let mut numbers = [0.0; ACTION];
+        numbers.iter_mut().zip(action).for_each(|(to, &number)| *to = number);
+        let (reward, terminated) = T::step(&mut self.state, numbers, Moment { steps: self.steps, forces });
         self.steps = self.steps.saturating_add(1);
         Step64 { reward, terminated, truncated: self.steps >= T::SPEC.step_limit }
     }

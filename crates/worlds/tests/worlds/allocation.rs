@@ -20,7 +20,7 @@ fn environment_steps_do_not_allocate() {
                 for action in &mut actions {
                     *action = match kind.spec.actions {
                         Actions::Choices(count) => (*action * count as f32).floor(),
-                        Actions::Range(low, high) => (low + (high - low) * f64::from(*action)) as f32,
+                        Actions::Box { low, high, .. } => (low + (high - low) * f64::from(*action)) as f32,
                     };
                 }
                 many.step(&actions, &mut reached, &mut rewards, &mut ended);

@@ -83,7 +83,7 @@ fn reset_clears_the_step_count() {
         let action = act(&*world, 0.0);
         let state = world.state().to_vec();
         world.set_state(&state, limit - 1).unwrap();
-        assert!(world.step(action).unwrap().truncated, "{}", world.spec().id);
+        assert!(world.step(action.clone()).unwrap().truncated, "{}", world.spec().id);
         world.reset(1);
         assert!(!world.step(action).unwrap().truncated, "{}", world.spec().id);
     }
@@ -105,16 +105,17 @@ fn invalid_states_and_actions_return_errors_and_change_nothing() {
         let late = world.set_state(&before, spec.step_limit);
         assert!(matches!(late, Err(WorldError::Elapsed { .. })));
         let wrong = match spec.actions {
-            Actions::Choices(count) => [Action::Choice(count), Action::Choice(u32::MAX), Action::Level(1.0)],
-            Actions::Range(..) => [Action::Level(f64::NAN), Action::Level(1e300), Action::Choice(0)],
+            Actions::Choices(count) => [Action::Choice(count), Action::Choice(u32::MAX), Action::Levels(vec![1.0])],
+            Actions::Box { .. } => [Action::Levels(vec![f64::NAN]), Action::Levels(vec![0.0; 2]), Action::Choice(0)],
         };
+        let is_box = wrong[2] == Action::Choice(0);
         for action in wrong {
-            assert!(world.step(action).is_err(), "{}: {action:?}", spec.id);
+            assert!(world.step(action.clone()).is_err(), "{}: {action:?}", spec.id);
         }
         assert_eq!(world.state(), before, "{}", spec.id);
         // The largest accepted states give finite results.
         world.set_state(&vec![1e6; n], 0).unwrap();
-        let action = if wrong[2] == Action::Choice(0) { Action::Level(-1e6) } else { Action::Choice(0) };
+        let action = if is_box { Action::Levels(vec![-1e6]) } else { Action::Choice(0) };
         let step = world.step(action).unwrap();
         assert!(step.reward.is_finite() && world.observation().iter().all(|x| x.is_finite()), "{}", spec.id);
     }

@@ -13,6 +13,8 @@ mod fleet;
 mod fuzz;
 mod lunar_lander;
 mod many;
+mod numbers;
+mod point;
 mod poles;
 mod recorded;
 #[cfg(not(target_arch = "wasm32"))]

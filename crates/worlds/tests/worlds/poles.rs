@@ -11,9 +11,9 @@ use worlds::control::{CartPole64, CartPoles, World64};
 
 #[test]
 fn external_forces_push_cart_and_tip() {
-    let pushed = |state, action, forces| {
+    let pushed = |state, action: f64, forces| {
         let mut pole = CartPole64::at(state);
-        pole.advance(action, forces);
+        pole.advance(&[action], forces);
         pole.state
     };
     // If the cart is pushed to the right, the pole leans to the left. A push on the tip turns the pole to the right.
@@ -24,7 +24,7 @@ fn external_forces_push_cart_and_tip() {
 
 #[test]
 fn a_nan_state_terminates() {
-    assert!(CartPole64::at([f64::NAN; 4]).advance(0.0, [0.0; 2]).terminated);
+    assert!(CartPole64::at([f64::NAN; 4]).advance(&[0.0], [0.0; 2]).terminated);
 }
 
 /// `play` takes the same steps as `step` with `coins`, on every instruction set.
@@ -65,7 +65,7 @@ fn play_equals_steps_with_the_same_random_actions() {
 fn episodes_have_at_least_eight_steps() {
     for (state, action) in [([-0.05; 4], 1.0), ([0.05; 4], 0.0), ([0.0, 0.0, 0.05, 0.05], 0.0)] {
         let mut pole = CartPole64::at(state);
-        while !pole.advance(action, [0.0; 2]).terminated {}
+        while !pole.advance(&[action], [0.0; 2]).terminated {}
         assert!(pole.steps >= 8, "{} steps", pole.steps);
     }
     let mut poles = CartPoles::new(Isa::best(), 2, 0, 4096);

@@ -94,6 +94,6 @@ pub fn twin(id: &str) -> Box<dyn World64> {
 pub fn act(world: &dyn World64, action: f64) -> Action {
     match world.spec().actions {
         Actions::Choices(_) => Action::Choice(action as u32),
-        Actions::Range(..) => Action::Level(action),
+        Actions::Box { .. } => Action::Levels(vec![action]),
     }
 }

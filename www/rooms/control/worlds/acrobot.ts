@@ -62,8 +62,8 @@ const large: LargePainter = {
     c.fillStyle = palette.raised;
     dot(c, x, y, 2.5);
     dot(c, knee.x, knee.y, 2.5);
-    if (pose.ghost || body.over || body.steps === 0 || body.action === 1) return;
-    const side = body.action - 1;
+    if (pose.ghost || body.over || body.steps === 0 || body.action[0] === 1) return;
+    const side = body.action[0]! - 1;
     pen(c, side < 0 ? palette.minus : palette.plus, 2.5);
     // A positive torque turns the lower link counterclockwise.
     torque(c, knee, Math.max(12, link * 0.34), -side * 0.8);

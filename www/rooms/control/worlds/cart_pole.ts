@@ -216,7 +216,7 @@ const large: LargePainter = {
     if (!ghost) c.fill();
     c.stroke();
     if (!body.over && !ghost && body.steps > 0) {
-      const side = body.action === 1 ? 1 : -1;
+      const side = body.action[0] === 1 ? 1 : -1;
       pen(c, side < 0 ? palette.minus : palette.plus, 2);
       arrow(c, { x: cart.x + side * (cartW / 2 + 4), y: floor + 2 }, side * 12, 0);
     }

@@ -236,7 +236,7 @@ const large: LargePainter = {
       c.rotate(state[at + 2] ?? 0);
       c.lineJoin = "round";
       pen(c, part > 0 && legs[part - 1]! > 0.5 && !crashed && !pose.ghost ? palette.agent : ink, 1.6 / unit);
-      if (part === 0 && !pose.ghost && !body.over && body.steps > 0) drawFlame(c, body.action);
+      if (part === 0 && !pose.ghost && !body.over && body.steps > 0) drawFlame(c, body.action[0]!);
       outline(c, part === 0 ? HULL : LEG);
       c.fillStyle = palette.raised;
       if (!pose.ghost) c.fill();

@@ -200,7 +200,7 @@ const large = (flag: number, throttle: (action: number) => number): LargePainter
     c.fillStyle = tint(pose, "agent");
     dot(c, -11, -5.5, 2);
     dot(c, 11, -5.5, 2);
-    const push = throttle(body.action);
+    const push = throttle(body.action[0]!);
     if (!pose.ghost && !body.over && body.steps > 0 && Math.abs(push) > 0.03) {
       pen(c, push < 0 ? palette.minus : palette.plus, 2);
       const side = Math.sign(push);

@@ -57,7 +57,7 @@ const large: LargePainter = {
     c.fillStyle = palette.raised;
     dot(c, x, y, 3);
     if (pose.ghost || body.over || body.steps === 0) return;
-    const share = Math.max(-1, Math.min(1, body.action / MOST_NM));
+    const share = Math.max(-1, Math.min(1, body.action[0]! / MOST_NM));
     pen(c, share < 0 ? palette.minus : palette.plus, 2.5);
     torque(c, { x, y }, rod * 0.36, share);
   },

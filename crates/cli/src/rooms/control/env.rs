@@ -91,14 +91,14 @@ fn answer(env: &mut Env, line: &[u8]) -> Result<Answer, String> {
     }
 }
 
-/// Parses an action. A discrete action is a whole number; a continuous action is a list of one number.
+/// Parses an action. A discrete action is a whole number; a continuous action is a list of numbers.
 fn action(actions: Actions, value: &Value) -> Option<Action> {
     match actions {
         Actions::Choices(_) => value.as_u64()?.try_into().ok().map(Action::Choice),
-        Actions::Range(..) => match value.as_array()?.as_slice() {
-            [level] => level.as_f64().map(Action::Level),
-            _ => None,
-        },
+        Actions::Box { count, .. } => {
+            let levels: Vec<f64> = value.as_array()?.iter().map(Value::as_f64).collect::<Option<_>>()?;
+            (levels.len() == count as usize).then_some(Action::Levels(levels))
+        }
     }
 }
 
@@ -106,10 +106,10 @@ fn usage(env: &Env) -> String {
     format!("send {} or {}", r#"{"reset":{"seed":1}}"#, action_example(env.spec().actions))
 }
 
-fn action_example(actions: Actions) -> &'static str {
+fn action_example(actions: Actions) -> String {
     match actions {
-        Actions::Choices(_) => r#"{"action":1}"#,
-        Actions::Range(..) => r#"{"action":[0.3]}"#,
+        Actions::Choices(_) => r#"{"action":1}"#.into(),
+        Actions::Box { count, .. } => format!(r#"{{"action":[{}]}}"#, vec!["0.3"; count as usize].join(",")),
     }
 }
 
@@ -117,7 +117,8 @@ fn action_example(actions: Actions) -> &'static str {
 fn described(spec: &Spec) -> String {
     let actions = match spec.actions {
         Actions::Choices(count) => format!("a whole number from 0 to {}", count - 1),
-        Actions::Range(low, high) => format!("a list of one number, clipped to {low} to {high}"),
+        Actions::Box { count: 1, low, high } => format!("a list of one number, clipped to {low} to {high}"),
+        Actions::Box { count, low, high } => format!("a list of {count} numbers, each clipped to {low} to {high}"),
     };
     format!(
         "{}: {}\n\n  action       {actions}, as in {}\n  state        {}\n  observation  {}\n  \
@@ -144,7 +145,7 @@ With --stdio, each input line is a request and gets one answer line:
   {"reset":{"state":[0.1,0,0.02,0],"elapsed":0}}    start at this internal state of Gymnasium
       -> {"obs":[…]}
   {"action":1}                                      discrete action
-  {"action":[0.3]}                                  continuous action, clipped as in Gymnasium
+  {"action":[0.3]}                                  continuous action: one or more numbers, clipped as in Gymnasium
       -> {"obs":[…],"reward":1.0,"terminated":false,"truncated":false}
 An invalid line, a step before a reset or a step after the end of an episode changes nothing. The answer is
   {"error":"the problem; the remedy"}

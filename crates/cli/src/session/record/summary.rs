@@ -17,6 +17,8 @@ pub enum EndedBy {
     ClosedOutput,
     /// The weights contain NaN or infinity.
     Diverged,
+    /// The rules of an environment raised an error.
+    WorldFailed,
 }
 
 /// Results of a training process.

@@ -57,10 +57,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
             }
             var reward = mem[args.rewards + at];
             if (REWARDS_NORMALIZED) { reward = clamp(reward * scale, -NORMALIZED_LIMIT, NORMALIZED_LIMIT); }
-            let value = mem[sample + FEATURES + 3u];
+            let value = mem[sample + FEATURES + NUMBERS + 2u];
             later = fma(decay, later, fma(gamma, following, reward) - value);
             following = value;
-            mem[sample + FEATURES + 2u] = later;
+            mem[sample + FEATURES + NUMBERS + 1u] = later;
 
             let share = 1.0 / f32(back + 1u);
             returned = with_one(returned, later + value, share);

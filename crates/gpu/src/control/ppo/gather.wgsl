@@ -34,16 +34,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
 
     let observation = args.observation + row * FEATURES;
     #FEATURES mem[observation + #u] = normalized(mem[sample + #u], #u);
-    let advantage = mem[sample + FEATURES + 2u];
-    let value = mem[sample + FEATURES + 3u];
+    let advantage = mem[sample + FEATURES + NUMBERS + 1u];
+    let value = mem[sample + FEATURES + NUMBERS + 2u];
     var shown = advantage;
     if (mem[args.input + NORMALIZED_ADVANTAGES] > 0.0) {
         // `args.moments` holds the count, the mean, and the sum of squared deviations of the advantages.
         let spread = sqrt(mem[args.moments + 2u] / mem[args.moments]);
         shown = (advantage - mem[args.moments + 1u]) / (spread + 1e-8);
     }
-    mem[args.action + row] = mem[sample + FEATURES];
-    mem[args.old_log_prob + row] = mem[sample + FEATURES + 1u];
+    #NUMBERS mem[args.action + row * NUMBERS + #u] = mem[sample + FEATURES + #u];
+    mem[args.old_log_prob + row] = mem[sample + FEATURES + NUMBERS];
     mem[args.advantage + row] = shown;
     mem[args.returned + row] = advantage + value;
     if (VALUE_CLIPPED) { mem[args.old_value + row] = value; }

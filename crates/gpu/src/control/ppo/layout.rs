@@ -1,7 +1,7 @@
 //! Memory layout and dispatch lists of a PPO learner on the GPU.
 //!
-//! The samples of a rollout are `[T][envs][features + 4]`, where T is the number of steps. A sample consists of the raw observation, the
-//! action, the action's log-probability, the advantage and the value, so a minibatch reads each sample from adjacent addresses. Other
+//! The samples of a rollout are `[T][envs][features + numbers + 3]`, where T is the number of steps. A sample consists of the raw
+//! observation, the action, the action's log-probability, the advantage and the value, so a minibatch reads each sample from adjacent addresses. Other
 //! arrays of a rollout are `[T][envs]`; states are `[state][envs]`.
 
 use crate::control::worlds::{World, world};
@@ -34,6 +34,8 @@ pub const MOST_EPOCHS: usize = 1000;
 pub const MOST_STEPS: usize = 1 << 14;
 /// Maximum number of minibatches per iteration.
 pub const MOST_UPDATES: usize = 1 << 14;
+/// Maximum number of values of an observation and of outputs of a policy. The kernels have a line for each of them.
+const MOST_LINES: usize = 64;
 
 /// Offsets in `Places::input`, the floats that are written before an iteration.
 pub mod input {
@@ -156,11 +158,15 @@ impl Layout {
             return Err(Fault::Unknown { what: format!("a rollout of more than {MOST_STEPS} steps") });
         }
         let (state, features) = (world.state, world.observation);
+        if features.max(spec.head.outputs()) > MOST_LINES {
+            return Err(Fault::Unknown { what: format!("an environment with more than {MOST_LINES} observed values or outputs") });
+        }
+        let sample = features + world.action + 3;
         let samples = envs * steps;
         // Maximum number of truncations of an environment in a rollout.
         let truncations = steps.div_ceil(world.step_limit as usize);
         // Offsets have 32 bits, so sizes that do not fit are refused before memory is laid out.
-        let floats = (samples + truncations * envs) as u64 * (features + 4) as u64;
+        let floats = (samples + truncations * envs) as u64 * sample as u64;
         let plans = spec.acting.arena_bytes() + spec.learning.arena_bytes();
         let (needs, has) = (plans + 4 * floats, program.gpu().largest_buffer());
         if needs > has {
@@ -189,7 +195,7 @@ impl Layout {
         };
         let rollout = Rollout {
             normalizer: places.input.part(input::LEN, 2 * features),
-            samples: space.floats(samples * (features + 4)),
+            samples: space.floats(samples * sample),
             rewards: space.floats(samples),
             ended: space.words(samples),
             returns: space.floats(samples),
@@ -255,10 +261,11 @@ impl Builder<'_> {
     /// Kernel text with the constants that a kernel needs to read observations.
     fn text(&self, threads: usize) -> Text {
         let config = &self.spec.config;
-        let features = self.world.observation;
+        let (features, numbers) = (self.world.observation, self.world.action);
         text_of(threads)
             .word("FEATURES", features)
-            .word("SAMPLE_LEN", features + 4)
+            .word("NUMBERS", numbers)
+            .word("SAMPLE_LEN", features + numbers + 3)
             .word("STEPS", config.rollout_steps)
             .flag("NORMALIZED", config.normalize_observation)
             .float("NORMALIZED_LIMIT", NORMALIZED_LIMIT)
@@ -288,7 +295,7 @@ impl Builder<'_> {
         let text = self.text(THREADS).add(&self.world.text).add(NORMALIZE).add(include_str!("rollout_step.wgsl"));
         let (text, middle, half) = match *head {
             Head::Choices(count) => (text.word("CHOICES", count).add(include_str!("sample_choice.wgsl")), 0.0, 0.0),
-            Head::Gaussian { middle, half, squash } => {
+            Head::Gaussian { middle, half, squash, .. } => {
                 (text.flag("SQUASHED", squash).add(include_str!("sample_gaussian.wgsl")), middle, half)
             }
         };

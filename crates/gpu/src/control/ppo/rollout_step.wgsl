@@ -1,6 +1,6 @@
 // Performs one step of every environment, with one thread per environment: draws an action, applies the rules, and starts a new episode if
-// one ended. States are `[STATE][envs]`; results of steps are `[T][envs]`. A line that begins with `#STATE` or `#FEATURES` is repeated, and
-// the index of the repetition replaces `#` (`text.rs`).
+// one ended. States are `[STATE][envs]`; results of steps are `[T][envs]`. A line that begins with `#STATE`, `#FEATURES` or `#NUMBERS` is
+// repeated, and the index of the repetition replaces `#` (`text.rs`). NUMBERS is the number of numbers in an action.
 
 struct Args {
     step: u32, envs: u32,
@@ -13,15 +13,15 @@ struct Args {
     draw_0: u32, draw_1: u32, draw_2: u32, draw_3: u32,
 }
 
-// `action` is the drawn number, `log_prob` its log-probability, and `given` the action that the environment receives.
-struct Drawn { action: f32, log_prob: f32, given: f32 }
+// `action` is the drawn action, `log_prob` its log-probability, and `given` the action that the environment receives.
+struct Drawn { action: Action, log_prob: f32, given: Action }
 
-// Returns a block of four random words, of which this environment uses one or two (`LearnerSpec::draws`).
-fn draw_words(env: u32) -> vec4<u32> {
+// Returns a block of four random words for a number of the action. This environment uses one or two of them (`LearnerSpec::draws`).
+fn draw_words(env: u32, number: u32) -> vec4<u32> {
     let low = words[args.clock];
     let step = low + args.step;
     let high = words[args.clock + 1u] + select(0u, 1u, step < low);
-    let counter = vec4<u32>(env / 128u * 32u + env % 32u, step, high, 0u);
+    let counter = vec4<u32>(env / 128u * 32u + env % 32u, step, high, number);
     return threefry(vec4<u32>(args.draw_0, args.draw_1, args.draw_2, args.draw_3), counter);
 }
 
@@ -33,9 +33,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let at = args.step * args.envs + env;
     let sample = args.samples + at * SAMPLE_LEN;
     let drawn = draw(env);
-    mem[sample + FEATURES] = drawn.action;
-    mem[sample + FEATURES + 1u] = drawn.log_prob;
-    mem[sample + FEATURES + 3u] = mem[args.value + env];
+    #NUMBERS mem[sample + FEATURES + #u] = drawn.action[#];
+    mem[sample + FEATURES + NUMBERS] = drawn.log_prob;
+    mem[sample + FEATURES + NUMBERS + 2u] = mem[args.value + env];
 
     let state = State(
         #STATE mem[args.state + #u * args.envs + env],

@@ -7,10 +7,11 @@ fn draw(env: u32) -> Drawn {
     #CHOICES top = max(top, logit_#);
     var sum = 0.0;
     #CHOICES sum += poly_exp(logit_# - top); let reached_# = sum;
-    let block = draw_words(env);
+    let block = draw_words(env, 0u);
     let place = uniform_of(block[env / 32u % 4u]) * sum;
     var choice = 0u;
     // Rounding can make `place` equal to the last cumulative sum. The choice is then still the last.
     #CHOICES choice += select(0u, 1u, #u + 1u < CHOICES && place >= reached_#);
-    return Drawn(f32(choice), mem[logits + choice] - top - poly_ln(sum), f32(choice));
+    let action = Action(f32(choice));
+    return Drawn(action, mem[logits + choice] - top - poly_ln(sum), action);
 }

@@ -1,5 +1,5 @@
-// Definitions that all kernels of `Worlds` share. This text comes after a world's text. A line that begins with `#STATE`, `#OBSERVATION` or
-// `#SHORTEST` is repeated, and the index of the repetition replaces `#`. The constant of this name is the number of repetitions.
+// Definitions that all kernels of `Worlds` share. This text comes after a world's text. A line that begins with `#STATE`, `#OBSERVATION`, `#ACTION`
+// or `#SHORTEST` is repeated, and the index of the repetition replaces `#`. The constant of this name is the number of repetitions.
 
 const GROUP: u32 = 64u;
 
@@ -13,7 +13,7 @@ struct Args {
     clocks: u32,
     // In words: the world's key, the index of the first environment, the game.
     setup: u32,
-    // [envs] in mem: actions of the step.
+    // [envs][ACTION] in mem: actions of the step.
     actions: u32,
     // [envs][OBSERVATION] in mem, or NOWHERE: observations after the step and after a restart.
     shown: u32,

@@ -25,7 +25,7 @@ fn world_begin(env: u32, episode: u32, key: vec4<u32>) -> EnvState {
     return EnvState(state, world_shown(state), 0u, episode);
 }
 
-fn world_go(at: EnvState, action: f32, env: u32, key: vec4<u32>) -> StepResult {
+fn world_go(at: EnvState, action: Action, env: u32, key: vec4<u32>) -> StepResult {
     let step = world_step(at.state, at.shown, action, Moment(key, env, at.episodes, at.steps));
     let reached = world_shown(step.state);
     let steps = at.steps + 1u;

@@ -12,7 +12,10 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: ve
         let before = EnvState(
             state, world_shown(state), words[args.clocks + env], words[args.clocks + args.stride + env],
         );
-        result = world_go(before, mem[args.actions + env], setup_first() + env, setup_key());
+        let action = Action(
+            #ACTION mem[args.actions + env * ACTION + #u],
+        );
+        result = world_go(before, action, setup_first() + env, setup_key());
         store_state(env, result.now.state);
         words[args.clocks + env] = result.now.steps;
         if (result.ended != 0u) { words[args.clocks + args.stride + env] = result.now.episodes; }

@@ -29,9 +29,9 @@ pub struct LearnerSpec {
     /// Number of samples in a minibatch; the remainder of an uneven split is dropped.
     pub minibatch: usize,
     /// Key of the random words for action sampling. The counter of environment e's block of four words is (32·⌊e/128⌋ + e mod 32, lower
-    /// half of step, upper half of step, 0). For a discrete action, the environment uses word ⌊e/32⌋ mod 4 of its block. For continuous
-    /// actions, words 2i and 2i + 1 give two normal numbers, one for each of the two environments that have these words. Steps count from
-    /// the start of the run.
+    /// half of step, upper half of step, index of the action's number). For a discrete action, the environment uses word ⌊e/32⌋ mod 4 of
+    /// its block. For continuous actions, words 2i and 2i + 1 give two normal numbers, one for each of the two environments that have these
+    /// words. Steps count from the start of the run.
     pub draws: [u32; 4],
     /// Random stream for [`Shuffle::new`], which orders the samples of an epoch.
     pub shuffles: Rng,

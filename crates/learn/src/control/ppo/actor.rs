@@ -2,10 +2,10 @@
 
 use super::advantages::Advantages;
 use super::evaluation::Context;
-use super::nets::Head;
+use super::nets::{Head, log_spreads};
 use super::normalizer::{NORMALIZED_LIMIT, Normalizer};
-use super::rollout::{LANES, Rollout, SAMPLE};
-use super::sampling::{Draw, SampleChoice, SampleGaussian};
+use super::rollout::{LANES, REST, Rollout};
+use super::sampling::{Draw, SampleChoice, SampleGaussian, SampleMasked};
 use super::stats::Episode;
 use graph::{Executor, Plan};
 use math::{Isa, PANEL, Rng, dispatch};
@@ -22,8 +22,12 @@ pub(super) struct Actor {
     /// Number of environments in use. The results of further lanes are ignored.
     count: usize,
     features: usize,
+    /// Number of values in an action.
+    numbers: usize,
+    /// Number of values in the mask of a state; 0 if all choices are always permitted.
+    mask: usize,
     pub record: Rollout,
-    /// Actions in environment units, `[LANES]`.
+    /// Actions in environment units, `[LANES/PANEL][numbers][PANEL]`.
     env_actions: Vec<f32>,
     /// Observations after the newest step, before ended episodes are replaced by new ones.
     next_observations: Vec<f32>,
@@ -37,7 +41,7 @@ pub(super) struct Actor {
     pub discounted_returns: Vec<f32>,
     /// Episodes that ended in the newest call of `rollout`.
     pub finished: Vec<Episode>,
-    /// Samples, `[T][count][features + 4]`: observation, action, log-probability, advantage, value.
+    /// Samples, `[T][count][Task::sample_len]`: observation, action, log-probability, advantage, value, mask.
     pub samples: Vec<f32>,
     /// Four sums over the samples: of R, of R², of R - V, and of (R - V)². R is the critic's target, and V is the critic's value during the
     /// rollout.
@@ -58,8 +62,6 @@ pub(super) struct RolloutContext<'a> {
     pub rng: Rng,
     /// Number of steps that every environment has taken before this rollout.
     pub first_step: u64,
-    /// ln σ and σ of the Gaussian of continuous actions.
-    pub spread: (f32, f32),
     pub gamma: f32,
     pub lambda: f32,
     /// Factor applied to rewards.
@@ -71,18 +73,18 @@ pub(super) struct RolloutContext<'a> {
 impl Actor {
     /// Returns the memory in bytes of an actor with `count` environments and `steps` steps.
     pub fn bytes(plan: &Plan, kind: &Kind, isa: Isa, count: usize, steps: usize) -> f64 {
-        let features = kind.spec.observation.len() as f64;
+        let (features, numbers) = (kind.spec.observation.len() as f64, (kind.spec.actions.numbers() + kind.mask_len()) as f64);
         let (lanes, steps, count) = (LANES as f64, steps as f64, count as f64);
         let truncations = lanes * (steps / f64::from(kind.spec.step_limit)).ceil();
-        // Observations, seven more numbers per step, two numbers per finished episode, and the buffers of a single step.
-        let rollout = lanes * steps * (features + 7.0 + 2.0) + lanes * (features + 4.0);
-        let samples = steps * count * (features + SAMPLE as f64);
+        // Observations, actions, masks, six more numbers per step, two numbers per finished episode, and the buffers of a single step.
+        let rollout = lanes * steps * (features + numbers + 6.0 + 2.0) + lanes * (features + numbers + 3.0);
+        let samples = steps * count * (features + numbers + REST as f64);
         let once = (kind.many)(isa, 0, 0, LANES).bytes() + size_of::<Self>();
         plan.arena_bytes() as f64 + once as f64 + 4.0 * (rollout + samples) + truncations * (8.0 + 4.0 * features)
     }
 
     pub fn new(plan: &Arc<Plan>, kind: &Kind, isa: Isa, seed: u32, first: usize, count: usize, steps: usize) -> Self {
-        let features = kind.spec.observation.len();
+        let (features, numbers, mask) = (kind.spec.observation.len(), kind.spec.actions.numbers(), kind.mask_len());
         let truncations = LANES * steps.div_ceil(kind.spec.step_limit as usize);
         Self {
             // The world always has all lanes, so that buffers have one shape.
@@ -91,15 +93,17 @@ impl Actor {
             index: (first / LANES) as u32,
             count,
             features,
-            record: Rollout::new(steps, features),
-            env_actions: vec![0.0; LANES],
+            numbers,
+            mask,
+            record: Rollout::new(steps, features, numbers, mask),
+            env_actions: vec![0.0; LANES * numbers],
             next_observations: vec![0.0; LANES * features],
             truncations: Vec::with_capacity(truncations),
             truncated_states: Vec::with_capacity(truncations * features),
             episode_returns: vec![0.0; LANES],
             discounted_returns: vec![0.0; LANES],
             finished: Vec::with_capacity(LANES * steps),
-            samples: vec![0.0; steps * count * (features + SAMPLE)],
+            samples: vec![0.0; steps * count * (features + numbers + REST + mask)],
             value_errors: [0.0; 4],
             observation_sums: vec![[0.0; 2]; features],
             return_sums: [0.0; 2],
@@ -119,29 +123,38 @@ impl Actor {
         let timed = self.index == 0;
         let now = || if timed { (with.clock)() } else { 0.0 };
         let mut began_s = now();
+        let log_spreads = log_spreads(with.acting.params);
         for t in from..to {
             let lanes = t * LANES..(t + 1) * LANES;
+            let numbers = lanes.start * self.numbers..lanes.end * self.numbers;
             let observation = &mut self.record.observations[t * LANES * self.features..][..LANES * self.features];
             observation.copy_from_slice(self.world.observations());
             with.acting.run_panels(&mut self.executor, observation);
             self.record.values[lanes.clone()].copy_from_slice(self.executor.output("value"));
             let step = with.first_step + t as u64;
+            let masks = &mut self.record.masks[lanes.start * self.mask..lanes.end * self.mask];
+            if self.mask > 0 {
+                masks.copy_from_slice(self.world.masks());
+            }
             let draw = Draw {
                 key: with.rng.key,
                 counter: [self.index * PANEL as u32, step as u32, (step >> 32) as u32],
                 policy: self.executor.output("policy"),
-                actions: &mut self.record.actions[lanes.clone()],
+                actions: &mut self.record.actions[numbers.clone()],
                 log_probs: &mut self.record.log_probs[lanes.clone()],
             };
             let env_actions = match with.acting.task.head {
                 Head::Choices(count) => {
-                    dispatch(with.acting.isa, SampleChoice { draw, count });
-                    &self.record.actions[lanes.clone()]
+                    if self.mask > 0 {
+                        dispatch(with.acting.isa, SampleMasked { draw, count, masks });
+                    } else {
+                        dispatch(with.acting.isa, SampleChoice { draw, count });
+                    }
+                    &self.record.actions[numbers]
                 }
-                Head::Gaussian { middle, half, squash } => {
-                    let (log_spread, spread) = with.spread;
+                Head::Gaussian { middle, half, squash, .. } => {
                     let env_actions = &mut self.env_actions;
-                    dispatch(with.acting.isa, SampleGaussian { draw, log_spread, spread, middle, half, squash, env_actions });
+                    dispatch(with.acting.isa, SampleGaussian { draw, log_spreads, middle, half, squash, env_actions });
                     &self.env_actions
                 }
             };
@@ -231,7 +244,7 @@ impl Actor {
             },
         );
         // A loop of constant length compiles to a few moves per sample.
-        match self.features {
+        match if self.numbers == 1 && self.mask == 0 { self.features } else { 0 } {
             2 => self.write_samples::<2>(with),
             3 => self.write_samples::<3>(with),
             4 => self.write_samples::<4>(with),
@@ -241,13 +254,16 @@ impl Actor {
         }
     }
 
-    /// Writes `samples` and the sums over the samples. `F` is the number of features, or 0 if the number is known at run time only.
+    /// Writes `samples` and the sums over the samples. `F` is the number of features if an action is one number and there are no masks. `F`
+    /// is 0 if these numbers are known at run time only.
     fn write_samples<const F: usize>(&mut self, with: RolloutContext) {
         let mut value_errors = [0.0; 4];
         self.observation_sums.fill([0.0; 2]);
-        let (count, features) = (self.count, if F > 0 { F } else { self.features });
+        let count = self.count;
+        let [features, numbers, mask] = if F > 0 { [F, 1, 0] } else { [self.features, self.numbers, self.mask] };
+        let width = features + numbers + REST + mask;
         let shown = &mut self.next_observations;
-        let rows = self.samples.chunks_exact_mut(count * (features + SAMPLE));
+        let rows = self.samples.chunks_exact_mut(count * width);
         for (t, rows) in rows.enumerate() {
             let observations = &self.record.observations[t * LANES * features..][..LANES * features];
             if let Some(normalizer) = with.acting.normalizer {
@@ -261,16 +277,24 @@ impl Actor {
             }
             let shown = if with.acting.normalizer.is_some() { &*shown } else { observations };
             let lanes = t * LANES..(t + 1) * LANES;
-            let (actions, log_probs) = (&self.record.actions[lanes.clone()], &self.record.log_probs[lanes.clone()]);
+            let actions = &self.record.actions[lanes.start * numbers..lanes.end * numbers];
+            let masks = &self.record.masks[lanes.start * mask..lanes.end * mask];
+            let log_probs = &self.record.log_probs[lanes.clone()];
             let (advantages, values) = (&self.record.advantages[lanes.clone()], &self.record.values[lanes]);
-            for (lane, sample) in rows.chunks_exact_mut(features + SAMPLE).enumerate() {
+            for (lane, sample) in rows.chunks_exact_mut(width).enumerate() {
                 let panel = &shown[lane / PANEL * PANEL * features..][..PANEL * features];
                 let (advantage, value) = (advantages[lane], values[lane]);
                 let (observation, rest) = sample.split_at_mut(features);
                 for i in 0..features {
                     observation[i] = panel[i * PANEL + lane % PANEL];
                 }
-                rest.copy_from_slice(&[actions[lane], log_probs[lane], advantage, value]);
+                for i in 0..numbers {
+                    rest[i] = actions[(lane / PANEL * numbers + i) * PANEL + lane % PANEL];
+                }
+                rest[numbers..numbers + REST].copy_from_slice(&[log_probs[lane], advantage, value]);
+                for i in 0..mask {
+                    rest[numbers + REST + i] = masks[(lane / PANEL * mask + i) * PANEL + lane % PANEL];
+                }
                 let (error, target) = (f64::from(advantage), f64::from(advantage + value));
                 for (sum, x) in value_errors.iter_mut().zip([target, target * target, error, error * error]) {
                     *sum += x;
@@ -404,7 +428,7 @@ mod tests {
         let (gamma, lambda, reward_scale) = (0.9, 0.8, 8.0);
         let normalizer = Normalizer { moments: Vec::new(), mean: vec![0.5, 0.0], scale: vec![0.125, 1.0] };
         let config = PpoConfig { hidden: 1, ..PpoConfig::default() };
-        let task = Task { observation: FEATURES, head: Head::Choices(2) };
+        let task = Task { observation: FEATURES, head: Head::Choices(2), mask: 0 };
         for (isa, normalizer) in Isa::available().into_iter().flat_map(|isa| [(isa, None), (isa, Some(&normalizer))]) {
             // The critic returns the first observation feature; the policy is uniform.
             let plan = plan_acting(task, &config, LANES, graph::Layout::Panels, isa).unwrap();
@@ -427,7 +451,6 @@ mod tests {
                     acting: Context { isa, task, params: &params, packed: &packed, normalizer },
                     rng: Rng::new(1, 2),
                     first_step: rollout * STEPS as u64,
-                    spread: (0.0, 1.0),
                     gamma: gamma as f32,
                     lambda: lambda as f32,
                     reward_scale: reward_scale as f32,
@@ -471,7 +494,7 @@ mod tests {
                     let mut later = 0.0;
                     for (t, &(delta, flags, episode, step)) in steps.iter().enumerate().rev() {
                         later = delta + if flags == 0 { gamma * lambda * later } else { 0.0 };
-                        let sample = &actor.samples[(t * COUNT + lane) * (FEATURES + SAMPLE)..][..FEATURES + SAMPLE];
+                        let sample = &actor.samples[(t * COUNT + lane) * (FEATURES + 1 + REST)..][..FEATURES + 1 + REST];
                         let what = |what| format!("{}: {what} of lane {lane} at step {t}", isa.name());
                         let v = value(lane, episode, step);
                         close(&what("the advantage"), sample[FEATURES + 2], later, 1e-5);

@@ -7,8 +7,9 @@ use worlds::control::{InvalidState, Kind};
 
 /// Maximum number of samples in an iteration. A sample takes about 100 bytes.
 pub(super) const MAX_SAMPLES: usize = 1 << 22;
-/// Maximum number of discrete actions.
-pub(super) const MAX_CHOICES: usize = 16;
+/// Maximum number of outputs of a policy: discrete actions, or numbers of an action. Every sample of a rollout with masks holds as many
+/// values, so more would leave no room for the observations.
+pub(super) const MAX_OUTPUTS: usize = 1024;
 
 settings! {
     /// Settings of PPO. The defaults are those of CartPole; [`PpoConfig::preset`] returns the settings that solve an environment. `spread`
@@ -117,8 +118,8 @@ pub enum PpoError {
     TooManySamples { envs: usize, steps: usize },
     #[error("{samples} samples cannot be cut into {minibatches} minibatches; lower minibatches, or raise envs or rollout_steps")]
     TooFewSamples { samples: usize, minibatches: usize },
-    #[error("{id} has {choices} choices, more than {MAX_CHOICES}; choose another environment")]
-    TooManyChoices { id: String, choices: usize },
+    #[error("{id} has actions with {outputs} choices or numbers, but 1 to {MAX_OUTPUTS} are possible; choose another environment")]
+    Outputs { id: String, outputs: usize },
     #[error("fixed settings cannot change during a run; start a new run with them")]
     Fixed,
     #[error(transparent)]

@@ -1,12 +1,12 @@
 //! Greedy evaluation in new episodes, and predictions for given states.
 
-use super::nets::{Head, Task, spread};
+use super::nets::{Head, Task, log_spreads};
 use super::normalizer::Normalizer;
-use super::sampling::{GreedyActions, MeanActions};
+use super::sampling::{GreedyActions, GreedyMasked, MeanActions};
 use graph::{Executor, Packed, Params, Plan};
-use math::{Isa, PANEL, dispatch, ops, par};
+use math::{Isa, PANEL, dispatch, ops, par, poly};
 use std::sync::Arc;
-use worlds::control::{Kind, Vector};
+use worlds::control::{Kind, Vector, WorldFault};
 
 /// Number of evaluators that run in parallel, each with a panel of episodes.
 const EVALUATORS: usize = 4;
@@ -74,7 +74,7 @@ impl Evaluators {
 
     /// Returns the memory in bytes of the evaluators and of their copies of the weights.
     pub fn bytes(plan: &Plan, kind: &Kind, isa: Isa) -> f64 {
-        let lanes = PANEL * (kind.spec.observation.len() + 3);
+        let lanes = PANEL * (kind.spec.observation.len() + kind.spec.actions.numbers() + 2);
         let own = (kind.many)(isa, 0, 0, PANEL).bytes() + 4 * lanes;
         EVALUATORS as f64 * (plan.arena_bytes() as f64 + own as f64) + 2.0 * plan.table().bytes() as f64
     }
@@ -111,13 +111,19 @@ impl Evaluators {
         }
     }
 
-    pub fn advance(&mut self) -> Option<Evaluation> {
+    /// Runs one slice. Returns the result after the last slice, otherwise `None`. An error of an environment's rules ends the evaluation.
+    pub fn advance(&mut self) -> Result<Option<Evaluation>, WorldFault> {
         let Self { isa, task, evaluators, played, turn, .. } = self;
         let Played { params, packed, normalizer, .. } = &*played;
         let with = Context { isa: *isa, task: *task, params, packed, normalizer: normalizer.as_ref() };
         par::each_mut(evaluators, |_, evaluator| evaluator.play(with, *turn));
+        if let Some(fault) = self.evaluators.iter_mut().find_map(|evaluator| evaluator.fault.take()) {
+            self.played.episodes = 0;
+            self.start_episodes();
+            return Err(fault);
+        }
         if self.evaluators.iter().any(|evaluator| evaluator.going > 0) {
-            return None;
+            return Ok(None);
         }
         for i in 0..EVALUATORS {
             let count = self.lanes(i);
@@ -130,12 +136,12 @@ impl Evaluators {
         let Played { episodes, first, sum, min, max, .. } = self.played;
         if first < episodes {
             self.start_episodes();
-            return None;
+            return Ok(None);
         }
         if episodes == 0 {
-            return Some(Evaluation::default());
+            return Ok(Some(Evaluation::default()));
         }
-        Some(Evaluation { mean: (sum / f64::from(episodes)) as f32, min, max })
+        Ok(Some(Evaluation { mean: (sum / f64::from(episodes)) as f32, min, max }))
     }
 
     /// As [`Ppo::predict`](super::Ppo::predict). The critic's values are multiplied by `unit`.
@@ -164,6 +170,8 @@ struct Evaluator {
     /// Number of lanes whose episode is in progress.
     going: usize,
     episode_returns: [f32; PANEL],
+    /// Error of an environment's rules, which ended the episodes.
+    fault: Option<WorldFault>,
 }
 
 impl Evaluator {
@@ -171,19 +179,20 @@ impl Evaluator {
         Self {
             world: (kind.many)(isa, 0, 0, PANEL),
             executor: Executor::new(plan),
-            actions: vec![0.0; PANEL],
+            actions: vec![0.0; PANEL * kind.spec.actions.numbers()],
             next_observations: vec![0.0; PANEL * kind.spec.observation.len()],
             rewards: vec![0.0; PANEL],
             ended: vec![0; PANEL],
             done: [true; PANEL],
             going: 0,
             episode_returns: [0.0; PANEL],
+            fault: None,
         }
     }
 
     /// Starts one episode in each of the first `count` lanes. `first` is the environment number of lane 0.
     fn begin(&mut self, seed: u32, first: u32, count: usize) {
-        self.going = count;
+        (self.going, self.fault) = (count, None);
         if count > 0 {
             self.world.reset(seed, first);
         }
@@ -199,8 +208,14 @@ impl Evaluator {
                 return;
             }
             with.run_panels(&mut self.executor, self.world.observations());
-            with.decide(self.executor.output("policy"), &mut self.actions);
+            let masks = if with.task.mask > 0 { self.world.masks() } else { &[] };
+            with.decide(self.executor.output("policy"), masks, &mut self.actions);
             self.world.step(&self.actions, &mut self.next_observations, &mut self.rewards, &mut self.ended);
+            self.fault = self.world.fault();
+            if self.fault.is_some() {
+                self.going = 0;
+                return;
+            }
             for lane in 0..PANEL {
                 if !self.done[lane] {
                     self.episode_returns[lane] += self.rewards[lane];
@@ -233,41 +248,48 @@ impl Context<'_> {
     pub fn predict(self, executor: &mut Executor, unit: f32, observations: &[f32], policies: &mut [f32], values: &mut [f32]) {
         let Context { isa, task, params, .. } = self;
         let (features, width) = (task.observation, task.policy_len());
-        let (_, spread) = spread(params, isa);
-        let mut panel = [0.0; PANEL];
         for (block, states) in observations.chunks(PANEL * features).enumerate() {
             self.run(executor, states);
             let (policy, value) = (executor.output("policy"), executor.output("value"));
-            if let Head::Gaussian { middle, half, squash } = task.head {
-                dispatch(isa, MeanActions { means: policy, middle, half, squash, env_actions: &mut panel });
-            }
-            for row in 0..states.len() / features {
-                let at = block * PANEL + row;
-                values[at] = value[row] * unit;
-                let to = &mut policies[at * width..][..width];
-                match task.head {
-                    // The platform's `exp` is sufficient, because the result is displayed and not used for learning.
-                    Head::Choices(count) => {
+            let rows = states.len() / features;
+            values[block * PANEL..][..rows].iter_mut().zip(value).for_each(|(to, x)| *to = x * unit);
+            let policies = &mut policies[block * PANEL * width..][..rows * width];
+            match task.head {
+                // The platform's `exp` is sufficient, because the result is displayed and not used for learning.
+                Head::Choices(count) => {
+                    for (row, to) in policies.chunks_exact_mut(width).enumerate() {
                         let logit = |i: usize| policy[i * PANEL + row];
                         let top = (0..count).map(logit).fold(f32::NEG_INFINITY, f32::max);
                         to.iter_mut().enumerate().for_each(|(i, p)| *p = (logit(i) - top).exp());
                         let sum: f32 = to.iter().sum();
                         to.iter_mut().for_each(|p| *p /= sum);
                     }
-                    Head::Gaussian { half, .. } => to.copy_from_slice(&[panel[row], spread * half]),
+                }
+                Head::Gaussian { count, half, .. } => {
+                    let mut means = [0.0; PANEL];
+                    for (i, &log_spread) in log_spreads(params).iter().enumerate() {
+                        self.decide(&policy[i * PANEL..], &[], &mut means);
+                        let spread = poly::exp_1(isa, log_spread) * half;
+                        for (to, mean) in policies.chunks_exact_mut(width).zip(means) {
+                            (to[i], to[count + i]) = (mean, spread);
+                        }
+                    }
                 }
             }
         }
     }
 
-    /// Writes the greedy action for each observation. A discrete action is written as its index.
+    /// Writes the greedy action for each observation, `[n][numbers]`. A discrete action is written as its index.
     pub fn act(self, executor: &mut Executor, observations: &[f32], actions: &mut [f32]) {
-        let features = self.task.observation;
+        let (features, numbers) = (self.task.observation, self.task.head.numbers());
         let mut panel = [0.0; PANEL];
-        for (states, actions) in observations.chunks(PANEL * features).zip(actions.chunks_mut(PANEL)) {
+        for (states, actions) in observations.chunks(PANEL * features).zip(actions.chunks_mut(PANEL * numbers)) {
             self.run(executor, states);
-            self.decide(executor.output("policy"), &mut panel);
-            actions.copy_from_slice(&panel[..actions.len()]);
+            let policy = executor.output("policy");
+            for i in 0..numbers {
+                self.decide(&policy[i * PANEL..], &[], &mut panel);
+                actions.iter_mut().skip(i).step_by(numbers).zip(panel).for_each(|(to, x)| *to = x);
+            }
         }
     }
 
@@ -283,13 +305,17 @@ impl Context<'_> {
         executor.run(self.params, self.packed);
     }
 
-    /// Selects the greedy actions of a panel.
-    fn decide(self, policy: &[f32], actions: &mut [f32]) {
+    /// Selects the greedy actions of a panel, `[numbers][PANEL]`. If `actions` is shorter, only its numbers are written. If `masks` is
+    /// empty, all choices are permitted.
+    fn decide(self, policy: &[f32], masks: &[f32], actions: &mut [f32]) {
         match self.task.head {
+            Head::Choices(choices) if !masks.is_empty() => {
+                dispatch(self.isa, GreedyMasked { logits: policy, masks, choices, env_actions: actions });
+            }
             Head::Choices(choices) => {
                 dispatch(self.isa, GreedyActions { logits: policy, choices, env_actions: actions });
             }
-            Head::Gaussian { middle, half, squash } => {
+            Head::Gaussian { middle, half, squash, .. } => {
                 dispatch(self.isa, MeanActions { means: policy, middle, half, squash, env_actions: actions });
             }
         }

@@ -5,8 +5,8 @@
 
 use super::actor::Actor;
 use super::config::PpoConfig;
-use super::nets::METRICS;
-use super::rollout::{LANES, SAMPLE};
+use super::nets::{METRICS, Task};
+use super::rollout::{LANES, REST};
 use super::stats::LossSums;
 use graph::{Executor, Packed, Params, Plan};
 use math::Shuffle;
@@ -56,10 +56,10 @@ pub(super) struct Gradients {
 }
 
 impl Gradients {
-    pub fn new(plan: Arc<Plan>, params: &Params, sharding: Sharding, features: usize) -> Self {
+    pub fn new(plan: Arc<Plan>, params: &Params, sharding: Sharding, task: Task) -> Self {
         Self {
             packed: Packed::new(&plan, params),
-            workers: (0..sharding.groups()).map(|_| Worker::new(&plan, sharding.rows, features)).collect(),
+            workers: (0..sharding.groups()).map(|_| Worker::new(&plan, sharding.rows, task)).collect(),
             mean: vec![0.0; plan.table().len()],
             plan,
             sharding,
@@ -67,8 +67,8 @@ impl Gradients {
     }
 
     /// Bytes of the arenas and sample buffers of all groups. Parameters and gradient vectors are not included.
-    pub fn bytes(plan: &Plan, sharding: Sharding, features: usize) -> f64 {
-        let samples = 4.0 * sharding.rows as f64 * (features + SAMPLE) as f64;
+    pub fn bytes(plan: &Plan, sharding: Sharding, task: Task) -> f64 {
+        let samples = 4.0 * sharding.rows as f64 * task.sample_len() as f64;
         sharding.groups() as f64 * (plan.arena_bytes() as f64 + samples)
     }
 
@@ -116,10 +116,10 @@ impl Gradients {
 /// Processes the shards of one group, one after the other.
 struct Worker {
     executor: Executor,
-    /// Samples of the shard in progress, `[rows][features + SAMPLE]`.
+    task: Task,
+    /// Samples of the shard in progress, `[rows][Task::sample_len]`.
     samples: Vec<f32>,
     rows: usize,
-    features: usize,
     /// Sum of the gradients of this group's shards.
     grads: Vec<f32>,
     metrics: [f64; METRICS.len()],
@@ -171,12 +171,11 @@ impl Minibatch<'_> {
 }
 
 impl Worker {
-    fn new(plan: &Arc<Plan>, rows: usize, features: usize) -> Self {
-        let width = features + SAMPLE;
+    fn new(plan: &Arc<Plan>, rows: usize, task: Task) -> Self {
         Self {
-            features,
+            task,
             executor: Executor::new(plan),
-            samples: vec![0.0; rows * width],
+            samples: vec![0.0; rows * task.sample_len()],
             rows,
             grads: vec![0.0; plan.table().len()],
             metrics: [0.0; METRICS.len()],
@@ -211,7 +210,7 @@ impl Worker {
     }
 
     fn gather(&mut self, with: Minibatch, first: usize) {
-        let (features, width) = (self.features, self.features + SAMPLE);
+        let (features, numbers, width) = (self.task.observation, self.task.head.numbers(), self.task.sample_len());
         let samples = &mut self.samples;
         // A copy of a constant size compiles to a few moves.
         match width {
@@ -226,19 +225,28 @@ impl Worker {
         for (to, sample) in observations.zip(self.samples.chunks_exact(width)) {
             to.iter_mut().zip(sample).for_each(|(to, &x)| *to = x);
         }
+        let actions = self.executor.input_mut("action").chunks_exact_mut(numbers);
+        for (to, sample) in actions.zip(self.samples.chunks_exact(width)) {
+            to.iter_mut().zip(&sample[features..]).for_each(|(to, &x)| *to = x);
+        }
+        if self.task.mask > 0 {
+            let masks = self.executor.input_mut("mask").chunks_exact_mut(self.task.mask);
+            for (to, sample) in masks.zip(self.samples.chunks_exact(width)) {
+                to.copy_from_slice(&sample[features + numbers + REST..]);
+            }
+        }
         let (mean, scale) = with.advantages;
-        let mut column = |name, of: &dyn Fn(&[f32; SAMPLE]) -> f32| {
+        let mut column = |name, of: &dyn Fn(&[f32; REST]) -> f32| {
             let columns = self.executor.input_mut(name);
             for (to, sample) in columns.iter_mut().zip(self.samples.chunks_exact(width)) {
-                *to = of(sample[features..].as_chunks().0.first().expect("four numbers"));
+                *to = of(sample[features + numbers..].as_chunks().0.first().expect("three numbers"));
             }
         };
-        column("action", &|s| s[0]);
-        column("old_log_prob", &|s| s[1]);
-        column("advantage", &|s| (s[2] - mean) * scale);
-        column("return", &|s| s[2] + s[3]);
+        column("old_log_prob", &|s| s[0]);
+        column("advantage", &|s| (s[1] - mean) * scale);
+        column("return", &|s| s[1] + s[2]);
         if with.config.clip_value {
-            column("old_value", &|s| s[3]);
+            column("old_value", &|s| s[2]);
         }
     }
 }
@@ -250,7 +258,7 @@ mod tests {
     use math::{Isa, Rng};
 
     /// Number of values in a CartPole sample; both copy methods support this width.
-    const WIDTH: usize = 4 + SAMPLE;
+    const WIDTH: usize = 4 + 1 + REST;
 
     #[test]
     fn samples_are_copied_from_their_shuffle_indices_for_all_widths() {

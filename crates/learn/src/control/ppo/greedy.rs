@@ -4,14 +4,18 @@ use super::Ppo;
 use super::evaluation::Evaluation;
 use super::nets::Head;
 use super::sampling::greedy;
+use worlds::control::WorldFault;
 
 impl Ppo {
-    /// Plays `episodes` new episodes greedily and returns the result. Replaces an evaluation in progress.
+    /// Plays `episodes` new episodes greedily and returns the result. Replaces an evaluation in progress. If the rules of an environment
+    /// raise an error, all numbers of the result are NaN; [`Ppo::advance_evaluation`] returns the error.
     pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Evaluation {
         self.begin_evaluation(episodes, seed);
         loop {
-            if let Some(evaluation) = self.advance_evaluation() {
-                return evaluation;
+            match self.advance_evaluation() {
+                Ok(None) => {}
+                Ok(Some(evaluation)) => return evaluation,
+                Err(_) => return Evaluation { mean: f32::NAN, min: f32::NAN, max: f32::NAN },
             }
         }
     }
@@ -23,8 +27,8 @@ impl Ppo {
     }
 
     /// Runs one slice of the evaluation. Returns the result after the last slice, otherwise `None`. If no evaluation was started, returns
-    /// the result of 0 episodes.
-    pub fn advance_evaluation(&mut self) -> Option<Evaluation> {
+    /// the result of 0 episodes. An error of an environment's rules ends the evaluation.
+    pub fn advance_evaluation(&mut self) -> Result<Option<Evaluation>, WorldFault> {
         self.evaluators.advance()
     }
 
@@ -34,8 +38,8 @@ impl Ppo {
     }
 
     /// Computes policy and critic for states `[n][observation]`. `policy`, `[n][policy_len]`, receives the probability of each choice. For
-    /// continuous actions, it receives the mean action and its standard deviation, both in the unit of the environment's actions. `values`,
-    /// `[n]`, receives the expected discounted returns.
+    /// continuous actions, it receives the mean of each number, then the standard deviation of each number, in the unit of the
+    /// environment's actions. `values`, `[n]`, receives the expected discounted returns.
     pub fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
         let with = (self.scaling.observations.as_ref(), 1.0 / self.reward_scale());
         self.evaluators.predict(with, observations, policy, values);
@@ -48,11 +52,25 @@ impl Ppo {
         observation.map(|(i, x)| normalizer.map_or(x, |normalizer| normalizer.normalize(i, x))).collect()
     }
 
+    /// Removes the forbidden choices from a `policy` that [`Ppo::predict`] returned. If `permitted` is empty, all choices are permitted.
+    pub fn restrict(&self, policy: &mut [f32], permitted: &[bool]) {
+        if permitted.is_empty() {
+            return;
+        }
+        policy.iter_mut().zip(permitted).filter(|(_, permitted)| !**permitted).for_each(|(p, _)| *p = 0.0);
+        let sum: f32 = policy.iter().sum();
+        // If the permitted choices have no probability, they become equally likely.
+        let count = permitted.iter().filter(|permitted| **permitted).count() as f32;
+        for (p, _) in policy.iter_mut().zip(permitted).filter(|(_, permitted)| **permitted) {
+            *p = if sum > 0.0 { *p / sum } else { 1.0 / count };
+        }
+    }
+
     /// Returns the greedy action for a `policy` that [`Ppo::predict`] returned. A discrete action is returned as its index.
-    pub fn greedy(&self, policy: &[f32]) -> f32 {
+    pub fn greedy(&self, policy: &[f32]) -> Vec<f64> {
         match self.task.head {
-            Head::Choices(count) => greedy(|i| policy[i], count) as f32,
-            Head::Gaussian { .. } => policy[0],
+            Head::Choices(count) => vec![greedy(|i| policy[i], count) as f64],
+            Head::Gaussian { count, .. } => policy[..count].iter().map(|&mean| mean.into()).collect(),
         }
     }
 }

@@ -32,5 +32,5 @@ fn bytes(kind: &Kind, config: &PpoConfig) -> Result<f64, PpoError> {
     // Weights are stored twice, moments twice, gradients once per group and once as their sum. Packed weights are stored once for acting,
     // once for evaluation, and in two layouts for learning.
     let weights = learning.table().bytes() as f64 * (2.0 + 2.0 + sharding.groups() as f64 + 1.0 + 4.0);
-    Ok(actors + Gradients::bytes(&learning, sharding, task.observation) + Evaluators::bytes(&evaluating, kind, isa) + weights)
+    Ok(actors + Gradients::bytes(&learning, sharding, task) + Evaluators::bytes(&evaluating, kind, isa) + weights)
 }

@@ -1,6 +1,7 @@
 //! Network graphs: policy and critic for acting, and the PPO loss for learning.
 
-use super::config::{MAX_CHOICES, PpoConfig, PpoError};
+use super::config::{MAX_OUTPUTS, PpoConfig, PpoError};
+use super::rollout::REST;
 use graph::{Graph, Init, Layout, NodeId, Params, Plan};
 use math::{Isa, Simd, poly};
 use std::f32::consts::{LN_2, PI};
@@ -12,18 +13,25 @@ use worlds::control::{Actions, Kind};
 pub enum Head {
     /// The outputs are the logits of this number of choices.
     Choices(usize),
-    /// The output is the mean of a Gaussian whose standard deviation is a separate parameter. An action of the policy is limited to -1 to
-    /// 1, by tanh if `squash` is true, otherwise by clamping. The limited action is mapped to an action of the environment from `middle` -
-    /// `half` to `middle` + `half`.
-    Gaussian { middle: f32, half: f32, squash: bool },
+    /// The outputs are the means of `count` independent Gaussians. Their standard deviations are separate parameters. Each number of an
+    /// action is limited to -1 to 1, by tanh if `squash` is true, otherwise by clamping. The limited number is mapped to a number of the
+    /// environment's action from `middle` - `half` to `middle` + `half`.
+    Gaussian { count: usize, middle: f32, half: f32, squash: bool },
 }
 
 impl Head {
     /// Number of policy outputs per state.
     pub fn outputs(self) -> usize {
         match self {
-            Head::Choices(count) => count,
-            Head::Gaussian { .. } => 1,
+            Head::Choices(count) | Head::Gaussian { count, .. } => count,
+        }
+    }
+
+    /// Number of values in an action; 1 for a choice.
+    pub fn numbers(self) -> usize {
+        match self {
+            Head::Choices(_) => 1,
+            Head::Gaussian { count, .. } => count,
         }
     }
 }
@@ -33,28 +41,36 @@ impl Head {
 pub(super) struct Task {
     pub observation: usize,
     pub head: Head,
+    /// Number of values in the mask of a state; 0 if all choices are always permitted.
+    pub mask: usize,
 }
 
 impl Task {
     pub fn new(kind: &Kind, config: &PpoConfig) -> Result<Self, PpoError> {
         let head = match kind.spec.actions {
-            Actions::Choices(count) if count as usize <= MAX_CHOICES => Head::Choices(count as usize),
-            Actions::Choices(count) => {
-                return Err(PpoError::TooManyChoices { id: kind.spec.id.to_string(), choices: count as usize });
-            }
-            Actions::Range(low, high) => {
-                Head::Gaussian { middle: 0.5 * (low + high) as f32, half: 0.5 * (high - low) as f32, squash: config.squash }
+            Actions::Choices(count) => Head::Choices(count as usize),
+            Actions::Box { count, low, high } => {
+                let (middle, half) = (0.5 * (low + high) as f32, 0.5 * (high - low) as f32);
+                Head::Gaussian { count: count as usize, middle, half, squash: config.squash }
             }
         };
-        Ok(Self { observation: kind.spec.observation.len(), head })
+        if !(1..=MAX_OUTPUTS).contains(&head.outputs()) {
+            return Err(PpoError::Outputs { id: kind.spec.id.to_string(), outputs: head.outputs() });
+        }
+        Ok(Self { observation: kind.spec.observation.len(), head, mask: kind.mask_len() })
     }
 
     /// Number of values per state that [`super::Ppo::predict`] writes to `policy`.
     pub fn policy_len(self) -> usize {
         match self.head {
             Head::Choices(count) => count,
-            Head::Gaussian { .. } => 2,
+            Head::Gaussian { count, .. } => 2 * count,
         }
+    }
+
+    /// Number of values in a sample: the observation, the action, [`REST`] more, and the mask.
+    pub fn sample_len(self) -> usize {
+        self.observation + self.head.numbers() + REST + self.mask
     }
 }
 
@@ -65,13 +81,12 @@ pub(super) fn to_range<S: Simd>(s: S, drawn: S::F, middle: f32, half: f32, squas
     s.add(s.mul(within, s.splat(half)), s.splat(middle))
 }
 
-/// Name of the parameter that holds the log standard deviation of continuous actions.
+/// Name of the parameter that holds the log standard deviation of each number of a continuous action.
 pub const SPREAD: &str = "policy.spread";
 
-/// Returns ln σ and σ of the Gaussian of continuous actions.
-pub(super) fn spread(params: &Params, isa: Isa) -> (f32, f32) {
-    let log = params.get(SPREAD).map_or(0.0, |spread| spread[0]);
-    (log, poly::exp_1(isa, log))
+/// Returns ln σ of each number of a continuous action; empty for choices.
+pub(super) fn log_spreads(params: &Params) -> &[f32] {
+    params.get(SPREAD).unwrap_or_default()
 }
 
 fn layer(g: &mut Graph, x: NodeId, name: &str, config: &PpoConfig) -> NodeId {
@@ -93,9 +108,9 @@ fn networks(g: &mut Graph, task: Task, config: &PpoConfig, rows: usize) -> (Node
     } else {
         (trunk(g, observation, "policy", config), trunk(g, observation, "critic", config))
     };
-    if let Head::Gaussian { .. } = task.head {
+    if let Head::Gaussian { count, .. } = task.head {
         // Acting reads this parameter without the graph; it is declared here so that all graphs have the same parameters.
-        g.vector(SPREAD, 1, Init::Zeros);
+        g.vector(SPREAD, count, Init::Zeros);
     }
     let policy = g.dense(policy, "policy.2", task.head.outputs(), Init::Orthogonal(0.01));
     let value = g.dense(critic, "critic.2", 1, Init::Orthogonal(1.0));
@@ -124,7 +139,7 @@ pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Is
     let (policy, value) = networks(g, task, config, rows);
     let column = |g: &mut Graph, name| g.input(name, [rows, 1]);
     let scalar = |g: &mut Graph, name| g.input(name, [1, 1]);
-    let (action, old_log_prob) = (column(g, "action"), column(g, "old_log_prob"));
+    let (action, old_log_prob) = (g.input("action", [rows, task.head.numbers()]), column(g, "old_log_prob"));
     let (advantage, target) = (column(g, "advantage"), column(g, "return"));
     let clip = scalar(g, "clip");
     let (entropy_coef, value_coef) = (scalar(g, "entropy_coef"), scalar(g, "value_coef"));
@@ -135,8 +150,11 @@ pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Is
 
     // The clipped surrogate.
     let (log_prob, entropy) = match task.head {
-        Head::Choices(_) => choice(g, policy, action, rows),
-        Head::Gaussian { squash, .. } => gaussian(g, policy, action, squash),
+        Head::Choices(_) => {
+            let logits = if task.mask > 0 { masked(g, policy, task.mask, rows) } else { policy };
+            choice(g, logits, action, rows)
+        }
+        Head::Gaussian { count, squash, .. } => gaussian(g, policy, action, count, squash),
     };
     let log_ratio = g.sub(log_prob, old_log_prob);
     let ratio = g.exp(log_ratio);
@@ -182,6 +200,16 @@ pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Is
     Ok(Arc::new(Plan::training(g, &outputs, &gradients, isa)?))
 }
 
+/// Amount by which a mask lowers the logit of a forbidden choice. Its exponential is 0, and its product with 0 is 0.
+const FORBIDDEN: f32 = 1e9;
+
+/// Returns the logits with those of forbidden choices lowered, so that their probabilities and gradients are 0.
+fn masked(g: &mut Graph, logits: NodeId, choices: usize, rows: usize) -> NodeId {
+    let mask = g.input("mask", [rows, choices]);
+    let shift = g.affine(mask, FORBIDDEN, -FORBIDDEN);
+    g.add(logits, shift)
+}
+
 /// Returns ln π(a|s) of discrete actions, and the mean entropy of the policy, H = -Σ p·ln p.
 fn choice(g: &mut Graph, logits: NodeId, action: NodeId, rows: usize) -> (NodeId, NodeId) {
     let log_probs = g.log_softmax(logits);
@@ -192,11 +220,11 @@ fn choice(g: &mut Graph, logits: NodeId, action: NodeId, rows: usize) -> (NodeId
     (log_prob, g.affine(sum, -1.0 / rows as f32, 0.0))
 }
 
-/// Returns ln π(u|s) of Gaussian samples u before squashing, and the entropy H = ln σ + ½·ln 2πe. ln π omits the squashing term, which
-/// depends only on u and cancels in the ratio of two policies. Squashing adds the mean of ln(1 - tanh² u) to H, computed for u = μ + σ·ε
-/// with the sampled ε.
-fn gaussian(g: &mut Graph, mean: NodeId, drawn: NodeId, squash: bool) -> (NodeId, NodeId) {
-    let log_spread = g.vector(SPREAD, 1, Init::Zeros);
+/// Returns ln π(u|s) of Gaussian samples u before squashing, and the entropy H = ln σ + ½·ln 2πe, each summed over the `count` numbers of
+/// an action. ln π omits the squashing term, which depends only on u and cancels in the ratio of two policies. Squashing adds the mean of
+/// ln(1 - tanh² u) to H, computed for u = μ + σ·ε with the sampled ε.
+fn gaussian(g: &mut Graph, mean: NodeId, drawn: NodeId, count: usize, squash: bool) -> (NodeId, NodeId) {
+    let log_spread = g.vector(SPREAD, count, Init::Zeros);
     let inverse = g.neg(log_spread);
     let inverse = g.exp(inverse);
     let distance = g.sub(drawn, mean);
@@ -204,7 +232,9 @@ fn gaussian(g: &mut Graph, mean: NodeId, drawn: NodeId, squash: bool) -> (NodeId
     let square = g.square(noise);
     let half = g.affine(square, -0.5, -0.5 * (2.0 * PI).ln());
     let log_prob = g.sub(half, log_spread);
+    let log_prob = g.sum_rows(log_prob);
     let entropy = g.affine(log_spread, 1.0, 0.5 * (1.0 + (2.0 * PI).ln()));
+    let entropy = g.sum_rows(entropy);
     if !squash {
         return (log_prob, entropy);
     }
@@ -224,6 +254,7 @@ fn gaussian(g: &mut Graph, mean: NodeId, drawn: NodeId, squash: bool) -> (NodeId
     let inner = g.sub(size, soft);
     let log_slope = g.affine(inner, 2.0, 2.0 * LN_2);
     let shrunk = g.mean_all(log_slope);
+    let shrunk = g.affine(shrunk, count as f32, 0.0);
     (log_prob, g.add(entropy, shrunk))
 }
 
@@ -243,22 +274,24 @@ mod tests {
         testkit::distance(found, expected) as f32 / largest
     }
 
-    /// The reference is PyTorch's distributions, loss and gradients in f64 (`tests/golden/ppo_loss.py`), rounded to f32.
+    /// The references are PyTorch's distributions, loss and gradients in f64 (`tests/golden/ppo_loss.py`), and NumPy's loss and central
+    /// differences for actions of several numbers and masks (`tests/golden/ppo_loss_numbers.py`), rounded to f32.
     #[test]
-    fn losses_and_gradients_match_pytorch() {
+    fn losses_and_gradients_match_pytorch_and_numpy() {
         const TOLERANCE: f32 = 1e-5;
         let golden = include_str!("../../../../../tests/golden/ppo_loss.json");
         let golden: Value = serde_json::from_str(golden).unwrap();
         let number = |value: &Value| value.as_f64().unwrap() as f32;
-        let cases = golden["cases"].as_array().unwrap();
-        assert_eq!(cases.len(), 7);
+        let more: Value = serde_json::from_str(include_str!("../../../../../tests/golden/ppo_loss_numbers.json")).unwrap();
+        let cases: Vec<&Value> = [&golden, &more].into_iter().flat_map(|golden| golden["cases"].as_array().unwrap()).collect();
+        assert_eq!(cases.len(), 12);
         for (case, isa) in cases.iter().flat_map(|case| Isa::available().into_iter().map(move |isa| (case, isa))) {
             let on = |name: &str| case[name].as_bool().unwrap();
             let head = match case["choices"].as_u64().unwrap() as usize {
-                0 => Head::Gaussian { middle: 0.0, half: 1.0, squash: on("squash") },
+                0 => Head::Gaussian { count: case["numbers"].as_u64().unwrap_or(1) as usize, middle: 0.0, half: 1.0, squash: on("squash") },
                 count => Head::Choices(count),
             };
-            let rows = case["batch"]["action"].as_array().unwrap().len();
+            let rows = case["batch"]["advantage"].as_array().unwrap().len();
             let observation = case["batch"]["observation"].as_array().unwrap().len() / rows;
             let config = PpoConfig {
                 hidden: case["parameters"]["critic.2.weight"].as_array().unwrap().len(),
@@ -267,7 +300,8 @@ mod tests {
                 clip_value: on("clip_value"),
                 ..PpoConfig::default()
             };
-            let plan = plan_learning(Task { observation, head }, &config, rows, isa).unwrap();
+            let mask = if case["masked"].as_bool() == Some(true) { head.outputs() } else { 0 };
+            let plan = plan_learning(Task { observation, head, mask }, &config, rows, isa).unwrap();
             let mut params = Params::new(plan.table(), 0);
             let specs = params.table().specs().to_vec();
             assert_eq!(specs.len(), case["parameters"].as_object().unwrap().len(), "{}", case["name"]);

@@ -61,6 +61,10 @@ impl crate::Policy for Policy {
         self.task.policy_len()
     }
 
+    fn action_len(&self) -> usize {
+        self.task.head.numbers()
+    }
+
     fn act(&mut self, observations: &[f32], actions: &mut [f32]) {
         let Self { isa, task, params, acting: Runner { packed, executor }, normalizer, .. } = self;
         let with = Context { isa: *isa, task: *task, params, packed, normalizer: normalizer.as_ref() };

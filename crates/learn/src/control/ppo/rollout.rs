@@ -5,15 +5,18 @@ use math::{Buffer, PANEL};
 /// Number of environments per actor: four panels, one for each word of a random block.
 pub(super) const LANES: usize = 4 * PANEL;
 
-/// Number of values in a sample besides its observation.
-pub(super) const SAMPLE: usize = 4;
+/// Number of values in a sample besides its observation and its action: log-probability, advantage and value.
+pub(super) const REST: usize = 3;
 
 /// Data of `T` steps of an actor's environments.
 pub(super) struct Rollout {
     /// Observations before each step, `[T][LANES/PANEL][features][PANEL]`.
     pub observations: Buffer,
-    /// Actions as sampled by the policy, before clamping or squashing. The shape is `[T][LANES]`, as in all fields below except `values`.
+    /// Actions as sampled by the policy, before clamping or squashing, `[T][LANES/PANEL][numbers][PANEL]`.
     pub actions: Buffer,
+    /// Masks before each step, `[T][LANES/PANEL][choices][PANEL]`; empty if the environments have no masks.
+    pub masks: Buffer,
+    /// Log-probabilities of the actions. The shape is `[T][LANES]`, as in all fields below except `values`.
     pub log_probs: Buffer,
     /// Critic's values, `[T + 1][LANES]`; the last row belongs to the states after the last step.
     pub values: Buffer,
@@ -26,10 +29,12 @@ pub(super) struct Rollout {
 }
 
 impl Rollout {
-    pub fn new(steps: usize, features: usize) -> Self {
+    /// Creates the memory of `steps` steps with `features` values per observation, `numbers` per action and `mask` per mask.
+    pub fn new(steps: usize, features: usize, numbers: usize, mask: usize) -> Self {
         Self {
             observations: Buffer::zeros(steps * LANES * features),
-            actions: Buffer::zeros(steps * LANES),
+            actions: Buffer::zeros(steps * LANES * numbers),
+            masks: Buffer::zeros(steps * LANES * mask),
             log_probs: Buffer::zeros(steps * LANES),
             values: Buffer::zeros((steps + 1) * LANES),
             ended: Buffer::zeros(steps * LANES),

@@ -1,12 +1,11 @@
 //! Actions from the policy's outputs: random samples for a rollout, or the best actions.
 
-use super::config::MAX_CHOICES;
 use super::nets::to_range;
 use math::{Kernel, PANEL, Simd, poly, rng};
 use std::f32::consts::{PI, TAU};
 
 /// Inputs and outputs for sampling an action in each of 128 environments, which form four panels. The four lanes with the same index in
-/// their panels share a random block of four words. Panel w uses word w.
+/// their panels share a random block of four words for each number of an action. Panel w uses word w.
 pub(super) struct Draw<'a> {
     pub key: [u32; 4],
     /// Counter of the first lane's random block: 32 times the actor's index, then the lower and the upper half of the step number. Lane l
@@ -14,18 +13,22 @@ pub(super) struct Draw<'a> {
     pub counter: [u32; 3],
     /// Outputs of the policy, `[LANES/PANEL][outputs][PANEL]`.
     pub policy: &'a [f32],
+    /// Actions, `[LANES/PANEL][numbers][PANEL]`.
     pub actions: &'a mut [f32],
     pub log_probs: &'a mut [f32],
 }
 
 impl Draw<'_> {
     #[inline(always)]
-    fn words<S: Simd>(&self, s: S, l: usize) -> [S::U; 4] {
+    fn words<S: Simd>(&self, s: S, l: usize, number: usize) -> [S::U; 4] {
         let [lane, low, high] = self.counter;
-        let counter = [s.count_u(lane + l as u32), s.splat_u(low), s.splat_u(high), s.splat_u(0)];
+        let counter = [s.count_u(lane + l as u32), s.splat_u(low), s.splat_u(high), s.splat_u(number as u32)];
         rng::threefry(s, self.key, counter)
     }
 }
+
+/// Number of choices whose cumulative probabilities are kept. Those of further choices are computed again.
+const KEPT: usize = 16;
 
 /// Samples one of `count` choices: the first choice whose cumulative probability exceeds a uniform number.
 pub(super) struct SampleChoice<'a> {
@@ -40,22 +43,33 @@ impl Kernel for SampleChoice<'_> {
         let Self { draw, count } = self;
         let (zero, one) = (s.splat(0.0), s.splat(1.0));
         for l in (0..PANEL).step_by(S::LANES) {
-            for (panel, word) in draw.words(s, l).into_iter().enumerate() {
+            for (panel, word) in draw.words(s, l, 0).into_iter().enumerate() {
                 let logit = |i: usize| s.load(&draw.policy[(count * panel + i) * PANEL + l..]);
                 let mut top = logit(0);
                 for i in 1..count {
                     top = s.max(top, logit(i));
                 }
-                let mut reached = [zero; MAX_CHOICES];
+                let power = |i: usize| poly::exp(s, s.sub(logit(i), top));
+                let mut reached = [zero; KEPT];
                 let mut sum = zero;
-                for i in 0..count {
-                    sum = s.add(sum, poly::exp(s, s.sub(logit(i), top)));
+                for i in 0..count.min(KEPT) {
+                    sum = s.add(sum, power(i));
                     reached[i] = sum;
+                }
+                let mut below = sum;
+                for i in KEPT..count {
+                    sum = s.add(sum, power(i));
                 }
                 let target = s.mul(rng::uniform(s, word), sum);
                 let (mut choice, mut chosen) = (zero, logit(0));
-                for i in 1..count {
+                for i in 1..count.min(KEPT) {
                     let beyond = s.ge(target, reached[i - 1]);
+                    choice = s.add(choice, s.select(beyond, one, zero));
+                    chosen = s.select(beyond, logit(i), chosen);
+                }
+                for i in KEPT..count {
+                    let beyond = s.ge(target, below);
+                    below = s.add(below, power(i));
                     choice = s.add(choice, s.select(beyond, one, zero));
                     chosen = s.select(beyond, logit(i), chosen);
                 }
@@ -67,11 +81,59 @@ impl Kernel for SampleChoice<'_> {
     }
 }
 
-/// Samples a number from a Gaussian (Box & Muller 1958), and converts the number to an environment action.
+/// Samples one of the permitted choices, as [`SampleChoice`] does if all are permitted.
+pub(super) struct SampleMasked<'a> {
+    pub draw: Draw<'a>,
+    pub count: usize,
+    /// Masks in the layout of the policy's outputs; see [`worlds::control::Vector::masks`].
+    pub masks: &'a [f32],
+}
+
+impl Kernel for SampleMasked<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Self { draw, count, masks } = self;
+        let zero = s.splat(0.0);
+        for l in (0..PANEL).step_by(S::LANES) {
+            for (panel, word) in draw.words(s, l, 0).into_iter().enumerate() {
+                let at = |i: usize| (count * panel + i) * PANEL + l;
+                let logit = |i: usize| s.load(&draw.policy[at(i)..]);
+                let permitted = |i: usize| s.gt(s.load(&masks[at(i)..]), zero);
+                let mut top = s.splat(f32::NEG_INFINITY);
+                for i in 0..count {
+                    top = s.select(permitted(i), s.max(top, logit(i)), top);
+                }
+                let power = |i: usize| s.select(permitted(i), poly::exp(s, s.sub(logit(i), top)), zero);
+                let mut sum = zero;
+                for i in 0..count {
+                    sum = s.add(sum, power(i));
+                }
+                // A choice is taken if its predecessors are less likely than the uniform number. The first permitted choice is always taken
+                // first, and a forbidden choice never, so that rounding cannot select it.
+                let target = s.mul(rng::uniform(s, word), sum);
+                let (mut choice, mut chosen) = (s.splat(-1.0), zero);
+                let mut below = zero;
+                for i in 0..count {
+                    let reached = s.or_mask(s.lt(choice, zero), s.ge(target, below));
+                    let taken = s.and_mask(permitted(i), reached);
+                    choice = s.select(taken, s.splat(i as f32), choice);
+                    chosen = s.select(taken, logit(i), chosen);
+                    below = s.add(below, power(i));
+                }
+                let at = panel * PANEL + l;
+                s.store(s.max(choice, zero), &mut draw.actions[at..]);
+                s.store(s.sub(s.sub(chosen, top), poly::ln(s, sum)), &mut draw.log_probs[at..]);
+            }
+        }
+    }
+}
+
+/// Samples each number of an action from a Gaussian (Box & Muller 1958), and converts the number to the environment's range.
 pub(super) struct SampleGaussian<'a> {
     pub draw: Draw<'a>,
-    pub log_spread: f32,
-    pub spread: f32,
+    /// ln σ of each number.
+    pub log_spreads: &'a [f32],
     pub middle: f32,
     pub half: f32,
     pub squash: bool,
@@ -82,19 +144,25 @@ impl Kernel for SampleGaussian<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let Self { draw, log_spread, spread, middle, half, squash, env_actions } = self;
-        let constant = s.splat(-log_spread - 0.5 * LN_TAU);
-        for l in (0..PANEL).step_by(S::LANES) {
-            let [a, b, c, d] = draw.words(s, l);
-            let [a, b] = normals(s, a, b);
-            let [c, d] = normals(s, c, d);
-            for (panel, noise) in [a, b, c, d].into_iter().enumerate() {
-                let at = panel * PANEL + l;
-                let drawn = s.mul_add(noise, s.splat(spread), s.load(&draw.policy[at..]));
-                s.store(drawn, &mut draw.actions[at..]);
-                s.store(to_range(s, drawn, middle, half, squash), &mut env_actions[at..]);
-                let log_prob = s.mul_add(s.mul(noise, noise), s.splat(-0.5), constant);
-                s.store(log_prob, &mut draw.log_probs[at..]);
+        let Self { draw, log_spreads, middle, half, squash, env_actions } = self;
+        for (number, &log_spread) in log_spreads.iter().enumerate() {
+            let constant = s.splat(-log_spread - 0.5 * LN_TAU);
+            let spread = poly::exp(s, s.splat(log_spread));
+            for l in (0..PANEL).step_by(S::LANES) {
+                let [a, b, c, d] = draw.words(s, l, number);
+                let [a, b] = normals(s, a, b);
+                let [c, d] = normals(s, c, d);
+                for (panel, noise) in [a, b, c, d].into_iter().enumerate() {
+                    let (lane, at) = (panel * PANEL + l, (panel * log_spreads.len() + number) * PANEL + l);
+                    let drawn = s.mul_add(noise, spread, s.load(&draw.policy[at..]));
+                    s.store(drawn, &mut draw.actions[at..]);
+                    s.store(to_range(s, drawn, middle, half, squash), &mut env_actions[at..]);
+                    let mut log_prob = s.mul_add(s.mul(noise, noise), s.splat(-0.5), constant);
+                    if number > 0 {
+                        log_prob = s.add(s.load(&draw.log_probs[lane..]), log_prob);
+                    }
+                    s.store(log_prob, &mut draw.log_probs[lane..]);
+                }
             }
         }
     }
@@ -117,6 +185,36 @@ fn normals<S: Simd>(s: S, a: S::U, b: S::U) -> [S::F; 2] {
 /// Returns the choice with the highest logit, or the first of several such choices.
 pub(super) fn greedy(logit: impl Fn(usize) -> f32, count: usize) -> usize {
     (1..count).fold(0, |best, i| if logit(i) > logit(best) { i } else { best })
+}
+
+/// Computes the permitted choice with the highest logit for each environment of a panel, or the first of several such choices.
+pub(super) struct GreedyMasked<'a> {
+    /// Outputs of the policy, `[choices][PANEL]`.
+    pub logits: &'a [f32],
+    /// Masks in the same layout; see [`worlds::control::Vector::masks`].
+    pub masks: &'a [f32],
+    pub choices: usize,
+    pub env_actions: &'a mut [f32],
+}
+
+impl Kernel for GreedyMasked<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Simd>(self, s: S) {
+        let Self { logits, masks, choices, env_actions } = self;
+        let zero = s.splat(0.0);
+        for l in (0..PANEL).step_by(S::LANES) {
+            let (mut best, mut highest) = (s.splat(-1.0), zero);
+            for i in 0..choices {
+                let logit = s.load(&logits[i * PANEL + l..]);
+                let permitted = s.gt(s.load(&masks[i * PANEL + l..]), zero);
+                let higher = s.and_mask(permitted, s.or_mask(s.lt(best, zero), s.gt(logit, highest)));
+                best = s.select(higher, s.splat(i as f32), best);
+                highest = s.select(higher, logit, highest);
+            }
+            s.store(s.max(best, zero), &mut env_actions[l..]);
+        }
+    }
 }
 
 /// Computes [`greedy`] for each environment of a panel.
@@ -145,7 +243,7 @@ impl Kernel for GreedyActions<'_> {
     }
 }
 
-/// Converts the means of the policy's Gaussians to environment actions.
+/// Converts the means of the policy's Gaussians to environment actions, in the same layout.
 pub(super) struct MeanActions<'a> {
     pub means: &'a [f32],
     pub middle: f32,
@@ -177,7 +275,7 @@ mod tests {
 
     #[test]
     fn greedy_actions_of_a_panel_match_single_environments() {
-        for choices in 1..=MAX_CHOICES {
+        for choices in (1..=KEPT).chain([33, 1024]) {
             // There are few distinct values, so that ties are frequent. One value is NaN.
             let word = |at: usize| KEY.block([at as u32, choices as u32, 0, 0])[0];
             let mut logits: Vec<f32> = (0..choices * PANEL).map(|at| (word(at) % 5) as f32 - 2.0).collect();
@@ -252,6 +350,85 @@ mod tests {
         }
     }
 
+    /// Logits of one state, with differences that shift the cumulative probabilities.
+    fn uneven(count: usize) -> Vec<f64> {
+        (0..count).map(|i| (i as f64 * 0.7).sin() - 2.0 * f64::from(i == 3)).collect()
+    }
+
+    /// Checks samples of one state for each of `permitted`, which is `true` for permitted choices. `sample` runs the kernel under test.
+    fn check_samples(isa: Isa, permitted: &[bool], sample: impl Fn(Draw, &[f32])) {
+        let (count, logits) = (permitted.len(), uneven(permitted.len()));
+        let powers: Vec<f64> = logits.iter().zip(permitted).map(|(x, &permitted)| if permitted { x.exp() } else { 0.0 }).collect();
+        let sum: f64 = powers.iter().sum();
+        let policy: Vec<f32> = (0..LANES * count).map(|i| logits[i / PANEL % count] as f32).collect();
+        let masks: Vec<f32> = (0..LANES * count).map(|i| f32::from(u8::from(permitted[i / PANEL % count]))).collect();
+        let (mut actions, mut log_probs) = ([-1.0; LANES], [9.0; LANES]);
+        for step in FIRST..FIRST + 20 {
+            sample(draw(step, &policy, &mut actions, &mut log_probs), &masks);
+            for (at, word) in words(step).into_iter().enumerate() {
+                let choice = actions[at] as usize;
+                assert!(permitted[choice], "{}: the forbidden choice {choice} of {count}", isa.name());
+                let below = powers[..choice].iter().sum::<f64>() / sum;
+                let (low, high) = (below - 1e-5, below + powers[choice] / sum + 1e-5);
+                let u = f64::from(uniform_from_word(word));
+                assert!((low..=high).contains(&u), "{u} is not of choice {choice} of {count}");
+                close("the log-probability", log_probs[at], (powers[choice] / sum).ln(), 1e-5);
+            }
+        }
+    }
+
+    #[test]
+    fn many_choices_are_sampled_with_their_probabilities() {
+        for (isa, count) in Isa::available().into_iter().flat_map(|isa| [KEPT - 1, KEPT, KEPT + 1, 100, 1024].map(|count| (isa, count))) {
+            check_samples(isa, &vec![true; count], |draw, _| dispatch(isa, SampleChoice { draw, count }));
+        }
+    }
+
+    #[test]
+    fn forbidden_choices_are_never_sampled() {
+        for isa in Isa::available() {
+            let only = |count: usize, which: &[usize]| (0..count).map(|i| which.contains(&i)).collect::<Vec<_>>();
+            for permitted in
+                [vec![true; 5], only(5, &[4]), only(5, &[0]), only(5, &[1, 3]), only(2, &[1]), only(40, &[2, 17, 38]), only(1, &[0])]
+            {
+                let count = permitted.len();
+                check_samples(isa, &permitted, |draw, masks| dispatch(isa, SampleMasked { draw, count, masks }));
+            }
+        }
+    }
+
+    /// A forbidden choice has the highest logit, a permitted one a logit far below it or NaN.
+    #[test]
+    fn extreme_logits_do_not_select_forbidden_choices() {
+        for (isa, low) in Isa::available().into_iter().flat_map(|isa| [-3e3, f32::NEG_INFINITY, f32::NAN].map(|low| (isa, low))) {
+            let policy: Vec<f32> = (0..LANES * 3).map(|i| [1e3, low, 2e3][i / PANEL % 3]).collect();
+            let masks: Vec<f32> = (0..LANES * 3).map(|i| [0.0, 1.0, 0.0][i / PANEL % 3]).collect();
+            let (mut actions, mut log_probs) = ([-1.0; LANES], [9.0; LANES]);
+            dispatch(isa, SampleMasked { draw: draw(FIRST, &policy, &mut actions, &mut log_probs), count: 3, masks: &masks });
+            assert_eq!(actions, [1.0; LANES], "{}: {low}", isa.name());
+            let mut greedy = [-1.0; PANEL];
+            dispatch(isa, GreedyMasked { logits: &policy, masks: &masks, choices: 3, env_actions: &mut greedy });
+            assert_eq!(greedy, [1.0; PANEL], "{}: {low}", isa.name());
+        }
+    }
+
+    #[test]
+    fn greedy_actions_are_the_best_permitted_choices() {
+        for (isa, choices) in Isa::available().into_iter().flat_map(|isa| [1, 2, 5, 17].map(|choices| (isa, choices))) {
+            let word = |at: usize, of: u32| KEY.block([at as u32, choices as u32, of, 0])[0];
+            let logits: Vec<f32> = (0..choices * PANEL).map(|at| (word(at, 0) % 5) as f32 - 2.0).collect();
+            let allowed = |i: usize, lane: usize| word(i * PANEL + lane, 1) % 2 == 0 || i == lane % choices;
+            let masks: Vec<f32> = (0..choices * PANEL).map(|at| f32::from(u8::from(allowed(at / PANEL, at % PANEL)))).collect();
+            let mut actions = [-1.0; PANEL];
+            dispatch(isa, GreedyMasked { logits: &logits, masks: &masks, choices, env_actions: &mut actions });
+            for (lane, &action) in actions.iter().enumerate() {
+                let all: Vec<usize> = (0..choices).filter(|&i| allowed(i, lane)).collect();
+                let best = all[greedy(|n| logits[all[n] * PANEL + lane], all.len())];
+                assert_eq!(action, best as f32, "{} {choices} choices, lane {lane}", isa.name());
+            }
+        }
+    }
+
     #[test]
     fn lanes_panels_and_steps_have_independent_samples() {
         let policy = [0.0; LANES * 2];
@@ -276,6 +453,46 @@ mod tests {
         }
     }
 
+    /// The first number of an action equals the only number with the same key. The others have their own words, and the log-probability is
+    /// the sum.
+    #[test]
+    fn numbers_of_an_action_are_independent() {
+        let logs = [-0.5f32, 0.25, 0.0];
+        for isa in Isa::available() {
+            let means: Vec<f32> = (0..3 * LANES).map(|i| 0.01 * (i / PANEL % 3) as f32 - 0.002 * (i % PANEL) as f32).collect();
+            let (mut actions, mut log_probs, mut env_actions) = (vec![9.0; 3 * LANES], [9.0; LANES], vec![9.0; 3 * LANES]);
+            let all = draw(FIRST, &means, &mut actions, &mut log_probs);
+            dispatch(
+                isa,
+                SampleGaussian { draw: all, log_spreads: &logs, middle: 1.0, half: 3.0, squash: false, env_actions: &mut env_actions },
+            );
+            let first: Vec<f32> = means.chunks_exact(3 * PANEL).flat_map(|panel| &panel[..PANEL]).copied().collect();
+            let (mut alone, mut own, mut given) = ([9.0; LANES], [9.0; LANES], [9.0; LANES]);
+            let one = draw(FIRST, &first, &mut alone, &mut own);
+            dispatch(
+                isa,
+                SampleGaussian { draw: one, log_spreads: &logs[..1], middle: 1.0, half: 3.0, squash: false, env_actions: &mut given },
+            );
+            let noise = |lane: usize, number: usize| {
+                let at = (lane / PANEL * 3 + number) * PANEL + lane % PANEL;
+                let given = (1.0 + 3.0 * f64::from(actions[at]).clamp(-1.0, 1.0)) as f32;
+                close("the environment action", env_actions[at], given.into(), 1e-5);
+                (f64::from(actions[at]) - f64::from(means[at])) / f64::from(logs[number]).exp()
+            };
+            let mut products = [0.0; 3];
+            for lane in 0..LANES {
+                assert_eq!(actions[lane / PANEL * 3 * PANEL + lane % PANEL], alone[lane]);
+                let noises = [0, 1, 2].map(|number| noise(lane, number));
+                let density = |(noise, log): (f64, &f32)| -0.5 * noise * noise - f64::from(*log) - 0.5 * std::f64::consts::TAU.ln();
+                close("the log-probability", log_probs[lane], noises.into_iter().zip(&logs).map(density).sum(), 1e-5);
+                for (sum, [a, b]) in products.iter_mut().zip([[0, 1], [0, 2], [1, 2]]) {
+                    *sum += noises[a] * noises[b] / (LANES as f64).sqrt();
+                }
+            }
+            assert!(products.iter().all(|sum| sum.abs() < 3.3), "{products:?}");
+        }
+    }
+
     /// Error function, computed by its series. It is accurate to 1e-12 in the range used here.
     fn erf(x: f64) -> f64 {
         let (mut term, mut sum, mut n) = (x, x, 0.0);
@@ -297,7 +514,7 @@ mod tests {
             let mut noises = Vec::new();
             for step in FIRST..FIRST + 400 {
                 let draw = draw(step, &means, &mut actions, &mut log_probs);
-                dispatch(isa, SampleGaussian { draw, log_spread, spread, middle, half, squash, env_actions: &mut env_actions });
+                dispatch(isa, SampleGaussian { draw, log_spreads: &[log_spread], middle, half, squash, env_actions: &mut env_actions });
                 let words = words(step).map(|word| f64::from(uniform_from_word(word)));
                 for at in 0..LANES {
                     // Panels 0 and 1 form a pair of normal numbers, as do panels 2 and 3.

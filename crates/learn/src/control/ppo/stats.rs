@@ -1,14 +1,15 @@
 //! Statistics of PPO: progress, iteration metrics and time per part.
 
 use super::nets::METRICS;
-use crate::Iteration;
 use crate::progress;
+use crate::{Failure, Iteration};
+use worlds::control::WorldFault;
 
 /// Number of newest episodes over which returns and lengths are averaged.
 pub(super) const RECENT: usize = 100;
 
 /// Statistics of one iteration. Losses are means over all minibatches of the iteration.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct IterationStats {
     /// Mean return of the last 100 finished episodes, or of all if there are fewer; `None` if there are none.
     pub mean_return: Option<f32>,
@@ -27,22 +28,31 @@ pub struct IterationStats {
     /// Number of environment steps in this iteration, over all environments.
     pub samples: u64,
     pub times: Times,
+    /// Error of an environment's rules, which ended the iteration before its updates; `None` if there was none.
+    pub fault: Option<WorldFault>,
 }
 
 impl From<IterationStats> for Iteration {
     fn from(stats: IterationStats) -> Iteration {
+        // An iteration that a fault ended has no update and no losses.
+        let (finite, learned) = (stats.is_finite(), stats.fault.is_none());
+        let loss = |x: f32| learned.then_some(x);
         let metrics = [
             ("mean_return", stats.mean_return),
             ("mean_length", stats.mean_length),
-            ("policy_loss", Some(stats.policy_loss)),
-            ("value_loss", Some(stats.value_loss)),
-            ("entropy", Some(stats.entropy)),
-            ("approx_kl", Some(stats.approx_kl)),
-            ("clip_fraction", Some(stats.clip_fraction)),
-            ("explained_variance", Some(stats.explained_variance)),
-            ("grad_norm", Some(stats.grad_norm)),
+            ("policy_loss", loss(stats.policy_loss)),
+            ("value_loss", loss(stats.value_loss)),
+            ("entropy", loss(stats.entropy)),
+            ("approx_kl", loss(stats.approx_kl)),
+            ("clip_fraction", loss(stats.clip_fraction)),
+            ("explained_variance", loss(stats.explained_variance)),
+            ("grad_norm", loss(stats.grad_norm)),
             ("lr", Some(stats.lr)),
         ];
+        let failure = match stats.fault {
+            Some(fault) => Some(Failure::World(fault.to_string())),
+            None => Failure::unless(finite),
+        };
         let Times { policy, world, advantages, gather, gradient, update, device } = stats.times;
         Iteration {
             metrics: metrics.map(|(name, value)| (name, value.map(f64::from))).to_vec(),
@@ -55,7 +65,7 @@ impl From<IterationStats> for Iteration {
                 ("update", update),
                 ("device", device),
             ],
-            finite: stats.is_finite(),
+            failure,
             work: Some(stats.samples as f64),
         }
     }

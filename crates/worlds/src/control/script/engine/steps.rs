@@ -156,7 +156,7 @@ impl Vector for Fleet {
     }
 
     fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState> {
-        let invalid = Err(InvalidState { env: self.first as usize + env, id: "this file" });
+        let invalid = Err(InvalidState { env: self.first as usize + env, id: "this file".into() });
         let Some(bits) = state::load(&self.world.attributes, state) else { return invalid };
         if env >= self.count || steps >= self.world.meta.limit {
             return invalid;
