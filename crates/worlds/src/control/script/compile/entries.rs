@@ -76,7 +76,8 @@ impl<'a> Lower<'a> {
                 Some(bound) if bound.definite || bound.value.is_bad() => {}
                 Some(_) => {
                     let message = format!("some paths through `reset` do not assign `self.{name}`; assign it on all of them");
-                    self.problem(span, message);
+                    let bad = self.problem(span, message);
+                    self.bind((0, name.into()), bad);
                 }
                 None if self.class_constants.contains_key(name) || self.full => {}
                 None => {
