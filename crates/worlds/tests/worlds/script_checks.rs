@@ -182,7 +182,8 @@ fn programs_have_a_largest_size() {
 #[test]
 fn types_are_the_widest_assigned() {
     let reset = "self.x = 1\nself.y = False\nself.a = [0] * 4\nself.b = [[True] * 3 for i in range(2)]\nself.c = 0";
-    let step = "self.x += 0.5\nself.y = action\nself.a[action] = 0.5\nfill(self.b)\nfor i in range(3):\n    self.c = self.c + 1\nreturn self.x, self.c > 4";
+    let step = "self.x += 0.5\nself.y = action\nself.a[action] = 0.5\nfill(self.b)\nfor i in range(3):\n    self.c = self.c + 1\n\
+        return self.x, self.c > 4";
     let world = compiled(&format!("def fill(grid):\n    grid[0][1] = 7\n\n{}", file(reset, step, OBSERVE)));
     let types: Vec<(&str, Type, usize)> = world.attributes.iter().map(|of| (of.name.as_str(), of.ty, of.len)).collect();
     let expected = [("a", Type::Float, 4), ("b", Type::Int, 6), ("c", Type::Int, 1), ("x", Type::Float, 1), ("y", Type::Int, 1)];
