@@ -16,7 +16,7 @@ from script_worlds import ROOT, flat, line, load, state, text
 
 SEED, ENVS, STEPS, KEPT = 7, 2, 3, 200
 LARGEST = 200_000
-LONGEST = 1400
+LONGEST = 2000
 
 #: Parts that all programs have. The output has them once, and a program has the name of a part in a line of its own.
 PARTS = {

@@ -196,8 +196,8 @@ fn errors_of_reset_have_step_0() {
 
 #[test]
 fn pictures_have_the_shapes_of_one_environment() {
-    let draw = "    def draw(self):\n        for i in range(self.x):\n            rect(i, 0, 1, 2, \"red\")\n        if self.y > 0:\n            \
-                text(1, 2, self.y, \"blue\" if self.x > 1 else \"gray\")\n        text(0, 0, \"end\", \"black\")\n        \
+    let draw = "    def draw(self):\n        for i in range(self.x):\n            rect(i, 0, 1, 2, \"red\")\n        if self.y > 0:\n\
+                \x20           text(1, 2, self.y, \"blue\" if self.x > 1 else \"gray\")\n        text(0, 0, \"end\", \"black\")\n        \
                 polygon([0, 0, 1, 0, self.x, 1], \"pink\")\n";
     let text = file("self.x = randint(0, 4)\nself.y = self.x / 8", "return 0.0, False", &format!("{OBSERVE}{draw}"));
     let mut worlds = Worlds::new(&compiled(&text), Isa::best(), 1, 0, 40);
