@@ -71,7 +71,7 @@ async function later(name, hash) {
 function writeServiceWorker(modules, places) {
   const path = join(dist, "sw.js");
   const files = filesUnder(dist).map((file) => file.slice(dist.length + 1));
-  const named = [...readdirSync(join(root, "www/rooms")).map((name) => `assets/${name}-`), "trained/"];
+  const named = [...readdirSync(join(root, "www/rooms")).map((name) => `assets/${name}-`), "assets/explanations-", "trained/"];
   const lazy = (file) => named.some((room) => file.startsWith(room));
   const shell = ["./", ...files.filter((file) => !/^wasm\/|^sw\.js$|^index\.html$|\.map$/.test(file) && !lazy(file))];
   const own = files.filter((file) => lazy(file) && !file.endsWith(".map"));

@@ -2,7 +2,7 @@
 // the room's own pictures and texts. It shows the run's events and sends the visitor's commands. The worker computes the run.
 
 import type { Client } from "../run/client";
-import type { Began, Event as RunEvent, Mark, Progress, Row, Value, Variant } from "../run/protocol";
+import type { Began, Event as RunEvent, Mark, Progress, Row, SweepSpec, Value, Variant } from "../run/protocol";
 import { textOf } from "../run/notice";
 import { linkOf, placeIn } from "../run/link";
 import type { SavedRun } from "../run/store";
@@ -10,7 +10,8 @@ import type { Announcer } from "./announce";
 import { Breakdown } from "./breakdown";
 import { CHART_KEYS, RunCurves } from "./curves";
 import { DeviceSwitch, deviceText, type Counts } from "./device";
-import { h, markup } from "./dom";
+import { h } from "./dom";
+import { Explained } from "./explained";
 import { dropping } from "./files";
 import { Forks } from "./forks";
 import { capital, exactText, plural, seconds, short, two } from "./format";
@@ -18,22 +19,23 @@ import { Ghost } from "./ghost";
 import { sameMark, type History } from "./history";
 import { forgetRun, keepRun, keptRun, type Kept } from "./kept";
 import { Knobs } from "./knobs";
+import { Late } from "./late";
 import { closePage, untilClosed } from "./life";
 import { calm } from "./loop";
 import { Palette, PALETTE_KEY, presses, type Command } from "./palette";
 import { Present } from "./present";
 import { Readout } from "./readout";
 import { Places, type Section } from "./places";
-import type { RoomExtension, Explanation, RoomPage, PageContext, View } from "./room";
+import type { RoomExtension, RoomPage, PageContext, View } from "./room";
 import { Runs } from "./runs";
 import { Share } from "./share";
 import { Shortcuts, type Gesture, type Shortcut } from "./shortcuts";
 import { effect, paced, untracked } from "./signal";
 import { watchSleep } from "./sleep";
 import { Starts } from "./starts";
-import { Sweep } from "./sweep";
+import type { Sweep } from "./sweep";
 import { revealBy, reveal } from "./tabs";
-import { Tensors } from "./tensors";
+import type { Tensors } from "./tensors";
 import { steps as commonSteps, Tour } from "./tour";
 import { Trained } from "./trained";
 import { SPEEDS } from "./transport";
@@ -72,10 +74,12 @@ export class Page implements RoomPage {
   private readonly curves: RunCurves;
   private readonly runs: Runs;
   private readonly breakdown: Breakdown;
-  private readonly tensors: Tensors;
+  private readonly tensors: Late<Tensors>;
   private readonly device: DeviceSwitch;
-  private readonly sweep: Sweep;
-  private readonly explained = h("div.explain");
+  private readonly sweep: Late<Sweep>;
+  /** Arguments of `Sweep.begin` for the current run. */
+  private varied: Parameters<Sweep["begin"]> | undefined;
+  private readonly explained = new Explained();
   private readonly keys: Shortcut[];
   private readonly shortcuts: Shortcuts;
   private readonly palette = new Palette((query) => this.commands(query));
@@ -125,25 +129,19 @@ export class Page implements RoomPage {
       picture: (...size) => this.curves.picture(...size),
     });
     this.breakdown = new Breakdown(room.parts, (look) => client.operations(look));
-    this.tensors = new Tensors(
-      () => client.tensors(),
-      () => this.progress.iteration,
-      room.iteration_word,
-    );
-    this.sweep = new Sweep(
-      room,
-      {
-        start: (spec) => client.sweep(spec),
-        end: () => client.endSweep(),
-        use: (knob, value) => starts.useValue(knob, value),
-        say: (words) => announcer.say(words, "sweep"),
-      },
-      { budgets: extension.budgets, comparable: extension.comparable },
-    );
+    this.tensors = this.late(async () => {
+      const { Tensors } = await import("./tensors");
+      const [ask, iteration] = [() => client.tensors(), () => this.progress.iteration];
+      return () => new Tensors(ask, iteration, room.iteration_word);
+    });
+    this.sweep = this.late(async () => {
+      const { Sweep } = await import("./sweep");
+      return () => this.sweeping(Sweep, extension);
+    });
     this.readout = new Readout(client, view, this.state, unit, this.transportActions(), {
       progress: () => this.progress,
       newest: () => this.newest(),
-      sweeping: () => this.sweep.running,
+      sweeping: () => this.sweep.part?.running ?? false,
       overtaken: () => this.trained.sentence(),
       written: () => this.showLearningRate(),
       polled: (testing) => this.curves.main?.note(testing ? "Testing…" : ""),
@@ -163,7 +161,7 @@ export class Page implements RoomPage {
     this.element = h("main", { id: "main", tabindex: -1, class: !view.stage && "plain", "data-tab": "live" }, ...this.contents());
     this.tour = new Tour(extension.tour ?? commonSteps("The agent"), this.element);
     client.onEvent((event) => this.take(event));
-    client.onSweep((state) => this.sweep.take(state));
+    client.onSweep((state) => this.sweep.part?.take(state));
     starts.pace.keep();
     untilClosed(effect(() => this.drawCurves(), paced(DRAW_MS)));
     this.takeDrops();
@@ -269,7 +267,7 @@ export class Page implements RoomPage {
 
   /** Sections of the tabs. With `trained`, the room has a trained agent. */
   private sections(trained: boolean): Section[] {
-    const { view, curves, knobs, share } = this;
+    const { view, curves, knobs, share, tensors, sweep, explained } = this;
     const section = (tab: Section["tab"], name: string, heading: string, ...parts: Node[]): Section => ({
       tab,
       name,
@@ -279,19 +277,41 @@ export class Page implements RoomPage {
     return [
       ...(view.sections ?? []),
       section("explore", "metrics", "Training metrics", curves.small, this.breakdown.element),
-      section("explore", "network", "Network", ...(view.network ?? []), this.tensors.element),
+      { ...section("explore", "network", "Network", ...(view.network ?? []), tensors.element), shown: () => tensors.show() },
       section("compare", "runs", "Runs", curves.compare, this.runs.element),
-      section("compare", "sweep", "Sweep", this.sweep.element),
+      { ...section("compare", "sweep", "Sweep", sweep.element), shown: () => sweep.show() },
       ...(trained
         ? [{ ...section("compare", "trained", "Trained agent", this.trained.element), offered: () => this.trained.state === "here" }]
         : []),
       { ...section("settings", "live-knobs", "During training", this.forks.element, knobs.live), offered: () => knobs.hasLive },
       section("settings", "knobs", "New run", knobs.fixed),
       section("settings", "device", "Device", this.device.element),
-      section("explain", "explanation", "Explanation", this.explained),
+      { ...section("explain", "explanation", "Explanation", explained.element), shown: () => explained.show() },
       section("share", "save", "Save and share", share.files),
       { ...section("share", "run", "Terminal and Python", share.commands), shown: () => void share.showCommands() },
     ];
+  }
+
+  /** A part that is loaded when its section is first shown. */
+  private late<Part extends { readonly element: HTMLElement }>(load: () => Promise<() => Part>): Late<Part> {
+    return new Late(load, (error) =>
+      this.around.notices.show("error", `This part could not be loaded: ${textOf(error)}`, "Open it again."),
+    );
+  }
+
+  /** Makes the sweep of the current run. */
+  private sweeping(Part: typeof Sweep, { budgets, comparable }: RoomExtension): Sweep {
+    const { client, starts, announcer, present } = this;
+    const actions = {
+      start: (spec: SweepSpec) => client.sweep(spec),
+      end: () => client.endSweep(),
+      use: (knob: string, value: Value) => starts.useValue(knob, value),
+      say: (words: string) => announcer.say(words, "sweep"),
+    };
+    const sweep = new Part(client.room, actions, { budgets, comparable });
+    if (this.varied) sweep.begin(...this.varied);
+    if (present?.solved) sweep.solvedAfter(present.solved.counts[0] ?? 0);
+    return sweep;
   }
 
   private transportActions(): ConstructorParameters<typeof Readout>[4] {
@@ -402,7 +422,7 @@ export class Page implements RoomPage {
         this.marked(event);
         break;
       case "solved":
-        this.sweep.solvedAfter(event.progress.counts[0] ?? 0);
+        this.sweep.part?.solvedAfter(event.progress.counts[0] ?? 0);
         announcer.say(this.readout.result());
         this.curves.main?.celebrate();
         break;
@@ -439,7 +459,7 @@ export class Page implements RoomPage {
     this.breakdown.clear();
     for (const row of event.history) this.breakdown.push(this.shares(row));
     this.device.show(undefined);
-    this.tensors.begin();
+    this.tensors.part?.begin();
     if (another) this.suit();
     starts.address.follow();
     this.forks.show(event.marks, client.keptBefore);
@@ -450,10 +470,9 @@ export class Page implements RoomPage {
     starts.pace.keep();
     const charts = view.charts?.() ?? {};
     this.curves.suit(client.variant, charts);
-    this.sweep.begin(
-      { config, variant: client.variant, knobs: client.knobs, values: knobs },
-      Object.values(charts).find(({ span }) => span)?.span,
-    );
+    const span = Object.values(charts).find(({ span }) => span)?.span;
+    this.varied = [{ config, variant: client.variant, knobs: client.knobs, values: knobs }, span];
+    this.sweep.part?.begin(...this.varied);
     this.trained.begin();
     this.ghost.begin(present);
     if (another) this.explain();
@@ -505,8 +524,8 @@ export class Page implements RoomPage {
   private explain(): void {
     const { variant } = this.client;
     this.readout.suit(variant);
-    const explanations = this.view.explanations?.() ?? [{ heading: variant.name, words: variant.summary }];
-    this.explained.replaceChildren(...explanations.map(explanation));
+    const summary = [{ heading: variant.name, words: variant.summary }];
+    this.explained.suit(async () => (await this.view.explanations?.()) ?? summary);
   }
 
   private drawCurves(): void {
@@ -547,11 +566,6 @@ export class Page implements RoomPage {
       "Training continues. Keep the tab visible to train without interruption.",
     );
   }
-}
-
-function explanation({ heading, words, equation, summary = "The equation" }: Explanation): HTMLElement {
-  const details = equation && h("details", h("summary", summary), markup(equation));
-  return h("article", h("h3", heading), h("p", words), details);
 }
 
 /** True if the run that has begun continues a kept run. */

@@ -61,7 +61,7 @@ export interface View {
   status?(present: History): string;
   /** Status for a screen reader, if it differs from `status`. If the result is undefined, the page uses its own sentence. */
   spoken?(present: History): string | undefined;
-  explanations?(): Explanation[];
+  explanations?(): Promise<Explanation[]>;
   /** Chart texts for the current variant. */
   charts?(): Record<string, ChartWords>;
   /** Growth of the first counter per second at real-time speed, if the room's simulations have such a speed. */

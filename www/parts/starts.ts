@@ -14,7 +14,7 @@ import { pageLife } from "./life";
 import { Pace } from "./pace";
 import type { PageContext, View } from "./room";
 import { NEW_RUN, Succession } from "./succession";
-import { VARIANT } from "./sweep-form";
+import { VARIANT } from "./sweep-knob";
 import { Switcher } from "./switcher";
 
 export interface StartSources {

@@ -5,6 +5,7 @@ import { copyField } from "./dialog";
 import { form, h, id, labelled, select } from "./dom";
 import { capital, exact, short } from "./format";
 import { quoted } from "./shell";
+import { VARIANT } from "./sweep-knob";
 
 /** Budgets that the form offers by default, in units of the first counter. */
 const BUDGETS = [1_000, 10_000, 100_000, 1_000_000];
@@ -14,8 +15,6 @@ const FACTOR = 5;
  * The suggested range of any other knob extends to both sides of the current value by this share of the distance between the knob's limits.
  */
 const PART = 0.2;
-/** Name of the knob with which the form compares variants. No variant declares a knob of this name. */
-export const VARIANT = "variant";
 
 /** Options of a room's form. `budgets` are in units of the first counter. `comparable` decides whether a sweep may compare two variants. */
 export type Choices = { budgets?: number[] | undefined; comparable?: ((a: Variant, b: Variant) => boolean) | undefined };

@@ -65,9 +65,10 @@ export class BackgammonView implements View {
     return text.title;
   }
 
-  explanations(): Explanation[] {
+  async explanations(): Promise<Explanation[]> {
+    const { explanations } = await import("./explanations");
     const { id, summary } = this.page.client.variant;
-    return text.explanations(id, summary);
+    return explanations(id, summary);
   }
 
   status(present: History): string {

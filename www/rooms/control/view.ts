@@ -127,8 +127,9 @@ export class ControlView implements View {
     return this.world.title;
   }
 
-  explanations(): Explanation[] {
-    return text.explanations(this.world, this.environment);
+  async explanations(): Promise<Explanation[]> {
+    const { explanations } = await import("./explanations");
+    return explanations(this.world, this.environment);
   }
 
   charts(): Record<string, ChartWords> {

@@ -89,9 +89,10 @@ export class CubeView implements View {
     return text.title(this.puzzle);
   }
 
-  explanations(): Explanation[] {
+  async explanations(): Promise<Explanation[]> {
+    const { explanations } = await import("./explanations");
     const { id, summary } = this.page.client.variant;
-    return text.explanations(id, summary, this.puzzle);
+    return explanations(id, summary, this.puzzle);
   }
 
   charts(): Record<string, ChartWords> {

@@ -100,8 +100,9 @@ export class LogicView implements View {
     return text.title(experimentOf(this.client));
   }
 
-  explanations(): Explanation[] {
-    return text.explanations(experimentOf(this.client));
+  async explanations(): Promise<Explanation[]> {
+    const { explanations } = await import("./explanations");
+    return explanations(experimentOf(this.client));
   }
 
   status(present: History): string {

@@ -59,8 +59,8 @@ export class WordsView implements View {
     return text.title;
   }
 
-  explanations(): Explanation[] {
-    return text.explanations;
+  async explanations(): Promise<Explanation[]> {
+    return (await import("./explanations")).explanations;
   }
 
   status(present: History): string {

@@ -1,7 +1,6 @@
 // Acrobot: two links with a motor between them. The training environments are drawn as a fan from one pivot and as a grid. The stage shows
 // a single environment.
 
-import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import { pen, stroke } from "../../../parts/canvas";
 import { Fan, type Rods } from "./fan";
@@ -88,22 +87,6 @@ export const acrobot: World = {
   returns: "here, −1 for each step until the tip is above the line, so −500 is an attempt that never reached it",
   returnsShort: "minus the steps to the line; circles: tests",
   invite: "The agent acts. Take the controls and reach the line first.",
-  explanation: {
-    heading: "What am I seeing?",
-    words:
-      "On the left all acrobots hang from one bar; on the right each is drawn alone. An acrobot has two links of equal length and one " +
-      "motor between them. Five times in a simulated second the network turns the motor one way, the other way, or leaves it idle. Each " +
-      "step costs 1 until the tip is one link above the bar. Like a child on a swing, the acrobot has to bend in time with its swinging.",
-    summary: "The goal and the physics",
-    equation:
-      equation(
-        "the goal: minus the cosine of theta 1, minus the cosine of theta 1 plus theta 2, is greater than 1",
-        "− cos θ_1 − cos (θ_1 + θ_2) > 1",
-      ) +
-      "<p>Each link is 1 m long and weighs 1 kg, with its mass in the middle. The torque is −1, 0 or 1 N·m. A step of 0.2 s is one " +
-      "fourth-order Runge–Kutta step. As in Sutton, <cite>Generalization in reinforcement learning: successful examples using sparse " +
-      "coarse coding</cite> (1996), with the equations of Sutton and Barto's book, and Gymnasium's Acrobot-v1.</p>",
-  },
   controls: { left: 0, right: 2, rest: 1 },
   hues: ["minus", "hair", "plus"],
   turns: [0, 1],

@@ -92,12 +92,6 @@ export function any(environment: Environment): World {
     returnsShort: "rewards of an episode; circles: tests",
     invite: "The agent acts. Take the controls with the arrow keys.",
     inviteTouch: "The agent acts. Take the controls.",
-    explanation: {
-      heading: "What am I seeing?",
-      words:
-        `Each line is one environment. Its points from left to right are the numbers that the network sees: ` +
-        `${environment.observation.join(", ")}.`,
-    },
     controls: last > 0 ? { left: 0, right: last, ...(last > 1 ? { rest: 1 } : {}) } : {},
     hues: [],
     turns: [],

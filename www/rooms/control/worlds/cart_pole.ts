@@ -1,6 +1,5 @@
 // CartPole: the training environments as rows of poles, and the stage, on which the visitor can drag the cart and the pole's tip.
 
-import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
 import { font, pen, segment, stroke, strokes } from "../../../parts/canvas";
@@ -278,24 +277,6 @@ export const cartPole: World = {
   returnsShort: "steps upright; circles: tests",
   invite: "Drag the cart or the pole, or use the arrow keys. Training continues.",
   inviteTouch: "Drag the cart or the pole. Training continues.",
-  explanation: {
-    heading: "What am I seeing?",
-    words:
-      "Each stick is a pole on a cart; one network steers them all. Fifty times a second it pushes each cart left or right with the " +
-      "same force. An episode ends when the pole leans more than 12 degrees, when the cart leaves its track, or after 500 steps (ten " +
-      "seconds). At first the pushes are random and the poles fall at once. The only feedback is a reward of 1 for each step upright. " +
-      "Experience from every pole trains the same network.",
-    summary: "The physics",
-    equation:
-      equation(
-        "angular acceleration of the pole",
-        "ddot θ = frac{g ~ sin θ − cos θ ~ frac{F + m_p ℓ dot θ^2 sin θ}{m_c + m_p}}{ℓ (frac 4 3 − frac{m_p cos^2 θ}{m_c + m_p})}",
-      ) +
-      equation("acceleration of the cart", "ddot x = frac{F + m_p ℓ (dot θ^2 sin θ − ddot θ ~ cos θ)}{m_c + m_p}") +
-      "<p>The force <i>F</i> is 10 N to the left or right. The cart weighs 1 kg, the pole 0.1 kg; its half-length ℓ is 0.5 m. A step " +
-      "lasts 0.02 s. As in Barto, Sutton and Anderson, <cite>Neuronlike adaptive elements that can solve difficult learning control " +
-      "problems</cite> (1983), and Gymnasium's CartPole-v1.</p>",
-  },
   controls: { left: 0, right: 1 },
   hues: ["minus", "plus"],
   turns: [],

@@ -1,7 +1,6 @@
 // LunarLander: the training environments as landers with short trails, in one swarm over each pad, and the stage, whose lander has its own
 // ground.
 
-import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import { fill, pen, segment, stroke } from "../../../parts/canvas";
 import type { Player } from "../player";
@@ -292,23 +291,6 @@ export const lunarLander: World = {
     "coming to rest or −100 for a crash",
   returnsShort: "landing points; circles: tests",
   invite: "The agent flies it. Take the controls: left, right, and up for the main engine.",
-  explanation: {
-    heading: "What am I seeing?",
-    words:
-      "Each small craft is a lander in training, drawn with a faint trail over one of a few equal pads. A cross marks a crash, a ring a " +
-      "landing. Fifty times a second the network fires the left, main or right engine, or none. At first most landers tumble. Then they " +
-      "learn to hover, because a crash costs more than fuel. Only later do they learn to land. Each lander has its own hills around the " +
-      "pad; they are drawn for the single lander only.",
-    summary: "The reward",
-    equation:
-      equation(
-        "the potential is minus 100 times the distance to the pad, minus 100 times the speed, minus 100 times the angle, plus 10 for " +
-          "each leg on the ground",
-        "Φ = − 100 (x^2 + y^2)^½ − 100 ({v^2}_x + {v^2}_y)^½ − 100 {|θ|} + 10 {l + r}",
-      ) +
-      "<p>The reward of a step is the increase of Φ, minus 0.3 for the main engine or 0.03 for a side engine. As in Gymnasium's " +
-      "LunarLander-v3.</p>",
-  },
   controls: { left: 1, right: 3, up: 2, rest: 0 },
   hues: ["hair", "minus", "thrust", "plus"],
   turns: [],

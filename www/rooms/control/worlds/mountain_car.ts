@@ -1,7 +1,6 @@
 // MountainCar, with a throttle of three positions or a continuous one. All training environments are cars on one hill; the stage shows a
 // single car.
 
-import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
 import { fill, font, pen, segment, stroke, strokes } from "../../../parts/canvas";
@@ -217,10 +216,6 @@ const large = (flag: number, throttle: (action: number) => number): LargePainter
   },
 });
 
-const physics = (throttle: string, power: string, about: string): string =>
-  equation("the speed grows by the throttle and shrinks or grows with the slope", `v_{t + 1} = v_t + ${power} ~ a − 0.0025 ~ cos 3 x_t`) +
-  `<p>${throttle} Speed is limited to ±0.07 per step, and the left end of the road stops the car. ${about}</p>`;
-const SOURCE = "As in Moore, <cite>Efficient memory-based learning for robot control</cite> (1990), and Gymnasium's";
 const LEGEND: World["legend"] = ["little energy", "half the energy", "most of it", "enough for the flag"];
 
 export const mountainCar: World = {
@@ -233,16 +228,6 @@ export const mountainCar: World = {
   returns: "here, −1 for each step until the flag, so −200 is a car that never arrived",
   returnsShort: "minus the steps to the flag; circles: tests",
   invite: "The agent drives. Take the controls and reach the flag first.",
-  explanation: {
-    heading: "What am I seeing?",
-    words:
-      "Each stroke is a car in the same valley, drawn in lanes; the band below the road shows their density. A car drives back, coasts, " +
-      "or drives forward, and its motor is weaker than the slope. Each step costs 1 until the flag is reached; 200 steps end the " +
-      "episode. The task is hard because at first hardly any car reaches the flag, so good and bad actions get the same reward. Colour " +
-      "shows the car's energy relative to the energy that the flag requires.",
-    summary: "The physics",
-    equation: physics("The throttle a is −1, 0 or 1.", "0.001", `${SOURCE} MountainCar-v0.`),
-  },
   controls: { left: 0, right: 2, rest: 1 },
   hues: ["minus", "hair", "plus"],
   turns: [],
@@ -257,16 +242,6 @@ export const mountainCarContinuous: World = {
   lead: (environments) => `${environments} cars share one network. They must swing up to the flag with little throttle.`,
   returns: "here, 100 for the flag, minus a tenth of the throttle squared at each step",
   returnsShort: "100 minus the throttle used; circles: tests",
-  explanation: {
-    heading: "What am I seeing?",
-    words:
-      "Each stroke is a car in the same valley, drawn in lanes; the band below the road shows their density. The throttle is a number " +
-      "from −1 to 1. The flag is worth 100, and each step costs a tenth of the throttle squared; 999 steps end the episode. Before a car " +
-      "reaches the flag by chance, the network learns only that throttle costs, and may stop using it. Colour shows the car's energy " +
-      "relative to the energy that the flag requires.",
-    summary: "The physics",
-    equation: physics("The throttle a is a number from −1 to 1.", "0.0015", `${SOURCE} MountainCarContinuous-v0.`),
-  },
   controls: {},
   hues: [],
   environments: () => new Hill(0.45),

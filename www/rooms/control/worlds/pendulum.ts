@@ -1,7 +1,6 @@
 // Pendulum: the training environments as a fan of all rods from one pivot and as a grid of single rods, and the stage with a single
 // pendulum.
 
-import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import { pen, stroke } from "../../../parts/canvas";
 import { Fan, type Rods } from "./fan";
@@ -79,23 +78,6 @@ export const pendulum: World = {
   returns: "here, minus the cost of the angle, the speed and the torque over 200 steps; a rod that only hangs gets about −1,200",
   returnsShort: "minus the cost; circles: tests",
   invite: "The agent acts. Take the controls and hold the rod upright.",
-  explanation: {
-    heading: "What am I seeing?",
-    words:
-      "On the left all rods share one pivot; on the right each is drawn alone. Twenty times a second the network sets a torque from −2 " +
-      "to 2 N·m. This is too little to lift a hanging rod, so it has to swing first and brake in time. Each step costs by the angle from " +
-      "upright, the speed and the torque. An episode has 200 steps and begins anywhere on the circle. At first the fan is full; as the " +
-      "network learns, it folds into one line.",
-    summary: "The physics",
-    equation:
-      equation("angular acceleration of the rod", "ddot θ = frac{3 g}{2 ℓ} sin θ + frac 3 {m ℓ^2} u") +
-      equation(
-        "the reward is minus the sum of the squared angle, 0.1 times the squared speed and 0.001 times the squared torque",
-        "r = − {θ^2 + 0.1 ~ dot θ^2 + 0.001 ~ u^2}",
-      ) +
-      "<p>The rod is ℓ = 1 m long and weighs 1 kg, <i>g</i> is 10 m/s², a step lasts 0.05 s, and the speed is limited to 8 rad/s. As " +
-      "in Gymnasium's Pendulum-v1.</p>",
-  },
   controls: {},
   hues: [],
   turns: [0],

@@ -2,7 +2,6 @@
 // environments.
 
 import type { Body, Touch } from "../protocol";
-import type { Explanation } from "../../../parts/room";
 import { segment } from "../../../parts/canvas";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
@@ -77,7 +76,6 @@ export interface World {
   invite: string;
   /** Invitation on a touch screen. If it is missing, `invite` is shown. */
   inviteTouch?: string;
-  explanation: Explanation;
   controls: Controls;
   /** Colours of the actions, if actions are choices. */
   hues: Colour[];
