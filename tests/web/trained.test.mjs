@@ -14,6 +14,8 @@ const here = house();
 const CUBE = "#/cube?hidden=32-16&walk=14&v=2";
 const BACKGAMMON = "#/backgammon?games=32&hidden=16&v=2";
 const SCRAMBLED = "R U F R U F R";
+/** Time in which a match is stored after an action. */
+const STORED_MS = 2000;
 
 const declared = Object.fromEntries(await own("trained"));
 
@@ -94,6 +96,37 @@ test("the trained agent plays a match, and undo returns to the previous match", 
   await opponent("Random");
   await page.locator(".notices").getByRole("button", { name: "Undo" }).click();
   await opponent("The trained agent");
+  await leave(page);
+});
+
+test("a match against the trained agent continues after a reload, and a message says so", async () => {
+  const page = await visit(here, { at: BACKGAMMON, trained: await short("backgammon", BACKGAMMON) });
+  await lab(page, "backgammon");
+  await arrived(page);
+  const session = () => page.evaluate(() => hothouse.ask({ ask: "session" }, "trained"));
+  await page.getByRole("button", { name: "Play the agent", exact: true }).click();
+  await page.getByRole("button", { name: "New match" }).click();
+  await page.getByLabel("Against").selectOption({ label: "trained agent" });
+  await page.locator(".setup").getByLabel("Look-ahead").selectOption("0");
+  await page.getByRole("button", { name: "Start match" }).click();
+  await reads(page, ".table .seat.theirs", /^The trained agent/);
+  await page.locator(".table-actions").getByRole("button", { name: "Roll", exact: true }).click();
+  await until(page, () => !document.querySelector(".table-status").textContent.startsWith("Roll to begin"));
+  // The match is stored within a moment of the last action; while it is the visitor's turn, nothing changes.
+  await until(page, async () => (await hothouse.ask({ ask: "session" }, "trained")).turn === 0);
+  await page.waitForTimeout(STORED_MS);
+  const before = await session();
+  await page.reload();
+  await lab(page, "backgammon");
+  await page.getByText("Your match against the trained agent continues").waitFor();
+  await reads(page, ".table .seat.theirs", /^The trained agent/);
+  const { xgid, setup, dice, moves } = await session();
+  assert.deepEqual({ xgid, setup, dice, moves }, { xgid: before.xgid, setup: before.setup, dice: before.dice, moves: before.moves });
+  // Without the stored match, another one begins, and a message says so.
+  await page.evaluate(() => indexedDB.deleteDatabase("hothouse-trained"));
+  await page.reload();
+  await lab(page, "backgammon");
+  await page.getByText("Your match against the trained agent could not be restored").waitFor();
   await leave(page);
 });
 

@@ -9,7 +9,7 @@ export class TrainedChoice {
   private readonly choice: Choice<Answerer>;
   /** The visitor's choice; undefined before a choice. */
   private chosen: Answerer | undefined;
-  private agent: TrainedAgent = { state: "none", overtaken: false };
+  private agent: Pick<TrainedAgent, "state" | "overtaken"> = { state: "none", overtaken: false };
 
   /** `does` begins the titles of both options, `word` names the trained one. `changed` is called after a choice of the visitor. */
   constructor(legend: string, does: string, word: string, changed: () => void = () => {}) {
@@ -42,7 +42,7 @@ export class TrainedChoice {
   }
 
   /** Offers the choice. While the trained agent is expected, the choice is invisible and keeps its place. */
-  set({ state, overtaken }: TrainedAgent): void {
+  set({ state, overtaken }: Pick<TrainedAgent, "state" | "overtaken">): void {
     this.agent = { state, overtaken };
     this.element.hidden = state === "none";
     this.element.style.visibility = state === "here" ? "" : "hidden";

@@ -2,7 +2,8 @@
 // never trains. If the checkpoint is missing or does not fit the run, the room works without it.
 
 import type { Client } from "../run/client";
-import type { Config, Digest, Progress, Row, Value } from "../run/protocol";
+import { dropInteractions, interactionsKey, keepInteractions, loadInteractions } from "../run/interactions";
+import type { Config, Digest, Progress, Row, Shared, Value } from "../run/protocol";
 import type { Announcer } from "./announce";
 import { copyField } from "./dialog";
 import { h } from "./dom";
@@ -31,6 +32,12 @@ export interface TrainedAgent {
   readonly state: "none" | "expected" | "here";
   /** True if a test of the visitor's agent exceeded the trained agent's level. */
   readonly overtaken: boolean;
+  /** Interactions of this tab with the agent before the page was loaded: `continued`, or `lost` if they could not be restored. */
+  readonly earlier: "none" | "continued" | "lost";
+  /** Stores the agent's interactions, such as a match, so that a reload continues them. */
+  keep(): void;
+  /** Drops the stored interactions. */
+  release(): void;
 }
 
 export interface TrainedSources {
@@ -62,6 +69,9 @@ export class Trained implements TrainedAgent {
   /** Number of requests to load or drop the agent. An answer to an older request is ignored. */
   private requests = 0;
   private wasOvertaken = false;
+  earlier: TrainedAgent["earlier"] = "none";
+  /** True while the interactions are stored, and true if they have changed since. */
+  private readonly keeping = { now: false, again: false };
   private readonly life = pageLife();
 
   constructor(
@@ -84,7 +94,7 @@ export class Trained implements TrainedAgent {
     const { checkpoint, words } = this;
     if (!this.here || !checkpoint || !words) return undefined;
     const { level, metadata } = checkpoint;
-    return { column: words.column, value: level, label: `Trained for ${duration(metadata.progress.train_s)}: ${words.level(level)}` };
+    return { column: words.column, value: level, label: `trained for ${duration(metadata.progress.train_s)}` };
   }
 
   /** A sentence for the status when the visitor's agent has overtaken the trained agent; otherwise empty. */
@@ -147,7 +157,7 @@ export class Trained implements TrainedAgent {
       client.dropTrained();
       return this.arrived(false);
     }
-    client.loadTrained(checkpoint.bytes).then(
+    this.load(checkpoint).then(
       ({ command }) => {
         if (request !== this.requests || this.life.aborted) return;
         this.describe(checkpoint, command);
@@ -155,6 +165,47 @@ export class Trained implements TrainedAgent {
       },
       () => {}, // this program cannot read the checkpoint
     );
+  }
+
+  /** Loads the agent with the stored interactions of this tab, or else without interactions. */
+  private async load({ bytes, metadata }: Checkpoint): Promise<Shared> {
+    const { client } = this;
+    const { id } = client.room;
+    if (interactionsKey(id) !== null) {
+      try {
+        const kept = await loadInteractions(id, digestOf(metadata));
+        if (kept) {
+          const shared = await client.loadTrained(kept);
+          this.earlier = "continued";
+          return shared;
+        }
+      } catch {
+        // an unreadable save counts as lost
+      }
+      this.earlier = "lost";
+    }
+    return client.loadTrained(bytes);
+  }
+
+  keep(): void {
+    const { keeping, checkpoint, client } = this;
+    if (!this.here || !checkpoint) return;
+    keeping.again = keeping.now;
+    if (keeping.now) return;
+    keeping.now = true;
+    client
+      .saveTrained()
+      .then((bytes) => keepInteractions(client.room.id, bytes, digestOf(checkpoint.metadata)))
+      .catch(() => {}) // without storage, a reload begins anew
+      .finally(() => {
+        keeping.now = false;
+        if (keeping.again) this.keep();
+      });
+  }
+
+  release(): void {
+    this.keeping.again = false;
+    dropInteractions(this.client.room.id).catch(() => {});
   }
 
   private arrived(here: boolean): void {
@@ -185,6 +236,8 @@ export class Trained implements TrainedAgent {
     );
   }
 }
+
+const digestOf = ({ digest }: Metadata): string => digest?.weights ?? "";
 
 const duration = (s: number): string => (s < 90 ? seconds(s) : `${Math.round(s / 60)} minutes`);
 

@@ -248,6 +248,11 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.line.question((id) => ({ kind: "load_trained", id, bytes }));
   }
 
+  /** Saves the trained run with the room's interactions, such as a match. `loadTrained` continues them. */
+  saveTrained(): Promise<Uint8Array> {
+    return this.line.question((id) => ({ kind: "save_trained", id }));
+  }
+
   dropTrained(): void {
     this.line.send({ kind: "drop_trained" });
   }

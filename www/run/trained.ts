@@ -1,12 +1,13 @@
 // The trained run beside the run of the page: a checkpoint whose agent only answers questions. It never trains.
 
-import type { Event, Shared } from "./protocol";
+import type { Command, Event, Shared } from "./protocol";
 
 /** The part of a run in wasm that answers questions. A restored run is paused, and a paused run advances searches only. */
 export interface Answering {
   ask(question: { ask: string }): unknown;
   advance(nowS: number): boolean;
   events(): Event[] | undefined;
+  command(command: Command): void;
   shared(): Shared;
   free(): void;
 }
@@ -49,13 +50,31 @@ export class TrainedRun {
     return this.run.ask(question);
   }
 
+  /** Saves the run with the room's interactions, such as a match. */
+  save(): Uint8Array {
+    const { run } = this;
+    if (!run) throw MISSING;
+    run.command({ kind: "save" });
+    const events = run.events() ?? [];
+    this.pass(events);
+    for (const event of events) {
+      if (event.kind === "saved") return event.bytes as Uint8Array;
+      if (event.kind === "not_saved") throw event;
+    }
+    throw MISSING;
+  }
+
   /** Advances a search by one slice. Returns false if there is nothing to do. */
   advance(nowS: number): boolean {
     const { run } = this;
     if (!run || !this.busy) return false;
     this.busy = run.advance(nowS);
-    const events = run.events()?.filter(({ kind }) => kind === "room") ?? [];
-    if (events.length) this.post(events);
+    this.pass(run.events() ?? []);
     return this.busy;
+  }
+
+  private pass(all: Event[]): void {
+    const events = all.filter(({ kind }) => kind === "room");
+    if (events.length) this.post(events);
   }
 }

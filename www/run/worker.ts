@@ -62,6 +62,8 @@ export type ToWorker =
   | { kind: "question"; id: number; question: { ask: string }; of: Answerer }
   /** Loads a checkpoint as the trained run, which answers questions beside the run of the page. */
   | { kind: "load_trained"; id: number; bytes: Uint8Array }
+  /** Requests a save of the trained run. */
+  | { kind: "save_trained"; id: number }
   | { kind: "drop_trained" }
   | { kind: "autosave" }
   | { kind: "beat" }
@@ -434,6 +436,7 @@ function answer(question: Extract<ToWorker, { id: number }>): void {
   try {
     if (question.kind === "question") reply((question.of === "trained" ? trained : run).ask(question.question));
     else if (question.kind === "load_trained") reply(trained.load(wasm.Run.restore(question.bytes)));
+    else if (question.kind === "save_trained") reply(trained.save());
     else if (question.kind === "operations") reply(run.operations(question.look));
     else if (question.kind === "room_of") reply(wasm.room_of(question.bytes));
     else if (question.kind === "has_room") reply(wasm.has_room(question.name, question.bytes));

@@ -30,12 +30,24 @@ const DICE_MS = 450;
 /** Pause after a double or its answer. */
 const SAID_MS = 900;
 
+/** Messages about matches. `back` returns to the earlier match. */
+export interface MatchNotices {
+  /** Another match has replaced a person's match. */
+  replaced(back: () => void): void;
+  /** The match against the trained agent before the reload continues. */
+  continued(): void;
+  /** The match against the trained agent before the reload waits, because the visitor has begun another one. */
+  waiting(back: () => void): void;
+  /** The match against the trained agent before the reload could not be restored. */
+  lost(): void;
+}
+
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export class SessionPane {
   readonly table: Table;
   readonly considered: Considered;
-  readonly setup = new SetupForm(() => this.newMatch());
+  readonly setup = new SetupForm(() => this.wishMatch());
   readonly review: ReviewPane;
   private session: Session | undefined;
   private mode: Mode = recall("backgammon") === "play" ? "play" : "watch";
@@ -45,6 +57,11 @@ export class SessionPane {
   private playedIn: Answerer = "own";
   /** True if the present match began without the visitor's request. */
   private automatic = false;
+  /** True after an action of the visitor. */
+  private acted = false;
+  private agent: TrainedAgent | undefined;
+  /** True once the match before the reload was considered. */
+  private returned = false;
   private readonly run: MatchRun;
   /** Number of pending requests to the worker, except engine turns. */
   private asking = 0;
@@ -58,8 +75,7 @@ export class SessionPane {
     client: Backgammon,
     private readonly announcer: Announcer,
     analyse: (id: string, dice: Roll | null) => void,
-    /** Called when another match replaces a person's match. `undo` restores the person's match. */
-    private readonly replaced: (undo: () => void) => void,
+    private readonly notices: MatchNotices,
   ) {
     const pane = this;
     this.run = {
@@ -70,7 +86,7 @@ export class SessionPane {
     };
     this.considered = new Considered(this.run);
     const board = new Board("Board, seen from your side", {
-      step: (from, to) => void this.act({ kind: "step", from, to }),
+      step: (from, to) => void this.wish({ kind: "step", from, to }),
       refuse: (words) => this.table.refuse(words),
     });
     this.review = new ReviewPane(this.run, board, {
@@ -80,8 +96,8 @@ export class SessionPane {
       transcript: () => this.run.ask({ ask: "transcript" }),
     });
     const callbacks = {
-      act: (act: Act) => this.act(act),
-      newMatch: () => this.newMatch(),
+      act: (act: Act) => this.wish(act),
+      newMatch: () => this.wishMatch(),
       hint: () => this.hint(),
       pause: () => this.table.actions.pause((this.paused = !this.paused)),
       choose: (mode: Mode) => this.choose(mode),
@@ -108,14 +124,29 @@ export class SessionPane {
 
   /** Offers the trained agent as an opponent, or withdraws it. */
   setTrained(agent: TrainedAgent): void {
+    this.agent = agent;
     this.setup.opponent.offerTrained(agent);
     if (agent.state !== "here" && this.playedIn === "trained") {
       this.playedIn = "own";
       void this.begin();
     }
+    if (agent.state === "here" && this.earlierMatch(agent)) return;
     // A match that began by itself before the agent arrived begins again with the agent.
     const fresh = this.automatic && this.mode === "play" && this.session?.moves.length === 0 && !this.session.dice;
     if (fresh && this.setup.opponent.run === "trained" && this.playedIn === "own") void this.newMatch();
+  }
+
+  /** Returns to the match against the trained agent before the reload. Returns false if there is none. */
+  private earlierMatch(agent: TrainedAgent): boolean {
+    if (this.returned || agent.earlier === "none") return false;
+    this.returned = true;
+    if (agent.earlier === "lost") this.notices.lost();
+    else if (this.acted) this.notices.waiting(() => void this.returnTo("trained"));
+    else {
+      this.automatic = false;
+      void this.returnTo("trained").then(() => this.life.aborted || this.notices.continued());
+    }
+    return agent.earlier === "continued";
   }
 
   // ---- actions
@@ -124,7 +155,19 @@ export class SessionPane {
     this.mode = mode;
     this.table.actions.pause((this.paused = false));
     remember("backgammon", mode);
-    void this.newMatch();
+    void this.wishMatch();
+  }
+
+  /** Makes an action of the visitor. */
+  private wish(act: Act): Promise<void> {
+    this.acted = true;
+    return this.act(act);
+  }
+
+  /** Begins a match that the visitor has chosen. */
+  private wishMatch(): Promise<void> {
+    this.acted = true;
+    return this.newMatch();
   }
 
   private async newMatch(): Promise<void> {
@@ -136,7 +179,8 @@ export class SessionPane {
     const begun = this.session !== before;
     if (!begun) this.playedIn = from;
     const played = before && isPlayed(before) && (before.moves.length > 0 || before.dice) && !before.ending?.match_over;
-    if (played && begun) this.replaced(() => void (this.playedIn === from ? this.goBack() : this.returnTo(from)));
+    if (begun && from === "trained" && this.playedIn === "own") this.agent?.release();
+    if (played && begun) this.notices.replaced(() => void (this.playedIn === from ? this.goBack() : this.returnTo(from)));
     this.table.judge("");
     if (before && !this.life.aborted) this.table.board.element.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
     if (this.mode === "play") this.considered.begin();
@@ -181,6 +225,7 @@ export class SessionPane {
     this.shown.take();
     this.session = this.named(session);
     this.table.show(this.session);
+    if (this.playedIn === "trained") this.agent?.keep();
   }
 
   /** Returns a session with the name of the trained agent, which its own run calls `agent`. */

@@ -12,7 +12,7 @@ import { textOf } from "../../run/notice";
 import { AnalysisPane } from "./analysis";
 import type { Backgammon } from "./client";
 import type { Frozen, RoomEvent } from "./protocol";
-import { SessionPane } from "./session";
+import { SessionPane, type MatchNotices } from "./session";
 import * as text from "./text";
 
 /** Position id in the page's address; null once it has been opened. */
@@ -41,12 +41,7 @@ export class BackgammonView implements View {
   constructor(private readonly page: RoomPage<Backgammon>) {
     const { client, announcer } = page;
     this.analysis = new AnalysisPane(client, announcer);
-    this.session = new SessionPane(
-      client,
-      announcer,
-      (id, dice) => this.analysis.show(id, dice),
-      (undo) => page.around.notices.offerUndo("New match started", undo, "Previous match saved"),
-    );
+    this.session = new SessionPane(client, announcer, (id, dice) => this.analysis.show(id, dice), matchNotices(page.around.notices));
     this.stage = this.session.table.element;
     this.beside = [this.session.considered.element, this.session.review.element];
     this.sections = [{ tab: "explore", name: "analysis", heading: "Analyse a position", element: this.analysis.element }];
@@ -121,6 +116,13 @@ export class BackgammonView implements View {
     for (const field of [this.session.setup.opponent, this.analysis.form.who]) field.offer(this.frozen);
   }
 }
+
+const matchNotices = (notices: RoomPage["around"]["notices"]): MatchNotices => ({
+  replaced: (back) => notices.offerUndo("New match started", back, "Previous match saved"),
+  continued: () => notices.show("info", "Your match against the trained agent continues", ""),
+  waiting: (back) => notices.show("info", "Your match against the trained agent is saved", "", { label: "Return to it", run: back }),
+  lost: () => notices.show("warning", "Your match against the trained agent could not be restored", "Begin another one with New match"),
+});
 
 const note = ({ progress, minutes }: Frozen): { progress: Frozen["progress"]; words: string } => ({
   progress,

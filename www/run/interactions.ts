@@ -1,0 +1,55 @@
+// Saves of the trained run with its interactions, such as a match, so that a reload of the tab continues them. The tab's session storage
+// contains the key of the save in IndexedDB. If storage is unavailable or full, functions reject, and the caller handles this.
+
+import { within } from "./database";
+
+type Kept = { bytes: Uint8Array; digest: string; savedAtMs: number };
+
+const NAME = "hothouse-trained";
+/** Saves of other tabs that are older than this are deleted. */
+const OLD_MS = 7 * 86_400_000;
+const keyOf = (room: string): string => `${NAME}-${room}`;
+
+/** Key of this tab's save; null if the tab has none. */
+export function interactionsKey(room: string): string | null {
+  try {
+    return sessionStorage.getItem(keyOf(room));
+  } catch {
+    return null; // without session storage, a reload begins anew
+  }
+}
+
+/** Stores a save of the trained agent with the given digest. The tab's first save deletes old ones. */
+export async function keepInteractions(room: string, bytes: Uint8Array, digest: string): Promise<void> {
+  let key = interactionsKey(room);
+  if (!key) {
+    key = `${room}/${Date.now()}-${Math.random().toString(36).slice(2)}`;
+    sessionStorage.setItem(keyOf(room), key);
+    await prune();
+  }
+  const kept: Kept = { bytes, digest, savedAtMs: Date.now() };
+  await within(NAME, "readwrite", (store) => store.put(kept, key), "strict");
+}
+
+/** Returns the tab's save, or undefined if there is none of the agent with this digest. */
+export async function loadInteractions(room: string, digest: string): Promise<Uint8Array | undefined> {
+  const key = interactionsKey(room);
+  const kept = key ? await within(NAME, "readonly", (store) => store.get(key) as IDBRequest<Kept | undefined>) : undefined;
+  return kept?.digest === digest ? kept.bytes : undefined;
+}
+
+export async function dropInteractions(room: string): Promise<void> {
+  const key = interactionsKey(room);
+  if (!key) return;
+  sessionStorage.removeItem(keyOf(room));
+  await within(NAME, "readwrite", (store) => store.delete(key));
+}
+
+async function prune(): Promise<void> {
+  const [keys, all] = await Promise.all([
+    within(NAME, "readonly", (store) => store.getAllKeys()),
+    within(NAME, "readonly", (store) => store.getAll() as IDBRequest<Kept[]>),
+  ]);
+  for (const [k, { savedAtMs }] of all.entries())
+    if (Date.now() - savedAtMs > OLD_MS) await within(NAME, "readwrite", (store) => store.delete(keys[k]!));
+}
