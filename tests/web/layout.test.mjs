@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
-import { event, everywhere, house, lab, until, visit } from "./fixture.mjs";
+import { event, everywhere, house, lab, place, script, until, visit } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -20,6 +20,8 @@ const PHONE = SCREENS[1];
 /** The rest of the page is the same in every tab and checked once. */
 const OPEN_PANEL = ".panels > .panel:not([hidden])";
 const DESKTOP = { width: 1280, height: 720 };
+/** Smallest screen on which the results are beside the picture. */
+const BESIDE = { width: 1024, height: 768 };
 /** Widths of the screens on which axe checks the page after loading. The parts of the page are checked on a phone only. */
 const AXED = [PHONE.width, 1440];
 /** Minimum target size (WCAG 2.5.8). */
@@ -35,6 +37,8 @@ const MOST_SHIFT = 0.02;
 
 /** Runs in the page: finds elements that are clipped, overflow, scroll without a cue, or are too small as targets. */
 function misfits([within, target, narrow]) {
+  /** Width of a select's padding, border and arrow. */
+  const SELECT_PX = 34;
   const root = document.querySelector(within);
   const wide = document.documentElement.clientWidth;
   const unseen = (element) =>
@@ -66,6 +70,12 @@ function misfits([within, target, narrow]) {
       found.push(`${name(element)} is cut: ${element.scrollHeight} in ${element.clientHeight} high`);
     if (text && over.x && /auto|scroll/.test(style.overflowX) && style.scrollbarWidth === "none" && style.backgroundImage === "none")
       found.push(`${name(element)} scrolls without a cue`);
+    if (element.tagName === "SELECT" && element.selectedOptions[0]) {
+      const pen = document.createElement("canvas").getContext("2d");
+      pen.font = style.font;
+      const needed = pen.measureText(element.selectedOptions[0].text).width + SELECT_PX;
+      if (needed > box.width + 1) found.push(`${name(element)} is cut: ${Math.round(needed)} in ${Math.round(box.width)}`);
+    }
     // Label and value of a knob must not overlap.
     const label = element.matches(".knob .now") && element.closest(".knob").querySelector("label")?.getBoundingClientRect();
     if (label && box.left < label.right && label.left < box.right && box.top < label.bottom - 1 && label.top < box.bottom - 1)
@@ -244,7 +254,27 @@ async function lookAtTour(page) {
   }
 }
 
+/** Runs in the page: elements of the results whose content is wider than they are, when each value has the given text. */
+function tooWide(value) {
+  for (const { lastElementChild } of document.querySelectorAll(".returns .value")) lastElementChild.textContent = value;
+  const parts = [...document.querySelectorAll(".returns, .returns .number")];
+  return parts.filter((part) => part.scrollWidth > part.clientWidth + 1).map(({ className }) => className);
+}
+
 for (const room of ROOMS) {
+  test(`${room}: beside the picture the values have space, and the picture stays while the results scroll`, async () => {
+    const page = await entered(room, { viewport: BESIDE });
+    assert.deepEqual(await page.evaluate(tooWide, "100.0%"), []);
+    await page.setViewportSize(DESKTOP);
+    assert.deepEqual(await page.evaluate(tooWide, "100.0%"), []);
+    const scrolled = await page.evaluate(() => {
+      scrollTo({ top: 400, behavior: "instant" });
+      return { y: scrollY, top: document.querySelector(".live-panel").getBoundingClientRect().top };
+    });
+    assert.ok(scrolled.y < 400 || (scrolled.top >= 0 && scrolled.top <= 16), `the picture is at ${scrolled.top} px`);
+    await closed(page);
+  });
+
   test(`${room}: the first screen has the picture, the value, the curve and three knobs, and nothing shifts during training`, async () => {
     const page = await entered(room, { paused: false });
     const top = (selector) => page.evaluate((selector) => document.querySelector(selector).getBoundingClientRect().top, selector);
@@ -255,7 +285,16 @@ for (const room of ROOMS) {
       assert.ok(sum <= MOST_SHIFT, `${viewport.width} px: the layout shifts by ${sum}: ${at.join(" ")}`);
     }
     assert.ok((await top(".returns")) <= 1.5 * PHONE.height, `on a phone the curve is ${await top(".returns")} px down`);
-    assert.ok((await top(".live-panel")) < (await top(".returns")), "on a phone the picture is above the curve");
+    const order = [
+      await top(".live-panel :is(canvas, .sheet)"),
+      await top(".live-panel button.strong:not([hidden])"),
+      await top(".returns"),
+    ];
+    assert.deepEqual(
+      order,
+      order.toSorted((a, b) => a - b),
+      "on a phone the order is picture, main action, curve",
+    );
     await page.setViewportSize(DESKTOP);
     await settled(page);
     const bar = await top(".transport");
@@ -288,6 +327,92 @@ for (const room of ROOMS) {
     await closed(page);
   });
 }
+
+test("the settings of a run are in one line where the list of runs is narrow", async () => {
+  const page = await entered(ROOMS[0], { paused: false, viewport: BESIDE });
+  await place(page, "Compare", "Runs");
+  const settings = page.locator(".run-settings").first();
+  await settings.waitFor();
+  const lines = await settings.evaluate((one) => one.offsetHeight / parseFloat(getComputedStyle(one).lineHeight));
+  assert.ok(lines < 1.5, `they take ${lines} lines`);
+  await closed(page);
+});
+
+test("logic: with a drawn circuit beside the grid, all actions are on the first screen", async () => {
+  const page = await visit(here, { at: "#/logic", frames: 60, context: { viewport: { width: 1280, height: 800 } } });
+  await until(page, () => /gates/.test(document.querySelector(".stage-switch").textContent));
+  for (const viewport of [{ width: 1280, height: 800 }, BESIDE, { width: 1440, height: 900 }]) {
+    await page.setViewportSize(viewport);
+    await settled(page);
+    const { circuit, more, bar } = await page.evaluate(() => {
+      const bottom = (selector) => document.querySelector(selector).getBoundingClientRect().bottom;
+      return {
+        circuit: document.querySelector(".circuit-stage .stage-picture").offsetHeight,
+        more: bottom(".grid-pane .stage-more > summary"),
+        bar: document.querySelector(".transport").getBoundingClientRect().top,
+      };
+    });
+    assert.ok(more <= bar, `${viewport.width} px: the options end at ${more}, the bar begins at ${bar}`);
+    assert.ok(circuit >= 64, `${viewport.width} px: the circuit is ${circuit} px high`);
+  }
+  await closed(page);
+});
+
+test("cube: the estimates of all moves are on the first screen", async () => {
+  const page = await entered("cube", { viewport: { width: 1440, height: 900 } });
+  await until(page, () => document.querySelectorAll(".brief li").length > 0);
+  const { brief, table, bottom, bar } = await page.evaluate(() => {
+    const texts = (selector) => [...document.querySelectorAll(selector)].map(({ textContent }) => textContent);
+    return {
+      brief: texts(".brief li"),
+      table: [...document.querySelectorAll(".actions tbody tr")].map(({ cells }) => cells[0].textContent + cells[2].textContent),
+      bottom: document.querySelector(".brief").getBoundingClientRect().bottom,
+      bar: document.querySelector(".transport").getBoundingClientRect().top,
+    };
+  });
+  assert.deepEqual(brief, table);
+  assert.ok(bottom > 0 && bottom <= bar, `they end at ${bottom}, the bar begins at ${bar}`);
+  await closed(page);
+});
+
+test("labels of a chart's levels cover no curve, no line and no other label", async () => {
+  const page = await here.browser.newPage();
+  await page.evaluate(await script("parts/levels"));
+  const plot = { left: 44, top: 16, right: 324, bottom: 166 };
+  // Two levels close together, a third below them, and two curves, one of which crosses the levels.
+  const [widths, ys] = [
+    [110, 80, 30],
+    [84.5, 87.5, 100.5],
+  ];
+  const curve = [
+    [48, 160],
+    [90, 104],
+    [150, 98],
+    [324, 90],
+  ];
+  const segments = curve.slice(1).map((to, k) => [...curve[k], ...to]);
+  const found = await page.evaluate(
+    ([widths, ys, plot, segments]) => {
+      const boxes = part.placed(widths, ys, plot, segments, 1);
+      return { boxes, crossed: boxes.map((box) => segments.filter((segment) => part.crosses(segment, box)).length) };
+    },
+    [widths, ys, plot, segments],
+  );
+  assert.deepEqual(found.crossed, [0, 0, 0]);
+  found.boxes.forEach((box, k) => {
+    assert.ok(box.left >= plot.left && box.right <= plot.right && box.top >= plot.top && box.bottom <= plot.bottom, JSON.stringify(box));
+    assert.ok(
+      ys.every((y) => y <= box.top + 2 || y >= box.bottom - 2),
+      `label ${k} covers a line`,
+    );
+    for (const other of found.boxes.slice(k + 1))
+      assert.ok(
+        box.right < other.left || other.right < box.left || box.bottom <= other.top || other.bottom <= box.top,
+        "two labels overlap",
+      );
+  });
+  await page.close();
+});
 
 /** Selectors and animation names of all style rules. Rules that set custom properties are skipped. */
 const selectors = () => {

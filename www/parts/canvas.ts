@@ -1,5 +1,7 @@
 // Functions that draw lines and areas on a canvas. Points are arrays of alternating x and y.
 
+import { palette } from "./theme";
+
 /** Sets the colour and width of the following lines. */
 export function pen(c: CanvasRenderingContext2D, colour: string, width: number): void {
   c.strokeStyle = colour;
@@ -36,3 +38,10 @@ export function strokes(c: CanvasRenderingContext2D, pieces: number, draw: (k: n
 
 /** Value of a canvas's `font`: the page's typeface in a size in px. */
 export const font = (px: number, weight = 400): string => `${weight} ${px}px Geologica, system-ui, sans-serif`;
+
+/** Draws a text with an outline, so that it is readable over lines. */
+export function outlined(c: CanvasRenderingContext2D, words: string, x: number, y: number, ratio: number): void {
+  pen(c, palette.paper, 3 * ratio);
+  c.strokeText(words, x, y);
+  c.fillText(words, x, y);
+}

@@ -4,9 +4,10 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import "./chart.css";
-import { font, pen, segment, stroke } from "./canvas";
+import { font, outlined, pen, segment, stroke } from "./canvas";
 import { h, id, write } from "./dom";
 import { figure, minus, percent, short } from "./format";
+import { drawLevels, type Level, type Segment } from "./levels";
 import { untilClosed } from "./life";
 import { calm, drawing } from "./loop";
 import { state, type State } from "./signal";
@@ -66,16 +67,12 @@ export type ChartOptions = {
   /** Least range of the vertical scale. */
   span?: [number, number];
   /** Horizontal lines with labels, by default in a muted colour. */
-  levels?: { value: number; label: string; colour?: Colour }[];
+  levels?: Level[];
   /** True for the large chart, which has an axis, tests, labels of changes and keys. It can have the focus. */
   main?: boolean;
   /** Changes the visible part of the axis; undefined shows the whole axis. */
   zoom?: (range: Range | undefined) => void;
 };
-
-/** Place of a label in the plot. */
-type Box = { left: number; top: number; right: number; bottom: number };
-const overlap = (a: Box, b: Box): boolean => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
 const DRAW_EVERY_MS = 200;
 /** A test is selected if its circle is at most this far from the cursor, in px. */
@@ -491,7 +488,7 @@ export class Chart {
     return {
       width,
       height,
-      padding: [main ? 16 : 6, main ? 18 : 10, main ? 0 : 4, 0].map((side) => side * unit) as [number, number, number, number],
+      padding: [main ? 16 : 6, main ? 24 : 10, main ? 0 : 4, 0].map((side) => side * unit) as [number, number, number, number],
       legend: { show: false },
       cursor: unit === 1 ? { sync: { key: "steps" }, y: false, drag: { x: false, y: false }, points: { size: 6 } } : { show: false },
       scales: {
@@ -526,7 +523,7 @@ export class Chart {
           }),
           values: (_, ticks) => ticks.map((tick) => this.tick(tick)),
           space: (main ? 40 : 24) * unit,
-          size: 44 * unit,
+          size: (main ? 44 : 52) * unit,
           gap: 6 * unit,
         },
       ],
@@ -554,31 +551,8 @@ export class Chart {
     const levels = (options.levels ?? [])
       .filter(({ value }) => !options.log || value > 0)
       .map((level) => ({ ...level, y: Math.round(plot.valToPos(level.value, "y", true)) + 0.5 }));
-    for (const { y, colour = "muted" } of levels) {
-      pen(c, palette[colour], ratio);
-      c.setLineDash(colour === "muted" ? [2 * ratio, 4 * ratio] : [6 * ratio, 3 * ratio]);
-      stroke(c, bbox.left, y, bbox.left + bbox.width, y);
-    }
-    c.setLineDash([]);
-    c.fillStyle = palette.muted;
-    c.font = font(12 * ratio);
-    c.textAlign = "left";
-    const labels: Box[] = [];
-    const height = 18 * ratio;
-    for (const { y, label } of levels) {
-      const width = c.measureText(label).width;
-      const below = y + height <= bbox.top + bbox.height;
-      const place = (row: number): Box => {
-        const top = y + height * (below ? row : -1 - row);
-        const left = this.roomAt(plot, ratio, top, width, height, labels);
-        return { left, top, right: left + width, bottom: top + height };
-      };
-      // The first row in which no other label is in the way.
-      const places = [0, 1, 2].map(place);
-      const box = places.find((one) => !labels.some((other) => overlap(one, other))) ?? places[0]!;
-      labels.push(box);
-      outlined(c, label, box.left, box.top + 13 * ratio, ratio);
-    }
+    const box = { left: bbox.left, top: bbox.top, right: bbox.left + bbox.width, bottom: bbox.top + bbox.height };
+    if (levels.length > 0) drawLevels(c, levels, box, this.segments(plot, ratio), ratio);
     const { past, overlays = [], smoothing = 0 } = shown ?? {};
     const line = (run: Drawn, values: (number | null)[]): [number, number] | undefined => {
       let end: [number, number] | undefined;
@@ -633,35 +607,29 @@ export class Chart {
     c.restore();
   }
 
-  /**
-   * Horizontal position at which a label covers no other label if possible, and the fewest curves and circles. `y` is the label's vertical
-   * position. The search starts from the right.
-   */
-  private roomAt(plot: uPlot, ratio: number, y: number, width: number, height: number, labels: Box[]): number {
-    const { left, width: whole } = plot.bbox;
-    const gap = 4 * ratio;
-    const places = [1, 0.75, 0.5, 0.25, 0].map((share) => left + gap + (whole - width - 2 * gap) * share);
-    const covered = places.map(() => 0);
-    const cover = (x0: number, y0: number, x1: number, y1: number): void => {
-      if (Math.max(y0, y1) < y - gap || Math.min(y0, y1) > y + height) return;
-      places.forEach((x, k) => (covered[k]! += x1 > x - gap && x0 < x + width + gap ? 1 : 0));
-    };
-    for (const { left, top, right, bottom } of labels)
-      if (bottom > y && top < y + height) places.forEach((x, k) => (covered[k]! += right > x - gap && left < x + width + gap ? 1e6 : 0));
+  /** All curves and tests as segments of the canvas. */
+  private segments(plot: uPlot, ratio: number): Segment[] {
+    const found: Segment[] = [];
+    const place = (at: number, value: number): [number, number] => [plot.valToPos(at, "x", true), plot.valToPos(value, "y", true)];
     const { present, past, overlays = [] } = this.shown ?? {};
     for (const run of [present, past, ...overlays.map(({ curves }) => curves)]) {
-      let [x0, y0] = [NaN, NaN];
-      run?.columns[this.options.column]?.forEach((value, row) => {
-        const [x1, y1] = [plot.valToPos(run.at[row]!, "x", true), value == null ? NaN : plot.valToPos(value, "y", true)];
-        if (!Number.isNaN(y0 + y1)) cover(x0, y0, x1, y1);
-        [x0, y0] = [x1, y1];
-      });
+      if (!run) continue;
+      for (const { column } of this.series()) {
+        let last: [number, number] | undefined;
+        this.drawable(run.columns[column] ?? []).forEach((value, row) => {
+          if (value == null) return;
+          const here = place(run.at[row]!, value);
+          if (last) found.push([...last, ...here]);
+          last = here;
+        });
+      }
+      const radius = 4 * ratio;
+      for (const { at, mean } of this.options.main ? run.tests : []) {
+        const [x, y] = place(at, mean);
+        found.push([x - radius, y - radius, x + radius, y + radius]);
+      }
     }
-    for (const test of present?.tests ?? []) {
-      const at = [plot.valToPos(test.at, "x", true), plot.valToPos(test.mean, "y", true)] as const;
-      cover(...at, ...at);
-    }
-    return places[covered.indexOf(Math.min(...covered))]!;
+    return found;
   }
 
   /** Draws live changes and tests over the curve. */
@@ -753,13 +721,6 @@ export class Chart {
 
 /** Allowed distances of ticks on the axis of a counter. */
 const STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((k) => k * 10 ** power)).flat();
-
-/** Draws a text with an outline, so that it is readable over lines. */
-function outlined(c: CanvasRenderingContext2D, words: string, x: number, y: number, ratio: number): void {
-  pen(c, palette.paper, 3 * ratio);
-  c.strokeText(words, x, y);
-  c.fillText(words, x, y);
-}
 
 function ring(c: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
   c.beginPath();

@@ -104,8 +104,7 @@ export class RunCurves {
     const charts = (groups: Group[]): HTMLElement => h("div.multiples", ...groups.map((group) => this.chart(group).chart.element));
     return h("div", [
       charts(visible),
-      collapsed.length > 0 && h("details.more-curves", h("summary", "More curves"), charts(collapsed)),
-      h("div.row", this.learning.button),
+      h("div.more-curves", [collapsed.length > 0 && h("details", h("summary", "More curves"), charts(collapsed)), this.learning.button]),
       this.learning.element,
     ]);
   }

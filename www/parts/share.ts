@@ -47,7 +47,7 @@ export class Share {
         h("span.small", `saved in this browser ${ago(savedAtMs)}`),
       ]),
     );
-    this.files = h("div", [
+    this.files = h("div.saving", [
       h("p", actions.about),
       h("div.row", [
         this.link,

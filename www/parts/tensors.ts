@@ -13,7 +13,7 @@ const ASK_EVERY_MS = 1000;
 const MOST_SHARE = 0.05;
 const MOST_SAMPLES = 120;
 /** Width of the values beside a picture, in px. */
-const GUTTER = 56;
+const GUTTER = 64;
 /** Distance from the mean, in standard deviations, beyond which values are not drawn. */
 const FAR = 4;
 

@@ -73,7 +73,7 @@ export function dialogs(): Child {
   const { element } = new Dialog(
     "Run it natively",
     h("p", "The same run continues in a terminal, exactly where it stopped."),
-    copyField("Command", "hothouse train control --seed 101 --resume run.safetensors"),
+    copyField("Command", "hothouse resume run.safetensors"),
     h("h3", "System in use"),
     h(
       "dl.facts",

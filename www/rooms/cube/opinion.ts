@@ -19,6 +19,7 @@ type Row = {
   score: HTMLElement;
   distance: HTMLElement;
   best: HTMLElement;
+  brief: { element: HTMLElement; name: HTMLElement; score: HTMLElement };
 };
 
 export const value = (n: number): string => n.toFixed(1);
@@ -35,6 +36,10 @@ export class Opinion {
   readonly element: HTMLElement;
   /** The agent's estimate of the displayed state, beside the shortest distance. */
   readonly reading: HTMLElement;
+  /** The estimates beside the cube, on a screen with space for them. The table has the same numbers. */
+  readonly brief: HTMLElement;
+  private readonly briefTitle = h("p.small");
+  private readonly briefList = h("ul");
   private readonly own = h("dd.agent-estimate", UNKNOWN);
   private readonly known = h("dd", UNKNOWN);
   private readonly unit = h("p.small");
@@ -51,6 +56,7 @@ export class Opinion {
       h("dl", h("div", facts([["Estimate", this.own]])), h("div", facts([["Shortest", this.known]]))),
       this.unit,
     ]);
+    this.brief = h("div.brief", { "aria-hidden": "true" }, this.briefTitle, this.briefList);
     this.element = pane(
       "opinion card",
       "Agent's estimates",
@@ -72,10 +78,12 @@ export class Opinion {
     const { title, about } = SCORES[gives];
     write(this.head, title);
     write(this.about, about);
+    write(this.briefTitle, `${title}, by move`);
     write(this.unit, unitOf(metric));
     this.distanceHead.hidden = !exact;
     this.rows = [];
     this.body.replaceChildren();
+    this.briefList.replaceChildren();
     for (const number of [this.own, this.known]) write(number, UNKNOWN);
   }
 
@@ -98,7 +106,11 @@ export class Opinion {
       write(row.name, action);
       row.element.classList.toggle("best", chosen);
       row.bar.style.setProperty("--share", `${(100 * Math.max(0, score)) / most}%`);
-      write(row.score, this.gives === "policy" ? percent(score) : value(score));
+      const shown = this.gives === "policy" ? percent(score) : value(score);
+      write(row.score, shown);
+      write(row.brief.name, action);
+      write(row.brief.score, shown);
+      row.brief.element.classList.toggle("best", chosen);
       write(row.distance, distance === null ? "" : String(distance));
       row.distance.hidden = this.distanceHead.hidden;
       row.distance.classList.toggle("right", distance !== null && distance === least);
@@ -111,8 +123,11 @@ export class Opinion {
       const name = h("th.text", { scope: "row" });
       const [bar, best] = [h("span.action-bar"), h("span.action-best")];
       const [score, distance] = [h("td.number"), h("td")];
-      return { element: h("tr", name, h("td.wide", bar, best), score, distance), name, bar, score, distance, best };
+      const brief = { name: h("span"), score: h("span.number") };
+      const element = h("tr", name, h("td.wide", bar, best), score, distance);
+      return { element, name, bar, score, distance, best, brief: { ...brief, element: h("li", brief.name, brief.score) } };
     });
     this.body.replaceChildren(...this.rows.map(({ element }) => element));
+    this.briefList.replaceChildren(...this.rows.map(({ brief }) => brief.element));
   }
 }

@@ -102,7 +102,7 @@ export class CubePane {
         picture.element,
         h("div.cube-side", [
           opinion.reading,
-          h("div.cube-messages", Object.values(this.messages), solution.chart),
+          h("div.cube-messages", Object.values(this.messages), solution.chart, opinion.brief),
           controls.main,
           controls.options,
         ]),

@@ -1,0 +1,77 @@
+// Levels of a chart: horizontal lines with labels. A label is near its line, where it covers the least.
+
+import { font, outlined, pen, stroke } from "./canvas";
+import { palette, type Colour } from "./theme";
+
+export type Level = { value: number; label: string; colour?: Colour };
+/** A level at a vertical position of the canvas. */
+type Line = Level & { y: number };
+/** A part of the canvas, for example that of a label. */
+export type Box = { left: number; top: number; right: number; bottom: number };
+/** A line between two points of the canvas: `[x0, y0, x1, y1]`. */
+export type Segment = readonly [number, number, number, number];
+
+/** Distance of the baseline of a label from the top of its row, and height of a row, in px. */
+const [BASELINE, ROW] = [14, 18];
+/** Rows of a label: below its line, above it, and farther away. */
+const ROWS = [0, -1, 1, -2, 2];
+/** Horizontal places of a label, from the right end (1) to the left end (0). */
+const SHARES = [1, 0.75, 0.5, 0.25, 0];
+/** Costs of a label's place: outside the plot, over a label, over the line of a level, over a curve, and per row of distance. */
+const COST = { outside: 1e6, label: 1e4, line: 40, curve: 10, row: 4 };
+
+const overlap = (a: Box, b: Box, gap: number): boolean =>
+  a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom && b.top < a.bottom;
+
+/** True if a segment crosses a box. */
+export function crosses([x0, y0, x1, y1]: Segment, { left, top, right, bottom }: Box): boolean {
+  if (Math.max(x0, x1) < left || Math.min(x0, x1) > right || Math.max(y0, y1) < top || Math.min(y0, y1) > bottom) return false;
+  // The box lies on one side of the segment if all corners do.
+  const side = (x: number, y: number): number => Math.sign((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0));
+  const sides = [side(left, top), side(right, top), side(left, bottom), side(right, bottom)];
+  return !sides.every((one) => one > 0) && !sides.every((one) => one < 0);
+}
+
+/** Returns the box of each label. `widths` are the labels' widths, `ys` the positions of their lines. */
+export function placed(widths: number[], ys: number[], plot: Box, segments: readonly Segment[], ratio: number): Box[] {
+  const boxes: Box[] = [];
+  const gap = 4 * ratio;
+  widths.forEach((width, k) => {
+    const cost = (box: Box, row: number): number =>
+      (box.top < plot.top || box.bottom > plot.bottom || box.left < plot.left ? COST.outside : 0) +
+      COST.label * boxes.filter((other) => overlap(box, other, 2 * gap)).length +
+      COST.line * ys.filter((y) => y > box.top + 2 * ratio && y < box.bottom - 2 * ratio).length +
+      COST.curve * segments.filter((segment) => crosses(segment, box)).length +
+      COST.row * (row < 0 ? -1 - row : row);
+    const places = ROWS.flatMap((row) =>
+      SHARES.map((share, index) => {
+        const top = ys[k]! + ROW * ratio * row;
+        const left = plot.left + gap + Math.max(0, plot.right - plot.left - width - 2 * gap) * share;
+        const box = { left, top, right: left + width, bottom: top + ROW * ratio };
+        return { box, cost: cost(box, row) + index };
+      }),
+    );
+    boxes.push(places.reduce((best, one) => (one.cost < best.cost ? one : best)).box);
+  });
+  return boxes;
+}
+
+/** Draws levels and their labels. */
+export function drawLevels(c: CanvasRenderingContext2D, levels: Line[], plot: Box, segments: readonly Segment[], ratio: number): void {
+  for (const { y, colour = "muted" } of levels) {
+    pen(c, palette[colour], ratio);
+    c.setLineDash(colour === "muted" ? [2 * ratio, 4 * ratio] : [6 * ratio, 3 * ratio]);
+    stroke(c, plot.left, y, plot.right, y);
+  }
+  c.setLineDash([]);
+  c.fillStyle = palette.muted;
+  c.font = font(12 * ratio);
+  c.textAlign = "left";
+  const widths = levels.map(({ label }) => c.measureText(label).width);
+  const ys = levels.map(({ y }) => y);
+  placed(widths, ys, plot, segments, ratio).forEach(({ left, top }, k) => {
+    // A label above its line needs space for its descenders.
+    const baseline = top + (top < ys[k]! ? BASELINE - 3 : BASELINE) * ratio;
+    outlined(c, levels[k]!.label, left, baseline, ratio);
+  });
+}
