@@ -607,7 +607,7 @@ export class Chart {
     c.restore();
   }
 
-  /** All curves and tests as segments of the canvas. */
+  /** All curves, tests, and live changes with their labels as segments of the canvas. */
   private segments(plot: uPlot, ratio: number): Segment[] {
     const found: Segment[] = [];
     const place = (at: number, value: number): [number, number] => [plot.valToPos(at, "x", true), plot.valToPos(value, "y", true)];
@@ -629,7 +629,20 @@ export class Chart {
         found.push([x - radius, y - radius, x + radius, y + radius]);
       }
     }
+    const { top, height } = plot.bbox;
+    plot.ctx.font = font(12 * ratio);
+    for (const { at, words } of this.options.main ? (present?.changes ?? []) : []) {
+      const x = plot.valToPos(at, "x", true);
+      const from = this.labelAt(plot, x, words, ratio);
+      found.push([x, top, x, top + height], [from, top - 8 * ratio, from + plot.ctx.measureText(words).width, top + 6 * ratio]);
+    }
     return found;
+  }
+
+  /** Horizontal position of the label of a live change: right of its line, or left of it if there is too little space. */
+  private labelAt({ ctx, bbox }: uPlot, x: number, words: string, ratio: number): number {
+    const room = ctx.measureText(words).width + 4 * ratio;
+    return x + room > bbox.left + bbox.width ? x - room : x + 4 * ratio;
   }
 
   /** Draws live changes and tests over the curve. */
@@ -654,7 +667,7 @@ export class Chart {
       if (!options.main) continue;
       const { words, back } = mark;
       const width = c.measureText(words).width;
-      const from = x + width + 4 * ratio > right ? x - width - 4 * ratio : x + 4 * ratio;
+      const from = this.labelAt(plot, x, words, ratio);
       // First line of labels in which no label overlaps this one.
       let line = endOf.findIndex((end) => end < from);
       if (line < 0) line = endOf.length;
