@@ -40,6 +40,8 @@ import { steps as commonSteps, Tour } from "./tour";
 import { Trained } from "./trained";
 import { SPEEDS } from "./transport";
 
+/** Longest time from the opening of the page until it is visible. It is visible when the first run has begun. */
+const READY_MS = 800;
 /** Least time between two redraws of the curves. */
 const DRAW_MS = 100;
 
@@ -158,8 +160,12 @@ export class Page implements RoomPage {
     this.places = new Places(view.stage ?? h("div"), this.sections(extension.trained !== undefined), (chosen) =>
       starts.address.place(this.places.open, chosen),
     );
-    this.element = h("main", { id: "main", tabindex: -1, class: !view.stage && "plain", "data-tab": "live" }, ...this.contents());
+    this.element = h("main", { id: "main", tabindex: -1, class: view.stage ? "unready" : "plain", "data-tab": "live" }, ...this.contents());
     this.tour = new Tour(extension.tour ?? commonSteps("The agent"), this.element);
+    // Before the first event, so that nothing moves when it arrives.
+    this.readout.suit(client.variant);
+    starts.switcher.write(client.variant.id);
+    setTimeout(() => this.ready(), READY_MS);
     client.onEvent((event) => this.take(event));
     client.onSweep((state) => this.sweep.part?.take(state));
     starts.pace.keep();
@@ -186,6 +192,10 @@ export class Page implements RoomPage {
     const here = this.starts.address.is(link) || this.starts.follow(link);
     if (here) this.show(placeIn(address));
     return here;
+  }
+
+  private ready(): void {
+    this.element.classList.remove("unready");
   }
 
   /** Shows a tab and a section of it; the room's picture if the list is empty. */
@@ -466,6 +476,8 @@ export class Page implements RoomPage {
     this.knobs.begin(present.settings, config.seed);
     this.runs.begin(present, client.variant, client.knobs);
     view.began?.(event, another);
+    // The room's first drawings follow in the next frames.
+    requestAnimationFrame(() => requestAnimationFrame(() => this.ready()));
     this.places.suit();
     starts.pace.keep();
     const charts = view.charts?.() ?? {};

@@ -110,6 +110,7 @@ export class ControlView implements View {
       },
       { key: "v", shown: "v", does: "state plane: policy, value or visits", run: () => this.turnPlane() },
     ];
+    this.writeLabels();
   }
 
   private goToLarge(): void {
