@@ -126,8 +126,8 @@ pub struct Worlds {
     setup: Region,
 }
 
-/// Regions that [`Worlds::step`] reads and writes. Actions are `[count][ACTION]`, observations are `[count][OBSERVATION]`; the other regions
-/// are `[count]`.
+/// Regions that [`Worlds::step`] reads and writes. Actions are `[count][ACTION]`, observations are `[count][OBSERVATION]`; the other
+/// regions are `[count]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepping {
     pub actions: Region,

@@ -17,8 +17,9 @@ fn begin(trap: Option<Trap>) -> Ppo {
     Ppo::new(&rooms::kind("Rooms-v0", &Arc::default(), trap), config, 5, Isa::best()).unwrap()
 }
 
-fn expected(env: u32, episode: u32, step: u32) -> WorldFault {
-    WorldFault { env, episode, step, line: Some(7), message: "the index 6 is beyond the list of length 6".into() }
+/// Fault of a trap after `steps` steps of an episode.
+fn expected(env: u32, episode: u32, steps: u32) -> WorldFault {
+    WorldFault { env, episode, step: steps + 1, line: Some(7), message: "the index 6 is beyond the list of length 6".into() }
 }
 
 #[test]
@@ -49,7 +50,7 @@ fn a_fault_ends_the_iteration_before_learning() {
         assert_eq!((ppo.progress().iterations, ppo.progress().env_steps), (iterations, iterations * 300 * 40));
 
         let text = "environment ENV failed in step STEP of episode EPISODE, line 7: the index 6 is beyond the list of length 6";
-        let text = [("ENV", trap.env), ("STEP", trap.step), ("EPISODE", trap.episode)]
+        let text = [("ENV", trap.env), ("STEP", trap.step + 1), ("EPISODE", trap.episode)]
             .into_iter()
             .fold(text.to_string(), |text, (name, value)| text.replace(name, &value.to_string()));
         let iteration = Iteration::from(stats);

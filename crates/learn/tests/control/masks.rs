@@ -56,7 +56,8 @@ fn a_policy_without_masks_takes_forbidden_choices() {
     assert!(greedy > 0 && sampled > 1000, "{greedy} {sampled}");
 }
 
-/// Acting and learning must compute the same probabilities of masked policies. An unmasked policy of six choices would have the entropy ln 6.
+/// Acting and learning must compute the same probabilities of masked policies. An unmasked policy of six choices would have the entropy ln
+/// 6.
 #[test]
 fn the_first_minibatch_uses_the_masked_policy() {
     let (kind, _) = counted();

@@ -54,7 +54,10 @@ fn two_numbers_are_shown_and_driven() {
     assert_eq!((&picture["channels"], picture["policy"].as_array().unwrap().len()), (&json!(2), 4 * 2 * 15));
     let about = &run.variant().about;
     assert_eq!((&about["numbers"], &about["range"]), (&json!(2), &json!([-2.0, 2.0])));
-    let touch = |dt_s: f64, drive| json!({ "ask": "touch", "touch": { "dt_s": dt_s, "cart_force": 0, "tip_force": 0, "drive": drive, "handovers": 0 } });
+    let touch = |dt_s: f64, drive| {
+        let touch = json!({ "dt_s": dt_s, "cart_force": 0, "tip_force": 0, "drive": drive, "handovers": 0 });
+        json!({ "ask": "touch", "touch": touch })
+    };
     let before = answer(&mut run, touch(0.0, json!([0.5, -9])))["player"]["state"].clone();
     let stage = answer(&mut run, touch(0.05, json!([0.5, -9])));
     assert_eq!(stage["player"]["action"], json!([0.5, -2.0]));
@@ -105,7 +108,7 @@ fn an_error_of_the_rules_stops_the_run_and_its_state_can_be_inspected() {
         let mut run = begin(variant);
         let text = failed(&mut run);
         let expected =
-            format!("Environment {env} failed in step 5 of episode {episode}, line 7: the index 6 is beyond the list of length 6.");
+            format!("Environment {env} failed in step 6 of episode {episode}, line 7: the index 6 is beyond the list of length 6.");
         assert!(text.starts_with(&expected) && text.contains("Correct the rules"), "{text}");
         assert!(matches!(run.failure(), Some(RunError::WorldFailed { .. })));
         assert!(matches!(run.save(), Err(RunError::WorldFailed { .. })), "{variant}");

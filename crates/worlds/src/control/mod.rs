@@ -3,6 +3,7 @@
 pub mod acrobot;
 mod angle;
 pub mod cartpole;
+mod fault;
 mod kind;
 mod kinds;
 pub mod lunar_lander;
@@ -17,9 +18,10 @@ pub mod vector;
 pub mod world;
 
 pub use cartpole::{CartPole64, CartPoles};
+pub use fault::WorldFault;
 pub use kind::{Kernels, Kind, Make, MakeOne};
 pub use kinds::{add, ids, kind, kinds};
 pub use lunar_lander::{LunarLander64, LunarLanders};
 pub use many::Many;
-pub use vector::{InvalidState, Vector, WorldFault};
+pub use vector::{InvalidState, Vector};
 pub use world::{Action, Actions, Moment, Single, Spec, Step64, Text, Twin, World64, WorldError};

@@ -1,6 +1,7 @@
 //! Vectorized environments of one kind behind a common trait, for learners. Arrays are in panels, `[count/PANEL][features][PANEL]`, the
 //! input layout of the networks.
 
+use super::fault::WorldFault;
 use super::world::Text;
 
 /// Flag in `ended` of [`Vector::step`]: the episode has terminated.
@@ -16,22 +17,6 @@ pub const LENGTH_SHIFT: u32 = 2;
 pub struct InvalidState {
     pub env: usize,
     pub id: Text,
-}
-
-/// Error that the rules of an environment raised in a step, such as an index beyond the length of a list.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("environment {env} failed in step {step} of episode {episode}{}: {message}", line.map(|line| format!(", line {line}")).unwrap_or_default())]
-pub struct WorldFault {
-    /// Number of the environment.
-    pub env: u32,
-    /// Number of the environment's earlier episodes.
-    pub episode: u32,
-    /// Number of steps in the episode before the step that failed.
-    pub step: u32,
-    /// Line in the text of the rules, counted from 1; `None` if the rules have no text.
-    pub line: Option<u32>,
-    /// Description of the error, and the remedy.
-    pub message: String,
 }
 
 /// Many environments of one kind. When an episode of an environment ends, its next episode starts in the same step.
@@ -55,9 +40,9 @@ pub trait Vector: Send + Sync {
     fn reset(&mut self, seed: u32, first: u32);
 
     /// Steps every environment. `actions` are panels with one feature per number of an action; a discrete action is its index. `rewards`
-    /// and `ended` are panels of one feature. A word of `ended` is 0 during an episode. After the last step it contains the flags [`TERMINATED`] and [`TRUNCATED`], and the episode's length
-    /// from bit [`LENGTH_SHIFT`] on. `reached` receives the observations after the step. If an episode ended, [`Vector::observations`]
-    /// contains the first observation of the next episode instead.
+    /// and `ended` are panels of one feature. A word of `ended` is 0 during an episode. After the last step it contains the flags
+    /// [`TERMINATED`] and [`TRUNCATED`], and the episode's length from bit [`LENGTH_SHIFT`] on. `reached` receives the observations after
+    /// the step. If an episode ended, [`Vector::observations`] contains the first observation of the next episode instead.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
 
     /// Returns the first error that the rules of an environment raised since the last [`Vector::reset`]. The environment keeps the state

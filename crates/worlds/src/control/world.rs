@@ -2,7 +2,7 @@
 //! states and actions return an error and never panic. The caller must reset the environment before the first step and after the end of an
 //! episode.
 
-use super::vector::WorldFault;
+use super::fault::WorldFault;
 use math::Rng;
 use std::borrow::Cow;
 use std::marker::PhantomData;

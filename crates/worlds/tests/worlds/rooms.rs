@@ -172,7 +172,7 @@ impl Vector for Rooms {
             write_shown(reached, lane, at);
             if self.trap.is_some_and(|trap| (trap.env, trap.episode, trap.step) == (env, at.episodes, at.steps)) {
                 let message = "the index 6 is beyond the list of length 6".to_string();
-                let fault = WorldFault { env, episode: at.episodes, step: at.steps, line: Some(7), message };
+                let fault = WorldFault { env, episode: at.episodes, step: at.steps + 1, line: Some(7), message };
                 self.fault.get_or_insert(fault);
                 continue;
             }

@@ -2,7 +2,8 @@
 
 use math::Isa;
 use worlds::control::Vector;
-use worlds::control::script::{Fault, Fleet, World, compile};
+use worlds::control::WorldFault;
+use worlds::control::script::{Fleet, World, compile};
 
 macro_rules! templates {
     ($($name:literal),* $(,)?) => {
@@ -132,7 +133,7 @@ impl Worlds {
         self.fleet.set_environment(env, &state, steps, episodes).unwrap();
     }
 
-    pub fn fault(&self) -> Option<Fault> {
+    pub fn fault(&self) -> Option<WorldFault> {
         self.fleet.fault().cloned()
     }
 }

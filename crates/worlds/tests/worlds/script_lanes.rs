@@ -161,7 +161,7 @@ fn errors_name_line_environment_and_step() {
             worlds.step();
             let fault = worlds.fault().unwrap_or_else(|| panic!("{body}: no error"));
             assert_eq!((fault.env, fault.episode, fault.step), (7, 0, 2), "{body}: {fault}");
-            assert_eq!(fault.line, line, "{body}: {fault}");
+            assert_eq!(fault.line, Some(line), "{body}: {fault}");
             assert!(fault.message.contains(part), "{body}: {fault}");
             // The environment has begun its next episode, and the others go on. The first error is kept.
             assert_eq!((worlds.ended[7], worlds.rewards[7]), (1 | 2 << 2, 0.0), "{body}");
@@ -190,8 +190,8 @@ fn errors_of_reset_have_step_0() {
     let mut worlds = Worlds::new(&compiled(&text), Isa::best(), 1, 0, 128);
     (0..20).for_each(|_| worlds.step());
     let fault = worlds.fault().unwrap();
-    assert_eq!((fault.step, fault.line), (0, 5), "{fault}");
-    assert!(fault.to_string().starts_with("line 5: a division by zero"), "{fault}");
+    assert_eq!((fault.step, fault.line), (0, Some(5)), "{fault}");
+    assert!(fault.to_string().contains("line 5: a division by zero"), "{fault}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Memory layout and dispatch lists of a PPO learner on the GPU.
 //!
 //! The samples of a rollout are `[T][envs][features + numbers + 3]`, where T is the number of steps. A sample consists of the raw
-//! observation, the action, the action's log-probability, the advantage and the value, so a minibatch reads each sample from adjacent addresses. Other
-//! arrays of a rollout are `[T][envs]`; states are `[state][envs]`.
+//! observation, the action, the action's log-probability, the advantage and the value, so a minibatch reads each sample from adjacent
+//! addresses. Other arrays of a rollout are `[T][envs]`; states are `[state][envs]`.
 
 use crate::control::worlds::{World, world};
 use crate::optimizer::Optimizer;

@@ -1,5 +1,6 @@
-// Definitions that all kernels of `Worlds` share. This text comes after a world's text. A line that begins with `#STATE`, `#OBSERVATION`, `#ACTION`
-// or `#SHORTEST` is repeated, and the index of the repetition replaces `#`. The constant of this name is the number of repetitions.
+// Definitions that all kernels of `Worlds` share. This text comes after a world's text. A line that begins with `#STATE`, `#OBSERVATION`,
+// `#ACTION` or `#SHORTEST` is repeated, and the index of the repetition replaces `#`. The constant of this name is the number of
+// repetitions.
 
 const GROUP: u32 = 64u;
 

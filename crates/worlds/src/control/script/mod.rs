@@ -13,7 +13,7 @@ mod program;
 mod token;
 
 pub use compile::compile;
-pub use engine::{Fault, Fleet, Shape, World};
+pub use engine::{Fleet, Shape, World};
 pub use meta::{Choice, Meta};
 pub use parser::parse;
 pub use program::{Attribute, Type};

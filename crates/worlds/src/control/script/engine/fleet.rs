@@ -4,7 +4,8 @@ use super::super::program::{BLOCK, Code, ENV, EPISODE, Op, PASSES, Program, STEP
 use super::faults::{Faults, message};
 use super::run::Run;
 use super::state;
-use super::world::{Fault, Shape, World};
+use super::world::{Shape, World};
+use crate::control::fault::WorldFault;
 use crate::control::vector::Vector;
 use math::{Buffer, Isa, Kernel, PANEL, Rng, Simd, dispatch};
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub struct Fleet {
     /// Environments whose episode ended in this step.
     pub(super) ended: Vec<u32>,
     pub(super) faults: Faults,
-    pub(super) fault: Option<Fault>,
+    pub(super) fault: Option<WorldFault>,
     /// Whether the fault is of this step.
     pub(super) is_new: bool,
 }
@@ -118,7 +119,7 @@ impl Fleet {
     }
 
     /// First error: that of the first step with an error, in the environment with the lowest number.
-    pub fn fault(&self) -> Option<&Fault> {
+    pub fn fault(&self) -> Option<&WorldFault> {
         self.fault.as_ref()
     }
 
@@ -153,7 +154,7 @@ impl Fleet {
             instruction.n = self.code.tables[instruction.n as usize].len() as u32;
         }
         let message = message(&instruction, value);
-        self.fault = Some(Fault { env: number, episode: self.episodes[env], step, line: program.lines[at], message });
+        self.fault = Some(WorldFault { env: number, episode: self.episodes[env], step, line: Some(program.lines[at]), message });
         self.is_new = true;
     }
 
@@ -218,7 +219,7 @@ impl Fleet {
     }
 
     /// Draws the picture of one environment. Returns its shapes, or the error of `draw`.
-    pub fn draw(&mut self, env: usize) -> Result<Vec<Shape>, Fault> {
+    pub fn draw(&mut self, env: usize) -> Result<Vec<Shape>, WorldFault> {
         let (code, spare) = (self.code.clone(), self.blocks());
         let mut drawn = Vec::new();
         self.select(env);

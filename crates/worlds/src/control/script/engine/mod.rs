@@ -9,4 +9,4 @@ mod steps;
 mod world;
 
 pub use fleet::Fleet;
-pub use world::{Fault, Shape, World};
+pub use world::{Shape, World};

@@ -13,28 +13,6 @@ pub struct World {
     pub(super) code: Arc<Code>,
 }
 
-/// Error of an environment during a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// Number of the environment.
-    pub env: u32,
-    /// Number of its earlier episodes.
-    pub episode: u32,
-    /// Number of the step in the episode; 0 for `reset`.
-    pub step: u32,
-    /// Line of the file.
-    pub line: u32,
-    pub message: String,
-}
-
-/// Formats as `line 14: a division by zero; … (environment 3, episode 0, step 17)`.
-impl std::fmt::Display for Fault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Fault { env, episode, step, line, message } = self;
-        write!(f, "line {line}: {message} (environment {env}, episode {episode}, step {step})")
-    }
-}
-
 /// A shape of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {

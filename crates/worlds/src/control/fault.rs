@@ -1,0 +1,21 @@
+//! Errors that the rules of an environment raise.
+
+/// Error that the rules of an environment raised in a step, such as an index beyond the length of a list.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("environment {env} failed in step {step} of episode {episode}{}: {message}", place(*line))]
+pub struct WorldFault {
+    /// Number of the environment.
+    pub env: u32,
+    /// Number of the environment's earlier episodes.
+    pub episode: u32,
+    /// Number of the step in the episode, counted from 1; 0 if the start of the episode failed.
+    pub step: u32,
+    /// Line in the text of the rules, counted from 1; `None` if the rules have no text.
+    pub line: Option<u32>,
+    /// Description of the error, and the remedy.
+    pub message: String,
+}
+
+fn place(line: Option<u32>) -> String {
+    line.map(|line| format!(", line {line}")).unwrap_or_default()
+}
