@@ -68,6 +68,7 @@ fn a_fault_ends_the_iteration_before_learning() {
     }
 }
 
+#[cfg(not(target_arch = "wasm32"))] // a page has no thread pool of this kind
 #[test]
 fn the_first_environment_with_a_fault_is_reported_for_any_number_of_threads() {
     let run = |threads| {
