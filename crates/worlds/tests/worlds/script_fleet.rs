@@ -33,6 +33,7 @@ pub fn compiled(text: &str) -> World {
 }
 
 /// A file with the given bodies of `reset` and `step`, which sees the attributes `x` and `y`. `more` follows them.
+#[cfg(not(target_arch = "wasm32"))] // its callers run natively only
 pub fn file(reset: &str, step: &str, more: &str) -> String {
     let indented = |body: &str| body.lines().map(|line| format!("        {line}\n")).collect::<String>();
     let (reset, step) = (indented(reset), indented(step));
@@ -40,6 +41,7 @@ pub fn file(reset: &str, step: &str, more: &str) -> String {
 }
 
 /// The method `observe` for [`file`].
+#[cfg(not(target_arch = "wasm32"))] // its callers run natively only
 pub const OBSERVE: &str = "    def observe(self):\n        return [self.x, self.y]\n";
 
 pub struct Worlds {
@@ -73,6 +75,7 @@ impl Worlds {
     }
 
     /// Draws random actions for all environments. They depend on the number of the environment and the turn.
+    #[cfg(not(target_arch = "wasm32"))] // its callers run natively only
     pub fn act_randomly(&mut self, first: u32, turn: u32) {
         let world = self.fleet.world().clone();
         let rng = math::Rng::new(9, 9);
