@@ -35,7 +35,7 @@ use rows::Layout;
 /// Number of repetitions after which types must be settled. Each widens a variable.
 const MOST_ROUNDS: usize = 64;
 
-/// Compiles a file. Returns all errors in the order of their places, at most [`MOST_PROBLEMS`].
+/// Compiles a file. Returns all errors in the order of their places, at most `MOST_PROBLEMS`.
 pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
     let file = parse(text)?;
     let mut problems = Vec::new();

@@ -119,7 +119,7 @@ impl Vector for Fleet {
         self.restart_ended();
     }
 
-    /// Steps every environment. Actions are panels of [`World::action_len`] features.
+    /// Steps every environment. Actions are panels of `World::action_len` features.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
         self.is_new = false;
         for block in 0..self.blocks() {
