@@ -286,7 +286,7 @@ for (const room of ROOMS) {
     }
     assert.ok((await top(".returns")) <= 1.5 * PHONE.height, `on a phone the curve is ${await top(".returns")} px down`);
     const order = [
-      await top(".live-panel :is(canvas, .sheet)"),
+      await top(".live-panel :is(canvas, svg, .sheet)"),
       await top(".live-panel button.strong:not([hidden])"),
       await top(".returns"),
     ];

@@ -39,7 +39,7 @@ export class Editor {
     [1, 2, 4, 8, 16, 32, 64].map((value) => [value, String(value)]),
   );
   private readonly owner = select("cube-owner", [
-    ["", "none (centre)"],
+    ["", "centre"],
     ["mine", "player on roll"],
     ["theirs", "opponent"],
   ]);
