@@ -31,7 +31,7 @@ test("a warm page trains without a click, from its cache, without errors in the 
   await page.context().close();
 });
 
-test("a first visit loads at most 800 kB, compressed", async () => {
+test("a first visit loads at most 700 kB, compressed", async () => {
   const context = await here.browser.newContext();
   const page = await context.newPage();
   const paths = new Set();
@@ -46,7 +46,7 @@ test("a first visit loads at most 800 kB, compressed", async () => {
   let bytes = 0;
   for (const path of paths) bytes += brotliCompressSync(readFileSync(join(dist, path === "/" ? "index.html" : path))).length;
   console.log(`page.first_load_kb ${(bytes / 1000).toFixed(0)}`);
-  assert.ok(bytes <= 800_000, `${bytes} bytes`);
+  assert.ok(bytes <= 700_000, `${bytes} bytes`);
   await context.close();
 });
 

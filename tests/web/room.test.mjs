@@ -317,7 +317,7 @@ test("a link contains the run's settings, and the native command starts the same
   await field.fill("0.001");
   await field.press("Enter");
   await page.getByText(/ --at \d+:lr=0.001/).waitFor();
-  await page.getByText("In Python, a saved run contains them.").waitFor();
+  await page.getByText("The Python call does not; a saved run does.").waitFor();
   await page.context().close();
 });
 

@@ -1,9 +1,11 @@
-//! Benchmarks of control: speed of environments, also of those that users write, and of PPO, and the overhead of a monitor.
+//! Benchmarks of control: speed of environments and of PPO, and the overhead of a monitor.
 
 #[cfg(feature = "device")]
 pub mod device;
+#[cfg(feature = "files")]
+mod files;
 
-use crate::measure::{Bench, Clock, iterate, noise, rates, warmed_ms};
+use crate::measure::{Bench, Clock, iterate, noise, rates};
 use learn::control::{Ppo, PpoConfig};
 use learn::{Fault, Learner};
 use math::rounds::{ROUNDS, rounds_s};
@@ -13,7 +15,6 @@ use run::monitor::Writer;
 use run::protocol::{Command, Event};
 use run::room::Room;
 use run::{AnyRun, DIGEST_EVERY, Entry, Host, Run, config_of};
-use worlds::control::script::{World, compile};
 use worlds::control::{Actions, CartPoles, Vector, kind};
 
 pub fn measure(bench: &mut Bench) {
@@ -24,7 +25,8 @@ pub fn measure(bench: &mut Bench) {
         bench.give(format!("control.{}.steps_per_s_core", name.to_lowercase()), &rates, "steps/s");
     }
     bench.give("control.cartpole.fused_steps_per_s_core", &played(isa, now), "steps/s");
-    files(bench);
+    #[cfg(feature = "files")]
+    files::measure(bench);
     bench.give("control.ppo.cartpole.steps_per_s", &ppo(isa, now), "steps/s");
     let (rates, reached) = small_ppo(isa, now);
     bench.give("control.ppo.cartpole.small.steps_per_s", &rates, "steps/s");
@@ -165,42 +167,4 @@ fn monitored(bench: &mut Bench) -> Option<Vec<f64>> {
         shares.push(with_s / stretch_s(None) - 1.0);
     }
     Some(shares)
-}
-
-macro_rules! template {
-    ($name:literal) => {
-        include_str!(concat!("../../worlds/src/control/script/templates/", $name, ".py"))
-    };
-}
-
-/// Names of the figures, and the templates. The snake's file has 80 lines.
-const TEMPLATES: [(&str, &str); 3] =
-    [("cartpole", template!("cartpole")), ("snake10", template!("snake")), ("breakout", template!("breakout"))];
-
-fn compiled(text: &str) -> World {
-    compile(text).expect("a template has no errors")
-}
-
-/// Measures the engine of user environments on templates, and the time to compile a file.
-fn files(bench: &mut Bench) {
-    let (isa, now) = (bench.isa, bench.now);
-    for (name, text) in TEMPLATES {
-        let world = compiled(text);
-        let count = world.choices().expect("the actions are choices");
-        let speeds = stepped(Box::new(world.fleet(isa, 1, 0, ENVS)), Actions::Choices(count), now);
-        bench.give(format!("worlds.{name}.steps_per_s_core"), &speeds, "steps/s");
-    }
-    bench.give("worlds.cartpole.share", &shares(isa, bench), "of the built-in CartPole");
-    let (_, text) = TEMPLATES[1];
-    let times_ms = warmed_ms(now, || drop(std::hint::black_box(compiled(text))));
-    bench.give("worlds.snake10.compile_ms", &times_ms, "ms");
-}
-
-/// Speed of the template `cartpole` as a share of that of the built-in CartPole, in rounds next to each other.
-fn shares(isa: Isa, bench: &Bench) -> Vec<f64> {
-    let pushes = Actions::Choices(2);
-    let built_in = kind("CartPole-v1").expect("a known environment");
-    let fast = stepped((built_in.many)(isa, 1, 0, ENVS), pushes, bench.now);
-    let own = stepped(Box::new(compiled(TEMPLATES[0].1).fleet(isa, 1, 0, ENVS)), pushes, bench.now);
-    own.iter().zip(&fast).map(|(own, fast)| own / fast).collect()
 }

@@ -54,8 +54,8 @@ pub trait Learner: Send + Sync {
     /// any time if [`Learner::saves_mid_iteration`] returns true.
     fn parts(&self) -> Parts;
 
-    /// Returns true if the learner can be restored from its state, and the last iteration reported no [`Failure`]. A state
-    /// for which this is false must not overwrite a good checkpoint.
+    /// Returns true if the learner can be restored from its state, and the last iteration reported no [`Failure`]. If the method returns
+    /// false, the state must not overwrite a good checkpoint.
     fn is_finite(&self) -> bool;
 
     /// Sets the profiling clock, which returns seconds since an arbitrary time. It does not affect the training result.

@@ -167,7 +167,7 @@ pub fn sin_cos<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
 /// π/2 in three parts of few bits, so that products with small whole numbers are exact.
 const HALF_PI: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 
-/// Tangent of x, as [`sin_cos`] computes it.
+/// Tangent of x in rad: the quotient of the results of [`sin_cos`].
 #[inline(always)]
 pub fn tan<S: Simd>(s: S, x: S::F) -> S::F {
     let (sin, cos) = sin_cos(s, x);

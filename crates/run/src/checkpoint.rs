@@ -58,7 +58,7 @@ struct Stored {
     names: Names,
 }
 
-/// The names in a [`Stored`].
+/// The part of a [`Stored`] that contains the names.
 #[derive(Deserialize)]
 struct Named {
     names: Names,

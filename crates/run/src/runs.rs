@@ -338,7 +338,7 @@ impl<R: Room> Run<R> {
         self.history.add(row);
     }
 
-    /// Stops the run for good.
+    /// Stops the run permanently, and reports the reason.
     fn fail(&mut self, failure: Failure) {
         self.set_running(false);
         let (text, next_step) = match &failure {
@@ -436,7 +436,8 @@ impl<R: Room> Run<R> {
         match &self.saves.began {
             Some(began) if !self.is_at_boundary() && !self.saves_mid_iteration() => {
                 let (done, unit) = (began.0.progress.iteration, R::SCHEMA.iteration_word);
-                // A notice replaces an earlier one with the same text on the page. The number changes, so it is in the next step.
+                // The page replaces an earlier notice with the same text. The number is therefore in the next step, so that the text does
+                // not change.
                 let text = format!("The {unit} in progress is long, so the saved run does not contain it.");
                 let next = format!("A run loaded from the file continues after {done} {unit}s, with the same result.");
                 self.queue.notice(Level::Info, &text, &next);

@@ -187,7 +187,7 @@ async fn iterations_with_two_numbers_an_action_match_the_processor(gpu: Gpu) {
     compare_kind(&gpu, &kind, &PpoConfig { spread: 0.5, clip_value: true, shared: true, ..small() }, 2).await;
 }
 
-/// A kind with masks trains on the CPU, as does a kind without kernels or with too many outputs.
+/// Kinds with masks and kinds without kernels train on the CPU.
 async fn unsupported_kinds_are_rejected(gpu: Gpu) {
     let masked = rooms::kind("Rooms-v0", &std::sync::Arc::default(), None);
     assert!(masked.kernels.is_none() && world(&masked).is_none());

@@ -1,5 +1,5 @@
-//! Errors that the rules of an environment raise: the learner reports them at the boundary, learns nothing from the rollout, and the state
-//! before the failed step can be inspected.
+//! Errors that the rules of an environment raise. The learner reports an error at the end of the iteration and learns nothing from the
+//! rollout. The state before the failed step can be inspected.
 
 use crate::rooms::{self, Trap};
 use learn::control::{Ppo, PpoConfig};
@@ -17,14 +17,14 @@ fn begin(trap: Option<Trap>) -> Ppo {
     Ppo::new(&rooms::kind("Rooms-v0", &Arc::default(), trap), config, 5, Isa::best()).unwrap()
 }
 
-/// Fault of a trap after `steps` steps of an episode.
+/// Returns the fault of a trap after `steps` steps of an episode.
 fn expected(env: u32, episode: u32, steps: u32) -> WorldFault {
     WorldFault { env, episode, step: steps + 1, line: Some(7), message: "the index 6 is beyond the list of length 6".into() }
 }
 
 #[test]
 fn a_fault_ends_the_iteration_before_learning() {
-    // Every episode takes 32 steps, so step 3 of episode 1 is step 35 of the first rollout, and step 20 of episode 2 is in the third.
+    // Every episode takes 32 steps, and a rollout has 40. Step 20 of episode 2 follows 84 steps, so it is in the third rollout.
     for (trap, iterations) in [(Trap { env: 0, episode: 0, step: 0 }, 1), (Trap { env: 170, episode: 2, step: 20 }, 3)] {
         let (mut ppo, mut sound) = (begin(Some(trap)), begin(None));
         let mut stats = None;
@@ -58,7 +58,7 @@ fn a_fault_ends_the_iteration_before_learning() {
         let value = |name| iteration.metrics.iter().find(|metric| metric.0 == name).unwrap().1;
         assert_eq!((value("policy_loss"), value("grad_norm")), (None, None));
 
-        // The state is that before the failed step, with its clocks.
+        // The state and the numbers of steps and episodes are those before the failed step.
         let (state, steps, episodes) = ppo.environment(trap.env as usize).unwrap();
         assert_eq!((steps, episodes), (trap.step, trap.episode));
         assert!(state.iter().all(|room| (0.0..rooms::ROOMS as f32).contains(room)) && state[0] != state[1], "{state:?}");
@@ -100,7 +100,7 @@ fn a_fault_ends_an_evaluation() {
     };
     assert_eq!(fault, expected((1 << 31) + 40, 0, 30));
     assert!(ppo.evaluate(100, 1).mean.is_nan());
-    // The environments of fewer episodes do not include the trap's.
+    // An evaluation of 32 episodes does not use the environment with the trap.
     assert!(ppo.evaluate(32, 1).mean.is_finite());
     assert!(ppo.is_finite(), "training is not affected");
 }

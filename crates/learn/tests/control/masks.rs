@@ -15,7 +15,7 @@ fn config() -> PpoConfig {
     PpoConfig { envs: 256, ..PpoConfig::general() }
 }
 
-/// The rooms, and the number of forbidden choices so far.
+/// Returns the kind of the rooms, and the number of forbidden choices so far.
 fn counted() -> (Kind, Arc<AtomicU32>) {
     let forbidden = Arc::default();
     (rooms::kind("Rooms-v0", &forbidden, None), forbidden)
@@ -56,8 +56,8 @@ fn a_policy_without_masks_takes_forbidden_choices() {
     assert!(greedy > 0 && sampled > 1000, "{greedy} {sampled}");
 }
 
-/// Acting and learning must compute the same probabilities of masked policies. An unmasked policy of six choices would have the entropy ln
-/// 6.
+/// Acting and learning must compute the same probabilities of masked policies. The entropy of a policy of six choices without masks would
+/// be ln 6.
 #[test]
 fn the_first_minibatch_uses_the_masked_policy() {
     let (kind, _) = counted();

@@ -18,7 +18,7 @@ fn iterate(ppo: &mut Ppo) {
     while !matches!(ppo.advance(), Slice::Ended(_)) {}
 }
 
-/// Mean return of the greedy policy after 150,000 environment steps.
+/// Returns the mean return of the greedy policy after 150,000 environment steps.
 fn trained(kind: &Kind, seed: u32) -> f32 {
     let mut ppo = Ppo::new(kind, config(), seed, Isa::best()).unwrap();
     while ppo.progress().env_steps < 150_000 {
@@ -27,7 +27,7 @@ fn trained(kind: &Kind, seed: u32) -> f32 {
     ppo.evaluate(100, 1).mean
 }
 
-/// The point, but its second coordinate ignores the action.
+/// Environments of the point in which the second number of an action has no effect. The second field has the changed actions.
 struct Deaf(Box<dyn Vector>, Vec<f32>);
 
 impl Vector for Deaf {
@@ -99,7 +99,7 @@ fn each_number_has_its_own_spread_and_mean() {
     let mut policy = vec![0.0; 2 * ppo.policy_len()];
     ppo.predict(&[0.3, -0.6, -0.6, 0.3], &mut policy, &mut [0.0; 2]);
     assert_eq!(ppo.policy_len(), 4);
-    // The range of an action is ±2, so a standard deviation of 1 is 2 in its unit.
+    // The range of an action is ±2, so a standard deviation of 1 in the policy is 2 in the unit of the environment's actions.
     for (found, log) in policy[2..4].iter().zip([a, b]) {
         assert!((found - 2.0 * log.exp()).abs() < 1e-5, "{found}");
     }

@@ -1,4 +1,4 @@
-//! PPO with the largest observations and the largest number of choices.
+//! PPO with an observation of 1024 numbers and the largest number of choices.
 
 use learn::control::{Ppo, PpoConfig, PpoError};
 use learn::{Learner, Slice};
@@ -12,7 +12,7 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 
 const WIDTH: usize = 1024;
 
-/// Environments of one step. The reward is 1 if the choice is even.
+/// Environments whose episodes have one step. The reward is 1 if the choice is even.
 struct Wide {
     count: usize,
     episodes: u32,

@@ -38,7 +38,7 @@ PALETTE = {
     "brown": (140, 96, 66),
 }
 
-#: Characters of three columns and five rows. Each octal digit is the pixels of a row. Rows are ordered from top to bottom.
+#: Characters of three columns and five rows. Each octal digit gives the pixels of one row. Rows are ordered from top to bottom.
 _FONT = {
     **dict(zip("0123456789", "75557 26227 71747 71717 55711 74717 74757 71122 75757 75717".split())),
     **dict(zip("ABCDEFGHI", "25755 65656 34443 65556 74647 74644 34553 55755 72227".split())),

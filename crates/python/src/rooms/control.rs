@@ -260,7 +260,7 @@ impl Kernel for Take<'_> {
     }
 }
 
-/// Actions of the shard that begins at environment `first`, with `numbers` numbers per action.
+/// Returns the actions of the shard that begins at environment `first`. An action has `numbers` numbers.
 fn shard<T>(all: &[T], first: usize, numbers: usize) -> &[T] {
     &all[first * numbers..all.len().min((first + SHARD) * numbers)]
 }

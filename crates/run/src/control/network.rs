@@ -1,4 +1,4 @@
-//! Values of the networks in one state, for a drawing. The layers are computed one unit at a time; training uses plans instead.
+//! Values of the networks in one state, for a drawing. This module computes the layers without the plans that training uses.
 
 use super::protocol::{LayerView, NetworkView};
 use learn::control::{Ppo, PpoConfig};

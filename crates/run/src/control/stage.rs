@@ -146,7 +146,7 @@ impl Stage {
         }
     }
 
-    /// Returns the observation of the environment of the player in control.
+    /// Returns the observation of `player`, the environment that the user or else the agent controls.
     pub fn observation(&self) -> &[f64] {
         &self.player.body.observation
     }

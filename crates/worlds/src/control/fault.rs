@@ -12,7 +12,7 @@ pub struct WorldFault {
     pub step: u32,
     /// Line in the text of the rules, counted from 1; `None` if the rules have no text.
     pub line: Option<u32>,
-    /// Description of the error, and the remedy.
+    /// Description of the error and of the remedy.
     pub message: String,
 }
 

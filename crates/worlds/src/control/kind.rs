@@ -13,7 +13,7 @@ macro_rules! named {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
 }
 
-/// Built-in kinds are in the registry. Other kinds can be created at run time. A clone is cheap.
+/// A kind of environment. Built-in kinds are in the registry. Other kinds can be created at run time. A clone is cheap.
 #[derive(Clone)]
 pub struct Kind {
     pub spec: Arc<Spec>,
@@ -44,7 +44,7 @@ impl Kind {
         Kind::new(R::SPEC.clone(), Arc::new(|| Box::new(Single::<R, S, A>::new(0))), many)
     }
 
-    /// Number of values in the mask of an environment: the number of choices, or 0 if all choices are always permitted.
+    /// Returns the number of values in the mask of an environment: the number of choices, or 0 if all choices are always permitted.
     pub fn mask_len(&self) -> usize {
         match self.spec.actions {
             Actions::Choices(count) if self.masked => count as usize,

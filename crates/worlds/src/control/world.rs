@@ -25,7 +25,7 @@ pub enum Actions {
 }
 
 impl Actions {
-    /// Number of numbers in an action; 1 for an index.
+    /// Returns the number of values in an action; 1 for an index.
     pub fn numbers(self) -> usize {
         match self {
             Actions::Choices(_) => 1,

@@ -1,4 +1,4 @@
-//! An environment with an action of two numbers, compared with its f64 reference; and kinds that are created at run time.
+//! Tests of an environment with an action of two numbers against its f64 reference, and of kinds that are created at run time.
 
 use crate::point;
 use math::{Isa, PANEL};
@@ -9,7 +9,7 @@ use worlds::control::{Action, InvalidState, Kind, Spec, WorldError};
 
 const COUNT: usize = 2 * PANEL + 5;
 
-/// Number `number` of the action of environment `env` at step `t`, sometimes beyond the range.
+/// Returns number `number` of the action of environment `env` at step `t`. It is sometimes beyond the range.
 fn level(env: usize, t: usize, number: usize) -> f32 {
     2.5 * ((env * 7 + t * 3 + number * 5) as f32).sin()
 }

@@ -6,7 +6,7 @@ use worlds::control::many::{Rules, spread};
 use worlds::control::{Actions, Kernels, Kind, Moment, Spec, Twin};
 use worlds::texts;
 
-/// Distance that a number of an action of 1 moves the point in one step.
+/// Distance by which an action of 1 in one coordinate moves the point in one step.
 const STRIDE: f64 = 0.1;
 /// Largest absolute value of a coordinate at the beginning of an episode.
 const AWAY: f64 = 1.0;

@@ -1,6 +1,6 @@
-//! Test environment with masks: rooms on a ring. Doors lead from a room to the next two rooms and to the room before. The other rooms are
-//! forbidden choices, which end the episode badly. The agent must visit one goal after another. The rules can raise an error at a chosen
-//! step. The kind exists at run time only: it counts the forbidden choices.
+//! Test environment with masks: rooms on a ring. Doors lead from a room to the next two rooms and to the room before. A choice of another
+//! room is forbidden, and ends the episode with a fine. The agent must visit one goal after another. The rules can raise an error at a
+//! chosen step. The kind is created at run time, because it counts the forbidden choices.
 
 use math::{PANEL, Rng};
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ const LIMIT: u32 = 32;
 const FINE: f32 = -10.0;
 const STREAM: u32 = 0x526F_6F6D;
 
-/// Step in which the rules raise an error.
+/// Step in which the rules raise an error. `step` counts from 0.
 #[derive(Clone, Copy)]
 pub struct Trap {
     pub env: u32,
@@ -24,7 +24,7 @@ pub struct Trap {
     pub step: u32,
 }
 
-/// Returns the kind `id` of rooms. `forbidden` counts the forbidden choices in all its environments.
+/// Returns a kind of rooms with the id `id`. `forbidden` counts the forbidden choices in all its environments.
 pub fn kind(id: &str, forbidden: &Arc<AtomicU32>, trap: Option<Trap>) -> Kind {
     let names = |what: &str| -> Vec<Text> { (0..ROOMS).map(|i| format!("{what} {i}").into()).collect() };
     let spec = Spec {
@@ -61,12 +61,12 @@ pub fn kind(id: &str, forbidden: &Arc<AtomicU32>, trap: Option<Trap>) -> Kind {
     Kind { masked: true, ..Kind::new(spec, Arc::new(twin), Arc::new(many)) }
 }
 
-/// Whether a door leads from room `place` to room `to`.
+/// Returns true if a door leads from room `place` to room `to`.
 pub fn is_permitted(place: usize, to: usize) -> bool {
     matches!((to + ROOMS - place) % ROOMS, 1 | 2 | 5)
 }
 
-/// Room and goal of an environment, and the numbers of its steps and its earlier episodes.
+/// Room and goal of an environment, the number of steps in its episode, and the number of its earlier episodes.
 #[derive(Clone, Copy, Default)]
 struct At {
     place: usize,
@@ -89,7 +89,7 @@ impl At {
         self.goal = (self.place + 1 + drawn(seed, env, self.episodes, self.steps) % (ROOMS - 1)) % ROOMS;
     }
 
-    /// Moves to the room `to`. Returns the reward and whether the episode terminates.
+    /// Moves to the room `to`. Returns the reward, and true if the episode terminates.
     fn go(&mut self, to: usize, seed: u32, env: u32) -> (f32, bool) {
         self.steps += 1;
         if !is_permitted(self.place, to) {

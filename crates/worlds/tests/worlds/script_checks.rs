@@ -1,4 +1,4 @@
-//! Messages of the checker for files that the parser accepts.
+//! Messages of the compiler for files that the parser accepts.
 
 use super::script_fleet::{OBSERVE, compiled, file};
 use worlds::control::script::{Choice, Type, compile};
@@ -9,7 +9,8 @@ fn errors(text: &str) -> Vec<String> {
     problems.iter().map(|problem| format!("{}:{} {}", problem.span.line, problem.span.column, problem.message)).collect()
 }
 
-/// Whether a file has one error, with the parts of its message, which `…` separates.
+/// Returns true if a file has exactly one error, whose text contains the parts of `expected` in their order. `…` separates the parts. The
+/// first part is at the start.
 fn has_error(text: &str, expected: &str) -> bool {
     let found = errors(text);
     let [error] = found.as_slice() else { return false };
@@ -21,7 +22,7 @@ fn has_error(text: &str, expected: &str) -> bool {
     })
 }
 
-/// Checks that each file has one error, the expected one.
+/// Checks that each file has exactly one error, which is the expected one.
 fn check(table: &[(String, &str)]) {
     let wrong: Vec<String> = table
         .iter()
@@ -31,7 +32,7 @@ fn check(table: &[(String, &str)]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// A file with a body of `step`, which begins in line 7 and column 9.
+/// Returns a file with a body of `step`. The body begins in line 7 and column 9.
 fn with_step(body: &str) -> String {
     file("self.x = 0\nself.y = 0.5", &format!("{body}\nreturn 0.0, False"), OBSERVE)
 }

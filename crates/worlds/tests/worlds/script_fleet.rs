@@ -32,7 +32,7 @@ pub fn compiled(text: &str) -> World {
     compile(text).unwrap_or_else(|problems| panic!("{text}\n{problems:#?}"))
 }
 
-/// A file with the given bodies of `reset` and `step`, which sees the attributes `x` and `y`. `more` follows them.
+/// Returns a file with the given bodies of `reset` and `step`. `more` follows them, and must contain the method `observe`.
 #[cfg(not(target_arch = "wasm32"))] // its callers run natively only
 pub fn file(reset: &str, step: &str, more: &str) -> String {
     let indented = |body: &str| body.lines().map(|line| format!("        {line}\n")).collect::<String>();
@@ -40,7 +40,7 @@ pub fn file(reset: &str, step: &str, more: &str) -> String {
     format!("class World:\n    actions = 3\n    def reset(self):\n{reset}    def step(self, action):\n{step}{more}")
 }
 
-/// The method `observe` for [`file`].
+/// Method `observe` for [`file`], which returns the attributes `x` and `y`.
 #[cfg(not(target_arch = "wasm32"))] // its callers run natively only
 pub const OBSERVE: &str = "    def observe(self):\n        return [self.x, self.y]\n";
 
@@ -74,7 +74,7 @@ impl Worlds {
         }
     }
 
-    /// Draws random actions for all environments. They depend on the number of the environment and the turn.
+    /// Draws random actions for all environments. An action depends on the number of the environment and on `turn`.
     #[cfg(not(target_arch = "wasm32"))] // its callers run natively only
     pub fn act_randomly(&mut self, first: u32, turn: u32) {
         let world = self.fleet.world().clone();
@@ -106,20 +106,20 @@ impl Worlds {
         self.of(self.fleet.permitted(), self.fleet.world().mask_len(), env)
     }
 
-    /// Saved state of an environment, with its steps and episodes.
+    /// Returns the saved state of an environment, the number of steps in its episode, and the number of its earlier episodes.
     pub fn saved(&self, env: usize) -> (Vec<f32>, u32, u32) {
         let mut state = vec![0.0; self.fleet.state_len()];
         let (steps, episodes) = self.fleet.environment(env, &mut state);
         (state, steps, episodes)
     }
 
-    /// The attributes of an environment, in the order of their names.
+    /// Returns the elements of all attributes of an environment, in the order of the attributes' names.
     pub fn attributes(&self, env: usize) -> Vec<f64> {
         let names: Vec<String> = self.fleet.world().attributes.iter().map(|attribute| attribute.name.clone()).collect();
         names.iter().flat_map(|name| self.fleet.attribute(env, name).unwrap()).collect()
     }
 
-    /// Sets the attributes of an environment from numbers in the order of their names.
+    /// Sets the elements of all attributes of an environment, in the order of the attributes' names.
     pub fn set(&mut self, env: usize, numbers: &[f64], steps: u32, episodes: u32) {
         let mut state = Vec::new();
         let mut numbers = numbers.iter();

@@ -1,4 +1,5 @@
-//! Templates and random programs of user environments, compared with plain Python (tests/golden/script_worlds.py, script_programs.py).
+//! Templates and random programs of user environments, compared with plain Python. The expected results are from
+//! tests/golden/script_worlds.py and tests/golden/script_programs.py.
 
 use super::script_fleet::{TEMPLATES, Worlds, compiled};
 use math::Isa;
@@ -12,7 +13,7 @@ fn numbers(text: &str) -> Vec<f64> {
     text.split_whitespace().map(|number| number.parse().unwrap()).collect()
 }
 
-/// Checks that numbers agree with those of Python. Whole numbers agree exactly unless `most` permits a rounding error of floats.
+/// Checks that numbers agree with those of Python. `most` is the largest relative error, or absolute error of expected numbers below 1.
 fn agree(found: &[f64], expected: &[f64], most: f64, context: &str) {
     assert_eq!(found.len(), expected.len(), "{context}");
     for (k, (found, expected)) in found.iter().zip(expected).enumerate() {
@@ -25,7 +26,7 @@ fn wide(x: &[f32]) -> Vec<f64> {
     x.iter().map(|x| f64::from(*x)).collect()
 }
 
-/// Checks a line `reset ENV EPISODE | state | observation | mask`. Returns this environment alone.
+/// Checks a line `reset ENV EPISODE | state | observation | mask`. Returns a fleet of this environment alone.
 fn check_reset(world: &World, isa: Isa, head: &[f64], parts: &[Vec<f64>], context: &str) -> Worlds {
     let mut worlds = Worlds::new(world, isa, 7, head[0] as u32, 1);
     (0..head[1] as u32).for_each(|_| worlds.fleet.begin(0));
@@ -103,7 +104,7 @@ struct Program {
     results: Vec<String>,
 }
 
-/// Reads the programs, and inserts the parts that they have in common.
+/// Reads the programs, and inserts the parts that the programs have in common.
 fn programs(text: &str) -> Vec<Program> {
     let (parts, rest) = text.split_once("\n= ").unwrap();
     let parts: Vec<(&str, &str)> = parts.split('#').skip(1).map(|part| part.split_once('\n').unwrap()).collect();
@@ -119,7 +120,7 @@ fn programs(text: &str) -> Vec<Program> {
     rest.split("\n= ").map(program).collect()
 }
 
-/// Runs a program like Python and compares each step.
+/// Runs a program with the actions of the Python run, and compares each step.
 fn check_program(program: &Program, isa: Isa) {
     let mut worlds = Worlds::new(&compiled(&program.text), isa, 7, 0, 2);
     let mut before = [false; 2];
@@ -129,7 +130,7 @@ fn check_program(program: &Program, isa: Isa) {
         let [env, step, action] = [0, 1, 2].map(|k| parts[0][k]);
         let env = env as usize;
         if env == 1 && !std::mem::replace(&mut before[1], true) {
-            // The steps of environment 0 have also stepped this one.
+            // Both environments were stepped with environment 0, so they are reset before environment 1 is compared.
             worlds.fleet.reset(7, 0);
         }
         worlds.act(env, &[action as f32]);

@@ -1,4 +1,5 @@
-//! Environments of user files: equal bits on every instruction set and for every grouping, saved states, errors of lanes, and memory.
+//! Environments of user files: equal bits on every instruction set and for every grouping of environments, saved states, errors of lanes,
+//! and memory.
 
 use super::script_fleet::{OBSERVE, TEMPLATES, Worlds, compiled, file};
 use math::Isa;
@@ -122,7 +123,7 @@ fn steps_do_not_allocate() {
     }
 }
 
-/// A body of `step` for [`file`], the line of its error, and a part of the message. The body begins in line 8.
+/// Code for the body of `step`, the line of its error, and a part of the message. The code begins in line 8.
 const ERRORS: [(&str, u32, &str); 19] = [
     ("self.y = 1 // (self.x - 2)", 8, "a division by zero"),
     ("self.y = 1 % (self.x - 2)", 8, "a division by zero"),
@@ -145,7 +146,7 @@ const ERRORS: [(&str, u32, &str); 19] = [
     ("return 1.0 + 1e38 * self.x * self.x, False", 8, "the number is inf"),
 ];
 
-/// Each error occurs in environments whose `x` is 2, which happens at step 2 in environment 7 first.
+/// Each error occurs where `x` is 2. An action of 2 sets `x` to 2, first in step 2 in the environments 7, 130 and 290.
 #[test]
 fn errors_name_line_environment_and_step() {
     for isa in Isa::available() {
@@ -163,7 +164,7 @@ fn errors_name_line_environment_and_step() {
             assert_eq!((fault.env, fault.episode, fault.step), (7, 0, 2), "{body}: {fault}");
             assert_eq!(fault.line, Some(line), "{body}: {fault}");
             assert!(fault.message.contains(part), "{body}: {fault}");
-            // The environment has begun its next episode, and the others go on. The first error is kept.
+            // Environment 7 has begun its next episode, and the other environments continue. The first error is kept.
             assert_eq!((worlds.ended[7], worlds.rewards[7]), (1 | 2 << 2, 0.0), "{body}");
             assert_eq!((worlds.ended[8], worlds.rewards[8]), (0, 1.0), "{body}");
             assert_eq!(worlds.saved(7), (worlds.saved(7).0, 0, 1), "{body}");
@@ -220,7 +221,7 @@ fn pictures_have_the_shapes_of_one_environment() {
     assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
 }
 
-/// Parts of programs that replace or follow each other in random changes of the templates.
+/// Code that is inserted into templates at random places, or replaces code of a template there.
 const PIECES: [&str; 24] = [
     "self.x",
     "0",

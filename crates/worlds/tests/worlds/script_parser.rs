@@ -216,7 +216,7 @@ fn spans_count_characters() {
     assert_eq!(file.body[0].span, at(1, 1, 14));
     let StatementKind::Expr(Expr { kind: ExprKind::Call { arguments, .. }, .. }) = &file.body[0].kind else { panic!("{file:?}") };
     assert_eq!((arguments[0].span, arguments[1].span), (at(1, 6, 10), at(1, 12, 13)));
-    // A range of two lines ends with its first line.
+    // The span of a statement of two lines ends at the end of its first line.
     let StatementKind::Assign { value, .. } = &file.body[1].kind else { panic!("{file:?}") };
     assert_eq!((file.body[1].span, value.span), (at(2, 1, 9), at(2, 5, 9)));
 }
@@ -236,7 +236,7 @@ fn the_size_of_trees_is_limited() {
     let long = parse(&"x = 1\n".repeat(20_000)).unwrap_err();
     assert_eq!(long.len(), 1);
     assert!(long[0].to_string().contains("120000 bytes"), "{}", long[0]);
-    // No text takes more time than in proportion to its length.
+    // The time must not grow faster than the length of the text.
     for piece in [
         "(", "[", "{", "}", "x[", "f(", "not ", "- ", "a.", "a if ", "\\", "\\ ", "'", "\"\"\"", "$", ";", "é", "1e", "0x", "if a:",
         "\n\tx", "\n(",

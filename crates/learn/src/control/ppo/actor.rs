@@ -254,8 +254,8 @@ impl Actor {
         }
     }
 
-    /// Writes `samples` and the sums over the samples. `F` is the number of features if an action is one number and there are no masks. `F`
-    /// is 0 if these numbers are known at run time only.
+    /// Writes `samples` and the sums over the samples. If `F` is not 0, it is the number of features, an action is one number, and there
+    /// are no masks. If `F` is 0, these sizes are read at run time.
     fn write_samples<const F: usize>(&mut self, with: RolloutContext) {
         let mut value_errors = [0.0; 4];
         self.observation_sums.fill([0.0; 2]);

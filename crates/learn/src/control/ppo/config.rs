@@ -5,10 +5,10 @@ use crate::settings;
 use crate::settings::{SWITCH, SettingError, Settings, count, linear, log};
 use worlds::control::{InvalidState, Kind};
 
-/// Maximum number of samples in an iteration. A sample takes about 100 bytes.
+/// Maximum number of samples in an iteration. A sample of a built-in environment takes about 100 bytes.
 pub(super) const MAX_SAMPLES: usize = 1 << 22;
-/// Maximum number of outputs of a policy: discrete actions, or numbers of an action. Every sample of a rollout with masks holds as many
-/// values, so more would leave no room for the observations.
+/// Maximum number of outputs of a policy: discrete actions, or numbers of an action. With masks, every sample of a rollout has one value
+/// for each choice, so this limit also bounds the memory of a sample.
 pub(super) const MAX_OUTPUTS: usize = 1024;
 
 settings! {

@@ -170,7 +170,7 @@ struct Evaluator {
     /// Number of lanes whose episode is in progress.
     going: usize,
     episode_returns: [f32; PANEL],
-    /// Error of an environment's rules, which ended the episodes.
+    /// Error of an environment's rules, which ended the evaluator's episodes; `None` if there was none.
     fault: Option<WorldFault>,
 }
 

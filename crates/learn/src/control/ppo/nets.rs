@@ -27,7 +27,7 @@ impl Head {
         }
     }
 
-    /// Number of values in an action; 1 for a choice.
+    /// Returns the number of values in an action; 1 for a choice.
     pub fn numbers(self) -> usize {
         match self {
             Head::Choices(_) => 1,
@@ -68,7 +68,7 @@ impl Task {
         }
     }
 
-    /// Number of values in a sample: the observation, the action, [`REST`] more, and the mask.
+    /// Returns the number of values in a sample: the observation, the action, [`REST`] more, and the mask.
     pub fn sample_len(self) -> usize {
         self.observation + self.head.numbers() + REST + self.mask
     }
@@ -200,7 +200,8 @@ pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Is
     Ok(Arc::new(Plan::training(g, &outputs, &gradients, isa)?))
 }
 
-/// Amount by which a mask lowers the logit of a forbidden choice. Its exponential is 0, and its product with 0 is 0.
+/// Amount by which a mask lowers the logit of a forbidden choice. The exponential of the lowered logit is 0. The amount is finite, so that
+/// its product with 0 is 0.
 const FORBIDDEN: f32 = 1e9;
 
 /// Returns the logits with those of forbidden choices lowered, so that their probabilities and gradients are 0.

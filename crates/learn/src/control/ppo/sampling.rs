@@ -27,7 +27,7 @@ impl Draw<'_> {
     }
 }
 
-/// Number of choices whose cumulative probabilities are kept. Those of further choices are computed again.
+/// Number of choices whose cumulative probabilities are stored. The cumulative probabilities of further choices are computed again.
 const KEPT: usize = 16;
 
 /// Samples one of `count` choices: the first choice whose cumulative probability exceeds a uniform number.
@@ -81,7 +81,7 @@ impl Kernel for SampleChoice<'_> {
     }
 }
 
-/// Samples one of the permitted choices, as [`SampleChoice`] does if all are permitted.
+/// Samples one of the permitted choices. If all choices are permitted, the result is that of [`SampleChoice`].
 pub(super) struct SampleMasked<'a> {
     pub draw: Draw<'a>,
     pub count: usize,
@@ -109,8 +109,9 @@ impl Kernel for SampleMasked<'_> {
                 for i in 0..count {
                     sum = s.add(sum, power(i));
                 }
-                // A choice is taken if its predecessors are less likely than the uniform number. The first permitted choice is always taken
-                // first, and a forbidden choice never, so that rounding cannot select it.
+                // A permitted choice replaces the one before it if the uniform number is not below the cumulative probability of all
+                // choices before. The first permitted choice is always taken, and a forbidden choice never. Rounding therefore cannot
+                // select a forbidden choice.
                 let target = s.mul(rng::uniform(s, word), sum);
                 let (mut choice, mut chosen) = (s.splat(-1.0), zero);
                 let mut below = zero;
@@ -350,12 +351,12 @@ mod tests {
         }
     }
 
-    /// Logits of one state, with differences that shift the cumulative probabilities.
+    /// Returns unequal logits of one state.
     fn uneven(count: usize) -> Vec<f64> {
         (0..count).map(|i| (i as f64 * 0.7).sin() - 2.0 * f64::from(i == 3)).collect()
     }
 
-    /// Checks samples of one state for each of `permitted`, which is `true` for permitted choices. `sample` runs the kernel under test.
+    /// Checks samples of one state. `permitted` has a bool for each choice. `sample` runs the kernel under test.
     fn check_samples(isa: Isa, permitted: &[bool], sample: impl Fn(Draw, &[f32])) {
         let (count, logits) = (permitted.len(), uneven(permitted.len()));
         let powers: Vec<f64> = logits.iter().zip(permitted).map(|(x, &permitted)| if permitted { x.exp() } else { 0.0 }).collect();
@@ -397,7 +398,7 @@ mod tests {
         }
     }
 
-    /// A forbidden choice has the highest logit, a permitted one a logit far below it or NaN.
+    /// A forbidden choice has the highest logit. The logit of the permitted choice is far below it, or NaN.
     #[test]
     fn extreme_logits_do_not_select_forbidden_choices() {
         for (isa, low) in Isa::available().into_iter().flat_map(|isa| [-3e3, f32::NEG_INFINITY, f32::NAN].map(|low| (isa, low))) {
@@ -453,8 +454,8 @@ mod tests {
         }
     }
 
-    /// The first number of an action equals the only number with the same key. The others have their own words, and the log-probability is
-    /// the sum.
+    /// The first number of an action equals the number of an action of one number with the same key. Every number has its own random words.
+    /// The log-probability is the sum over the numbers.
     #[test]
     fn numbers_of_an_action_are_independent() {
         let logs = [-0.5f32, 0.25, 0.0];

@@ -1,4 +1,5 @@
-//! Syntax tree of a file. The parser builds it. It contains only what the language's grammar permits; names and types are not checked yet.
+//! Syntax tree of a file, as the parser returns it. The tree contains only what the language's grammar permits. The compiler checks names
+//! and types.
 
 use super::error::Span;
 
@@ -30,7 +31,8 @@ pub enum StatementKind {
     },
     /// An expression whose value is ignored, such as a call.
     Expr(Expr),
-    /// `if` and each `elif` with its condition; `other` is empty without `else`.
+    /// `if`. A branch is a condition with its block: one for `if` and one for each `elif`. `other` is the block of `else`; empty without
+    /// `else`.
     If {
         branches: Vec<(Expr, Vec<Statement>)>,
         other: Vec<Statement>,
@@ -50,7 +52,7 @@ pub enum StatementKind {
     Continue,
     Pass,
     Function(Function),
-    /// A class without bases. The first statement may be a docstring, which is dropped.
+    /// A class without base classes. The parser removes the docstring.
     Class {
         name: Name,
         body: Vec<Statement>,
@@ -61,7 +63,7 @@ pub enum StatementKind {
 pub struct Function {
     pub name: Name,
     pub parameters: Vec<Name>,
-    /// A docstring is dropped.
+    /// Statements without the docstring, which the parser removes.
     pub body: Vec<Statement>,
 }
 
@@ -123,7 +125,7 @@ pub enum ExprKind {
     },
     List(Vec<Expr>),
     Tuple(Vec<Expr>),
-    /// `{key: value, …}`; the checker permits it only for the class attribute `keys`.
+    /// `{key: value, …}`, permitted only for the class attribute `keys`.
     Dict(Vec<(Expr, Expr)>),
     /// `[value for target in items for …]`.
     Comprehension {

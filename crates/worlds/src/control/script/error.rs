@@ -1,11 +1,11 @@
-//! Errors of a file, each with its place, the text found, and what to write instead.
+//! Errors of a file. Each has its place and a message with the text found and the code to write instead.
 
 /// A place in a file: a line and a range of columns. Lines and columns begin at 1, and columns count characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     pub line: u32,
     pub column: u32,
-    /// The column after the last character. A range that continues on the next line ends with its first line.
+    /// Column after the last character. A range of several lines ends at the end of its first line.
     pub end: u32,
 }
 
@@ -13,11 +13,11 @@ pub struct Span {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub span: Span,
-    /// The error and what to write instead, in one or two sentences without the place.
+    /// Text of the error and the code to write instead, without the place.
     pub message: String,
 }
 
-/// Formats as `line 14: decorators are not part of the language; delete the line`.
+/// Formats a problem, for example as `line 14: decorators are not part of the language; delete the line`.
 impl std::fmt::Display for Problem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "line {}: {}", self.span.line, self.message)

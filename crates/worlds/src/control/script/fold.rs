@@ -1,10 +1,10 @@
-//! Operations on single numbers: the definition of each operation. The compiler computes constants by it, and tests compare the engine
-//! with it.
+//! Operations on single numbers. This file defines the result of each operation. The compiler computes constants with it, and the engine
+//! finds the lanes in which an operation fails.
 
 use super::program::Op;
 use math::{Isa, Simd, Unfused, isa::kernel, poly, rng};
 
-/// Returns the bits of the result, or `None` if the operation reports an error or does not only depend on its operands.
+/// Returns the bits of the result. Returns `None` if the operation reports an error, or if its result depends on more than its operands.
 pub fn fold(op: Op, a: u32, b: u32, c: u32) -> Option<u32> {
     let [x, y, z] = [a, b, c].map(f32::from_bits);
     let [i, j] = [a as i32, b as i32];
@@ -47,7 +47,7 @@ pub fn bool_bits(value: bool) -> u32 {
     if value { u32::MAX } else { 0 }
 }
 
-/// Integer from `low` to `high` - 1 of a random word.
+/// Returns an integer from `low` to `high` - 1 for a random word.
 #[inline(always)]
 pub fn below(word: u32, low: u32, high: u32) -> u32 {
     let width = u64::from(high.wrapping_sub(low));
@@ -72,7 +72,7 @@ pub fn integer(op: Op, a: i32, b: i32) -> Option<i32> {
     }
 }
 
-/// A whole number as the bits of an integer.
+/// Returns the bits of the integer that equals the whole number `x`; `None` if the number does not fit into 32 bits.
 fn whole(x: f32) -> Option<u32> {
     (-2_147_483_648.0..2_147_483_648.0).contains(&x).then_some(x as i32 as u32)
 }
@@ -116,12 +116,12 @@ fn float(op: Op, x: f32, y: f32, z: f32) -> Option<f32> {
     })
 }
 
-/// The result, unless it is infinite and the operand is not.
+/// Returns the result; `None` if it is not finite and the operand is finite.
 fn finite_from(result: f32, operand: f32) -> Option<f32> {
     (result.is_finite() || !operand.is_finite()).then_some(result)
 }
 
-/// Python's `//` and `%` of floats.
+/// Returns the results of Python's `x // y` and `x % y` for floats.
 #[inline(always)]
 pub fn floor_division(x: f32, y: f32) -> [f32; 2] {
     let mut rest = x % y;
@@ -139,7 +139,7 @@ pub fn floor_division(x: f32, y: f32) -> [f32; 2] {
     [if quotient - floor > 0.5 { floor + 1.0 } else { floor }, rest]
 }
 
-/// A function of `math::poly`, with the bits that the engine computes.
+/// Computes a function of `math::poly`. The result has the same bits as in the engine.
 fn single(op: Op, x: f32, y: f32) -> f32 {
     kernel!(Isa::Portable, |s: S, op: Op, x: f32, y: f32| -> f32 {
         let s = Unfused(s);

@@ -3,14 +3,14 @@
 /// Actions of an environment.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Choice {
-    /// Integers from 0 to the number - 1.
+    /// Integers from 0 to n - 1; the value is n.
     Choices(u32),
-    /// Several numbers, each within a range.
+    /// `count` numbers, each from `low` to `high`.
     Box { count: usize, low: f32, high: f32 },
 }
 
 impl Choice {
-    /// Number of numbers in an action.
+    /// Returns the number of values in an action; 1 for a choice.
     pub fn len(&self) -> usize {
         match self {
             Choice::Choices(_) => 1,
@@ -23,20 +23,20 @@ impl Choice {
     }
 }
 
-/// Class attributes with a meaning, and the docstring.
+/// Docstring of a file, and the class attributes that describe the environment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Meta {
     pub doc: String,
     pub actions: Choice,
     /// Number of steps after which an episode is truncated.
     pub limit: u32,
-    /// Mean return at which the environment counts as solved.
+    /// Mean return at which the environment counts as solved; `None` without the class attribute `solved`.
     pub solved: Option<f32>,
-    /// Action of each key.
+    /// Action of each key, by the key's name in the browser.
     pub keys: Vec<(String, Vec<f32>)>,
-    /// Names of the choices.
+    /// Names of the choices; empty without the class attribute `names`.
     pub names: Vec<String>,
-    /// Width and height of the picture.
+    /// Width and height of the picture, in the units of `draw`.
     pub size: [f32; 2],
 }
 

@@ -1,5 +1,5 @@
-//! Environments that users write in a subset of Python. The parser reads a file, the compiler checks and translates it, and the engine runs
-//! it for many environments at once. Messages give the code to write instead.
+//! Environments that users write in a subset of Python. The parser reads a file. The compiler checks the file and translates it to
+//! programs. The engine runs the programs for many environments at once. Error messages give the code to write instead.
 
 pub mod ast;
 mod compile;

@@ -1,15 +1,18 @@
-//! A compiled file: instructions over rows. A row holds one number, bool or text per lane of a block of environments.
+//! Programs of a compiled file. A program is a list of instructions that read and write rows. A row holds one value for each lane of a
+//! block of environments: a number, a bool, or the index of a text.
 
 /// Number of environments in a block.
 pub const BLOCK: usize = 128;
 
-/// Operand of an instruction that has none, and the mask of an instruction that applies to all lanes.
+/// Operand that an instruction does not have. As a mask, it means all lanes.
 pub const NONE: u32 = u32::MAX;
 
-/// Largest number of passes of `while` loops and computed ranges in a call.
+/// Largest number of passes of `while` loops and computed ranges that a lane makes in one call of a program.
 pub const MOST_PASSES: u32 = 10_000;
 
-/// Operations. Operands are the rows `a`, `b` and `c`; the result is the row `d`. A bool is 0 or all bits. I is an integer, F a float.
+/// Operations of instructions. Unless a variant states otherwise, the operands are the rows `a`, `b` and `c`, and the result is the row
+/// `d`. A bool that is false has no bits set; a bool that is true has all bits set. A name that ends in I operates on integers, in F on
+/// floats, and in U on unsigned integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     Move,
@@ -20,7 +23,7 @@ pub enum Op {
     /// `a` and not `b`.
     AndNot,
     Not,
-    /// Sum without a check for overflow.
+    /// Sum without a check for overflow. `MulU` is the product without this check.
     AddU,
     MulU,
     AddI,
@@ -67,25 +70,25 @@ pub enum Op {
     Log,
     Sin,
     Cos,
-    /// Sine to `d`, cosine to `c`.
+    /// Writes the sine of `a` to the row `d` and the cosine to the row `c`.
     SinCos,
     Tan,
     Tanh,
     Atan2,
     Power,
-    /// Random word with the number `a` in this call.
+    /// Random word number `a` of the current call.
     Word,
-    /// Float in [0, 1) of a random word.
+    /// Float in [0, 1) from the random word `a`.
     Unit,
-    /// Integer from `b` to `c` - 1 of the random word `a`.
+    /// Integer from `b` to `c` - 1 from the random word `a`.
     Below,
-    /// Index `a` of a list of `n` elements, counted from the start.
+    /// Index `a` of a list of `n` elements, converted to a count from the start. A negative index counts from the end.
     Index,
-    /// Element `a` of the `n` rows from `b` on.
+    /// Element at the index `a` of the list in the `n` rows from `b` on.
     Gather,
-    /// Element `a` of the table `n`.
+    /// Element at the index `a` of table number `n`.
     Table,
-    /// Writes `c` to element `a` of the `n` rows from `b` on.
+    /// Writes `c` to the element at the index `a` of the list in the `n` rows from `b` on.
     Scatter,
     /// Writes `a` to the row `d` of a list.
     Store,
@@ -93,21 +96,22 @@ pub enum Op {
     Fill,
     /// Copies the `n` rows from `b` on to the rows from `d` on.
     Rows,
-    /// Reports lanes whose number `a` is not finite.
+    /// Reports the lanes in which the number `a` is not finite.
     Finite,
-    /// Counts a pass of the lanes in `d`. Lanes with too many passes are reported and leave the mask `d`.
+    /// Counts one pass of a loop for each lane in the mask `d`. Reports lanes with more than [`MOST_PASSES`] passes and removes them from
+    /// `d`.
     Pass,
     /// Continues at instruction `n`.
     Jump,
-    /// Continues at instruction `n` if no lane is in `a`.
+    /// Continues at instruction `n` if no lane is in the mask `a`.
     JumpNone,
-    /// Draws the shape `n`, whose rows begin at `b`.
+    /// Draws shape number `n`, whose rows begin at `b`.
     Shape,
     Nothing,
 }
 
 impl Op {
-    /// Whether the operation reports errors of lanes.
+    /// Returns true if the operation can report an error in a lane.
     pub fn can_fail(self) -> bool {
         use Op::*;
         let integers = matches!(self, AddI | SubI | MulI | DivI | ModI | AbsI | Floor | Ceil | Round | Truncate);
@@ -115,13 +119,14 @@ impl Op {
         integers || floats || matches!(self, Below | Index | Gather | Table | Scatter | Pass)
     }
 
-    /// Whether the operation does more than writing its result.
+    /// Returns true if the operation has an effect besides its result.
     pub fn has_effect(self) -> bool {
         use Op::*;
         matches!(self, Scatter | Store | Fill | Rows | Finite | Pass | Jump | JumpNone | Shape)
     }
 
-    /// Whether the result depends on the operands alone.
+    /// Returns true if the operation only writes a result to the row `d` that depends on its operands alone. An equal instruction can then
+    /// reuse the result.
     pub fn is_pure(self) -> bool {
         !self.has_effect() && !matches!(self, Op::Word | Op::Index | Op::Gather | Op::Table | Op::SinCos | Op::Nothing)
     }
@@ -134,7 +139,7 @@ pub struct Instruction {
     pub a: u32,
     pub b: u32,
     pub c: u32,
-    /// Row of the lanes whose errors are reported and whose lists change.
+    /// Row with the mask: the lanes in which errors are reported and elements of lists are written.
     pub mask: u32,
     pub n: u32,
 }
@@ -142,14 +147,14 @@ pub struct Instruction {
 impl Instruction {
     pub const NOTHING: Instruction = Instruction { op: Op::Nothing, d: NONE, a: NONE, b: NONE, c: NONE, mask: NONE, n: 0 };
 
-    /// Rows that the instruction reads.
+    /// Returns the rows that the instruction reads. Of consecutive rows, such as those of a list, it returns only the first.
     pub fn reads(&self) -> impl Iterator<Item = u32> {
         let c = if self.op == Op::SinCos { NONE } else { self.c };
         let d = if self.op == Op::Pass { self.d } else { NONE };
         [self.a, self.b, c, self.mask, d].into_iter().filter(|&row| row != NONE)
     }
 
-    /// Rows that the instruction writes, except elements of lists.
+    /// Returns the rows that the instruction writes, except elements of lists.
     pub fn writes(&self) -> impl Iterator<Item = u32> {
         let c = if self.op == Op::SinCos { self.c } else { NONE };
         let d = if matches!(self.op, Op::Fill | Op::Rows | Op::Store) { NONE } else { self.d };
@@ -157,82 +162,89 @@ impl Instruction {
     }
 }
 
-/// Instructions of a call.
+/// A program: the instructions of one call, and the rows of its results.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     pub code: Vec<Instruction>,
     /// Line of each instruction in the file.
     pub lines: Vec<u32>,
+    /// Rows of the numbers of the observation.
     pub observation: Vec<u32>,
-    /// Whether each choice is permitted; empty without the method `mask`.
+    /// Rows of the mask: a bool for each choice. Empty without the method `mask`.
     pub permitted: Vec<u32>,
+    /// Row of the reward.
     pub reward: u32,
+    /// Row of the bool that is true if the episode is over.
     pub over: u32,
-    /// Whether the program draws random numbers.
+    /// True if the program draws random numbers.
     pub draws: bool,
 }
 
-/// Rows that the engine writes before a program runs.
+/// Row with the number of the environment. The engine writes this row, [`EPISODE`] and [`STEP`] before a program that draws random numbers.
 pub const ENV: u32 = 0;
+/// Row with the number of the environment's earlier episodes.
 pub const EPISODE: u32 = 1;
+/// Row with the number of the step in the episode, counted from 1; 0 at the start of the episode.
 pub const STEP: u32 = 2;
-/// Number of passes of loops in this call.
+/// Row with the number of passes of loops in the current call.
 pub const PASSES: u32 = 3;
-/// Four random words.
+/// First of four rows with consecutive random words.
 pub const WORDS: u32 = 4;
-/// First number of the action.
+/// First row of the action, which has one row for each of its values.
 pub const ACTION: u32 = 8;
 
-/// Type of a number.
+/// Type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Type {
     Bool,
     Int,
     Float,
-    /// Index of a text.
+    /// Text, as an index into the texts of the file.
     Text,
 }
 
-/// An attribute of the class: its type, and its numbers in the state.
+/// An attribute of `self`: its type, and its rows in the state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
     pub name: String,
     pub ty: Type,
-    /// First row of the state.
+    /// Index of the first row within the state.
     pub start: usize,
     /// Number of elements; 1 for a number.
     pub len: usize,
-    /// Number of columns of a list of two dimensions.
+    /// Number of columns of a list of two dimensions; otherwise `None`.
     pub columns: Option<usize>,
     pub is_list: bool,
 }
 
-/// A shape of `draw`. Its rows have its numbers, then what it writes, then the index of its colour.
+/// A shape that the method `draw` draws. Its rows contain its numbers, then for `text` the value that is written, then the index of its
+/// colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShapeRows {
     pub kind: &'static str,
     pub numbers: usize,
-    /// For `text`: whether it writes a number, or else the text with an index.
+    /// `None` except for the function `text`. True if `text` writes a number; false if it writes a text, whose index is in the row.
     pub what: Option<bool>,
 }
 
 /// All programs of a file, and the data that they share.
 #[derive(Clone, Debug, Default)]
 pub struct Code {
-    /// Starts an episode and observes.
+    /// Program that calls `reset`, then `observe` and `mask`.
     pub begin: Program,
-    /// Takes a step and observes.
+    /// Program that calls `step`, then `observe` and `mask`.
     pub step: Program,
-    /// Observes.
+    /// Program that calls `observe` and `mask`.
     pub show: Program,
+    /// Program that calls `draw`.
     pub draw: Program,
     pub tables: Vec<Vec<u32>>,
     pub texts: Vec<String>,
     pub shapes: Vec<ShapeRows>,
-    /// Constants, in the rows from `constants_at` on.
+    /// Bits of the constants, which are in the rows from `constants_at` on.
     pub constants: Vec<u32>,
     pub constants_at: usize,
-    /// First row of the state. Lower rows are shared by all blocks.
+    /// First row of the state. The rows before it are shared by all blocks.
     pub state_at: usize,
     /// Number of rows of the state.
     pub state: usize,

@@ -13,12 +13,12 @@ pub enum Kind {
     /// An operator, a bracket or another mark.
     Symbol(&'static str),
     Int(i32),
-    /// The number 2147483648, which is an Int only after a minus.
+    /// The number 2147483648, which fits into an integer only after a minus sign.
     Least,
     Float(f32),
     /// Index into [`Tokens::texts`].
     Text(usize),
-    /// A number or string that has an error, which the lexer reported.
+    /// A number or string with an error that the lexer has reported.
     Faulty,
     /// End of a statement.
     Newline,
@@ -34,7 +34,7 @@ pub struct Token {
     /// Range of bytes in the text.
     pub from: usize,
     pub to: usize,
-    /// Index of the row. A row is the text up to the end of a statement or of a block's first line; brackets and backslashes join lines.
+    /// Index of the token's row. A row consists of one line, or of several lines that open brackets or backslashes join.
     pub row: usize,
 }
 
@@ -43,7 +43,7 @@ pub struct Tokens {
     pub all: Vec<Token>,
     pub texts: Vec<String>,
     pub problems: Vec<Problem>,
-    /// Whether an error was reported, by [`Token::row`].
+    /// For each row ([`Token::row`]), true if an error was reported in it.
     pub faulty: Vec<bool>,
     /// Column after the last token of each line of the text.
     pub ends: Vec<u32>,
@@ -57,7 +57,7 @@ impl Tokens {
         }
     }
 
-    /// Marks a row as faulty. Returns whether this is its first error.
+    /// Marks a row as faulty. Returns true if the row was not faulty before.
     pub fn mark(&mut self, row: usize) -> bool {
         if row >= self.faulty.len() {
             self.faulty.resize(row + 1, false);
@@ -76,7 +76,8 @@ impl Tokens {
         self.all.push(token);
     }
 
-    /// Returns the span from the start of `first` to the end of `last`, or to the end of the first line.
+    /// Returns the span from the start of `first` to the end of `last`. If `last` is on a later line, the span ends with the line of
+    /// `first`.
     pub fn join(&self, first: Span, last: Span) -> Span {
         let end =
             if first.line == last.line { last.end } else { self.ends.get((first.line.max(1) - 1) as usize).copied().unwrap_or(first.end) };
@@ -84,7 +85,7 @@ impl Tokens {
     }
 }
 
-/// Shortens a part of the text for a message.
+/// Returns code for a message: at most 40 characters, in which a space replaces each control character.
 pub fn shown(code: &str) -> String {
     const MOST: usize = 40;
     let mut out: String = code.chars().take(MOST).map(|c| if c.is_control() { ' ' } else { c }).collect();

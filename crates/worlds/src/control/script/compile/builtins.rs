@@ -1,4 +1,4 @@
-//! Functions of the language.
+//! Calls of the language's own functions.
 
 use super::super::ast::{Expr, ExprKind};
 use super::super::error::Span;
@@ -28,7 +28,7 @@ const COLOURS: [&str; 16] = [
 ];
 
 impl<'a> Lower<'a> {
-    /// Calls a function of the language.
+    /// Translates a call of a function of the language.
     pub fn built_in(&mut self, name: &'a str, arguments: &'a [Expr], span: Span) -> Value {
         let (least, most) = match name {
             "min" | "max" => (1, usize::MAX),
@@ -177,7 +177,7 @@ impl<'a> Lower<'a> {
         Value::Number(self.op(op, &operands), Type::Float)
     }
 
-    /// The next random word of the call.
+    /// Returns the next random word of the call.
     fn word(&mut self) -> Slot {
         let drawn: Variable = (0, DRAWN.into());
         let number = self.slot_of(&drawn).unwrap_or_else(|| self.int(0));
@@ -301,7 +301,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// A call of a function, for a message.
+/// Returns an example of a call or of its argument, for a message.
 fn example(name: &str) -> &'static str {
     match name {
         "min" => "`min(a, b)`",

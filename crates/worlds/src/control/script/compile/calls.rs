@@ -1,4 +1,4 @@
-//! Calls of functions and methods of the file, which are translated at each call.
+//! Calls of functions and methods of the file. The body is translated again at each call.
 
 use super::super::ast::{Expr, ExprKind};
 use super::super::error::Span;
@@ -52,7 +52,7 @@ impl<'a> Lower<'a> {
         self.problem(span, format!("there is no function `{name}`; {advice}"))
     }
 
-    /// Translates the body of a function for these arguments. Returns its result.
+    /// Translates the body of a function for the arguments of a call. Returns the result of the call.
     pub fn inlined(&mut self, name: &'a str, definition: &'a Definition<'a>, values: Vec<Value>, span: Span) -> Value {
         let is_same = |frame: &Frame<'_>| frame.definition.is_some_and(|of| std::ptr::eq(of, definition));
         if self.frames.iter().any(is_same) {
@@ -92,7 +92,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Binds a parameter. A list is the caller's list.
+    /// Binds a parameter. A list in consecutive rows is shared with the caller. Another list is copied to consecutive rows if the function
+    /// changes the list, or reads its elements at computed indices.
     fn pass_argument(&mut self, name: &str, value: Value, definition: &Definition<'_>, span: Span) {
         match value {
             Value::List(mut list) => {

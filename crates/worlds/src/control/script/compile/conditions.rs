@@ -26,7 +26,7 @@ impl<'a> Lower<'a> {
         if self.is_false(truth) {
             return Some(truth);
         }
-        // Later operands are evaluated only where the comparison holds.
+        // Operands after this comparison are evaluated only in lanes in which it is true.
         let effects = rest.iter().any(|(_, expr)| survey::has_effects(expr));
         let later = self.guarded(Level::If(truth), effects, truth, |lower| lower.chain((value, right.span), rest, span))?;
         Some(self.op(Op::And, &[truth, later]))
@@ -79,7 +79,8 @@ impl<'a> Lower<'a> {
         Some(found)
     }
 
-    /// Evaluates `f` in the lanes of a condition. Other lanes report no errors and change no variables.
+    /// Translates the code of `f` for the lanes of `level`, whose bool is `condition`. Other lanes report no errors and keep their
+    /// variables. `effects` is true if the code can change variables.
     fn guarded<R>(&mut self, level: Level, effects: bool, condition: Slot, f: impl FnOnce(&mut Self) -> R) -> R {
         if !effects {
             return self.scoped(Some(level), f);
@@ -95,7 +96,7 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// `and` and `or`. The right side is evaluated only where the left one does not decide.
+    /// Translates `and` or `or`. The right side is evaluated only in lanes in which the left side does not decide.
     pub fn junction(&mut self, all: &'a [Expr], is_and: bool) -> Value {
         let Some((first, rest)) = all.split_first() else { return Value::Bad };
         let value = self.expr(first);
@@ -108,7 +109,7 @@ impl<'a> Lower<'a> {
         };
         let truth = self.truth(slot, ty);
         if self.bits(truth).is_some() {
-            // A constant decides, or has no effect.
+            // A constant left side either is the result or has no effect.
             return if self.is_true(truth) == is_and { self.junction(rest, is_and) } else { Value::Number(slot, ty) };
         }
         let level = if is_and { Level::If(truth) } else { Level::Unless(truth) };

@@ -9,7 +9,7 @@ use super::survey;
 use super::values::{List, Place, Slot, Value};
 use std::rc::Rc;
 
-/// Largest number of steps of an episode.
+/// Largest value of `limit`, in steps.
 const LARGEST_LIMIT: i32 = 1_000_000;
 /// Largest number of choices, and of numbers in an action.
 const MOST_CHOICES: i32 = 1024;
@@ -41,7 +41,7 @@ impl<'a> Lower<'a> {
         self.globals.get(name).and_then(|value| self.as_number(value)).filter(|side| *side > 0.0)
     }
 
-    /// A constant number as a float.
+    /// Returns a constant number as a float; `None` for other values.
     fn as_number(&self, value: &Value) -> Option<f32> {
         let Value::Number(slot, ty) = value else { return None };
         let bits = self.bits(*slot)?;
@@ -125,7 +125,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A value whose numbers are all constant.
+    /// Returns a value if all its numbers are constant. Otherwise reports an error and returns `None`.
     fn settled(&mut self, value: Value, span: Span) -> Option<Value> {
         let constant = match &value {
             Value::Bad => return None,

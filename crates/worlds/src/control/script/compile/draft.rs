@@ -5,10 +5,10 @@ use super::lower::Body;
 use super::values::Slot;
 use std::collections::HashMap;
 
-/// A translated program with its results.
+/// A translated program with the rows of its results.
 pub struct Draft {
     pub body: Body,
-    /// Rows of the state, with the values of attributes at the end.
+    /// Pairs of a row of the state and the row with its value at the end of the program, for numbers that change. Lists change in place.
     pub state: Vec<(Slot, Slot)>,
     pub observation: Vec<Slot>,
     pub permitted: Vec<Slot>,
@@ -25,7 +25,8 @@ impl Draft {
         self.observation.iter_mut().chain(&mut self.permitted).chain([&mut self.reward, &mut self.over])
     }
 
-    /// Number of instructions that read each row, and that write it. Results count as read.
+    /// Returns two maps: the number of instructions that read each row, and the number that write it. A result of the program counts as a
+    /// read.
     pub fn counts(&self) -> (HashMap<u32, u32>, HashMap<u32, u32>) {
         let (mut reads, mut writes) = (HashMap::new(), HashMap::new());
         for instruction in &self.body.code {
@@ -38,7 +39,8 @@ impl Draft {
         (reads, writes)
     }
 
-    /// Index of the last instruction that needs each row. A row from before a loop is needed until the loop's end.
+    /// Returns for each row the index of the last instruction that needs it. A row that is first used before a loop and last used in the
+    /// loop is needed until the loop's end.
     pub fn last_uses(&self) -> HashMap<u32, usize> {
         let (mut first, mut last) = (HashMap::new(), HashMap::new());
         let len = self.body.code.len();

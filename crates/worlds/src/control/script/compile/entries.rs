@@ -1,4 +1,4 @@
-//! The programs of a file: `reset`, `step`, `observe` with `mask`, and `draw`.
+//! Translation of the methods `reset`, `step`, `observe`, `mask` and `draw` to the programs of a file.
 
 use super::super::error::Span;
 use super::super::meta::{Choice, Meta};
@@ -9,11 +9,11 @@ use super::lower::Lower;
 use super::outline::Definition;
 use super::values::{Kind, List, Slot, Value};
 
-/// Largest length of an observation.
+/// Largest number of values in an observation.
 const LONGEST_OBSERVATION: usize = 1024;
 
 impl<'a> Lower<'a> {
-    /// Translates the programs `begin`, `step`, `show` and `draw`.
+    /// Translates the programs `begin`, `step`, `show` and `draw`. Returns no programs if a type has changed.
     pub fn programs(&mut self, meta: &Meta) -> Vec<Draft> {
         let begin = self.begin();
         let mut begin = self.observed(begin, meta);
@@ -55,12 +55,12 @@ impl<'a> Lower<'a> {
         Draft { body, state: Vec::new(), observation: Vec::new(), permitted: Vec::new(), reward, over }
     }
 
-    /// Place of a method's name.
+    /// Returns the span of a method's name, or of the class's name if there is no such method.
     fn place(&self, method: &str) -> Span {
         self.outline.methods.get(method).map_or(self.outline.class, |of| of.function.name.span)
     }
 
-    /// Translates a call of a method.
+    /// Translates a call of a method. Returns `None` if the class does not have the method.
     fn method(&mut self, name: &'static str, arguments: Vec<Value>) -> Option<Value> {
         let definition = self.outline.methods.get(name)?;
         let span = definition.function.name.span;
@@ -119,7 +119,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Adds `observe` and `mask` to a program.
+    /// Adds `observe` and `mask` to the current program and returns it. `outcome` is the reward, and whether the episode is over.
     fn observed(&mut self, outcome: [Slot; 2], meta: &Meta) -> Draft {
         self.pure = Some("observe");
         let mut observation = Vec::new();
@@ -163,7 +163,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Rows of the state with the values of attributes at the end of the program.
+    /// Returns the pairs of [`Draft::state`].
     fn changed_attributes(&mut self) -> Vec<(Slot, Slot)> {
         let mut changed = Vec::new();
         for attribute in self.attributes.values() {

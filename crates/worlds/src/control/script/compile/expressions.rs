@@ -92,7 +92,7 @@ impl<'a> Lower<'a> {
         self.problem(span, message)
     }
 
-    /// Message for a name that does not exist.
+    /// Returns the message for a name that does not exist.
     fn unknown(&self, name: &str) -> String {
         let locals = self.frames.last().and_then(|frame| frame.definition).map(|of| of.locals.iter().copied()).into_iter().flatten();
         let globals = self.globals.keys().map(String::as_str);
@@ -126,7 +126,7 @@ impl<'a> Lower<'a> {
         self.problem(span, message)
     }
 
-    /// The number of a value, or an error.
+    /// Returns the number of a value. For other values, reports an error and returns `None`.
     pub fn number_in(&mut self, value: Value, span: Span) -> Option<(Slot, Type)> {
         match value {
             Value::Number(slot, ty) if ty != Type::Text => Some((slot, ty)),
@@ -150,13 +150,13 @@ impl<'a> Lower<'a> {
         self.number_in(value, expr.span)
     }
 
-    /// A number as a float.
+    /// Evaluates an expression as a float.
     pub fn float(&mut self, expr: &'a Expr) -> Option<Slot> {
         let (slot, ty) = self.number(expr)?;
         Some(self.widen(slot, ty, Type::Float))
     }
 
-    /// A number that must be an integer or a bool.
+    /// Evaluates an expression that must be an integer or a bool.
     pub fn integer(&mut self, expr: &'a Expr) -> Option<Slot> {
         let (slot, ty) = self.number(expr)?;
         if ty == Type::Float {
@@ -166,12 +166,12 @@ impl<'a> Lower<'a> {
         Some(self.widen(slot, ty, Type::Int))
     }
 
-    /// Whether a value counts as true.
+    /// Evaluates an expression as a condition. Numbers other than 0 are true.
     pub fn truth_of(&mut self, expr: &'a Expr) -> Slot {
         let value = self.expr(expr);
         match self.number_in(value, expr.span) {
             Some((slot, ty)) => self.truth(slot, ty),
-            // The program is not used. A constant would hide one of two branches.
+            // After an error, the program is not used. A constant would hide errors in one of two branches.
             None => self.temporary(),
         }
     }
@@ -225,7 +225,7 @@ impl<'a> Lower<'a> {
         Value::Number(self.op(op, &operands), ty)
     }
 
-    /// `a ** b`. Small constant integers give products.
+    /// Translates `a ** b`. If `b` is a constant integer from -64 to 64, the result is computed by multiplications.
     fn power(&mut self, (a, x): (Slot, Type), (b, y): (Slot, Type), span: Span) -> Value {
         let exponent = self.bits(b).map(|bits| bits as i32).filter(|_| y == Type::Int);
         let Some(exponent @ -64..=64) = exponent else {
@@ -255,7 +255,7 @@ impl<'a> Lower<'a> {
         Value::Number(if exponent < 0 { self.op(Op::DivF, &[one, product]) } else { product }, ty)
     }
 
-    /// The code of a name or an attribute, for a message.
+    /// Returns the code of a name or an attribute, for a message.
     pub fn source(&self, expr: &Expr) -> String {
         match &expr.kind {
             ExprKind::Name(name) => name.clone(),
@@ -265,13 +265,14 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The most similar of some names, if it differs by few letters.
+/// Returns the name that is most similar to `name`, if the two differ by at most two letters. The limit is one letter if `name` has fewer
+/// than four.
 pub fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let most = if name.len() < 4 { 1 } else { 2 };
     names.map(|other| (distance(name, other), other)).filter(|(distance, other)| *distance <= most && other.len() > 1).min().map(|(_, n)| n)
 }
 
-/// Number of letters that are inserted, deleted or replaced to change one name into another.
+/// Returns the number of letters that must be inserted, deleted or replaced to change one name into another.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! From the instructions of a program to their final form: fused pairs, fewer copies, no instruction without use, and numbered rows.
+//! Last phase of a program: pairs of instructions are fused, copies and unused instructions are removed, and rows are numbered.
 
 use super::super::program::{Instruction, Op, Program};
 use super::draft::{Draft, push};
@@ -7,7 +7,7 @@ use super::values::{Kind, Slot};
 use std::collections::{HashMap, HashSet};
 
 impl Draft {
-    /// Improves the instructions.
+    /// Optimises the instructions.
     pub fn improve(&mut self) {
         self.keep_old_values();
         self.fuse_angles();
@@ -16,7 +16,7 @@ impl Draft {
         self.remove_unused();
     }
 
-    /// Copies results that are old values of attributes which change.
+    /// Copies each result that is the old value of an attribute, if the program changes that attribute.
     fn keep_old_values(&mut self) {
         self.state.retain(|(row, value)| row != value);
         let changing: HashSet<Slot> = self.state.iter().map(|(row, _)| *row).collect();
@@ -34,12 +34,12 @@ impl Draft {
         self.state.iter_mut().for_each(|(_, value)| replace(value));
     }
 
-    /// Positions to which jumps lead.
+    /// Returns the indices of the instructions at which jumps continue.
     fn targets(&self) -> HashSet<usize> {
         self.body.code.iter().filter(|i| matches!(i.op, Op::Jump | Op::JumpNone)).map(|i| i.n as usize).collect()
     }
 
-    /// Joins the sine and the cosine of one angle.
+    /// Joins a sine and a cosine of one angle to one instruction.
     fn fuse_angles(&mut self) {
         const AHEAD: usize = 64;
         let targets = self.targets();
@@ -64,7 +64,7 @@ impl Draft {
         }
     }
 
-    /// Joins a product with the sum or difference that alone reads it.
+    /// Joins a product with a sum or difference, if no other instruction reads the product.
     fn fuse_products(&mut self) {
         let (reads, writes) = self.counts();
         let code = &mut self.body.code;
@@ -92,7 +92,7 @@ impl Draft {
         }
     }
 
-    /// Reads elements of lists in place, where the list does not change before the last use.
+    /// Removes copies of elements of lists and of numbers in the state, if the original does not change before the last use of the copy.
     fn forward(&mut self) {
         let ends = self.last_uses();
         let (_, writes) = self.counts();
@@ -158,7 +158,7 @@ impl Draft {
         self.compact(&used);
     }
 
-    /// Removes instructions, and corrects jumps and loops.
+    /// Removes unused instructions, and corrects the targets of jumps and the ranges of loops.
     fn compact(&mut self, used: &[bool]) {
         let mut moved = Vec::with_capacity(used.len() + 1);
         let mut count = 0;
@@ -184,7 +184,7 @@ impl Draft {
         }
     }
 
-    /// Numbers the rows, and writes the attributes at the end. Returns the program and the number of its own rows.
+    /// Numbers the rows, and appends instructions that write the attributes. Returns the program and the number of its own rows.
     pub fn program(mut self, layout: Layout) -> (Program, usize) {
         let mut rows = number(&mut self, layout);
         let row = |slot: Slot| rows.of(slot.0);

@@ -1,14 +1,14 @@
-//! Variables with their values, and the functions and loops around a place.
+//! Variables with their values, and the functions and loops that are being translated.
 
 use super::outline::Definition;
 use super::values::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// A variable: the number of its frame and its name. Frame 0 has the attributes.
+/// A variable: the number of its frame, and its name. The attributes are in frame 0.
 pub type Variable = (u32, Rc<str>);
 
-/// Value of a variable, and whether every path to this place has assigned it.
+/// Value of a variable, and whether every path to the current place has assigned it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
     pub value: Value,
@@ -17,7 +17,7 @@ pub struct Bound {
 
 pub type Env = BTreeMap<Variable, Bound>;
 
-/// A function that is being translated at a call.
+/// A function whose body is being translated at a call.
 pub struct Frame<'a> {
     pub id: u32,
     pub definition: Option<&'a Definition<'a>>,
@@ -26,12 +26,14 @@ pub struct Frame<'a> {
     pub loops: Vec<Loop>,
 }
 
-/// A loop around the present place.
+/// A loop whose body is being translated.
 pub struct Loop {
-    /// Names of the variables for lanes that have left the loop by `break` and by `return`.
+    /// Name of the variable that is true in lanes that have left the loop by `break`.
     pub stopped: Rc<str>,
+    /// Name of the variable that is true in lanes that have left the loop by `return`.
     pub left: Rc<str>,
-    /// Variables that have a value at every `break`; `None` without one.
+    /// Variables that have a value at every `break`; `None` if there was no `break`.
     pub at_break: Option<BTreeSet<Variable>>,
+    /// Variables that have a value at every `continue` of the current pass; `None` if there was no `continue`.
     pub at_continue: Option<BTreeSet<Variable>>,
 }

@@ -1,4 +1,4 @@
-//! Items of loops and of comprehensions.
+//! Items of `for` loops and of comprehensions.
 
 use super::super::ast::{Expr, ExprKind};
 use super::super::error::Span;
@@ -7,7 +7,7 @@ use super::lists::{Index, LONGEST};
 use super::lower::Lower;
 use super::values::{List, Slot, Value};
 
-/// Items of a `for` loop. A counter counts from `start` to `stop` in steps of `step`.
+/// Items of a `for` loop. A counter counts from `start` in steps of `step`, and ends before `stop`.
 pub struct Items {
     pub start: Slot,
     pub stop: Slot,
@@ -81,7 +81,7 @@ impl<'a> Lower<'a> {
         Some(Items { start, stop, step, passes, list: None, with_index: false })
     }
 
-    /// Value of the loop's target for a counter.
+    /// Returns the value of the loop's target for a counter.
     pub fn item(&mut self, items: &Items, counter: Slot) -> Value {
         let number = Value::Number(counter, Type::Int);
         let Some(list) = &items.list else { return number };
@@ -95,7 +95,8 @@ impl<'a> Lower<'a> {
         self.constant(start.wrapping_add((items.step as u32).wrapping_mul(k as u32)))
     }
 
-    /// Calls `f` for each item of loops of constant lengths, which are within each other. Returns the values.
+    /// Calls `f` for each combination of items of nested loops of constant lengths, and appends the values to `out`. Returns the number of
+    /// passes of the outermost loop; `None` after an error.
     pub fn each_item(
         &mut self,
         loops: &'a [(Expr, Expr)],
@@ -124,7 +125,8 @@ impl<'a> Lower<'a> {
         Some(passes)
     }
 
-    /// Binds the target of a comprehension, which has a scope of its own.
+    /// Binds the target of a comprehension's loop. The target is local to the comprehension, so its type is not joined with that of a
+    /// variable.
     fn bind_plainly(&mut self, target: &'a Expr, value: Value) {
         match (&target.kind, value) {
             (ExprKind::Name(name), value) => {

@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// Largest number of elements of a list.
 pub const LONGEST: usize = 4096;
 
-/// Index of an element, counted in all rows of the list.
+/// Index of an element, a row or a column. The elements of a list of two dimensions are numbered row by row.
 #[derive(Clone, Copy)]
 pub enum Index {
     Constant(usize),
@@ -64,7 +64,8 @@ impl<'a> Lower<'a> {
         let saved = self.env.clone();
         let mut values = Vec::new();
         let found = self.each_item(loops, span, &mut values, &mut |lower| lower.expr(value));
-        // The targets have their former values again. The calls in the comprehension may have changed attributes.
+        // Restores the local variables, because the targets are local to the comprehension. Attributes that calls have changed keep their
+        // new values.
         let frame = self.frame();
         self.env.retain(|variable, _| variable.0 != frame || saved.contains_key(variable));
         for (variable, bound) in saved {
@@ -116,7 +117,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An index expression: an element, or a row of a list of two dimensions.
+    /// Translates an index expression. Returns an element, or a row of a list of two dimensions.
     pub fn indexed(&mut self, expr: &'a Expr) -> Value {
         if let ExprKind::Index { of, at } = &expr.kind
             && !matches!(of.kind, ExprKind::Index { .. })
@@ -144,7 +145,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The list and index of an element: `a[i]`, or `a[i][j]` of two dimensions.
+    /// Returns the list and the index of an element: `a[i]`, or `a[i][j]` in two dimensions.
     pub fn element(&mut self, expr: &'a Expr) -> Option<(List, Index)> {
         let ExprKind::Index { of, at } = &expr.kind else { return None };
         if let ExprKind::Index { of: outer, at: first } = &of.kind {
@@ -185,7 +186,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// An index within `len` elements. A computed one is not checked yet.
+    /// Evaluates an index of `len` elements. A constant index is checked here, and a computed one when the program runs.
     fn index(&mut self, at: &'a Expr, len: usize) -> Option<Index> {
         let slot = self.integer(at)?;
         self.line = at.span.line;
@@ -200,7 +201,7 @@ impl<'a> Lower<'a> {
         Some(Index::Constant(from_start as usize))
     }
 
-    /// An index counted from the start, whose errors are reported.
+    /// Returns an index as a count from the start. The program reports an index out of range.
     fn checked(&mut self, index: Index, len: usize) -> Slot {
         match index {
             Index::Constant(k) => self.int(k),
@@ -208,7 +209,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A row of a list of two dimensions.
+    /// Returns a row of a list of two dimensions.
     pub fn row(&mut self, list: &List, index: Index, columns: usize) -> Value {
         let mut items = Vec::new();
         match index {
@@ -268,7 +269,7 @@ impl<'a> Lower<'a> {
         Value::Number(slot, list.ty)
     }
 
-    /// Assigns an element. The list's elements have the widest type that is assigned.
+    /// Assigns an element. If the value has a wider type, the type of the list widens.
     pub fn store(&mut self, list: &List, index: Index, value: Value, span: Span) {
         let Value::Number(slot, ty) = value else {
             if !value.is_bad() {
@@ -309,7 +310,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `a[:]`, a copy.
+    /// Translates `a[:]`, a copy of a list.
     pub fn copied(&mut self, of: &'a Expr) -> Value {
         match self.expr(of) {
             Value::List(List { place: Place::Memory(base), ty, rows, columns, .. }) => {
@@ -324,7 +325,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The elements of a list of numbers.
+    /// Returns the elements of a list, each with its type.
     pub fn numbers(&mut self, list: &List) -> Vec<(Slot, Type)> {
         let items: Rc<[Slot]> = self.items(list);
         items.iter().map(|item| (*item, list.ty)).collect()

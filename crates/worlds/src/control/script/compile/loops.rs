@@ -1,4 +1,4 @@
-//! Loops. Short loops of a constant length are unrolled; others run with a mask.
+//! Translation of loops. Short loops of a constant length are unrolled; other loops run with a mask.
 
 use super::super::ast::{Expr, ExprKind, Statement};
 use super::super::program::{Instruction, Op, Type};
@@ -10,8 +10,9 @@ use super::values::{List, Place, Root, Shape, Slot, Value};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Largest number of passes, and of expressions in all passes, of a loop that is unrolled.
+/// Largest number of passes of a loop that is unrolled.
 const MOST_UNROLLED: usize = 128;
+/// Largest number of expressions in all passes of a loop that is unrolled.
 const MOST_EXPRESSIONS: usize = 1_500;
 
 impl<'a> Lower<'a> {
@@ -31,7 +32,7 @@ impl<'a> Lower<'a> {
         self.masked_loop(None, Some(condition), body, &effects)
     }
 
-    /// Effects of a loop's body and condition, with those of the functions that they call.
+    /// Returns the effects of a loop's body, condition and target, with those of the functions that the loop calls.
     fn effects_of(&self, body: &'a [Statement], condition: Option<&'a Expr>, target: Option<&'a Expr>) -> Effects<'a> {
         let mut effects = survey::effects(body);
         condition.inspect(|condition| survey::visit(condition, &mut |expr| survey::add_expression(&mut effects, expr)));
@@ -64,7 +65,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Ends a loop. Returns the lanes that continue after it: those that did not return from the function.
+    /// Ends a loop. Returns the lanes that continue after the loop: those that did not return from the function.
     fn exit_loop(&mut self) -> Slot {
         let frame = self.frame();
         let Some(of) = self.frames.last_mut().and_then(|frame| frame.loops.pop()) else { return self.bool(true) };
@@ -77,7 +78,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lanes that have not left the loop.
+    /// Returns the lanes that have not left the loop.
     fn inside(&mut self) -> Slot {
         let frame = self.frame();
         let Some(of) = self.frames.last().and_then(|frame| frame.loops.last()) else { return self.bool(true) };
@@ -92,7 +93,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `break` or `continue`.
+    /// Translates `break` if `stops` is true, otherwise `continue`.
     pub fn leave(&mut self, stops: bool) {
         let definite = self.definite();
         let frame = self.frame();
@@ -106,14 +107,14 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Marks variables outside of a set as not assigned on every path.
+    /// Marks variables that are not in the set `to` as not assigned on every path. `None` changes nothing.
     fn restrict(&mut self, to: Option<BTreeSet<Variable>>) {
         if let Some(to) = to {
             self.env.iter_mut().filter(|(variable, _)| !to.contains(variable)).for_each(|(_, bound)| bound.definite = false);
         }
     }
 
-    /// One pass of a loop's body.
+    /// Translates one pass of a loop's body.
     fn pass(&mut self, item: Option<(&'a Expr, Value)>, body: &'a [Statement]) {
         if let Some((target, item)) = item {
             self.assign_target(target, item);
@@ -150,7 +151,7 @@ impl<'a> Lower<'a> {
         self.exit_loop()
     }
 
-    /// Variables that a loop changes.
+    /// Returns the variables that a loop changes.
     fn carried(&self, effects: &Effects<'a>) -> Vec<Variable> {
         let mut all: Vec<Variable> = effects.locals.iter().map(|name| self.local(name)).collect();
         all.extend(effects.attributes.iter().map(|name| (0, Rc::from(*name))));
@@ -170,7 +171,7 @@ impl<'a> Lower<'a> {
         all
     }
 
-    /// A value in new rows that the passes of a loop change.
+    /// Returns a value of the same type in new rows, which the passes of a loop change.
     fn fixed(&mut self, value: &Value) -> Value {
         match value {
             Value::Number(_, ty) => Value::Number(self.temporary(), *ty),
@@ -183,7 +184,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A constant value of a type, for a variable without a value before a loop.
+    /// Returns a value of a type with all bits 0, for a variable without a value before a loop.
     fn blank(&mut self, shape: &Shape) -> Value {
         let zero = self.int(0);
         match shape {
@@ -197,7 +198,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Moves the variables of a loop to rows of their own. Returns the variables with these rows, and the keys of unknown types.
+    /// Copies the variables that a loop changes to rows of their own. Returns the variables with these rows, and the keys of variables
+    /// whose types are not known yet.
     fn carry(&mut self, effects: &Effects<'a>) -> (Vec<(Variable, Value)>, Vec<Root>) {
         let (mut carried, mut unknown) = (Vec::new(), Vec::new());
         for variable in self.carried(effects) {
@@ -237,7 +239,7 @@ impl<'a> Lower<'a> {
         pairs.retain(|(to, from)| to != from);
         let targets: BTreeSet<Slot> = pairs.iter().map(|(to, _)| *to).collect();
         for (_, from) in &mut pairs {
-            // A row that this copy also writes is read first.
+            // A row that this copy also writes is read before the writes.
             if targets.contains(from) {
                 *from = self.read_row(*from);
             }
@@ -307,7 +309,7 @@ impl<'a> Lower<'a> {
             jump.n = end;
         }
         self.body.repeats = repeats;
-        // A type that this round has found is needed before the loop.
+        // If this round has found the type of a variable without a value before the loop, the file must be translated again.
         self.changed |= unknown.iter().any(|root| self.types.contains_key(root));
         if !endless && passes.is_none_or(|passes| passes == 0) {
             at_end.clear();
@@ -315,7 +317,7 @@ impl<'a> Lower<'a> {
         self.after_loop(carried, before, endless, at_end)
     }
 
-    /// Writes the variables and the lanes of the next pass.
+    /// Writes the variables and the lanes of the next pass to their rows.
     fn end_pass(&mut self, carried: &[(Variable, Value)], present: Slot, running: Slot, lanes: Slot) {
         let inside = self.inside();
         let mut pairs = Vec::new();
@@ -330,8 +332,9 @@ impl<'a> Lower<'a> {
         self.emit(Instruction { op: Op::Move, d: lanes.0, a: next.0, ..Instruction::NOTHING });
     }
 
-    /// Variables after a loop. A variable that had no value before has one if every way out of the loop assigns it. `at_end` has the
-    /// variables with a value at the end of a pass, if there is at least one pass.
+    /// Sets the variables after a loop. A variable without a value before the loop has one after it if every way out of the loop assigns
+    /// one. `at_end` contains the variables with a value at the end of a pass; it is empty if the loop may have no pass. Returns the lanes
+    /// that continue after the loop.
     fn after_loop(
         &mut self,
         carried: Vec<(Variable, Value)>,

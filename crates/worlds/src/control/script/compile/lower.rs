@@ -1,4 +1,4 @@
-//! State of the compiler, and the emission of instructions. Constants are computed, and equal computations are shared.
+//! State of the compiler, and the emission of instructions. Operations on constants are computed at once. Equal operations share a result.
 
 use super::super::error::{Problem, Span};
 use super::super::fold::{bool_bits, fold};
@@ -11,12 +11,12 @@ use std::rc::Rc;
 
 /// Largest number of instructions of a program.
 const MOST_INSTRUCTIONS: usize = 60_000;
-/// Largest number of instructions that a call runs, apart from `while` loops and computed ranges.
+/// Largest number of instructions that a call runs. Repetitions by `while` loops and computed ranges are not counted.
 const MOST_WORK: usize = 2_000_000;
 /// Largest number of expressions that the compiler visits for a program.
 const MOST_VISITS: usize = 400_000;
 
-/// Variable with the number of random words that a call has drawn.
+/// Name of the variable that counts the random words of a call.
 pub const DRAWN: &str = "draws of words";
 
 /// Data that the programs of a file share.
@@ -29,14 +29,14 @@ pub struct Pool {
     pub shapes: Vec<ShapeRows>,
 }
 
-/// Mask of a region. The lanes of a program are all lanes.
+/// Mask of a region of a program. The outermost region has all lanes.
 #[derive(Clone, Copy)]
 pub enum Level {
     /// Lanes of the outer region where the bool is true.
     If(Slot),
     /// Lanes of the outer region where the bool is false.
     Unless(Slot),
-    /// These lanes.
+    /// Lanes where the bool is true, also if they are not in the outer region.
     Exactly(Slot),
 }
 
@@ -45,18 +45,18 @@ pub enum Level {
 pub struct Body {
     pub code: Vec<Instruction>,
     pub lines: Vec<u32>,
-    /// Number of regions that each instruction is in.
+    /// Number of regions around each instruction.
     pub depths: Vec<u32>,
     pub temporaries: usize,
-    /// Rows of lists.
+    /// Number of rows of lists.
     pub lists: usize,
     /// First and last instruction of each loop, inner loops first.
     pub loops: Vec<(usize, usize)>,
     pub levels: Vec<Level>,
-    /// Results of earlier instructions that are valid in this region.
+    /// Results of earlier instructions that are valid in the current region.
     known: HashMap<(Op, u32, u32, u32, u32), Slot>,
     log: Vec<(Op, u32, u32, u32, u32)>,
-    /// Passes of the loops around, multiplied.
+    /// Product of the constant numbers of passes of the loops around the current place.
     pub repeats: usize,
     work: usize,
 }
@@ -73,19 +73,19 @@ pub struct Lower<'a> {
     pub attributes: BTreeMap<String, Attribute>,
     /// Number of rows of the state.
     pub state: usize,
-    /// Whether a type has changed, so that the programs must be translated again.
+    /// True if a type has changed, so that the file must be translated again.
     pub changed: bool,
     pub called: HashSet<(bool, String)>,
     pub body: Body,
     pub env: Env,
     pub frames: Vec<Frame<'a>>,
     pub line: u32,
-    /// Name of the method, if it must change nothing.
+    /// Name of the current method, if it must not change attributes or draw random numbers.
     pub pure: Option<&'static str>,
     pub drawing: bool,
     pub next_frame: u32,
     visits: usize,
-    /// Whether the program is too large, which was reported.
+    /// True if the program is too large. The error has been reported.
     pub full: bool,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Forgets programs and problems, and keeps types.
+    /// Prepares another translation of the file: removes all results and problems, and keeps the types.
     pub fn begin_round(&mut self) {
         self.problems.clear();
         self.seen.clear();
@@ -137,7 +137,7 @@ impl<'a> Lower<'a> {
         self.bind((0, DRAWN.into()), Value::Number(none, Type::Int));
     }
 
-    /// Reports an error and returns a bad value. A place has one error.
+    /// Reports an error, unless the place has one already. Returns [`Value::Bad`].
     pub fn problem(&mut self, span: Span, message: impl Into<String>) -> Value {
         if self.seen.insert((span.line, span.column)) {
             self.problems.push(Problem { span, message: message.into() });
@@ -145,7 +145,7 @@ impl<'a> Lower<'a> {
         Value::Bad
     }
 
-    /// Counts a visit of the syntax tree. Returns whether the program is small enough to continue.
+    /// Counts a visit of the syntax tree. Returns true if the program is small enough to continue.
     pub fn visit(&mut self, span: Span) -> bool {
         self.line = span.line;
         self.visits += 1;
@@ -186,7 +186,7 @@ impl<'a> Lower<'a> {
         Value::Number(self.int(at), Type::Text)
     }
 
-    /// Bits of a constant.
+    /// Returns the bits of a constant; `None` for other rows.
     pub fn bits(&self, slot: Slot) -> Option<u32> {
         match slot.kind() {
             Kind::Constant(index) => self.pool.constants.get(index).copied(),
@@ -219,7 +219,7 @@ impl<'a> Lower<'a> {
         body.code.len() - 1
     }
 
-    /// Computes an operation of up to three rows.
+    /// Returns the result of an operation on up to three rows.
     pub fn op(&mut self, op: Op, operands: &[Slot]) -> Slot {
         let [a, b, c] = std::array::from_fn(|k| operands.get(k).copied());
         if let Some(slot) = self.simplified(op, a, b, c) {
@@ -229,7 +229,7 @@ impl<'a> Lower<'a> {
         self.shared(Instruction { op, a, b, c, ..Instruction::NOTHING })
     }
 
-    /// Appends an instruction with a new row as its result, or returns the result of an equal one.
+    /// Appends an instruction with a new row as its result, or returns the result of an equal instruction.
     pub fn shared(&mut self, instruction: Instruction) -> Slot {
         let Instruction { op, a, b, c, n, .. } = instruction;
         let key = (op, a, b, c, n);
@@ -247,7 +247,7 @@ impl<'a> Lower<'a> {
         d
     }
 
-    /// Reports lanes whose number is not finite.
+    /// Appends a check that reports lanes in which the number is not finite.
     pub fn check_finite(&mut self, slot: Slot) {
         let key = (Op::Finite, slot.0, NONE, NONE, 0);
         if self.bits(slot).is_some_and(|bits| f32::from_bits(bits).is_finite()) || self.body.known.contains_key(&key) {
@@ -259,7 +259,7 @@ impl<'a> Lower<'a> {
         self.body.log.push(key);
     }
 
-    /// Computes an operation without an instruction, if possible.
+    /// Returns the result of an operation if it is constant, one of the operands, or the result of a simpler operation.
     fn simplified(&mut self, op: Op, a: Option<Slot>, b: Option<Slot>, c: Option<Slot>) -> Option<Slot> {
         let bits = [a, b, c].map(|slot| slot.map_or(Some(0), |slot| self.bits(slot)));
         if let [Some(a), Some(b), Some(c)] = bits
@@ -297,7 +297,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The mask of the present region as an operand; [`NONE`] for all lanes.
+    /// Returns the mask of the current region as an operand; [`NONE`] for all lanes.
     pub fn mask(&mut self) -> u32 {
         let slot = self.mask_slot();
         if self.is_true(slot) { NONE } else { slot.0 }
@@ -315,7 +315,7 @@ impl<'a> Lower<'a> {
         mask
     }
 
-    /// Runs `f` in a region whose results are not shared with code after it.
+    /// Runs `f`, which appends the code of a region. Code after the region does not share results with it.
     pub fn scoped<R>(&mut self, level: Option<Level>, f: impl FnOnce(&mut Self) -> R) -> R {
         let mark = self.body.log.len();
         let depth = self.body.levels.len();
@@ -328,14 +328,14 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// Reserves consecutive rows.
+    /// Reserves consecutive rows. Returns the first.
     pub fn reserve(&mut self, len: usize) -> Slot {
         let start = self.body.lists;
         self.body.lists += len;
         Slot::list(start)
     }
 
-    /// The elements of a list, one row each.
+    /// Returns the elements of a list, one row each.
     pub fn items(&mut self, list: &List) -> Rc<[Slot]> {
         match &list.place {
             Place::Items(items) => items.clone(),
@@ -343,20 +343,20 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Reads a row of a list, which later instructions may change.
+    /// Copies a row of a list, because later instructions may change the row. Returns the copy.
     pub fn read_row(&mut self, row: Slot) -> Slot {
         let d = self.temporary();
         self.emit(Instruction { op: Op::Move, d: d.0, a: row.0, ..Instruction::NOTHING });
         d
     }
 
-    /// Writes a row of a list, in the lanes of the region.
+    /// Writes a row of a list in the lanes of the current region.
     pub fn write_row(&mut self, row: Slot, value: Slot) {
         let mask = self.mask();
         self.emit(Instruction { op: Op::Store, d: row.0, a: value.0, mask, ..Instruction::NOTHING });
     }
 
-    /// Writes a list of the same length to consecutive rows.
+    /// Writes a list to consecutive rows in the lanes of the current region.
     pub fn write_rows(&mut self, base: Slot, list: &List) {
         let mask = self.mask();
         let n = list.len() as u32;
@@ -401,7 +401,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Widens the type of a variable to that of a value. Returns the type, or `None` with an error if the variable cannot have both.
+    /// Widens the type of a variable so that it includes that of a value. Returns the type. If there is no such type, reports an error and
+    /// returns `None`.
     pub fn join(&mut self, root: &Root, shape: &Shape, span: Span) -> Option<Shape> {
         let Some(known) = self.types.get(root) else {
             self.types.insert(root.clone(), shape.clone());

@@ -1,5 +1,5 @@
-//! Translates a file to programs. Every function is translated at its calls, so its types are those of the call. Variables have the widest
-//! type that is assigned: the translation is repeated until no type widens.
+//! Translates a file to programs. A function is translated again at each call, for the types of the arguments. A variable has the widest
+//! type that is assigned to it. The translation is repeated until no type widens.
 
 mod builtins;
 mod calls;
@@ -32,7 +32,7 @@ use lower::Lower;
 use outline::Outline;
 use rows::Layout;
 
-/// Number of repetitions after which types must be settled. Each widens a variable.
+/// Largest number of translations of a file. Each translation but the last widens the type of a variable.
 const MOST_ROUNDS: usize = 64;
 
 /// Compiles a file. Returns all errors in the order of their places, at most `MOST_PROBLEMS`.
@@ -69,7 +69,7 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
 /// Numbers the rows of all programs.
 fn finished(mut drafts: Vec<Draft>, lower: &mut Lower<'_>, meta: &Meta) -> Code {
     drafts.iter_mut().for_each(Draft::improve);
-    // The constants follow the rows of the largest program, which are at most its temporaries and lists.
+    // The constants follow the largest number of own rows of a program, which is at most the number of its temporaries and rows of lists.
     let own = ACTION as usize + meta.actions.len();
     let most = drafts.iter().map(|draft| draft.body.temporaries + draft.body.lists).max().unwrap_or(0);
     let wide = Layout { own, constants: own + most, state: own + most + lower.pool.constants.len() };
@@ -80,7 +80,7 @@ fn finished(mut drafts: Vec<Draft>, lower: &mut Lower<'_>, meta: &Meta) -> Code 
         rows = rows.max(count);
         programs.push(program);
     }
-    // The programs need fewer rows than they have values, so the rows after them move down.
+    // Values share rows, so the programs need fewer rows than they have values. The rows of the constants and of the state move down.
     let unused = (most - rows) as u32;
     for program in &mut programs {
         let first = wide.constants as u32;

@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub struct Definition<'a> {
     pub function: &'a Function,
     pub is_method: bool,
-    /// Names that the function assigns, with its parameters.
+    /// Names that the function assigns, and its parameters.
     pub locals: BTreeSet<&'a str>,
-    /// Lists that need consecutive rows, because the function changes them or reads them at a computed index.
+    /// Names of lists that need consecutive rows, because the function changes them or reads them at a computed index.
     pub in_memory: HashSet<&'a str>,
-    /// Lists whose elements the function changes, perhaps by a call.
+    /// Names of lists whose elements the function may change. A list that the function passes to another function of the file counts.
     pub changed: HashSet<&'a str>,
     pub returns_value: bool,
 }
@@ -24,11 +24,11 @@ pub struct Outline<'a> {
     pub class: Span,
     pub class_constants: Vec<&'a Statement>,
     pub methods: BTreeMap<&'a str, Definition<'a>>,
-    /// Effects of each method, with those of the methods that it calls.
+    /// Effects of each method, with those of the functions and methods that it calls.
     pub effects: HashMap<&'a str, Effects<'a>>,
-    /// Effects of each function.
+    /// Effects of each function, with those of the functions that it calls.
     pub function_effects: HashMap<&'a str, Effects<'a>>,
-    /// Attributes that a method assigns, each with its first place.
+    /// Attributes that a method assigns, each with the span of one of its assignments.
     pub attributes: BTreeMap<&'a str, Span>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Checks that the required methods exist and have their parameters.
+    /// Checks that the required methods exist, and that the methods of the language have their parameters.
     fn require(&self, classes: usize, problems: &mut Vec<Problem>) {
         for (name, parameters) in [("reset", 1), ("step", 2), ("observe", 1), ("mask", 1), ("draw", 1)] {
             let head = if parameters == 2 { format!("def {name}(self, action):") } else { format!("def {name}(self):") };
@@ -120,7 +120,7 @@ impl<'a> Outline<'a> {
                 self.function_effects = effects;
             }
         }
-        // A call passes the effects of the called function to its caller.
+        // Adds the effects of the called functions to those of their callers until nothing changes.
         for _ in 0..=self.effects.len() + self.function_effects.len() {
             let before = (self.effects.clone(), self.function_effects.clone());
             for effects in self.effects.values_mut().chain(self.function_effects.values_mut()) {
@@ -188,7 +188,7 @@ fn define<'a>(all: &mut BTreeMap<&'a str, Definition<'a>>, function: &'a Functio
     all.insert(name, Definition { function, is_method, locals, in_memory, changed, returns_value });
 }
 
-/// Name and place of an attribute that a target assigns, or whose element it assigns.
+/// Returns the name and the span of an attribute, if the target is the attribute or one of its elements.
 pub fn attribute(target: &Expr) -> Option<(&str, Span)> {
     match &survey::base(target).kind {
         ExprKind::Attribute { of, name } if matches!(&of.kind, ExprKind::Name(of) if of == "self") => Some((&name.text, name.span)),

@@ -1,4 +1,4 @@
-//! Numbers of rows. Values that are not needed at the same time share a row, so that the rows of a block stay in the first-level cache.
+//! Numbering of rows. Values that are not needed at the same time share a row, so that the rows of a block fit into the first-level cache.
 
 use super::super::program::{Instruction, NONE, Op};
 use super::draft::{Draft, push};
@@ -18,7 +18,7 @@ pub struct Layout {
 pub struct Rows {
     temporaries: HashMap<u32, u32>,
     layout: Layout,
-    /// First row of the lists, counted from the program's own rows.
+    /// First row of the lists, counted from the first of the program's own rows.
     lists: usize,
     /// Number of the program's own rows.
     pub count: usize,
@@ -53,7 +53,7 @@ pub fn number(draft: &mut Draft, layout: Layout) -> Rows {
     let (mut free, mut used): (Vec<u32>, u32) = (Vec::new(), 0);
     let mut ending: HashMap<usize, Vec<u32>> = HashMap::new();
     for (at, i) in draft.body.code.iter().enumerate() {
-        // A check of an operation reads its operands again, so that the result has another row.
+        // An operation that can fail reads its operands again to find the failed lanes. Its result therefore has another row.
         let in_place = !i.op.can_fail();
         if in_place {
             free.extend(ending.remove(&at).unwrap_or_default());
@@ -89,7 +89,7 @@ fn state_index(row: Slot) -> u32 {
     }
 }
 
-/// Finds values that can be computed in the rows of the state, because the old values are not needed any more.
+/// Finds values that can be computed directly in the rows of the state, because the old values are no longer needed.
 fn in_state(draft: &Draft, layout: Layout) -> HashMap<u32, u32> {
     let code = &draft.body.code;
     let (mut writers, mut readers): (HashMap<u32, Vec<usize>>, HashMap<u32, usize>) = (HashMap::new(), HashMap::new());

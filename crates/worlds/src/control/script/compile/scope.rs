@@ -7,7 +7,7 @@ use super::lower::{Level, Lower};
 use super::values::{List, Place, Root, Shape, Slot, Value};
 use std::collections::BTreeSet;
 
-/// Instructions of a region after which a jump over them costs more than it saves.
+/// Largest number of instructions of a region over which a jump costs more than it saves.
 const SHORT: usize = 6;
 
 impl<'a> Lower<'a> {
@@ -19,7 +19,7 @@ impl<'a> Lower<'a> {
         (self.frame(), name.into())
     }
 
-    /// Key of a local variable's type.
+    /// Returns the key of a local variable's type.
     pub fn local_root(&self, name: &str) -> Root {
         (self.frames.last().map_or("".into(), |frame| frame.instance.clone()), name.into())
     }
@@ -28,7 +28,7 @@ impl<'a> Lower<'a> {
         self.env.insert(variable, Bound { value, definite: true });
     }
 
-    /// Value of a variable with one number, such as the state of a loop.
+    /// Returns the value of a variable that is one number, such as a variable of a [`Loop`](super::frames::Loop).
     pub fn slot_of(&self, variable: &Variable) -> Option<Slot> {
         match self.env.get(variable) {
             Some(Bound { value: Value::Number(slot, _), .. }) => Some(*slot),
@@ -36,12 +36,13 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Names of the variables with a value on every path.
+    /// Returns the variables that have a value on every path.
     pub fn definite(&self) -> BTreeSet<Variable> {
         self.env.iter().filter(|(_, bound)| bound.definite).map(|(variable, _)| variable.clone()).collect()
     }
 
-    /// Runs `f` for the lanes of a region. Returns its result and the variables after it; the variables before it are restored.
+    /// Runs `f`, which appends the code of a region. Returns the result of `f` and the variables after the region. Restores the variables
+    /// from before the region.
     pub fn region<R>(&mut self, level: Level, f: impl FnOnce(&mut Self) -> R) -> (R, Env) {
         let before = self.env.clone();
         let result = self.scoped(Some(level), |lower| {
@@ -54,7 +55,7 @@ impl<'a> Lower<'a> {
         (result, std::mem::replace(&mut self.env, before))
     }
 
-    /// Ends a region: its jump continues here. The jump over few instructions is removed.
+    /// Ends a region: its jump continues here. A jump over few instructions is removed.
     fn land(&mut self, jump: usize) {
         let end = self.body.code.len();
         let Some(skipped) = self.body.code.get(jump + 1..) else { return };
@@ -68,8 +69,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Joins the variables of two paths: those of `then` where the condition is true, and the present ones elsewhere. A path that no lane
-    /// continues is not `alive`, but its values are kept, because they may be attributes or results.
+    /// Joins the variables of two paths: those of `then` in lanes in which the condition is true, and the current ones in other lanes. A
+    /// path is alive if lanes continue after it. The values of a path that is not alive are kept, because they may be attributes or
+    /// results.
     pub fn merge(&mut self, condition: Slot, then: Env, then_alive: bool, other_alive: bool) {
         let mut env = std::mem::take(&mut self.env);
         for (variable, bound) in &mut env {
@@ -95,7 +97,8 @@ impl<'a> Lower<'a> {
         self.env = env;
     }
 
-    /// Value `a` where the condition is true, else `b`. Both have one type, unless an error was reported or types are not settled.
+    /// Returns `a` in lanes in which the condition is true, and `b` in other lanes. Both have one type, unless an error was reported or a
+    /// type is not settled yet; the result is then [`Value::Bad`].
     pub fn choose(&mut self, condition: Slot, a: &Value, b: &Value) -> Value {
         if a == b {
             return a.clone();
@@ -203,7 +206,7 @@ impl<'a> Lower<'a> {
         self.bind((0, name.into()), value);
     }
 
-    /// First row of an attribute in the state. A new attribute receives rows.
+    /// Returns the first row of an attribute in the state. Reserves rows for a new attribute.
     pub fn attribute_row(&mut self, name: &str, shape: &Shape) -> Slot {
         let (ty, len, columns, is_list) = match shape {
             Shape::Number(ty) => (*ty, 1, None, false),
@@ -220,9 +223,9 @@ impl<'a> Lower<'a> {
         Slot::state(start)
     }
 
-    /// Values of all attributes at the start of a program that continues an episode.
+    /// Binds all attributes to their values in the state, at the start of a program that continues an episode.
     pub fn load_attributes(&mut self) {
-        // An attribute that `reset` does not assign has an error already.
+        // An attribute that `reset` does not assign already has an error.
         for name in self.outline.attributes.keys() {
             self.bind((0, (*name).into()), Value::Bad);
         }

@@ -1,4 +1,4 @@
-//! Statements. The bool that a statement returns is true for lanes that continue after it.
+//! Translation of statements. Each returns a bool that is true in lanes that continue after the statement.
 
 use super::super::ast::{Arithmetic, Expr, ExprKind, Statement, StatementKind};
 use super::super::error::Span;
@@ -72,7 +72,7 @@ impl<'a> Lower<'a> {
         self.bool(true)
     }
 
-    /// A statement that is an expression.
+    /// Translates a statement that is an expression.
     fn lone(&mut self, expr: &'a Expr) {
         match &expr.kind {
             ExprKind::Call { .. } => {
@@ -90,7 +90,7 @@ impl<'a> Lower<'a> {
         let condition = self.truth_of(condition);
         if self.is_true(condition) {
             let live = self.block(body);
-            // Statements after an `if` whose branch ends it are its `else`, and are not reached.
+            // If every branch ends the path, `block` passes the statements after the `if` as `other`. They are not reached here.
             return live;
         }
         if self.is_false(condition) {
@@ -217,7 +217,7 @@ impl<'a> Lower<'a> {
         self.write(&place, value, target.span);
     }
 
-    /// Reports rewards and observations that are not finite.
+    /// Appends checks that report rewards and observations that are not finite.
     fn check_result(&mut self, value: &Value) {
         match value {
             Value::Number(slot, Type::Float) => self.check_finite(*slot),
@@ -266,7 +266,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Whether no lane continues after a statement.
+/// Returns true if no lane continues after a statement.
 fn ends(statement: &Statement) -> bool {
     matches!(statement.kind, StatementKind::Return(_) | StatementKind::Break | StatementKind::Continue)
 }

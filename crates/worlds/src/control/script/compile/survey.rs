@@ -18,7 +18,7 @@ pub fn statements<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Statement)) {
     }
 }
 
-/// Calls `f` for every target that a statement itself assigns, also those within tuples.
+/// Calls `f` for every target that a statement assigns, also for targets in tuples. It does not visit the statement's blocks.
 pub fn targets<'a>(statement: &'a Statement, f: &mut dyn FnMut(&'a Expr)) {
     fn each<'a>(target: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
         match &target.kind {
@@ -75,7 +75,7 @@ pub fn visit<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
     }
 }
 
-/// The expression that indices follow: `a` of `a[i][j]`.
+/// Returns the expression before all indices: `a` of `a[i][j]`.
 pub fn base(expr: &Expr) -> &Expr {
     match &expr.kind {
         ExprKind::Index { of, .. } => base(of),
@@ -83,7 +83,7 @@ pub fn base(expr: &Expr) -> &Expr {
     }
 }
 
-/// Changes of variables by a block.
+/// Effects of a block: the variables that it changes, the functions that it calls, and the random numbers that it draws.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effects<'a> {
     /// Names that the block assigns.
@@ -93,9 +93,9 @@ pub struct Effects<'a> {
     pub functions: BTreeSet<&'a str>,
     pub draws: bool,
     pub returns: bool,
-    /// Whether a `break` or `continue` is in the block.
+    /// True if the block contains a `break` or `continue`.
     pub breaks: bool,
-    /// Number of expressions, as a measure of its size.
+    /// Number of expressions in the block, as a measure of its size.
     pub size: usize,
 }
 
@@ -143,7 +143,7 @@ pub fn add_expression<'a>(effects: &mut Effects<'a>, expr: &'a Expr) {
     }
 }
 
-/// Whether an expression has effects besides its value: it calls functions that can change attributes, or draws random numbers.
+/// Returns true if an expression has effects besides its value: it calls functions that can change attributes, or draws random numbers.
 pub fn has_effects(expr: &Expr) -> bool {
     let mut found = false;
     visit(expr, &mut |expr| {
@@ -192,12 +192,12 @@ const BUILT_IN: [&str; 34] = [
     "print",
 ];
 
-/// Names of the functions that the language has.
+/// Returns the names of the language's own functions.
 pub fn built_in() -> &'static [&'static str] {
     &BUILT_IN[..33]
 }
 
-/// Whether a called expression is a function of the language.
+/// Returns true if a called expression is a function of the language.
 pub fn is_built_in(of: &Expr) -> bool {
     matches!(&of.kind, ExprKind::Name(name) if built_in().contains(&name.as_str()))
 }

@@ -3,7 +3,7 @@
 use super::super::program::Type;
 use std::rc::Rc;
 
-/// A row of the program, before rows are numbered. The highest bits give its kind.
+/// A row of the program, before rows are numbered. The highest four bits give the kind of row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(pub u32);
 
@@ -46,7 +46,7 @@ impl Slot {
         }
     }
 
-    /// The row `k` rows later.
+    /// Returns the row that is `k` rows after this one.
     pub fn plus(self, k: usize) -> Slot {
         Slot(self.0 + k as u32)
     }
@@ -57,12 +57,13 @@ pub enum Kind {
     Constant(usize),
     Input(usize),
     State(usize),
-    /// Element of a list of the program.
+    /// Row of a list in the program's own rows.
     List(usize),
     Temporary(usize),
 }
 
-/// Variable, by the function's type instance and its name. Its type is the widest that is assigned.
+/// Key of a variable's type: the function with the types of its arguments, and the name of the variable. For an attribute, the first part
+/// is `self`.
 pub type Root = (Rc<str>, Rc<str>);
 
 #[derive(Clone, Debug, PartialEq)]
@@ -72,7 +73,7 @@ pub struct List {
     pub rows: usize,
     pub columns: Option<usize>,
     pub place: Place,
-    /// Variable that owns the list.
+    /// Variable that owns the list; `None` if no variable does.
     pub root: Option<Root>,
 }
 
@@ -100,7 +101,7 @@ pub enum Value {
     Tuple(Rc<[Value]>),
     /// Result of a function without a value.
     Nothing,
-    /// A value with an error that was reported.
+    /// A value that is unknown, because an error was reported or the function is never called.
     Bad,
 }
 
@@ -114,7 +115,7 @@ pub enum Shape {
 }
 
 impl Value {
-    /// Type of the value; `None` if it is bad.
+    /// Returns the type of the value; `None` if the value is bad.
     pub fn shape(&self) -> Option<Shape> {
         Some(match self {
             Value::Number(_, ty) => Shape::Number(*ty),
@@ -134,7 +135,7 @@ impl Value {
 }
 
 impl Shape {
-    /// The widest of two types; `None` if no variable can have both.
+    /// Returns the wider of two types; `None` if no variable can have both.
     pub fn join(&self, other: &Shape) -> Option<Shape> {
         match (self, other) {
             (Shape::Number(a), Shape::Number(b)) => Some(Shape::Number(widest(*a, *b)?)),
@@ -150,7 +151,7 @@ impl Shape {
     }
 }
 
-/// The wider of two types of numbers. A text has no wider type.
+/// Returns the wider of two types of numbers; `None` if only one of them is a text.
 pub fn widest(a: Type, b: Type) -> Option<Type> {
     ((a == Type::Text) == (b == Type::Text)).then(|| a.max(b))
 }

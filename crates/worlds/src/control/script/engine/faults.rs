@@ -1,13 +1,13 @@
-//! Errors of lanes.
+//! Errors that programs report in lanes.
 
 use super::super::fold::fold;
 use super::super::program::{BLOCK, Instruction, NONE, Op};
 
 /// First error of each lane in a call.
 pub struct Faults {
-    /// Index of the instruction, or [`NONE`].
+    /// Index of the failed instruction; [`NONE`] for a lane without an error.
     pub at: [u32; BLOCK],
-    /// Bits of the operand that caused the error.
+    /// Bits of the operand that the message shows.
     pub value: [u32; BLOCK],
     /// All bits for a lane with an error, else 0.
     pub failed: [u32; BLOCK],
@@ -34,14 +34,15 @@ impl Faults {
     }
 }
 
-/// Operands of an instruction: the rows `a`, `b` and `c`, and the mask.
+/// Operands that decide whether an instruction fails in a lane: the rows `a` and `b`, and the mask.
 pub struct Operands<'a> {
     pub a: &'a [u32; BLOCK],
     pub b: &'a [u32; BLOCK],
     pub mask: Option<&'a [u32; BLOCK]>,
 }
 
-/// Finds the lanes whose operation fails, after the fast path found that one might.
+/// Reports the lanes in which an instruction fails. The engine calls this function after a fast check has found that a lane may have
+/// failed.
 #[cold]
 #[inline(never)]
 pub fn find(faults: &mut Faults, at: usize, instruction: &Instruction, rows: &Operands<'_>) {
@@ -60,12 +61,12 @@ pub fn find(faults: &mut Faults, at: usize, instruction: &Instruction, rows: &Op
     }
 }
 
-/// The message of an error. `value` has the bits of the operand `a`.
+/// Returns the message of an error. `value` is an element of [`Faults::value`].
 pub fn message(instruction: &Instruction, value: u32) -> String {
     let (whole, x) = (value as i32, f32::from_bits(value));
     let large = "the result does not fit into an integer of 32 bits; use smaller numbers, or floats";
     match instruction.op {
-        // Of all quotients, only that of the smallest integer and -1 is too large.
+        // Only the quotient of the smallest integer and -1 is too large.
         Op::DivI if whole == i32::MIN => large.into(),
         Op::AddI | Op::SubI | Op::MulI | Op::AbsI => large.into(),
         Op::DivI | Op::ModI | Op::DivF | Op::FloorDivF | Op::ModF => "a division by zero; test the divisor before: `if b != 0:`".into(),

@@ -1,4 +1,4 @@
-//! Many environments of a file, in blocks. When an episode of an environment ends, its next episode starts in the same step.
+//! Many environments of a file, in blocks. When an episode ends, the environment's next episode starts in the same step.
 
 use super::super::program::{BLOCK, Code, ENV, EPISODE, Op, PASSES, Program, STEP};
 use super::faults::{Faults, message};
@@ -21,7 +21,7 @@ pub struct Fleet {
     pub(super) rng: Rng,
     pub(super) first: u32,
     pub(super) count: usize,
-    /// Rows that all blocks share, the states of the blocks, and the state of a block for restarts.
+    /// Rows that all blocks share, then the states of the blocks, then the state of the spare block, in which episodes start.
     pub(super) rows: Buffer<u32>,
     pub(super) shown: Buffer,
     pub(super) permitted: Buffer,
@@ -29,15 +29,15 @@ pub struct Fleet {
     pub(super) steps: Buffer<u32>,
     /// Number of each environment's earlier episodes.
     pub(super) episodes: Buffer<u32>,
-    /// Environments whose episode ended in this step.
+    /// Indices of the environments whose episode ended in the current step.
     pub(super) ended: Vec<u32>,
     pub(super) faults: Faults,
     pub(super) fault: Option<WorldFault>,
-    /// Whether the fault is of this step.
+    /// True if `fault` was recorded in the current step. In this step, the error of an environment with a lower number replaces it.
     pub(super) is_new: bool,
 }
 
-/// Programs of a file, as a name of a field of [`Code`].
+/// Program of a file; each variant has the name of a field of [`Code`].
 #[derive(Clone, Copy)]
 pub(super) enum Call {
     Begin,
@@ -66,7 +66,7 @@ fn program(code: &Code, call: Call) -> &Program {
     }
 }
 
-/// Index of feature `i` of the environment `env` in an array of panels.
+/// Returns the index of feature `i` of the environment `env` in an array of panels.
 #[inline(always)]
 pub(super) fn place(features: usize, env: usize, i: usize) -> usize {
     (env / PANEL * features + i) * PANEL + env % PANEL
@@ -113,12 +113,12 @@ impl Fleet {
         &self.world
     }
 
-    /// Whether each choice is permitted, as 1 or 0, in panels. Empty without a mask.
+    /// Returns 1 for each permitted choice and 0 for each forbidden choice, in panels; empty if the file has no method `mask`.
     pub fn permitted(&self) -> &[f32] {
         &self.permitted
     }
 
-    /// First error: that of the first step with an error, in the environment with the lowest number.
+    /// Returns the first error. If several environments fail in one step, it is the error of the environment with the lowest number.
     pub fn fault(&self) -> Option<&WorldFault> {
         self.fault.as_ref()
     }
@@ -131,7 +131,7 @@ impl Fleet {
         self.rows.as_chunks_mut().0
     }
 
-    /// Runs a program on a block. The block after the last one is that of restarts.
+    /// Runs a program on a block. The spare block follows the last block. `drawn` receives the shapes of lane 0.
     pub(super) fn call(&mut self, call: Call, block: usize, drawn: Option<&mut Vec<(u32, Vec<u32>)>>) {
         self.faults.clear();
         self.rows()[PASSES as usize] = [0; BLOCK];
@@ -140,7 +140,7 @@ impl Fleet {
         dispatch(*isa, Exec(Run { program, code, rows: rows.as_chunks_mut().0, shift, key: rng.key, faults, drawn }));
     }
 
-    /// Records the error of a lane.
+    /// Records the error of a lane, unless the recorded error is earlier.
     pub(super) fn record(&mut self, call: Call, lane: usize, env: usize, step: u32) {
         let number = self.first.wrapping_add(env as u32);
         let earlier = self.fault.as_ref().is_some_and(|fault| !self.is_new || fault.env <= number);
@@ -158,7 +158,7 @@ impl Fleet {
         self.is_new = true;
     }
 
-    /// Starts the present episodes of some environments, at most a block.
+    /// Starts the current episodes of the environments `ended[from..to]`, at most as many as a block has lanes.
     fn restart(&mut self, from: usize, to: usize) {
         let (code, spare) = (self.code.clone(), self.blocks());
         for lane in 0..BLOCK {
@@ -186,7 +186,8 @@ impl Fleet {
         }
     }
 
-    /// Copies the observation and mask of a lane to those of an environment.
+    /// Copies the observation and the mask of a lane of the spare block to an environment. After an error, the observation is 0 and all
+    /// choices are permitted.
     pub(super) fn show(&mut self, program: &Program, lane: usize, env: usize, failed: bool) {
         let (observation, choices) = (program.observation.len(), program.permitted.len());
         let (state_at, shift) = (self.code.state_at, self.blocks() * self.code.state);
@@ -209,7 +210,7 @@ impl Fleet {
         self.ended.clear();
     }
 
-    /// Copies the state of an environment to lane 0 of the block of restarts.
+    /// Copies the state of an environment to lane 0 of the spare block.
     fn select(&mut self, env: usize) {
         let (state_at, state, spare) = (self.code.state_at, self.code.state, self.blocks());
         let rows = self.rows();
@@ -234,7 +235,7 @@ impl Fleet {
         Ok(drawn.iter().map(|(n, numbers)| state::shape(&code, *n, numbers)).collect())
     }
 
-    /// Value of an attribute's elements in one environment, as numbers.
+    /// Returns the elements of an attribute in one environment; `None` if there is no such attribute.
     pub fn attribute(&self, env: usize, name: &str) -> Option<Vec<f64>> {
         let attribute = self.world.attributes.iter().find(|attribute| attribute.name == name)?;
         let start = self.code.state_at + env / BLOCK * self.code.state + attribute.start;

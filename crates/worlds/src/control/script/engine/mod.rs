@@ -1,4 +1,5 @@
-//! Runs programs over blocks of environments, one instruction after the other over all lanes. Every instruction set gives the same bits.
+//! Runs programs over blocks of environments. An instruction runs over all lanes of a block before the next instruction begins. The results
+//! have the same bits on every instruction set.
 
 mod faults;
 pub mod fleet;

@@ -4,27 +4,29 @@ use super::super::program::{BLOCK, ENV, EPISODE, Instruction, MOST_PASSES, NONE,
 use super::run::Run;
 use math::{Simd, rng};
 
-/// Counts an index from the start of a list of `n` elements. The result of an index out of range is `n` or more.
+/// Converts an index, which can be negative, to a count from the start of a list of `n` elements. The result is `n` or more if the index is
+/// out of range.
 #[inline(always)]
 fn from_start(index: u32, n: u32) -> u32 {
     if (index as i32) < 0 { index.wrapping_add(n) } else { index }
 }
 
 impl Run<'_> {
-    /// Position in the memory of a row.
+    /// Returns the position of a program's row in [`Run::rows`].
     #[inline(always)]
     pub fn row(&self, row: u32) -> usize {
         let row = row as usize;
         if row >= self.code.state_at { row.wrapping_add(self.shift) } else { row }
     }
 
-    /// Whether a lane is in the mask of an instruction.
+    /// Returns true if a lane is in the mask of an instruction.
     #[inline(always)]
     fn is_active(&self, mask: u32, lane: usize) -> bool {
         mask == NONE || self.rows[self.row(mask)][lane] != 0
     }
 
-    /// Indices in range, from the row `a`. Indices out of range are reported and replaced by 0.
+    /// Returns the indices in the row `a`, counted from the start of the list. An index out of range becomes 0, and is reported if its lane
+    /// is in the mask.
     #[inline(always)]
     fn indices(&mut self, at: usize, i: &Instruction) -> [u32; BLOCK] {
         let (given, n) = (&self.rows[self.row(i.a)], i.n);
@@ -91,7 +93,7 @@ impl Run<'_> {
         }
     }
 
-    /// Writes the row `from` to the row `to`, where the mask is set.
+    /// Writes the row `from` to the row `to` in the lanes of the mask.
     #[inline(always)]
     pub fn store<S: Simd>(&mut self, s: S, from: usize, to: usize, mask: u32) {
         if mask == NONE {
@@ -105,7 +107,7 @@ impl Run<'_> {
         }
     }
 
-    /// Counts a pass of the lanes in a loop's mask.
+    /// Counts one pass for each lane in a loop's mask; see [`Op::Pass`].
     #[inline(always)]
     pub fn pass(&mut self, at: usize, i: &Instruction) {
         let (mask, passes) = (self.row(i.d), PASSES as usize);
@@ -130,7 +132,8 @@ impl Run<'_> {
         (self.code.constants_at..self.code.state_at).contains(&(row as usize))
     }
 
-    /// Writes the random words with the numbers in the row `a`. `block` is the number of the block in the rows [`WORDS`].
+    /// Writes the random words whose numbers are in the row `a`. Four consecutive words form a random block. `block` is the number of the
+    /// random block in the rows [`WORDS`].
     #[inline(always)]
     pub fn word<S: Simd>(&mut self, s: S, i: &Instruction, block: &mut u32) {
         let (number, d) = (self.row(i.a), self.row(i.d));

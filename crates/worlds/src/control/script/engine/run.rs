@@ -11,16 +11,16 @@ pub struct Run<'a> {
     pub code: &'a Code,
     /// Rows that all blocks share, then the states of all blocks.
     pub rows: &'a mut [[u32; BLOCK]],
-    /// Number that is added to a row of the state.
+    /// Offset of the block's state, which is added to the number of a row of the state.
     pub shift: usize,
     /// Key of the random numbers.
     pub key: [u32; 4],
     pub faults: &'a mut Faults,
-    /// Shapes that lane 0 has drawn, with their numbers.
+    /// Shapes that lane 0 has drawn, each with the bits of its rows; `None` if the program is not `draw`.
     pub drawn: Option<&'a mut Vec<(u32, Vec<u32>)>>,
 }
 
-/// Runs `$body` for each vector of a row. `$l` is its first lane.
+/// Runs `$body` for each vector of a row. `$l` is the vector's first lane.
 macro_rules! vectors {
     ($S:ident, $l:ident, $body:expr) => {{
         let mut $l = 0;
@@ -45,7 +45,7 @@ macro_rules! map {
     }};
 }
 
-/// [`map`] of floats.
+/// [`map`] with floats as operands and result.
 macro_rules! floats {
     ($run:ident, $i:ident, $s:ident: $S:ident, $d:ident, |$($x:ident = $field:ident),+| $body:expr) => {
         map!($run, $i, $s: $S, $d, |$($x = $field),+| {
@@ -55,7 +55,7 @@ macro_rules! floats {
     };
 }
 
-/// [`map`] whose lanes fail where the second result is not 0.
+/// [`map`] with a check. The second result of `$body` is not 0 in lanes that may have failed.
 macro_rules! checked {
     ($run:ident, $at:ident, $i:ident, $s:ident: $S:ident, $d:ident, |$($x:ident = $field:ident),+| $body:expr) => {{
         let mut wrong = $s.splat_u(0);
@@ -75,13 +75,13 @@ fn truth<S: Simd>(s: S, mask: S::M) -> S::U {
     s.select_u(mask, s.splat_u(u32::MAX), s.splat_u(0))
 }
 
-/// Sign bits of lanes whose sum overflows.
+/// Returns 1 in lanes in which the sum overflows, otherwise 0.
 #[inline(always)]
 fn overflow<S: Simd>(s: S, a: S::U, b: S::U, sum: S::U) -> S::U {
     s.shr_u(s.and_u(s.xor_u(a, sum), s.xor_u(b, sum)), 31)
 }
 
-/// Converts a whole number to an integer. The second result is not 0 where the number does not fit.
+/// Converts a whole number to an integer. The second result is not 0 in lanes in which the number does not fit.
 #[inline(always)]
 fn integer<S: Simd>(s: S, x: S::F) -> (S::U, S::U) {
     let fits = s.and_mask(s.ge(x, s.splat(-2_147_483_648.0)), s.lt(x, s.splat(2_147_483_648.0)));
@@ -100,7 +100,7 @@ fn is_infinite<S: Simd>(s: S, x: S::F) -> S::U {
 }
 
 impl Run<'_> {
-    /// Reports the lanes of an instruction that fail.
+    /// Reports the lanes in which an instruction fails.
     #[cold]
     #[inline(never)]
     fn find(&mut self, at: usize, i: &Instruction) {
@@ -109,7 +109,7 @@ impl Run<'_> {
         find(self.faults, at, i, &Operands { a: &self.rows[a], b: &self.rows[b], mask });
     }
 
-    /// Whether no lane is in a mask.
+    /// Returns true if no lane is in a mask.
     #[inline(always)]
     fn is_empty<S: Simd>(&self, s: S, mask: u32) -> bool {
         let (row, mut any) = (&self.rows[self.row(mask)], s.splat_u(0));
@@ -130,7 +130,7 @@ impl Run<'_> {
         }
     }
 
-    /// Integer operations without a vector instruction.
+    /// Runs an integer operation for which there is no vector instruction.
     #[inline(always)]
     fn each(&mut self, at: usize, i: &Instruction, [d, a, b]: [usize; 3]) {
         let mut wrong = false;
@@ -209,7 +209,7 @@ impl Run<'_> {
         }
     }
 
-    /// Runs an operation that the instruction set has for whole vectors.
+    /// Runs an operation on whole vectors.
     #[inline(always)]
     fn arithmetic<S: Simd>(&mut self, s: S, at: usize, i: &Instruction, [d, a, b, c]: [usize; 4]) {
         let run = self;
@@ -233,7 +233,8 @@ impl Run<'_> {
                 (rest, overflow(s, x, s.xor_u(y, s.splat_u(u32::MAX)), rest))
             }),
             Op::MulI => checked!(run, at, i, s: S, d, |x = a, y = b| {
-                // The product of the rounded numbers is off by less than 1000 near the limits.
+                // Near 2³¹, the product of the rounded floats differs from the exact product by less than 1000. The check therefore finds
+                // every overflow.
                 let product = s.abs(s.mul(s.f32_from_i32(x), s.f32_from_i32(y)));
                 (s.mul_u(x, y), truth(s, s.ge(product, s.splat(2_147_480_000.0))))
             }),

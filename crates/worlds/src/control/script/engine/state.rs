@@ -1,10 +1,10 @@
-//! States as numbers, and shapes from their rows.
+//! Conversions of states to numbers and back, and of drawn rows to shapes.
 
 use super::super::fold::bool_bits;
 use super::super::program::{Attribute, Code, Type};
 use super::world::Shape;
 
-/// A row's bits as a number.
+/// Returns the number that the bits of a row represent.
 pub fn number(ty: Type, bits: u32) -> f64 {
     match ty {
         Type::Float => f32::from_bits(bits).into(),
@@ -13,7 +13,7 @@ pub fn number(ty: Type, bits: u32) -> f64 {
     }
 }
 
-/// Writes a state as numbers. `read` returns the bits of a row.
+/// Writes a state as numbers. An integer becomes two numbers, its upper and its lower 16 bits. `read` returns the bits of a row.
 pub fn save(attributes: &[Attribute], read: impl Fn(usize) -> u32, out: &mut [f32]) {
     let mut at = 0;
     for attribute in attributes {
@@ -33,7 +33,7 @@ pub fn save(attributes: &[Attribute], read: impl Fn(usize) -> u32, out: &mut [f3
     }
 }
 
-/// Reads the numbers of [`save`], as pairs of a row and its bits. `None` if no state has these numbers.
+/// Converts the numbers of [`save`] to pairs of a row and its bits. Returns `None` if the numbers do not describe a state.
 pub fn load(attributes: &[Attribute], state: &[f32]) -> Option<Vec<(usize, u32)>> {
     let mut numbers = state.iter().copied();
     let whole = |x: f32, low: f32, high: f32| ((low..=high).contains(&x) && x.fract() == 0.0).then_some(x);
@@ -55,7 +55,7 @@ pub fn load(attributes: &[Attribute], state: &[f32]) -> Option<Vec<(usize, u32)>
     numbers.next().is_none().then_some(rows)
 }
 
-/// A shape from the numbers that the engine read.
+/// Creates a shape from the bits of its rows.
 pub fn shape(code: &Code, n: u32, numbers: &[u32]) -> Shape {
     let of = &code.shapes[n as usize];
     let text = |at: u32| code.texts.get(at as usize).cloned().unwrap_or_default();
@@ -69,7 +69,7 @@ pub fn shape(code: &Code, n: u32, numbers: &[u32]) -> Shape {
     }
 }
 
-/// A number with at most two decimals.
+/// Formats a number with at most two decimals.
 fn short(x: f32) -> String {
     format!("{x:.2}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }

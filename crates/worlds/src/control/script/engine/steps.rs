@@ -1,4 +1,4 @@
-//! Steps of all environments, and the trait for learners.
+//! Steps of all environments, and the trait [`Vector`], which learners use.
 
 use super::super::meta::Choice;
 use super::super::program::{ACTION, BLOCK, ENV, EPISODE, STEP};
@@ -8,7 +8,7 @@ use crate::control::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, 
 use math::{PANEL, Rng, Simd, isa::kernel};
 
 impl Fleet {
-    /// Prepares the rows of a block's step.
+    /// Writes the actions of a block to its rows. If the step draws random numbers, also writes their counters.
     fn prepare(&mut self, block: usize, actions: &[f32]) {
         let (len, lanes) = (self.world.action_len(), self.count.div_ceil(PANEL) * PANEL);
         let choice = self.world.meta.actions.clone();
@@ -20,7 +20,7 @@ impl Fleet {
                 for (to, from) in row.iter_mut().zip(given) {
                     *to = match choice {
                         Choice::Choices(count) => from.clamp(0.0, (count - 1) as f32) as u32,
-                        // NaN becomes the smallest number.
+                        // NaN becomes `low`.
                         Choice::Box { low, high, .. } => from.max(low).min(high).to_bits(),
                     };
                 }
@@ -36,7 +36,7 @@ impl Fleet {
         }
     }
 
-    /// Copies the results of a block's step.
+    /// Records the errors of a block's step, and copies its results.
     fn finish(&mut self, block: usize, reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
         if self.faults.any {
             for lane in 0..BLOCK {
@@ -119,7 +119,7 @@ impl Vector for Fleet {
         self.restart_ended();
     }
 
-    /// Steps every environment. Actions are panels of `World::action_len` features.
+    /// Steps every environment. Actions are panels with `World::action_len` features.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
         self.is_new = false;
         for block in 0..self.blocks() {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct World {
     pub meta: Meta,
-    /// Attributes of the class, in the order of their names.
+    /// Attributes of `self`, in the order of their names.
     pub attributes: Vec<Attribute>,
     pub(super) code: Arc<Code>,
 }
@@ -16,11 +16,11 @@ pub struct World {
 /// A shape of a picture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    /// Name of the function that draws it.
+    /// Name of the function that draws the shape.
     pub kind: &'static str,
-    /// Arguments that are numbers; the corners of a polygon.
+    /// Numeric arguments; for a polygon, x and y of each corner.
     pub numbers: Vec<f32>,
-    /// Text of `text`.
+    /// Text or number that the function `text` writes; `None` for other shapes.
     pub text: Option<String>,
     pub colour: String,
 }
@@ -30,22 +30,22 @@ impl World {
         World { meta, attributes, code: Arc::new(code) }
     }
 
-    /// Length of an observation.
+    /// Returns the number of values in an observation.
     pub fn observation_len(&self) -> usize {
         self.code.show.observation.len()
     }
 
-    /// Number of choices that a mask permits or forbids; 0 without a mask.
+    /// Returns the number of values in a mask, one for each choice; 0 if the file has no method `mask`.
     pub fn mask_len(&self) -> usize {
         self.code.show.permitted.len()
     }
 
-    /// Number of numbers in an action.
+    /// Returns the number of values in an action; 1 for a choice.
     pub fn action_len(&self) -> usize {
         self.meta.actions.len()
     }
 
-    /// Number of choices, or `None` if an action has numbers.
+    /// Returns the number of choices, or `None` if an action consists of numbers.
     pub fn choices(&self) -> Option<u32> {
         match self.meta.actions {
             Choice::Choices(count) => Some(count),
@@ -53,17 +53,18 @@ impl World {
         }
     }
 
-    /// Number of numbers in a saved state. An integer has two, its upper and its lower 16 bits, so that each is exact in an f32.
+    /// Returns the number of values in a saved state. An integer takes two values, its upper and its lower 16 bits, because an f32
+    /// represents both exactly.
     pub fn state_len(&self) -> usize {
         self.attributes.iter().map(|attribute| attribute.len * (1 + usize::from(attribute.ty == Type::Int))).sum()
     }
 
-    /// Number of instructions of a step.
+    /// Returns the number of instructions of a step.
     pub fn instructions(&self) -> usize {
         self.code.step.code.len()
     }
 
-    /// Number of rows that the blocks share. A row has 512 bytes.
+    /// Returns the number of rows that the blocks share. A row has 512 bytes.
     pub fn rows(&self) -> usize {
         self.code.state_at
     }

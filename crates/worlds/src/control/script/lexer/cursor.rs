@@ -1,4 +1,4 @@
-//! Position in a text that is read character by character. A carriage return, alone or before a line feed, is read as a line feed.
+//! Cursor in a text that is read character by character. A line break (`\n`, `\r` or `\r\n`) is read as one line feed.
 
 use crate::control::script::error::Span;
 
@@ -21,7 +21,7 @@ impl<'a> Cursor<'a> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The part of the current line after the cursor.
+    /// Returns the part of the current line after the cursor.
     pub fn rest_of_line(&self) -> &'a str {
         self.rest().split(['\n', '\r']).next().unwrap_or_default()
     }
@@ -67,12 +67,12 @@ impl<'a> Cursor<'a> {
         self.skip_while(|c| c != '\n');
     }
 
-    /// The code from `start` to the cursor.
+    /// Returns the code from `start` to the cursor.
     pub fn code_from(&self, start: Cursor) -> &'a str {
         self.text.get(start.at..self.at).unwrap_or_default()
     }
 
-    /// The span from `start` to the cursor, or to the end of the line of `start`.
+    /// Returns the span from `start` to the cursor, or to the end of the line of `start` if the cursor is on a later line.
     pub fn span_from(&self, start: Cursor) -> Span {
         let length =
             if start.line == self.line { self.column.saturating_sub(start.column) } else { start.rest_of_line().chars().count() as u32 };

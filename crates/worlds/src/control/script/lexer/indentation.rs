@@ -1,22 +1,22 @@
 //! Indentation of the lines of a file.
 
-/// Distance of tab stops in columns. A tab moves to the next tab stop.
+/// Distance of tab stops in columns.
 const TAB: usize = 4;
 
-/// Blocks that are open, and the character that the file indents by.
+/// Open blocks, and the character that indents the file.
 #[derive(Default)]
 pub struct Indentation {
-    /// Widths of the open blocks, in ascending order, without the file's own width of 0.
+    /// Indentations of the open blocks in columns, in ascending order. The file's own indentation, 0, is not included.
     widths: Vec<usize>,
-    /// Character that indents the file's first block, with its line.
+    /// Character that indents the file's first block, and the line of that block.
     character: Option<(char, u32)>,
-    /// Whether the previous indented line contained the other character.
+    /// True after a line with the other character. Only the first such line has an error.
     mixed: bool,
-    /// A width that belongs to no block, and the width as which it is read.
+    /// Indentation that belongs to no open block, and the indentation as which it is read.
     wrong: Option<(usize, usize)>,
 }
 
-/// Change of the indentation at a line.
+/// Change of the indentation at the start of a line.
 pub struct Change {
     pub dedents: usize,
     pub indents: bool,
@@ -33,7 +33,7 @@ impl Indentation {
         self.widths.pop().is_some()
     }
 
-    /// Reads the white space at the start of a line.
+    /// Reads the white space at the start of a line. Returns the change of the indentation.
     pub fn read(&mut self, space: &str, line: u32) -> Change {
         let mut problem = self.mixture(space, line);
         let mut width = space.chars().fold(0, |width, c| match c {
@@ -64,7 +64,7 @@ impl Indentation {
         Change { dedents, indents, problem }
     }
 
-    /// Checks that the file indents either by tabs or by spaces. Returns a message at the first line that differs.
+    /// Checks that the file is indented either by tabs or by spaces. Returns a message at the first line that differs.
     fn mixture(&mut self, space: &str, line: u32) -> Option<String> {
         let first = space.chars().find(|c| matches!(c, ' ' | '\t'))?;
         let &mut (character, begun) = self.character.get_or_insert((first, line));
@@ -86,7 +86,7 @@ impl Indentation {
         })
     }
 
-    /// The width of an open block that is nearest to `width`; the smaller of two.
+    /// Returns the indentation of the open block that is nearest to `width`; the smaller of two equally near ones.
     fn nearest(&self, width: usize) -> usize {
         let all = std::iter::once(0).chain(self.widths.iter().copied());
         all.min_by_key(|&open| open.abs_diff(width)).unwrap_or_default()

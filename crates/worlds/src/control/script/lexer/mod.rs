@@ -31,9 +31,9 @@ struct Lexer<'a> {
     cursor: Cursor<'a>,
     tokens: Tokens,
     indentation: Indentation,
-    /// Brackets that are open.
+    /// Open brackets, the innermost last.
     brackets: Vec<Bracket>,
-    /// Number of blocks that are open in braces, as in JavaScript.
+    /// Number of open blocks in braces, as in JavaScript, which are errors.
     blocks: u32,
     row: usize,
     /// Index of the row's first token.
@@ -47,7 +47,7 @@ struct Bracket {
 }
 
 impl<'a> Lexer<'a> {
-    /// Span behind the last token.
+    /// Returns the span of the column after the last token.
     fn last(&self) -> Span {
         let span = self.tokens.all.last().map_or(Span { line: 1, column: 1, end: 1 }, |token| token.span);
         if matches!(self.tokens.all.last().map(|token| token.kind), Some(Kind::Newline)) { span } else { after(span) }
@@ -56,7 +56,7 @@ impl<'a> Lexer<'a> {
     /// Adds a token without text.
     fn push_at(&mut self, kind: Kind, span: Span) {
         let at = self.cursor.at();
-        // `Tokens::push` would extend the line to this token.
+        // `Tokens::push` would extend the end of the line to this token.
         self.tokens.all.push(Token { kind, span, from: at, to: at, row: self.row });
     }
 
@@ -69,7 +69,7 @@ impl<'a> Lexer<'a> {
         self.tokens.report(self.row, span, message);
     }
 
-    /// Reads one row: the lines up to the end of a statement, or one line without code.
+    /// Reads one row: a line and the lines that are joined to it, or one line without code.
     fn read_row(&mut self) {
         let start = self.cursor;
         self.cursor.skip_while(|c| matches!(c, ' ' | '\t' | '\u{c}'));
@@ -94,7 +94,7 @@ impl<'a> Lexer<'a> {
         self.row += 1;
     }
 
-    /// Adds the tokens of the change of indentation.
+    /// Adds the Dedent or Indent tokens at the start of a row.
     fn indent(&mut self, start: Cursor<'a>) {
         let change = self.indentation.read(self.cursor.code_from(start), self.cursor.span_from(start).line);
         let span = self.cursor.span_from(start);
@@ -133,7 +133,8 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// Whether the row continues on the line that begins here, because a bracket is open.
+    /// Returns true if the row continues on the line that begins at the cursor, because a bracket is open. Reports a bracket that cannot be
+    /// closed there.
     fn continues(&mut self) -> bool {
         if self.brackets.is_empty() {
             return false;
@@ -246,7 +247,8 @@ impl<'a> Lexer<'a> {
         self.push(Kind::Symbol(symbol), start);
     }
 
-    /// Whether the row's last token ends an operand or is `else`, so that a brace after it is an error.
+    /// Returns true if a brace after the row's last token begins a block, as in JavaScript. The token then ends an operand, or is a keyword
+    /// such as `else`.
     fn ends_operand(&self) -> bool {
         let in_row = self.tokens.all.get(self.first..).unwrap_or_default();
         matches!(
@@ -257,7 +259,7 @@ impl<'a> Lexer<'a> {
         )
     }
 
-    /// Closes a bracket. Returns `false` if the token is to be ignored.
+    /// Closes a bracket. Returns `false` if the lexer must ignore the symbol.
     fn close(&mut self, symbol: &'static str, span: Span) -> bool {
         match self.brackets.pop() {
             Some(open) if symbols::closing(open.symbol) == symbol => true,
@@ -280,7 +282,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The column behind a span.
+/// Returns the span of the column after a span.
 fn after(span: Span) -> Span {
     Span { line: span.line, column: span.end, end: span.end + 1 }
 }

@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use crate::control::script::token::{Kind, shown};
 
-/// Reads a number. The cursor is at a digit, or at a point before a digit. An error is a message.
+/// Reads a number. The cursor must be at a digit, or at a point before a digit. Returns a message if the number is invalid.
 pub fn number(cursor: &mut Cursor) -> Result<Kind, String> {
     let start = *cursor;
     let other_base = start.rest().starts_with("0x") || start.rest().starts_with("0X");
@@ -31,7 +31,7 @@ pub fn number(cursor: &mut Cursor) -> Result<Kind, String> {
     Err(wrong(code))
 }
 
-/// Whether the code consists of digits with single underscores between them.
+/// Returns true if the code consists of digits with single underscores between them.
 fn digits(code: &str) -> bool {
     code.split('_').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }

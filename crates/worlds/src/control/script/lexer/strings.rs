@@ -4,8 +4,8 @@ use super::cursor::Cursor;
 use crate::control::script::error::Problem;
 use crate::control::script::token::shown;
 
-/// Reads a string with one or three quotes. The cursor is at its first quote; afterwards it is behind the string, or, if the string is not
-/// closed, at the end of the line or text.
+/// Reads a string with one or three quotes on each side. The cursor must be at the first quote. It moves to the character after the string
+/// or, if the string is not closed, to the end of the line or of the text.
 pub fn string(cursor: &mut Cursor) -> Result<String, Problem> {
     let start = *cursor;
     let quote = cursor.advance().unwrap_or('"');
@@ -42,7 +42,7 @@ pub fn string(cursor: &mut Cursor) -> Result<String, Problem> {
     problem.map_or(Ok(out), Err)
 }
 
-/// Reads a backslash and the character after it.
+/// Reads a backslash and the character after it. Returns `None` if the language does not have this escape.
 fn escape(cursor: &mut Cursor) -> Option<char> {
     cursor.advance();
     let escaped = match cursor.peek()? {

@@ -1,4 +1,4 @@
-//! Keywords and symbols of Python, and lines that certainly begin a statement.
+//! Keywords and symbols of Python, and a check for lines that certainly begin a statement.
 
 use crate::control::script::token::shown;
 
@@ -14,7 +14,7 @@ const BEGINNINGS: [&str; 18] = [
     "raise", "return", "try", "while",
 ];
 
-/// All symbols, the longest first. Some are of other languages, for the sake of messages.
+/// Symbols, the longest first. Symbols of other languages are included because each has a message of its own.
 const SYMBOLS: [&str; 55] = [
     "**=", "//=", ">>=", "<<=", "...", "===", "!==", "**", "//", ">>", "<<", "<=", ">=", "==", "!=", "->", "+=", "-=", "*=", "/=", "%=",
     "&=", "|=", "^=", "@=", ":=", "&&", "||", "<>", "=>", "+", "-", "*", "/", "%", "@", "&", "|", "^", "~", "<", ">", "(", ")", "[", "]",
@@ -38,8 +38,8 @@ pub fn closing(open: &str) -> &'static str {
     }
 }
 
-/// Whether a line in open brackets begins a statement, so that a bracket before it must be unclosed. `width` is the indentation of the
-/// statement with the bracket.
+/// Returns true if a line after an open bracket certainly begins a statement, so that the bracket is not closed. `width` is the indentation
+/// of the statement with the bracket, in columns.
 pub fn begins_statement(line: &str, width: usize) -> bool {
     let code = line.trim_start();
     let word = code.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
@@ -50,7 +50,7 @@ pub fn begins_statement(line: &str, width: usize) -> bool {
     !is_deeper && ((matches!(word, "if" | "for" | "else" | "with") && code.trim_end().ends_with(':')) || is_assignment(code))
 }
 
-/// Whether a line has the form `target = …` or `target op= …`.
+/// Returns true if a line has the form `target = …` or `target op= …`.
 fn is_assignment(code: &str) -> bool {
     let Some((before, after)) = code.split_once('=') else { return false };
     let target = before.strip_suffix(['+', '-', '*', '/', '%']).unwrap_or(before);
@@ -61,7 +61,7 @@ fn is_assignment(code: &str) -> bool {
     begins && is_target && is_closed && !after.starts_with('=')
 }
 
-/// Returns an error for a prefix of a string, such as `f`.
+/// Returns the error message for a prefix of a string, such as `f`; `None` if the code is not a prefix.
 pub fn prefixed_string(prefix: &str) -> Option<String> {
     let lower = prefix.to_ascii_lowercase();
     if !matches!(lower.as_str(), "f" | "r" | "b" | "u" | "t" | "fr" | "rf" | "br" | "rb" | "tr" | "rt") {
@@ -76,7 +76,7 @@ pub fn prefixed_string(prefix: &str) -> Option<String> {
     })
 }
 
-/// Returns an error for a character that begins no token.
+/// Returns the error message for a character that begins no token.
 pub fn wrong_character(found: &str) -> String {
     let instead = match found {
         "\u{201c}" | "\u{201d}" | "\u{201e}" | "\u{ab}" | "\u{bb}" => "\"",

@@ -1,4 +1,4 @@
-//! Operands: names, numbers, strings, lists and brackets, with calls, indices and attributes behind them.
+//! Operands: names, numbers, strings, lists and brackets, and the calls, indices and attributes after them.
 
 use super::expressions::Tree;
 use super::stream::{Parsed, Parser};
@@ -8,7 +8,7 @@ use crate::control::script::error::Span;
 use crate::control::script::token::{Kind, Token, shown};
 
 impl Parser<'_> {
-    /// Parses an operand and the calls, indices and attributes behind it.
+    /// Parses an operand and the calls, indices and attributes after it.
     pub fn postfix(&mut self) -> Parsed<Tree> {
         let first = self.token();
         let mut tree = self.atom()?;
@@ -53,7 +53,7 @@ impl Parser<'_> {
         self.tree(token.span, 0, kind)
     }
 
-    /// Parses brackets around an expression, or a tuple.
+    /// Parses an expression or a tuple in round brackets.
     fn brackets(&mut self) -> Parsed<Tree> {
         let start = self.advance().span;
         if self.take(")") {
@@ -73,7 +73,7 @@ impl Parser<'_> {
         self.collect(start, all, ExprKind::Tuple)
     }
 
-    /// Moves over a closing bracket. At a value, the message names the missing comma.
+    /// Moves over a closing bracket, or fails. If a value follows instead, the message names the missing comma or operator.
     fn close(&mut self, symbol: &'static str, expected: &str) -> Parsed<()> {
         let next = self.token();
         let is_value = matches!(next.kind, Kind::Name | Kind::Int(_) | Kind::Float(_) | Kind::Text(_) | Kind::Word("True" | "False"));
@@ -127,14 +127,14 @@ impl Parser<'_> {
         }
         self.close("]", "`]`")?;
         let span = self.since(start);
-        // There is exactly one value.
+        // `value` has one element, so the other branch is never taken.
         let Some(value) = value.into_iter().next().map(|tree| Box::new(tree.expr)) else {
             return self.unexpected("a value");
         };
         self.tree(span, height, ExprKind::Comprehension { value, loops })
     }
 
-    /// Parses a dictionary where one is possible.
+    /// Parses a dictionary, or fails if none is permitted here.
     fn dict(&mut self) -> Parsed<Tree> {
         if !std::mem::take(&mut self.dict_allowed) {
             let message = teaching::symbol("{").unwrap_or_default();
@@ -193,7 +193,7 @@ impl Parser<'_> {
         self.tree(span, height, ExprKind::Call { of: Box::new(of.expr), arguments })
     }
 
-    /// Fails at an argument with a keyword. `first` is the first token of the call.
+    /// Fails at a keyword argument. `first` is the first token of the call.
     fn check_keyword(&mut self, first: Token) -> Parsed<()> {
         let (name, sign) = (self.token(), self.ahead(1));
         if name.kind != Kind::Name || sign.kind != Kind::Symbol("=") {

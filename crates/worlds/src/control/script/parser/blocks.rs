@@ -1,4 +1,4 @@
-//! Blocks of statements, and the continuation after an error.
+//! Blocks of statements, and recovery after an error.
 
 use super::stream::{Failed, Parsed, Parser, Place};
 use crate::control::script::ast::{Expr, ExprKind, File, Statement, StatementKind};
@@ -59,7 +59,7 @@ impl Parser<'_> {
         lines
     }
 
-    /// Moves behind the Dedent of the current block.
+    /// Moves to the token after the Dedent of the current block.
     pub fn skip_block(&mut self) {
         let mut open = 1u32;
         while open > 0 && self.token().kind != Kind::End {
@@ -80,7 +80,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Continues after an error: skips the rest of the statement's row, and checks its block and the clauses that belong to it.
+    /// Continues after an error: skips the rest of the statement's row and parses the block after it. The same applies to clauses of the
+    /// statement, such as `else`.
     fn recover(&mut self) {
         loop {
             self.skip_row();
@@ -123,7 +124,7 @@ impl Parser<'_> {
         Ok(self.indented())
     }
 
-    /// Moves over the colon before a block. If the line ends without one, an error is recorded and the block is read.
+    /// Moves over the colon before a block. If the line ends without a colon, records an error and continues.
     fn colon(&mut self) -> Parsed<()> {
         if self.take(":") {
             return Ok(());

@@ -85,7 +85,7 @@ impl Parser<'_> {
         Ok(StatementKind::Class { name, body })
     }
 
-    /// Parses a type, such as `list[float]`, which has no effect.
+    /// Parses a type annotation, such as `list[float]`. Annotations have no effect.
     pub fn annotation(&mut self) -> Parsed<()> {
         self.nested(|parser| {
             loop {

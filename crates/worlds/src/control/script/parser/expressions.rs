@@ -35,7 +35,7 @@ impl Parser<'_> {
         self.collect(start, all, ExprKind::Tuple).map(|tree| tree.expr)
     }
 
-    /// Whether the next token can follow a comma as an element. Other tokens end the tuple or are reported at its end.
+    /// Returns true unless the next token ends a tuple after a comma.
     fn begins_expression(&self) -> bool {
         !matches!(self.token().kind, Kind::Newline | Kind::End | Kind::Symbol("=" | ")" | "]" | "}" | ":"))
     }
@@ -76,7 +76,7 @@ impl Parser<'_> {
         self.tree(span, height, kind(all.into_iter().map(|tree| tree.expr).collect()))
     }
 
-    /// Parses operands between `or`.
+    /// Parses operands that are joined by `or`.
     pub fn disjunction(&mut self) -> Parsed<Tree> {
         let first = self.conjunction()?;
         if !self.is_word("or") {
@@ -129,7 +129,7 @@ impl Parser<'_> {
         self.tree(span, height, ExprKind::Compare { first: Box::new(first.expr), rest })
     }
 
-    /// Moves over a comparison operator.
+    /// Moves over a comparison operator. Returns `None` if the next token is not one.
     fn comparison_operator(&mut self) -> Parsed<Option<Comparison>> {
         let comparison = match self.token().kind {
             Kind::Symbol("==") => Comparison::Equal,
@@ -226,12 +226,12 @@ impl Parser<'_> {
         self.tree(span, height, ExprKind::Arithmetic { op: Arithmetic::Power, left, right })
     }
 
-    /// Whether the next token is the first of its statement.
+    /// Returns true if the next token is the first of its statement.
     fn at_statement(&self) -> bool {
         matches!(self.previous().kind, Kind::Newline | Kind::Indent | Kind::Dedent)
     }
 
-    /// Fails if the next token is a name of another language.
+    /// Fails if the next token is a name that only other languages have, such as `null`.
     pub fn check_name(&mut self) -> Parsed<()> {
         let (token, next) = (self.token(), self.ahead(1));
         if token.kind == Kind::Name

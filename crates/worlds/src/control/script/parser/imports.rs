@@ -1,11 +1,12 @@
-//! Lines `from module import names`. They have no effect, and are accepted if the language has all the names with the same meaning.
+//! Lines of the form `from module import names`. A line is accepted if the language has all the names with the same meaning. It then has no
+//! effect.
 
 use super::stream::{Parsed, Parser};
 use crate::control::script::ast::Name;
 use crate::control::script::token::{Kind, Token, shown};
 
 const MATH: [&str; 12] = ["sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "atan2", "floor", "ceil", "pi", "tau"];
-/// Names of the language that `hothouse.world.load` defines for files in plain Python, and functions of Python itself.
+/// Names that a file can import from `hothouse.world`: names that `hothouse.world.load` defines for a file, and functions of Python itself.
 const WORLD: [&str; 34] = [
     "Box", "clip", "uniform", "randint", "normal", "rect", "circle", "line", "polygon", "text", "sqrt", "exp", "log", "sin", "cos", "tan",
     "tanh", "atan2", "floor", "ceil", "pi", "tau", "min", "max", "abs", "sum", "any", "all", "len", "round", "int", "float", "bool",
@@ -62,7 +63,7 @@ impl Parser<'_> {
         self.fail(span, format!("modules are not part of the language: `import {}`{advice}", shown(&module)))
     }
 
-    /// Parses the name of a module, with points.
+    /// Parses the name of a module, such as `hothouse.world`.
     fn module(&mut self) -> Parsed<String> {
         let first = self.token();
         if matches!(first.kind, Kind::Symbol("." | "...")) {

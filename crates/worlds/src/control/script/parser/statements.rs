@@ -1,4 +1,4 @@
-//! Statements.
+//! Parsing of statements.
 
 use super::stream::{Parsed, Parser};
 use super::teaching;
@@ -44,14 +44,14 @@ impl Parser<'_> {
         Ok(Some(Statement { span: self.line_from(first.span), kind }))
     }
 
-    /// Whether the statement is `match value:` or `switch (value)`.
+    /// Returns true if the statement is `match value:` or `switch (value)`.
     fn is_match(&self) -> bool {
         let (name, next) = (self.code(self.token()), self.ahead(1).kind);
         matches!(name, "match" | "switch")
             && (matches!(next, Kind::Name | Kind::Int(_)) || (next == Kind::Symbol("(") && (name == "switch" || self.opens_block())))
     }
 
-    /// Whether the row ends with `:`.
+    /// Returns true if the row ends with `:`.
     fn opens_block(&self) -> bool {
         let mut count = 0;
         while !matches!(self.ahead(count).kind, Kind::Newline | Kind::End) {
@@ -75,7 +75,7 @@ impl Parser<'_> {
         Ok(kind.map(|kind| Statement { span, kind }))
     }
 
-    /// Fails at code behind a complete statement.
+    /// Fails at code after a complete statement.
     fn trailing(&mut self) -> Parsed<Option<Statement>> {
         let next = self.token();
         let is_value = matches!(next.kind, Kind::Name | Kind::Int(_) | Kind::Float(_) | Kind::Text(_));
@@ -182,13 +182,13 @@ impl Parser<'_> {
         while self.take("=") {
             targets.push(self.expressions()?);
         }
-        // There are at least two.
+        // `targets` has at least two elements here.
         let value = targets.pop().unwrap_or(Expr { span: first.span, kind: ExprKind::Int(0) });
         targets.iter().try_for_each(|target| self.check_target(target))?;
         Ok(StatementKind::Assign { targets, value })
     }
 
-    /// Parses the type of an annotated assignment, which has no effect.
+    /// Parses the annotation of an assignment. Annotations have no effect.
     fn annotated(&mut self, target: &Expr) -> Parsed<()> {
         if !matches!(target.kind, ExprKind::Name(_) | ExprKind::Attribute { .. } | ExprKind::Index { .. }) {
             return self.trailing().map(drop);

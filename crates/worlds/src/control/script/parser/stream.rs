@@ -1,4 +1,4 @@
-//! Tokens of a file with the position of the parser, its nesting and the errors found.
+//! State of the parser: the tokens of a file, the position, the nesting and the errors found.
 
 use super::teaching;
 use crate::control::script::ast::Name;
@@ -8,17 +8,17 @@ use crate::control::script::token::{Kind, MOST_PROBLEMS, Token, Tokens};
 /// Largest depth of nested blocks and expressions.
 const MOST_LEVELS: u32 = 50;
 
-/// The parser reported an error and could not read the construct.
+/// Failure to parse a construct. The parser has reported the error.
 pub struct Failed;
 pub type Parsed<T> = Result<T, Failed>;
 
-/// Surroundings of a statement.
+/// Definitions and loops around a statement.
 #[derive(Clone, Copy, Default)]
 pub struct Place {
     pub in_class: bool,
     pub in_function: bool,
     pub in_loop: bool,
-    /// Whether the surroundings were not read completely because of an error.
+    /// True if a definition or loop around the statement may be unknown because of an error.
     pub unknown: bool,
 }
 
@@ -27,10 +27,10 @@ pub struct Parser<'a> {
     tokens: Tokens,
     at: usize,
     depth: u32,
-    /// Problems that the parser found. Those of the lexer are in `tokens`.
+    /// Problems that the parser found. The problems of the lexer are in `tokens`.
     found: Vec<Problem>,
     pub place: Place,
-    /// Whether the next `{` may begin a dictionary.
+    /// True if the next `{` may begin a dictionary.
     pub dict_allowed: bool,
 }
 
@@ -39,14 +39,14 @@ impl<'a> Parser<'a> {
         Parser { text, tokens, at: 0, depth: 0, found: Vec::new(), place: Place::default(), dict_allowed: false }
     }
 
-    /// Returns the problems of lexer and parser.
+    /// Returns the problems of the lexer and of the parser.
     pub fn problems(self) -> Vec<Problem> {
         let mut all = self.tokens.problems;
         all.extend(self.found);
         all
     }
 
-    /// Returns the token at a distance of `count` from the next one, or the last token if there are fewer.
+    /// Returns the token that is `count` tokens after the next one, or the last token.
     pub fn ahead(&self, count: usize) -> Token {
         let last = self.tokens.all.len().saturating_sub(1);
         let end = Token { kind: Kind::End, span: Span { line: 1, column: 1, end: 2 }, from: 0, to: 0, row: 0 };
@@ -77,7 +77,7 @@ impl<'a> Parser<'a> {
         matches!(self.token().kind, Kind::Word(found) if found == word)
     }
 
-    /// Moves over a symbol if it is the next token.
+    /// Moves over a symbol if it is the next token. Returns true if it was.
     pub fn take(&mut self, symbol: &str) -> bool {
         let is = self.is(symbol);
         if is {
@@ -94,7 +94,7 @@ impl<'a> Parser<'a> {
         is
     }
 
-    /// Moves over a symbol, or fails with `expected`, the description of the symbol and its purpose.
+    /// Moves over a symbol, or fails. `expected` describes the symbol and its purpose in the message.
     pub fn expect(&mut self, symbol: &str, expected: &str) -> Parsed<()> {
         if self.take(symbol) { Ok(()) } else { self.unexpected(expected) }
     }
@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
         self.text.get(token.from..token.to).unwrap_or_default()
     }
 
-    /// The code from one token to another.
+    /// Returns the code from one token to another.
     pub fn code_between(&self, first: Token, last: Token) -> &'a str {
         self.text.get(first.from..last.to).unwrap_or_default()
     }
@@ -132,12 +132,12 @@ impl<'a> Parser<'a> {
         self.tokens.join(first, last)
     }
 
-    /// The span from `first` to the last token read.
+    /// Returns the span from `first` to the last token that was read.
     pub fn since(&self, first: Span) -> Span {
         self.join(first, self.previous().span)
     }
 
-    /// The span from `first` to the end of its line.
+    /// Returns the span from `first` to the end of its line.
     pub fn line_from(&self, first: Span) -> Span {
         self.join(first, Span { line: first.line + 1, ..first })
     }
@@ -155,7 +155,7 @@ impl<'a> Parser<'a> {
         Err(Failed)
     }
 
-    /// Fails at the next token, which is not possible here. `expected` names the possible code.
+    /// Fails at the next token, which is not possible here. `expected` describes code that is possible.
     pub fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
         let token = self.token();
         let code = self.code(token);
@@ -169,7 +169,7 @@ impl<'a> Parser<'a> {
         self.fail(token.span, message)
     }
 
-    /// Parses a construct that is nested in the present one. Fails if the nesting is too deep.
+    /// Parses a construct that is nested in the current one. Fails if the nesting is too deep.
     pub fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MOST_LEVELS {
             let span = self.token().span;

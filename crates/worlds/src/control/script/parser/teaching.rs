@@ -7,7 +7,7 @@ pub fn found(code: &str, expected: &str) -> String {
     format!("`{}` is not possible here; write {expected}", shown(code))
 }
 
-/// Symbols that the language does not have, and symbols at a wrong place with a usual reason.
+/// Returns the message for a symbol that the language does not have, or that often occurs at a wrong place for one reason.
 pub fn symbol(symbol: &str) -> Option<&'static str> {
     Some(match symbol {
         ";" => "`;` is not part of the language; write each statement on its own line and delete `;`",
@@ -37,7 +37,7 @@ pub fn symbol(symbol: &str) -> Option<&'static str> {
     })
 }
 
-/// Keywords that the language does not have, and keywords at a wrong place with a usual reason.
+/// Returns the message for a keyword that the language does not have, or that often occurs at a wrong place for one reason.
 pub fn word(word: &str) -> Option<&'static str> {
     Some(match word {
         "lambda" => "`lambda` is not part of the language; write a function: `def f(x):` and `return` with the value",
@@ -67,7 +67,7 @@ pub fn word(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Names of other languages for values. `next` is the code after the name.
+/// Returns the message for a name that other languages have for a value, such as `null`. `next` is the code after the name.
 pub fn name(name: &str, next: &str) -> Option<String> {
     let instead = match name {
         "true" | "TRUE" => "True",
@@ -84,7 +84,8 @@ pub fn name(name: &str, next: &str) -> Option<String> {
     Some(format!("`{name}` is not a word of Python; write `{instead}`"))
 }
 
-/// Names that begin a statement of Python or of another language, if a name or value follows.
+/// Returns the message for a name that begins a statement of Python or of another language, such as `let`. The caller checks that a name or
+/// a value follows.
 pub fn beginning(name: &str) -> Option<&'static str> {
     Some(match name {
         "print" => "`print` is not part of the language; draw the value in `draw`: `text(x, y, value, \"black\")`",
@@ -100,7 +101,7 @@ pub fn beginning(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Names of modules. `name` is the name after the point.
+/// Returns the message for a name of a module, such as `np.zeros`. `name` is the name after the point.
 pub fn module(module: &str, name: &str) -> Option<String> {
     let instead = match (module, name) {
         ("math" | "np" | "numpy", "pi" | "tau") => format!("`{name}`"),
@@ -124,7 +125,7 @@ pub fn module(module: &str, name: &str) -> Option<String> {
     Some(format!("modules are not part of the language: `{module}.{}`; write {instead}", shown(name)))
 }
 
-/// Methods of lists.
+/// Returns the message for a method of lists, such as `append`.
 pub fn method(name: &str) -> Option<String> {
     let advice = match name {
         "append" | "insert" | "extend" | "push" => {

@@ -1,0 +1,45 @@
+//! Benchmarks of environments that users write: speed of the engine, and time to compile a file.
+
+use super::{ENVS, stepped};
+use crate::measure::{Bench, warmed_ms};
+use math::Isa;
+use worlds::control::script::{World, compile};
+use worlds::control::{Actions, kind};
+
+macro_rules! template {
+    ($name:literal) => {
+        include_str!(concat!("../../../worlds/src/control/script/templates/", $name, ".py"))
+    };
+}
+
+/// Names of the figures, and the templates. The snake's file has 80 lines.
+const TEMPLATES: [(&str, &str); 3] =
+    [("cartpole", template!("cartpole")), ("snake10", template!("snake")), ("breakout", template!("breakout"))];
+
+fn compiled(text: &str) -> World {
+    compile(text).expect("a template has no errors")
+}
+
+/// Measures the engine of user environments on templates, and the time to compile a file.
+pub fn measure(bench: &mut Bench) {
+    let (isa, now) = (bench.isa, bench.now);
+    for (name, text) in TEMPLATES {
+        let world = compiled(text);
+        let count = world.choices().expect("the actions are choices");
+        let speeds = stepped(Box::new(world.fleet(isa, 1, 0, ENVS)), Actions::Choices(count), now);
+        bench.give(format!("worlds.{name}.steps_per_s_core"), &speeds, "steps/s");
+    }
+    bench.give("worlds.cartpole.share", &shares(isa, bench), "of the built-in CartPole");
+    let (_, text) = TEMPLATES[1];
+    let times_ms = warmed_ms(now, || drop(std::hint::black_box(compiled(text))));
+    bench.give("worlds.snake10.compile_ms", &times_ms, "ms");
+}
+
+/// Speed of the template `cartpole` as a share of that of the built-in CartPole, in rounds next to each other.
+fn shares(isa: Isa, bench: &Bench) -> Vec<f64> {
+    let pushes = Actions::Choices(2);
+    let built_in = kind("CartPole-v1").expect("a known environment");
+    let fast = stepped((built_in.many)(isa, 1, 0, ENVS), pushes, bench.now);
+    let own = stepped(Box::new(compiled(TEMPLATES[0].1).fleet(isa, 1, 0, ENVS)), pushes, bench.now);
+    own.iter().zip(&fast).map(|(own, fast)| own / fast).collect()
+}
