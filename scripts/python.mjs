@@ -1,7 +1,7 @@
 // `npm test -- --only python`: tests the Python package in a separate environment. The package consists of its sources and the native
 // library of the workspace, so that only its own crate is compiled. If Python, its `venv` module or the network is missing, the part is
 // skipped with the reason.
-import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { program, target } from "./native.mjs";
 import { ask, fingerprint, root, sh, step } from "./sh.mjs";
@@ -10,14 +10,12 @@ import { ask, fingerprint, root, sh, step } from "./sh.mjs";
 const NEEDS = ["numpy>=1.24", "gymnasium[classic-control]==1.4.0", "pytest>=8", "pandas", "pyarrow", "tqdm", "matplotlib"];
 /** Packages that some tests need and that cannot be installed on every machine. */
 const WANTS = ["box2d", "ray[tune]>=2.40"];
-/**
- * Package that requires PyTorch, whose Linux build takes 5.5 GB with its GPU libraries. It is installed only if `LARGE_BYTES` of the disk
- * are free.
- */
-const LARGE = ["stable-baselines3"];
-const LARGE_BYTES = 12e9;
+/** Package that requires PyTorch, whose Linux build takes 5.5 GB with its GPU libraries. Only the part `learners` installs it. */
+const LARGE = "stable-baselines3";
 const AT_LEAST = [3, 10];
 
+const TESTS = join(root, "tests/python");
+const CLUSTER = "test_ray.py";
 const home = join(target, "python-tests");
 const windows = process.platform === "win32";
 export const python = join(home, windows ? "Scripts/python.exe" : "bin/python");
@@ -26,20 +24,23 @@ const LIBRARY = { win32: "hothouse_native.dll", darwin: "libhothouse_native.dyli
 
 /**
  * Runs this part of `npm test`. Returns `{ passed, failed, skips }`. If the part cannot run, `skipped` contains the reason and the next
- * step.
+ * step. Ray leaves threads and signal handlers behind, so its tests run in a separate process.
  */
-export async function pythonTests() {
-  const lacking = await environment();
+export const pythonTests = () => pytests(environment(), [[TESTS, `--ignore=${join(TESTS, CLUSTER)}`], [join(TESTS, CLUSTER)]]);
+
+/** Tests with the learners of other projects, one of which needs the large package. */
+export const learnerTests = () => pytests(make([LARGE]), [[join(TESTS, "test_learn.py")]]);
+
+/** Runs pytest once for each list of arguments in `runs`, after the environment is made. */
+async function pytests(making, runs) {
+  const lacking = await making;
   if (lacking) return { passed: 0, failed: 0, skipped: lacking };
   const hothouse = await program();
   const stage = join(home, "stage");
   await step("Python's library", () => void assemble(stage));
   const env = { PYTHONPATH: stage, HOTHOUSE: hothouse, MPLBACKEND: "Agg", XDG_CACHE_HOME: join(home, "cache") };
-  const tests = join(root, "tests/python");
-  // Ray leaves threads and signal handlers behind, so its tests run in a separate process.
-  const cluster = join(tests, "test_ray.py");
   const total = { passed: 0, failed: 0, skips: [] };
-  for (const files of [[tests, `--ignore=${cluster}`], [cluster]]) {
+  for (const files of runs) {
     const out = await sh(python, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", ...files], { env, show: true }).catch(
       (trouble) => {
         if (trouble.output === undefined) throw trouble;
@@ -59,7 +60,8 @@ let made;
 /** Creates the environment once. Returns a message if something is missing, otherwise undefined. Network and disk take most of the time. */
 export const environment = () => (made ??= make());
 
-async function make() {
+/** `more` lists packages besides those that every run of the tests installs. */
+async function make(more = []) {
   let lacking;
   await step("Python and what its tests need", async () => {
     const version = (await ask("python3", ["-c", "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"]))
@@ -80,8 +82,7 @@ async function make() {
         return "missing";
       }
     }
-    const { bavail, bsize } = statfsSync(root);
-    const wants = [...WANTS, ...(bavail * bsize > LARGE_BYTES ? LARGE : [])].filter((want) => !has.includes(want));
+    const wants = [...WANTS, ...more].filter((want) => !has.includes(want));
     for (const want of wants) if (await install([want])) has.push(want);
     writeFileSync(STAMP, JSON.stringify({ needs, has }));
     return had === needs && !wants.length ? "present" : "installed";

@@ -143,10 +143,16 @@ export async function vulkan() {
   });
 }
 
-/** Paths of Chromium and its driver: `{ chromium, driver }`. */
+/**
+ * Paths of Chromium and its driver: `{ chromium, driver }`. The headless shell is preferred, because it opens pages without the processes of
+ * the browser's own windows.
+ */
 export async function chromium() {
   const places = {
-    chromium: [process.env.CHROMIUM, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+    chromium: [
+      ...[process.env.CHROMIUM, "chromium-headless-shell", "chromium", "chromium-browser"],
+      ...["google-chrome", "google-chrome-stable"],
+    ],
     driver: [process.env.CHROMEDRIVER, "chromedriver", "/usr/lib/chromium-browser/chromedriver"],
   };
   const find = async () => {
@@ -162,7 +168,9 @@ export async function chromium() {
     if (found.chromium && found.driver) return found.chromium;
     if (existsSync("/usr/bin/apt-get")) {
       await root_sh(["apt-get", "update", "-q"]);
-      await root_sh(["apt-get", "install", "-qy", "--no-install-recommends", "chromium", "chromium-driver"]);
+      const install = (...packages) => root_sh(["apt-get", "install", "-qy", "--no-install-recommends", ...packages]);
+      await install("chromium", "chromium-driver");
+      await install("chromium-headless-shell").catch(() => {}); // some systems do not have this package, and Chromium suffices
       found = await find();
     }
     if (!found.chromium || !found.driver)

@@ -5,7 +5,7 @@ import { ask, filesUnder, main, options, root, sh, step, Trouble } from "./sh.mj
 import { arm } from "./arm.mjs";
 import { build } from "./build.mjs";
 import { counted, nativeTests, program, SELECTION, target } from "./native.mjs";
-import { environment, pythonTests } from "./python.mjs";
+import { environment, learnerTests, pythonTests } from "./python.mjs";
 import { chromium, engines, npmPackages, rust, vulkan } from "./setup.mjs";
 import { wasmTests } from "./wasm-tests.mjs";
 
@@ -56,6 +56,7 @@ export const parts = {
   browsers: { does: "every room in Firefox and WebKitGTK, if installed", run: otherEngines },
   parity: { does: "equal digests natively and in every module of the page", run: () => browserTests("tests/parity") },
   arm: { does: "NEON under an emulator, if installed", run: arm },
+  learners: { does: "Python learners of other projects; installs PyTorch (5.5 GB)", run: learnerTests, onDemand: true },
   ignored: { does: "native tests that take minutes", run: () => nativeTests({ ignored: true }), onDemand: true },
   miri: { does: "math's portable kernels under Miri; the unsafe code is the same in all sets", run: miri, onDemand: true },
 };

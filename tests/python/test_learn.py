@@ -107,7 +107,7 @@ def test_a_ppo_script_learns(make):
 
 
 def test_stable_baselines3_learns():
-    stable_baselines3 = pytest.importorskip("stable_baselines3", reason="Stable-Baselines3 is not installed (npm test installs it where the disk has 12 GB left)")
+    stable_baselines3 = pytest.importorskip("stable_baselines3", reason="npm test -- --only learners installs Stable-Baselines3")
     from hothouse.sb3 import VecEnv
 
     envs = VecEnv("CartPole-v1", 8)

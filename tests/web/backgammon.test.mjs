@@ -4,7 +4,20 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ahead as aheadOf, aheadWhere, eventWhere, folder, hothouse, house, inWorkers, lab, part, place, saved } from "./fixture.mjs";
+import {
+  ahead as aheadOf,
+  aheadWhere,
+  eventWhere,
+  folder,
+  hothouse,
+  house,
+  inWorkers,
+  lab,
+  part,
+  place,
+  restore,
+  saved,
+} from "./fixture.mjs";
 import { accessible, entrance, fits, large, leave, reads, SCREENS } from "./rooms.mjs";
 
 const here = house();
@@ -17,6 +30,7 @@ const enter = entrance(here, "backgammon", SMALL);
 const ahead = (page, kind, games = 0) =>
   games ? aheadWhere(page, kind, `(event) => (event.progress?.games ?? 0) >= ${games}`) : aheadOf(page, kind);
 const event = async (page, kind, games) => (await ahead(page, kind, games))();
+const pause = (page) => page.evaluate(() => hothouse.command({ kind: "pause" }));
 const button = (page, name) => page.locator(".table-actions button", { hasText: new RegExp(`^${name}$`) });
 const places = (page, kind) => page.locator(`.table .board-places .${kind}`);
 /** Waits for the visitor's turn: dice to roll, checkers to move, or no legal move. */
@@ -27,8 +41,9 @@ const ownTurn = (page) =>
         (one) => !one.hidden && !one.disabled && /^(Roll|Confirm)$/.test(one.textContent),
       ) || document.querySelector(".table .board-places .open"),
   );
-/** Starts a match against an opponent that moves without delay, because its look-ahead is 0. */
+/** Starts a match against an opponent that moves without delay, because its look-ahead is 0. Training pauses, because it slows the page. */
 async function sit(page, against = "random moves") {
+  await pause(page);
   await button(page, "Play the agent").click();
   await button(page, "New match").click();
   await page.getByLabel("Against").selectOption({ label: against });
@@ -36,8 +51,11 @@ async function sit(page, against = "random moves") {
   await page.getByRole("button", { name: "Start match" }).click();
   await button(page, "Roll").waitFor();
 }
-/** Opens the form for the analysis of a position. */
-const explore = (page) => place(page, "Explore", "Analyse a position");
+/** Opens the form for the analysis of a position. Training pauses. */
+async function explore(page) {
+  await pause(page);
+  await place(page, "Explore", "Analyse a position");
+}
 const position = (page) => page.getByLabel(/^Position:/);
 /** Moves until no move is left. */
 async function playOut(page) {
@@ -572,7 +590,7 @@ test("a run saved in the page continues natively, and the reverse", async () => 
   assert.ok(before >= 64 && progress.games > before, JSON.stringify(lines.at(-1)));
 
   const began = await ahead(page, "began");
-  await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: new Uint8Array(bytes) }), Array.from(readFileSync(onward)));
+  await restore(page, readFileSync(onward));
   assert.equal((await began()).progress.games, progress.games);
   await eventWhere(page, "metrics", `({ progress }) => progress.games > ${progress.games}`);
   await page.context().close();

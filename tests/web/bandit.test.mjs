@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { serve } from "../../scripts/serve.mjs";
 import { ROOMS } from "../../scripts/rooms.mjs";
 import { FIRST, FIRST_FLAVOUR, wasm } from "../../scripts/wasm.mjs";
-import { ahead, dist, event, folder, house, kept, lab, notice, place, stored, visit } from "./fixture.mjs";
+import { ahead, dist, event, folder, house, kept, lab, notice, place, restore, saved, stored, visit } from "./fixture.mjs";
 
 const STORE = "hothouse-bandit";
 
@@ -91,15 +91,15 @@ test("user data is accepted as a file or as text, and requested by links and run
   const page = await enter("#/bandit");
   await event(page, "metrics");
   const arms = () => page.evaluate(async () => (await hothouse.ask({ ask: "policy" })).length);
-  /** Passes data to the page. Returns the error message, or an empty text on success. */
-  const provide = (text, name) =>
+  /** Passes data to the page, with spaces at its end. Returns the error message, or an empty text on success. */
+  const provide = (text, name, spaces = 0) =>
     page.evaluate(
-      async ([text, name]) =>
-        hothouse.provideData(name ? new File([text], name) : text).then(
+      async ([text, name, spaces]) =>
+        hothouse.provideData(name ? new File([text, " ".repeat(spaces)], name) : text).then(
           () => "",
           (error) => error.message,
         ),
-      [text, name],
+      [text, name, spaces],
     );
   assert.equal(await page.evaluate(() => hothouse.room.data.label), "Payouts");
   assert.equal(await provide("0.1 0.9 0.3 0.4 0.2", "five.txt"), "");
@@ -126,19 +126,16 @@ test("user data is accepted as a file or as text, and requested by links and run
   assert.equal(read[1], false);
   assert.equal(await arms(), 4);
   // The page asks for the file again if a save omits it because of its size, or if a link only refers to it.
-  const large = await page.evaluate(async () => {
-    await hothouse.provideData(new File(["0.1 0.9 0.3", " ".repeat(17 << 20)], "large.txt"));
-    return Array.from(await hothouse.save());
-  });
+  assert.equal(await provide("0.1 0.9 0.3", "large.txt", 17 << 20), "");
+  const large = await saved(page);
   await page.evaluate(() =>
     hothouse.command({ kind: "reset", config: { version: 2, room: "bandit", variant: "three-arms", seed: 1, knobs: {} } }),
   );
-  await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: Uint8Array.from(bytes) }), large);
+  await restore(page, large);
   await notice(page, /large\.txt .* was not given/);
   assert.match(await provide("0.1 0.2", "other.txt"), /Provide exactly that file/);
-  const text = `0.1 0.9 0.3${" ".repeat(17 << 20)}`;
   const restored = await ahead(page, "began");
-  assert.equal(await provide(text, "renamed.txt"), "");
+  assert.equal(await provide("0.1 0.9 0.3", "renamed.txt", 17 << 20), "");
   assert.ok((await restored()).history.length > 0);
   assert.deepEqual(page.said, []);
   await page.context().close();
@@ -157,8 +154,7 @@ test("user data is accepted as a file or as text, and requested by links and run
 
 test("a run without its data waits for it after a reload, and the fallback run does not overwrite its save", async () => {
   const page = await enter("#/bandit");
-  const text = `0.1 0.9 0.3${" ".repeat(17 << 20)}`;
-  const provide = () => page.evaluate((text) => hothouse.provideData(new File([text], "large.txt")), text);
+  const provide = () => page.evaluate(() => hothouse.provideData(new File(["0.1 0.9 0.3", " ".repeat(17 << 20)], "large.txt")));
   await provide();
   await event(page, "metrics", 3);
   await kept(page, STORE);
@@ -192,14 +188,12 @@ test("a run without its data waits for it after a reload, and the fallback run d
 test("a dropped run of another room opens in its own room", async () => {
   const page = await enter("#/bandit");
   await event(page, "metrics");
-  const bytes = await page.evaluate(async () => Array.from(await hothouse.save()));
+  const buffer = await saved(page);
   await page.goto(`${server.url}#/backgammon?variant=strong`);
   await page.reload();
   await lab(page, "backgammon");
   await event(page, "metrics");
-  await page
-    .locator("input[type=file]")
-    .setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: Buffer.from(bytes) });
+  await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer });
   await lab(page, "bandit");
   await event(page, "metrics");
   await page.context().close();

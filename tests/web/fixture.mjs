@@ -81,6 +81,11 @@ function trainedFile(content) {
   window.fetch = (address, ...rest) => (String(address).includes("/trained/") ? Promise.resolve(file()) : plain(address, ...rest));
 }
 
+/** Runs in the page: sets the number of the machine's cores. */
+function coresOf(count) {
+  Object.defineProperty(Navigator.prototype, "hardwareConcurrency", { get: () => count });
+}
+
 /**
  * Opens the page in a fresh profile. `trained` is the file of the trained agent: a buffer, `page` for the page's own file, or nothing for
  * none. The tour starts only if `first` is true. `init` runs before the page's scripts. `page.said` contains
@@ -88,13 +93,14 @@ function trainedFile(content) {
  */
 export async function visit(
   here,
-  { at = "", server = here.server, init, context: settings, started = true, first = false, frames = 10, trained } = {},
+  { at = "", server = here.server, init, context: settings, started = true, first = false, frames = 10, cores = 1, trained } = {},
 ) {
   const context = await here.browser.newContext(settings);
   context.setDefaultTimeout(WAIT_MS);
   if (!first) await context.addInitScript(returning);
   if (trained !== "page") await context.addInitScript(trainedFile, trained?.toString("base64") ?? "");
   if (frames === 10) await context.addInitScript(fewFrames);
+  if (cores) await context.addInitScript(coresOf, cores);
   if (init) await context.addInitScript(init);
   const page = await context.newPage();
   // Playwright limits the time of its other calls, but not that of `evaluate`.
@@ -216,8 +222,12 @@ export const eventWhere = async (page, kind, holds) => (await aheadWhere(page, k
 
 export const notice = (page, text) => page.getByText(text).first().waitFor({ timeout: WAIT_MS });
 
-/** Saves the run through the page and returns the file's bytes. */
-export const saved = async (page) => Buffer.from(await page.evaluate(async () => Array.from(await hothouse.save())));
+/** Saves the run through the page and returns the file's bytes. They travel as a text, because Playwright encodes each number of a list. */
+export const saved = async (page) => Buffer.from(await page.evaluate(async () => (await hothouse.save()).toBase64()), "base64");
+
+/** Restores a saved run in the page. */
+export const restore = (page, bytes) =>
+  page.evaluate((text) => hothouse.command({ kind: "restore", bytes: Uint8Array.fromBase64(text) }), Buffer.from(bytes).toString("base64"));
 
 /** Runs the native program; returns its lines of standard output. */
 export async function hothouse(args, env = {}) {

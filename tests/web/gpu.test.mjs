@@ -164,16 +164,16 @@ test("a run moves to the GPU and back and is saved there, without skipped or rep
   assert.ok(!(await page.evaluate(() => hothouse.shared().then(({ link }) => link))).includes("digest"));
 
   const [began, next] = await page.evaluate(
-    (bytes) =>
+    (text) =>
       new Promise((resolve) => {
         const seen = [];
         hothouse.onEvent((event) => {
           if (event.kind === "began" || (event.kind === "metrics" && seen.length)) seen.push(event.progress);
           if (seen.length === 2) resolve(seen);
         });
-        hothouse.command({ kind: "restore", bytes: new Uint8Array(bytes) });
+        hothouse.command({ kind: "restore", bytes: Uint8Array.fromBase64(text) });
       }),
-    Array.from(bytes),
+    bytes.toString("base64"),
   );
   assert.ok(began.iteration > first + 1);
   assert.deepEqual([next.iteration, next.counts[0]], [began.iteration + 1, began.counts[0] + STEPS]);
@@ -345,7 +345,7 @@ test("backgammon's published learner trains on the GPU and continues on the CPU 
   await notice(page, /Training continues on the CPU; choose the GPU again once it is back/);
   await onCpu(page);
   await onward;
-  await accessible(page);
+  await accessible(page, "body");
   await fits(page);
   await page.getByRole("button", { name: "Try the GPU again" }).waitFor();
   await page.context().close();

@@ -143,13 +143,13 @@ test("replacing a run can be undone: by a new run, a file or a link", async () =
 /** Drops a file on the page, as from the system's file manager. */
 const drop = (page, name, bytes) =>
   page.evaluate(
-    ([name, bytes]) => {
+    ([name, text]) => {
       const dataTransfer = new DataTransfer();
-      dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+      dataTransfer.items.add(new File([Uint8Array.fromBase64(text)], name));
       for (const kind of ["dragover", "drop"])
         document.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer }));
     },
-    [name, [...bytes]],
+    [name, bytes.toString("base64")],
   );
 
 test("a run dropped in another room opens its own room, and the previous run can be restored", async () => {

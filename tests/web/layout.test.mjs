@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
 import { event, everywhere, house, lab, place, script, until, visit } from "./fixture.mjs";
+import { OPEN_PANEL } from "./rooms.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -17,8 +18,6 @@ const SCREENS = [
   { width: 1440, height: 900 },
 ];
 const PHONE = SCREENS[1];
-/** The rest of the page is the same in every tab and checked once. */
-const OPEN_PANEL = ".panels > .panel:not([hidden])";
 const DESKTOP = { width: 1280, height: 720 };
 /** Smallest screen on which the results are beside the picture. */
 const BESIDE = { width: 1024, height: 768 };

@@ -406,7 +406,7 @@ test("the room passes axe in both themes, fits a phone, and respects reduced mot
     await page.evaluate(() => hothouse.command({ kind: "pause" }));
     for (const part of ["Circuit", "A million cells", "Grid"]) {
       await stage(page, part);
-      await accessible(page, ".workspace");
+      await accessible(page);
       await fits(page);
     }
     await large(page.locator(".live-panel button"), "height");

@@ -439,26 +439,23 @@ for (const colorScheme of ["light", "dark"])
     await compare(page).scrollIntoViewIfNeeded();
     const { name, bytes } = await saved(page, "Shown chart as PNG");
     assert.match(name, /\.png$/);
-    const { width, height, colours, corner } = await page.evaluate(
-      async (bytes) => {
-        const image = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: "image/png" }));
-        const canvas = new OffscreenCanvas(image.width, image.height);
-        const c = canvas.getContext("2d");
-        c.drawImage(image, 0, 0);
-        const { data } = c.getImageData(0, 0, image.width, image.height);
-        const counts = new Map();
-        for (let at = 0; at < data.length; at += 4) {
-          const colour = `#${[...data.subarray(at, at + 3)].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
-          counts.set(colour, (counts.get(colour) ?? 0) + 1);
-        }
-        const style = getComputedStyle(document.documentElement);
-        const colours = Object.fromEntries(
-          ["paper", "ink", "training", "agent"].map((name) => [name, counts.get(style.getPropertyValue(`--${name}`).trim()) ?? 0]),
-        );
-        return { width: image.width, height: image.height, colours, corner: data[0] };
-      },
-      [...bytes],
-    );
+    const { width, height, colours, corner } = await page.evaluate(async (text) => {
+      const image = await createImageBitmap(new Blob([Uint8Array.fromBase64(text)], { type: "image/png" }));
+      const canvas = new OffscreenCanvas(image.width, image.height);
+      const c = canvas.getContext("2d");
+      c.drawImage(image, 0, 0);
+      const { data } = c.getImageData(0, 0, image.width, image.height);
+      const counts = new Map();
+      for (let at = 0; at < data.length; at += 4) {
+        const colour = `#${[...data.subarray(at, at + 3)].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+        counts.set(colour, (counts.get(colour) ?? 0) + 1);
+      }
+      const style = getComputedStyle(document.documentElement);
+      const colours = Object.fromEntries(
+        ["paper", "ink", "training", "agent"].map((name) => [name, counts.get(style.getPropertyValue(`--${name}`).trim()) ?? 0]),
+      );
+      return { width: image.width, height: image.height, colours, corner: data[0] };
+    }, bytes.toString("base64"));
     assert.ok(width === 2000 && height > 1000, `${width} by ${height}`);
     assert.equal(corner > 128, colorScheme === "light");
     // The picture contains the colours of the background, the text, the current curve and the other curve.

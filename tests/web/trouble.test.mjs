@@ -16,6 +16,7 @@ import {
   lab,
   notice,
   place,
+  restore,
   saved,
   scrolled,
   stored,
@@ -443,9 +444,9 @@ test("a restored run continues bit for bit", async () => {
   await first.context().close();
   const page = await visit(here, { at });
   await event(page, "metrics", 5);
-  const bytes = await page.evaluate(async () => Array.from(await hothouse.save()));
+  const bytes = await saved(page);
   const restored = await ahead(page, "began");
-  await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: new Uint8Array(bytes) }), bytes);
+  await restore(page, bytes);
   const { progress } = await restored();
   assert.ok(progress.iteration >= 5 && progress.iteration < 500, `restored at ${progress.iteration}`);
   const least = Math.min(...Object.keys(known).map(Number));

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ahead, event, eventWhere, folder, house, part, place, saved } from "./fixture.mjs";
+import { ahead, event, eventWhere, folder, house, part, place, restore, saved } from "./fixture.mjs";
 import { accessible, ask, entrance, fits, large, leave, narrows, reads, SCREENS } from "./rooms.mjs";
 
 const here = house();
@@ -339,7 +339,7 @@ test("a saved run contains its samples, and impossible requests are refused with
     assert.match(await refused(page, question), words);
   const bytes = await saved(page);
   const before = await ask(page, { ask: "samples" });
-  await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: Uint8Array.from(bytes) }), [...bytes]);
+  await restore(page, bytes);
   await event(page, "metrics");
   const after = await ask(page, { ask: "samples" });
   assert.deepEqual(after[0], before[0]);

@@ -134,7 +134,7 @@ export class TextStage {
 
 /** Length and speed of a text, and why it ended. */
 function noteOf({ own, tokens, ms, ended }: Written): string {
-  if (!own) return "from random weights; samples follow at each test";
+  if (!own) return "before training";
   const rate = ms > 0 && tokens > 1 ? `, ${short((1000 * tokens) / ms)} a second` : "";
   return `${count(tokens)} tokens${rate}${ended ? `, ${ENDED[ended]}` : ""}`;
 }
