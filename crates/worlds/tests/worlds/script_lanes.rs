@@ -124,8 +124,10 @@ fn steps_do_not_allocate() {
 }
 
 /// Code for the body of `step`, the line of its error, and a part of the message. The code begins in line 8.
-const ERRORS: [(&str, u32, &str); 19] = [
+const ERRORS: [(&str, u32, &str); 21] = [
     ("self.y = 1 // (self.x - 2)", 8, "a division by zero"),
+    ("self.y = (-2147483646 - self.x) // (self.x - 2)", 8, "a division by zero"),
+    ("self.y = (-2147483646 - self.x) // (1 - self.x)", 8, "does not fit into an integer of 32 bits"),
     ("self.y = 1 % (self.x - 2)", 8, "a division by zero"),
     ("a = 1.0 / (self.x - 2)", 8, "a division by zero"),
     ("a = 1.5 // (self.x - 2)", 8, "a division by zero"),

@@ -1,5 +1,6 @@
 //! Errors that programs report in lanes.
 
+use super::super::error::count;
 use super::super::fold::fold;
 use super::super::program::{BLOCK, Instruction, NONE, Op};
 
@@ -56,7 +57,7 @@ pub fn find(faults: &mut Faults, at: usize, instruction: &Instruction, rows: &Op
             op => fold(op, a, b, 0).is_none(),
         };
         if fails {
-            faults.report(lane, at, a);
+            faults.report(lane, at, if instruction.op == Op::DivI { b } else { a });
         }
     }
 }
@@ -66,8 +67,8 @@ pub fn message(instruction: &Instruction, value: u32) -> String {
     let (whole, x) = (value as i32, f32::from_bits(value));
     let large = "the result does not fit into an integer of 32 bits; use smaller numbers, or floats";
     match instruction.op {
-        // Only the quotient of the smallest integer and -1 is too large.
-        Op::DivI if whole == i32::MIN => large.into(),
+        // The value is the divisor. Only the quotient of the smallest integer and -1 is too large.
+        Op::DivI if whole == -1 => large.into(),
         Op::AddI | Op::SubI | Op::MulI | Op::AbsI => large.into(),
         Op::DivI | Op::ModI | Op::DivF | Op::FloorDivF | Op::ModF => "a division by zero; test the divisor before: `if b != 0:`".into(),
         Op::Floor | Op::Ceil | Op::Round | Op::Truncate => {
@@ -82,8 +83,8 @@ pub fn message(instruction: &Instruction, value: u32) -> String {
         Op::Below => "`randint(low, high)` has no number to choose, because `high` is excluded; pass a larger `high`".into(),
         Op::Pass => "`while` loops and computed ranges make more than 10,000 passes in this call; end the loop earlier".into(),
         _ => {
-            let len = instruction.n;
-            format!("the index {whole} is outside of the list, which has {len} elements; use -{len} to {}", len.saturating_sub(1))
+            let (len, last) = (instruction.n, instruction.n.saturating_sub(1));
+            format!("the index {whole} is outside of the list, which has {}; use -{len} to {last}", count(len as usize, "element"))
         }
     }
 }
