@@ -29,6 +29,8 @@ pub struct Fleet {
     pub(super) steps: Buffer<u32>,
     /// Number of each environment's earlier episodes.
     pub(super) episodes: Buffer<u32>,
+    /// All bits for an environment whose rules have raised an error, else 0. The environment then keeps its state.
+    pub(super) failed: Buffer<u32>,
     /// Indices of the environments whose episode ended in the current step.
     pub(super) ended: Vec<u32>,
     pub(super) faults: Faults,
@@ -94,6 +96,7 @@ impl Fleet {
             permitted: Buffer::zeros(lanes * world.mask_len()),
             steps: Buffer::zeros(blocks * BLOCK),
             episodes: Buffer::zeros(blocks * BLOCK),
+            failed: Buffer::zeros(blocks * BLOCK),
             ended: Vec::with_capacity(blocks * BLOCK),
             faults: Faults::new(),
             fault: None,
@@ -111,16 +114,6 @@ impl Fleet {
 
     pub fn world(&self) -> &World {
         &self.world
-    }
-
-    /// Returns 1 for each permitted choice and 0 for each forbidden choice, in panels; empty if the file has no method `mask`.
-    pub fn permitted(&self) -> &[f32] {
-        &self.permitted
-    }
-
-    /// Returns the first error. If several environments fail in one step, it is the error of the environment with the lowest number.
-    pub fn fault(&self) -> Option<&WorldFault> {
-        self.fault.as_ref()
     }
 
     pub(super) fn blocks(&self) -> usize {
@@ -170,7 +163,8 @@ impl Fleet {
         self.call(Call::Begin, spare, None);
         for lane in 0..to - from {
             let env = self.ended[from + lane] as usize;
-            let failed = self.faults.failed[lane] != 0;
+            self.failed[env] = self.faults.failed[lane];
+            let failed = self.failed[env] != 0;
             if failed && env < self.count {
                 self.record(Call::Begin, lane, env, 0);
             }
