@@ -217,6 +217,17 @@ pub struct Attribute {
     pub is_list: bool,
 }
 
+impl Attribute {
+    /// Returns the name of element `k`, for example `x`, `a[2]` or `grid[0][1]`.
+    pub fn element(&self, k: usize) -> String {
+        match self.columns {
+            Some(columns) => format!("{}[{}][{}]", self.name, k / columns, k % columns),
+            None if self.is_list => format!("{}[{k}]", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
 /// A shape that the method `draw` draws. Its rows contain its numbers, then for `text` the value that is written, then the index of its
 /// colour.
 #[derive(Clone, Debug, PartialEq)]

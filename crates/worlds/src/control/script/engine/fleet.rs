@@ -1,6 +1,6 @@
 //! Many environments of a file, in blocks. When an episode ends, the environment's next episode starts in the same step.
 
-use super::super::program::{BLOCK, Code, ENV, EPISODE, Op, PASSES, Program, STEP};
+use super::super::program::{Attribute, BLOCK, Code, ENV, EPISODE, Op, PASSES, Program, STEP};
 use super::faults::{Faults, message};
 use super::run::Run;
 use super::state;
@@ -232,8 +232,12 @@ impl Fleet {
     /// Returns the elements of an attribute in one environment; `None` if there is no such attribute.
     pub fn attribute(&self, env: usize, name: &str) -> Option<Vec<f64>> {
         let attribute = self.world.attributes.iter().find(|attribute| attribute.name == name)?;
+        Some(self.elements(env, attribute).collect())
+    }
+
+    /// Returns the elements of an attribute in one environment.
+    pub(super) fn elements(&self, env: usize, attribute: &Attribute) -> impl Iterator<Item = f64> {
         let start = self.code.state_at + env / BLOCK * self.code.state + attribute.start;
-        let bits = (0..attribute.len).map(|k| self.rows[(start + k) * BLOCK + env % BLOCK]);
-        Some(bits.map(|bits| state::number(attribute.ty, bits)).collect())
+        (start..start + attribute.len).map(move |row| state::number(attribute.ty, self.rows[row * BLOCK + env % BLOCK]))
     }
 }

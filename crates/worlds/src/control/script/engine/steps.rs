@@ -48,6 +48,22 @@ impl Fleet {
         }
     }
 
+    /// Takes step number `steps` + 1 of an episode of environment 0, without a start of the next episode. Returns the error of this step.
+    pub(super) fn step_once(
+        &mut self,
+        actions: &[f32],
+        reached: &mut [f32],
+        rewards: &mut [f32],
+        ended: &mut [u32],
+        steps: u32,
+    ) -> Option<WorldFault> {
+        (self.steps[0], self.failed[0], self.fault) = (steps, 0, None);
+        self.step_blocks(actions, reached, rewards, ended);
+        self.ended.clear();
+        self.episodes[0] = 0;
+        self.fault.take()
+    }
+
     /// Copies the states of a block to another block. During a step, the spare block holds the states before the step.
     fn copy_state(&mut self, from: usize, to: usize) {
         let [from, to] = [from, to].map(|block| (self.code.state_at + block * self.code.state) * BLOCK);
@@ -195,7 +211,7 @@ impl Vector for Fleet {
     }
 
     fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState> {
-        let invalid = Err(InvalidState { env: self.first as usize + env, id: "this file".into() });
+        let invalid = Err(InvalidState { env: self.first as usize + env, id: self.world.id.clone() });
         let Some(bits) = state::load(&self.world.attributes, state) else { return invalid };
         if env >= self.count || steps >= self.world.meta.limit {
             return invalid;
