@@ -180,6 +180,18 @@ fn a_fault_keeps_the_state_behind_the_trait() {
 }
 
 #[test]
+fn a_mask_without_a_choice_is_an_error_unless_the_episode_is_over() {
+    let mask = "    def mask(self):\n        return [self.x < 2, False, False]\n";
+    for (over, expected) in [("self.x == 5", Some((2, Some(11)))), ("self.x == 2", None)] {
+        let text = file("self.x = 0\nself.y = 0", &format!("self.x += 1\nreturn 1.0, {over}"), &format!("{OBSERVE}{mask}"));
+        let mut panel = Panel::new(&compiled(&text).kind("Masked"), Isa::best(), 1, 0);
+        (0..6).for_each(|_| panel.step());
+        assert_eq!(panel.vector.fault().map(|fault| (fault.step, fault.line)), expected, "{over}");
+        assert_eq!((panel.saved(3).0[1], lane(panel.vector.masks(), 3)), (if expected.is_some() { 1.0 } else { 0.0 }, vec![1.0, 0.0, 0.0]));
+    }
+}
+
+#[test]
 fn single_environments_return_errors() {
     let kind = compiled(&failing()).kind("Failing");
     let mut one = (kind.twin)();

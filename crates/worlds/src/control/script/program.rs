@@ -98,6 +98,8 @@ pub enum Op {
     Rows,
     /// Reports the lanes in which the number `a` is not finite.
     Finite,
+    /// Reports the lanes in which the bool `a` is false, because a mask permits no choice.
+    Permits,
     /// Counts one pass of a loop for each lane in the mask `d`. Reports lanes with more than [`MOST_PASSES`] passes and removes them from
     /// `d`.
     Pass,
@@ -115,14 +117,14 @@ impl Op {
     pub fn can_fail(self) -> bool {
         use Op::*;
         let integers = matches!(self, AddI | SubI | MulI | DivI | ModI | AbsI | Floor | Ceil | Round | Truncate);
-        let floats = matches!(self, DivF | FloorDivF | ModF | Sqrt | Exp | Log | Power | Finite);
+        let floats = matches!(self, DivF | FloorDivF | ModF | Sqrt | Exp | Log | Power | Finite | Permits);
         integers || floats || matches!(self, Below | Index | Gather | Table | Scatter | Pass)
     }
 
     /// Returns true if the operation has an effect besides its result.
     pub fn has_effect(self) -> bool {
         use Op::*;
-        matches!(self, Scatter | Store | Fill | Rows | Finite | Pass | Jump | JumpNone | Shape)
+        matches!(self, Scatter | Store | Fill | Rows | Finite | Permits | Pass | Jump | JumpNone | Shape)
     }
 
     /// Returns true if the operation only writes a result to the row `d` that depends on its operands alone. An equal instruction can then

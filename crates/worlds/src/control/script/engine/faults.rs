@@ -54,6 +54,7 @@ pub fn find(faults: &mut Faults, at: usize, instruction: &Instruction, rows: &Op
         let (a, b) = (rows.a[lane], rows.b[lane]);
         let fails = match instruction.op {
             Op::Finite => !f32::from_bits(a).is_finite(),
+            Op::Permits => a == 0,
             op => fold(op, a, b, 0).is_none(),
         };
         if fails {
@@ -80,6 +81,7 @@ pub fn message(instruction: &Instruction, value: u32) -> String {
         Op::Power if x > 0.0 => format!("a power of {x} is too large for a float; use smaller numbers"),
         Op::Power => format!("`a ** b` needs a positive `a`, but `a` is {x}; write a product such as `a * a`, or limit `a`"),
         Op::Finite => format!("the number is {x}; an attribute, reward or observation must be finite: use smaller numbers"),
+        Op::Permits => "`mask` permits no choice; permit one in every state, or end the episode before".into(),
         Op::Below => "`randint(low, high)` has no number to choose, because `high` is excluded; pass a larger `high`".into(),
         Op::Pass => "`while` loops and computed ranges make more than 10,000 passes in this call; end the loop earlier".into(),
         _ => {
