@@ -4,6 +4,7 @@
 use learn::control::{Ppo, PpoConfig};
 use learn::{Learner, Slice};
 use math::Isa;
+use worlds::control::Kind;
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
@@ -13,8 +14,7 @@ const EPISODES: u32 = 100;
 
 /// Number of environment steps after which the greedy policy solves the task; `None` if it needs more than `limit`. A second evaluation on
 /// other episodes confirms the result, because an evaluation sometimes passes by luck.
-fn steps_to_solve(id: &str, config: PpoConfig, seed: u32, limit: u64) -> Option<u64> {
-    let kind = worlds::control::kind(id).unwrap();
+pub(crate) fn steps_to_solve(kind: &Kind, config: PpoConfig, seed: u32, limit: u64) -> Option<u64> {
     let mut ppo = Ppo::new(kind, config, seed, Isa::best()).unwrap();
     let mut next = 0;
     while ppo.progress().env_steps < limit {
@@ -35,8 +35,8 @@ fn steps_to_solve(id: &str, config: PpoConfig, seed: u32, limit: u64) -> Option<
 }
 
 fn preset_solves(id: &str, seed: u32, limit: u64) {
-    let preset = PpoConfig::preset(worlds::control::kind(id).unwrap());
-    let steps = steps_to_solve(id, preset, seed, limit);
+    let kind = worlds::control::kind(id).unwrap();
+    let steps = steps_to_solve(kind, PpoConfig::preset(kind), seed, limit);
     assert!(steps.is_some(), "{id}, seed {seed}");
 }
 
@@ -66,7 +66,7 @@ solved! {
 fn initial_weights_solve_no_environment() {
     for kind in worlds::control::kinds() {
         let frozen = PpoConfig { lr: 0.0, envs: 256, ..PpoConfig::preset(kind) };
-        assert_eq!(steps_to_solve(&kind.spec.id, frozen, 1, 3 * 256 * 16), None, "{}", kind.spec.id);
+        assert_eq!(steps_to_solve(kind, frozen, 1, 3 * 256 * 16), None, "{}", kind.spec.id);
     }
 }
 
@@ -106,11 +106,12 @@ fn unfused_arithmetic_learns_too() {
 /// The tests above must detect broken learners such as these.
 #[test]
 fn broken_learners_do_not_solve_cart_pole() {
+    let kind = worlds::control::kind("CartPole-v1").unwrap();
     let preset = PpoConfig::default;
     let frozen = PpoConfig { lr: 0.0, ..preset() };
-    assert_eq!(steps_to_solve("CartPole-v1", frozen, 1, 500_000), None);
+    assert_eq!(steps_to_solve(kind, frozen, 1, 500_000), None);
     let no_gradient = PpoConfig { max_grad_norm: 0.0, ..preset() };
-    assert_eq!(steps_to_solve("CartPole-v1", no_gradient, 1, 500_000), None);
+    assert_eq!(steps_to_solve(kind, no_gradient, 1, 500_000), None);
     let short_sighted = PpoConfig { gamma: 0.0, lambda: 0.0, ..preset() };
-    assert_eq!(steps_to_solve("CartPole-v1", short_sighted, 1, 500_000), None);
+    assert_eq!(steps_to_solve(kind, short_sighted, 1, 500_000), None);
 }

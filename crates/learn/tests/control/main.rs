@@ -9,6 +9,7 @@ mod point;
 mod ppo;
 #[path = "../../../worlds/tests/worlds/rooms.rs"]
 mod rooms;
+mod script;
 mod wide;
 
 #[cfg(target_arch = "wasm32")]

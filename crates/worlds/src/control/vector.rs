@@ -46,8 +46,8 @@ pub trait Vector: Send + Sync {
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
 
     /// Returns the first error that the rules of an environment raised since the last [`Vector::reset`]. The environment keeps the state
-    /// before the failed step, which [`Vector::environment`] returns. In this step and in later ones, its reward is 0 and its episode does
-    /// not end.
+    /// before the failed step, which [`Vector::environment`] returns; if the start of an episode failed, all numbers of the state are 0. In
+    /// this step and in later ones, its reward is 0 and its episode does not end, until it begins another episode or receives a state.
     fn fault(&self) -> Option<WorldFault> {
         None
     }

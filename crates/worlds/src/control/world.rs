@@ -66,7 +66,7 @@ pub struct Spec {
     pub observation: Cow<'static, [Text]>,
     /// Number of steps after which an episode is truncated.
     pub step_limit: u32,
-    /// Mean return over a hundred episodes at which the task counts as solved.
+    /// Mean return over a hundred episodes at which the task counts as solved; infinite if no return counts as solved.
     pub solved_at: f64,
     /// Approximate lowest and highest return of an episode, for a chart axis.
     pub returns: [f64; 2],
@@ -79,6 +79,11 @@ pub enum WorldError {
     StateLength { id: Text, state: Cow<'static, [Text]> },
     #[error("the numbers of a state must be within ±{LARGEST}; pass smaller numbers")]
     StateSize,
+    #[error(
+        "the numbers are no state of {id}: integers are whole numbers, bools are 0 or 1, and `observe` and `mask` give no error; pass the \
+         numbers of an earlier state"
+    )]
+    State { id: Text },
     #[error("an episode of {id} ends at step {limit}; pass a smaller elapsed step")]
     Elapsed { id: Text, limit: u32 },
     #[error(transparent)]

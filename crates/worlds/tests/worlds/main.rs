@@ -22,6 +22,8 @@ mod script_checks;
 mod script_fleet;
 mod script_golden;
 #[cfg(not(target_arch = "wasm32"))]
+mod script_kinds;
+#[cfg(not(target_arch = "wasm32"))]
 mod script_lanes;
 #[cfg(not(target_arch = "wasm32"))]
 mod script_messages;

@@ -66,7 +66,7 @@ fn names_and_types_have_a_correction() {
         ("if [1, 2]:\n    pass", "7:12 a number is needed here, and this is a list"),
         ("a = 1, 2\nb = a + 1", "8:13 a number is needed here, and this is a tuple of 2 values"),
         ("a, b = 1, 2, 3", "7:9 the right side has 3 values for 2 targets"),
-        ("a, b = 3", "7:9 2 targets need as many values, and the right side is an integer"),
+        ("a, b = 3", "7:9 2 targets need 2 values, but the right side is an integer"),
         ("a = [1, 2][0.5]", "7:20 an integer is needed here, and this is a float"),
         ("a = [1, 2][2]", "7:20 the index 2 is outside of the list, which has 2 elements; use -2 to 1"),
         ("a = [1, 2][0][0]", "7:13 the list has one dimension; write one index"),
@@ -89,7 +89,7 @@ fn names_and_types_have_a_correction() {
         ("self.step(1)", "7:9 `step` calls itself"),
         ("rect(0, 0, 1, 1, \"red\")", "7:9 `rect` draws a shape, which is possible in `draw` only"),
         ("self.x", "7:9 this value has no effect"),
-        ("a = 1 if self.x > 0 else [1]", "7:13 the two values are an integer and a list of 1 elements"),
+        ("a = 1 if self.x > 0 else [1]", "7:13 the two values are an integer and a list of 1 element"),
         ("a = 1 in 2", "7:18 `in` needs a list"),
         ("a = min(3)", "7:13 `min` needs two or more numbers, or a list"),
         ("a = len(3)", "7:17 `len` needs a list"),
@@ -154,10 +154,7 @@ fn parts_of_a_file_have_a_correction() {
             format!("def f(x):\n    return g(x)\n\ndef g(x):\n    return f(x)\n\n{}", with("return 0.0", "return f(action)")),
             "5:12 `f` calls itself, perhaps through other functions",
         ),
-        (
-            format!("def f(x):\n    return x\n\n{}", with("return 0.0", "return f(1, 2)")),
-            "10:16 `f` needs 1 arguments, and this call has 2",
-        ),
+        (format!("def f(x):\n    return x\n\n{}", with("return 0.0", "return f(1, 2)")), "10:16 `f` needs 1 argument, and this call has 2"),
     ]);
 }
 

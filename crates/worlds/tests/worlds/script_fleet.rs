@@ -103,7 +103,7 @@ impl Worlds {
     }
 
     pub fn permitted(&self, env: usize) -> Vec<f32> {
-        self.of(self.fleet.permitted(), self.fleet.world().mask_len(), env)
+        self.of(self.fleet.masks(), self.fleet.world().mask_len(), env)
     }
 
     /// Returns the saved state of an environment, the number of steps in its episode, and the number of its earlier episodes.
@@ -137,6 +137,6 @@ impl Worlds {
     }
 
     pub fn fault(&self) -> Option<WorldFault> {
-        self.fleet.fault().cloned()
+        self.fleet.fault()
     }
 }

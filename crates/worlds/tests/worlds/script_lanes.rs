@@ -124,8 +124,10 @@ fn steps_do_not_allocate() {
 }
 
 /// Code for the body of `step`, the line of its error, and a part of the message. The code begins in line 8.
-const ERRORS: [(&str, u32, &str); 19] = [
+const ERRORS: [(&str, u32, &str); 21] = [
     ("self.y = 1 // (self.x - 2)", 8, "a division by zero"),
+    ("self.y = (-2147483646 - self.x) // (self.x - 2)", 8, "a division by zero"),
+    ("self.y = (-2147483646 - self.x) // (1 - self.x)", 8, "does not fit into an integer of 32 bits"),
     ("self.y = 1 % (self.x - 2)", 8, "a division by zero"),
     ("a = 1.0 / (self.x - 2)", 8, "a division by zero"),
     ("a = 1.5 // (self.x - 2)", 8, "a division by zero"),
@@ -159,18 +161,28 @@ fn errors_name_line_environment_and_step() {
             for env in [290, 7, 130] {
                 worlds.act(env, &[2.0]);
             }
+            let before = (worlds.saved(7), worlds.shown(7));
             worlds.step();
             let fault = worlds.fault().unwrap_or_else(|| panic!("{body}: no error"));
             assert_eq!((fault.env, fault.episode, fault.step), (7, 0, 2), "{body}: {fault}");
             assert_eq!(fault.line, Some(line), "{body}: {fault}");
             assert!(fault.message.contains(part), "{body}: {fault}");
-            // Environment 7 has begun its next episode, and the other environments continue. The first error is kept.
-            assert_eq!((worlds.ended[7], worlds.rewards[7]), (1 | 2 << 2, 0.0), "{body}");
-            assert_eq!((worlds.ended[8], worlds.rewards[8]), (0, 1.0), "{body}");
-            assert_eq!(worlds.saved(7), (worlds.saved(7).0, 0, 1), "{body}");
-            worlds.act(3, &[2.0]);
+            // Environment 7 keeps its state, and the other environments continue. The first error is kept.
+            for turn in 0..3 {
+                assert_eq!((worlds.ended[7], worlds.rewards[7]), (0, 0.0), "{body}");
+                assert_eq!((worlds.ended[8], worlds.rewards[8], worlds.saved(8).1), (0, 1.0, 2 + turn), "{body}");
+                assert_eq!((worlds.saved(7), worlds.shown(7), worlds.reached(7)), (before.0.clone(), before.1.clone(), before.1.clone()));
+                assert_eq!(worlds.fault().as_ref(), Some(&fault), "{body}");
+                worlds.act(7, &[0.0]);
+                worlds.act(3, &[2.0]);
+                worlds.step();
+            }
+            worlds.fleet.begin(7);
             worlds.step();
+            assert_eq!((worlds.rewards[7], worlds.saved(7).1, worlds.saved(7).2), (1.0, 1, 1), "{body}");
             assert_eq!(worlds.fault(), Some(fault), "{body}");
+            worlds.fleet.reset(1, 0);
+            assert_eq!(worlds.fault(), None, "{body}");
         }
     }
 }
@@ -193,6 +205,12 @@ fn errors_of_reset_have_step_0() {
     let fault = worlds.fault().unwrap();
     assert_eq!((fault.step, fault.line), (0, Some(5)), "{fault}");
     assert!(fault.to_string().contains("line 5: a division by zero"), "{fault}");
+    // The environment has no state, so it takes no step.
+    let env = fault.env as usize;
+    assert_eq!(worlds.saved(env), (vec![0.0; 4], 0, fault.episode));
+    worlds.step();
+    assert_eq!((worlds.rewards[env], worlds.ended[env], worlds.shown(env)), (0.0, 0, vec![0.0; 2]));
+    assert_eq!(worlds.saved(env), (vec![0.0; 4], 0, fault.episode));
 }
 
 #[test]

@@ -181,6 +181,7 @@ fn statements_have_their_trees() {
         ("class A():\n  'Doc.'\n  keys = {'a': [0.0, 1.0],\n  'b': 1,}", "class A {keys = (dict \"a\" (list 0.0 1.0) \"b\" 1)}"),
         ("class A:\n  def pop(self): self.append(self.pop())", "class A {def pop(self) {(call (. self append) (call (. self pop)))}}"),
         ("from math import sqrt, pi\nfrom random import uniform\nfrom hothouse.world import *\nfrom math import (sin,\n cos,)", ""),
+        ("from hothouse.world import Box, enumerate", ""),
         ("f(1, 2,)\nf()", "(call f 1 2); (call f)"),
         ("match = 1\nx = match + 1", "match = 1; x = (+ match 1)"),
         ("", ""),

@@ -23,3 +23,8 @@ impl std::fmt::Display for Problem {
         write!(f, "line {}: {}", self.span.line, self.message)
     }
 }
+
+/// Returns a number and its noun, for example `1 element` or `2 elements`.
+pub(super) fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}

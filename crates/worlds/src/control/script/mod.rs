@@ -8,6 +8,7 @@ pub mod error;
 mod fold;
 mod lexer;
 mod meta;
+mod names;
 mod parser;
 mod program;
 mod token;

@@ -98,6 +98,8 @@ pub enum Op {
     Rows,
     /// Reports the lanes in which the number `a` is not finite.
     Finite,
+    /// Reports the lanes in which the bool `a` is false, because a mask permits no choice.
+    Permits,
     /// Counts one pass of a loop for each lane in the mask `d`. Reports lanes with more than [`MOST_PASSES`] passes and removes them from
     /// `d`.
     Pass,
@@ -115,14 +117,14 @@ impl Op {
     pub fn can_fail(self) -> bool {
         use Op::*;
         let integers = matches!(self, AddI | SubI | MulI | DivI | ModI | AbsI | Floor | Ceil | Round | Truncate);
-        let floats = matches!(self, DivF | FloorDivF | ModF | Sqrt | Exp | Log | Power | Finite);
+        let floats = matches!(self, DivF | FloorDivF | ModF | Sqrt | Exp | Log | Power | Finite | Permits);
         integers || floats || matches!(self, Below | Index | Gather | Table | Scatter | Pass)
     }
 
     /// Returns true if the operation has an effect besides its result.
     pub fn has_effect(self) -> bool {
         use Op::*;
-        matches!(self, Scatter | Store | Fill | Rows | Finite | Pass | Jump | JumpNone | Shape)
+        matches!(self, Scatter | Store | Fill | Rows | Finite | Permits | Pass | Jump | JumpNone | Shape)
     }
 
     /// Returns true if the operation only writes a result to the row `d` that depends on its operands alone. An equal instruction can then
@@ -215,6 +217,17 @@ pub struct Attribute {
     /// Number of columns of a list of two dimensions; otherwise `None`.
     pub columns: Option<usize>,
     pub is_list: bool,
+}
+
+impl Attribute {
+    /// Returns the name of element `k`, for example `x`, `a[2]` or `grid[0][1]`.
+    pub fn element(&self, k: usize) -> String {
+        match self.columns {
+            Some(columns) => format!("{}[{}][{}]", self.name, k / columns, k % columns),
+            None if self.is_list => format!("{}[{k}]", self.name),
+            None => self.name.clone(),
+        }
+    }
 }
 
 /// A shape that the method `draw` draws. Its rows contain its numbers, then for `text` the value that is written, then the index of its

@@ -1,11 +1,11 @@
 //! Calls of functions and methods of the file. The body is translated again at each call.
 
 use super::super::ast::{Expr, ExprKind};
-use super::super::error::Span;
+use super::super::error::{Span, count};
+use super::super::names::BUILT_IN;
 use super::frames::Frame;
 use super::lower::Lower;
 use super::outline::Definition;
-use super::survey;
 use super::values::{List, Place, Value};
 
 impl<'a> Lower<'a> {
@@ -13,7 +13,7 @@ impl<'a> Lower<'a> {
         let (name, definition) = match &of.kind {
             ExprKind::Name(name) => match self.outline.functions.get(name.as_str()) {
                 Some(definition) => (name.as_str(), definition),
-                None if survey::built_in().contains(&name.as_str()) => return self.built_in(name, arguments, span),
+                None if BUILT_IN.contains(&name.as_str()) => return self.built_in(name, arguments, span),
                 None => return self.no_function(name, of.span),
             },
             ExprKind::Attribute { of: object, name } if self.is_self(object) => match self.outline.methods.get(name.text.as_str()) {
@@ -33,8 +33,8 @@ impl<'a> Lower<'a> {
         self.line = span.line;
         let parameters = definition.function.parameters.len() - usize::from(definition.is_method).min(definition.function.parameters.len());
         if values.len() != parameters {
-            let found = values.len();
-            let message = format!("`{name}` needs {parameters} arguments, and this call has {found}; write one for each parameter");
+            let (needed, found) = (count(parameters, "argument"), values.len());
+            let message = format!("`{name}` needs {needed}, and this call has {found}; write one for each parameter");
             return self.problem(span, message);
         }
         self.inlined(name, definition, values, span)
@@ -44,7 +44,7 @@ impl<'a> Lower<'a> {
         if self.outline.methods.contains_key(name) {
             return self.problem(span, format!("`{name}` is a method; write `self.{name}(…)`"));
         }
-        let names = self.outline.functions.keys().copied().chain(survey::built_in().iter().copied());
+        let names = self.outline.functions.keys().copied().chain(BUILT_IN);
         let advice = match super::expressions::similar(name, names) {
             Some(other) => format!("write `{other}(…)`"),
             None => format!("write `def {name}(x):` above the class"),

@@ -3,9 +3,9 @@
 use super::super::ast::{Expr, ExprKind, Statement, StatementKind};
 use super::super::error::Span;
 use super::super::meta::{Choice, Meta};
+use super::super::names::BUILT_IN;
 use super::super::program::Type;
 use super::lower::Lower;
-use super::survey;
 use super::values::{List, Place, Slot, Value};
 use std::rc::Rc;
 
@@ -147,7 +147,7 @@ impl<'a> Lower<'a> {
     fn name_constant(&mut self, target: &'a Expr, value: Value, in_class: bool) {
         match (&target.kind, value) {
             (ExprKind::Name(name), value) => {
-                if !in_class && survey::built_in().contains(&name.as_str()) {
+                if !in_class && BUILT_IN.contains(&name.as_str()) {
                     self.problem(target.span, format!("`{name}` is a function of the language; write another name"));
                 }
                 let all = if in_class { &mut self.class_constants } else { &mut self.globals };

@@ -2,7 +2,7 @@
 
 use super::super::error::Span;
 use super::super::meta::{Choice, Meta};
-use super::super::program::{ACTION, Type};
+use super::super::program::{ACTION, Instruction, Op, Type};
 use super::draft::Draft;
 use super::frames::Frame;
 use super::lower::Lower;
@@ -136,12 +136,13 @@ impl<'a> Lower<'a> {
             }
             _ => {}
         }
-        let permitted = self.permitted(meta);
+        let permitted = self.permitted(outcome[1], meta);
         self.pure = None;
         Draft { observation, permitted, ..self.draft(outcome) }
     }
 
-    fn permitted(&mut self, meta: &Meta) -> Vec<Slot> {
+    /// Adds `mask`, and a check that it permits a choice unless the episode is over.
+    fn permitted(&mut self, over: Slot, meta: &Meta) -> Vec<Slot> {
         self.pure = Some("mask");
         let span = self.place("mask");
         let (Some(value), Choice::Choices(count)) = (self.method("mask", Vec::new()), &meta.actions) else {
@@ -152,7 +153,13 @@ impl<'a> Lower<'a> {
         };
         match value {
             Value::List(list) if list.columns.is_none() && list.len() == *count as usize => {
-                self.numbers(&list).into_iter().map(|(slot, ty)| self.truth(slot, ty)).collect()
+                let permitted: Vec<Slot> = self.numbers(&list).into_iter().map(|(slot, ty)| self.truth(slot, ty)).collect();
+                let any = permitted.iter().fold(over, |any, slot| self.op(Op::Or, &[any, *slot]));
+                if !self.is_true(any) {
+                    self.line = span.line;
+                    self.emit(Instruction { op: Op::Permits, a: any.0, ..Instruction::NOTHING });
+                }
+                permitted
             }
             Value::Bad => Vec::new(),
             value => {

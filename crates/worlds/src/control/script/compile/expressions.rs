@@ -2,9 +2,9 @@
 
 use super::super::ast::{Arithmetic, Expr, ExprKind};
 use super::super::error::Span;
+use super::super::names::BUILT_IN;
 use super::super::program::{Op, Type};
 use super::lower::Lower;
-use super::survey;
 use super::values::{Slot, Value};
 
 impl<'a> Lower<'a> {
@@ -80,7 +80,7 @@ impl<'a> Lower<'a> {
             "self" => "`self` has attributes and methods only; write `self.x` for one of them".into(),
             "pi" => return Value::Number(self.constant(std::f32::consts::PI.to_bits()), Type::Float),
             "tau" => return Value::Number(self.constant(std::f32::consts::TAU.to_bits()), Type::Float),
-            _ if self.outline.functions.contains_key(name) || survey::built_in().contains(&name) => {
+            _ if self.outline.functions.contains_key(name) || BUILT_IN.contains(&name) => {
                 format!("`{name}` is a function; write its arguments in brackets: `{name}(…)`")
             }
             _ if self.outline.methods.contains_key(name) => format!("`{name}` is a method; write `self.{name}(…)`"),
@@ -96,7 +96,7 @@ impl<'a> Lower<'a> {
     fn unknown(&self, name: &str) -> String {
         let locals = self.frames.last().and_then(|frame| frame.definition).map(|of| of.locals.iter().copied()).into_iter().flatten();
         let globals = self.globals.keys().map(String::as_str);
-        let functions = self.outline.functions.keys().copied().chain(survey::built_in().iter().copied());
+        let functions = self.outline.functions.keys().copied().chain(BUILT_IN);
         match similar(name, locals.chain(globals).chain(functions)) {
             Some(other) => format!("there is no variable `{name}`; write `{other}`"),
             None => format!("there is no variable `{name}`; assign it before this line, for example `{name} = 0`"),

@@ -1,7 +1,7 @@
 //! Lists: creation, elements and copies.
 
 use super::super::ast::{Expr, ExprKind};
-use super::super::error::Span;
+use super::super::error::{Span, count};
 use super::super::program::{Instruction, NONE, Op, Type};
 use super::lower::Lower;
 use super::values::{List, Place, Shape, Slot, Value, widest};
@@ -194,7 +194,8 @@ impl<'a> Lower<'a> {
         let index = i64::from(bits as i32);
         let from_start = if index < 0 { index + len as i64 } else { index };
         if !(0..len as i64).contains(&from_start) {
-            let message = format!("the index {index} is outside of the list, which has {len} elements; use -{len} to {}", len - 1);
+            let message =
+                format!("the index {index} is outside of the list, which has {}; use -{len} to {}", count(len, "element"), len - 1);
             self.problem(at.span, message);
             return None;
         }

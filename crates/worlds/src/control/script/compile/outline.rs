@@ -2,6 +2,7 @@
 
 use super::super::ast::{Expr, ExprKind, File, Function, Statement, StatementKind};
 use super::super::error::{Problem, Span};
+use super::super::names::BUILT_IN;
 use super::survey::{self, Effects};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -146,7 +147,7 @@ fn define<'a>(all: &mut BTreeMap<&'a str, Definition<'a>>, function: &'a Functio
         let others: String = function.parameters.iter().map(|parameter| format!(", {}", parameter.text)).collect();
         problems.push(problem(function.name.span, format!("the first parameter of a method is `self`; write `def {name}(self{others}):`")));
     }
-    if !is_method && survey::built_in().contains(&name) {
+    if !is_method && BUILT_IN.contains(&name) {
         problems.push(problem(function.name.span, format!("`{name}` is a function of the language; write another name")));
     }
     if all.contains_key(name) {

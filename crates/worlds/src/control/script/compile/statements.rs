@@ -193,10 +193,7 @@ impl<'a> Lower<'a> {
             Value::Bad => vec![Value::Bad; targets.len()],
             _ => {
                 let found = value.shape().map(|shape| shape.to_string()).unwrap_or_default();
-                self.problem(
-                    span,
-                    format!("{} targets need as many values, and the right side is {found}; write one target", targets.len()),
-                );
+                self.problem(span, format!("{0} targets need {0} values, but the right side is {found}; write one target", targets.len()));
                 return;
             }
         };

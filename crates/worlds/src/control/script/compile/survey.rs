@@ -1,6 +1,7 @@
 //! Visits of syntax trees: targets of assignments, expressions, and the effects of a block.
 
 use super::super::ast::{Expr, ExprKind, Statement, StatementKind};
+use super::super::names::BUILT_IN;
 use std::collections::BTreeSet;
 
 /// Calls `f` for every statement of a block and of the blocks within it.
@@ -155,49 +156,7 @@ pub fn has_effects(expr: &Expr) -> bool {
     found
 }
 
-const BUILT_IN: [&str; 34] = [
-    "min",
-    "max",
-    "abs",
-    "clip",
-    "sum",
-    "any",
-    "all",
-    "len",
-    "sqrt",
-    "exp",
-    "log",
-    "sin",
-    "cos",
-    "tan",
-    "tanh",
-    "atan2",
-    "floor",
-    "ceil",
-    "round",
-    "int",
-    "float",
-    "bool",
-    "range",
-    "enumerate",
-    "uniform",
-    "randint",
-    "normal",
-    "rect",
-    "circle",
-    "line",
-    "polygon",
-    "text",
-    "Box",
-    "print",
-];
-
-/// Returns the names of the language's own functions.
-pub fn built_in() -> &'static [&'static str] {
-    &BUILT_IN[..33]
-}
-
 /// Returns true if a called expression is a function of the language.
 pub fn is_built_in(of: &Expr) -> bool {
-    matches!(&of.kind, ExprKind::Name(name) if built_in().contains(&name.as_str()))
+    matches!(&of.kind, ExprKind::Name(name) if BUILT_IN.contains(&name.as_str()))
 }

@@ -1,5 +1,6 @@
 //! Values of expressions while the compiler translates them.
 
+use super::super::error::count;
 use super::super::program::Type;
 use std::rc::Rc;
 
@@ -164,9 +165,9 @@ impl std::fmt::Display for Shape {
             Shape::Number(Type::Int) => write!(f, "an integer"),
             Shape::Number(Type::Float) => write!(f, "a float"),
             Shape::Number(Type::Text) => write!(f, "a text"),
-            Shape::List(_, rows, None) => write!(f, "a list of {rows} elements"),
+            Shape::List(_, rows, None) => write!(f, "a list of {}", count(*rows, "element")),
             Shape::List(_, rows, Some(columns)) => write!(f, "a list of {rows} x {columns} elements"),
-            Shape::Tuple(all) => write!(f, "a tuple of {} values", all.len()),
+            Shape::Tuple(all) => write!(f, "a tuple of {}", count(all.len(), "value")),
             Shape::Nothing => write!(f, "no value"),
         }
     }

@@ -1,5 +1,6 @@
 //! Errors that programs report in lanes.
 
+use super::super::error::count;
 use super::super::fold::fold;
 use super::super::program::{BLOCK, Instruction, NONE, Op};
 
@@ -53,10 +54,11 @@ pub fn find(faults: &mut Faults, at: usize, instruction: &Instruction, rows: &Op
         let (a, b) = (rows.a[lane], rows.b[lane]);
         let fails = match instruction.op {
             Op::Finite => !f32::from_bits(a).is_finite(),
+            Op::Permits => a == 0,
             op => fold(op, a, b, 0).is_none(),
         };
         if fails {
-            faults.report(lane, at, a);
+            faults.report(lane, at, if instruction.op == Op::DivI { b } else { a });
         }
     }
 }
@@ -66,8 +68,8 @@ pub fn message(instruction: &Instruction, value: u32) -> String {
     let (whole, x) = (value as i32, f32::from_bits(value));
     let large = "the result does not fit into an integer of 32 bits; use smaller numbers, or floats";
     match instruction.op {
-        // Only the quotient of the smallest integer and -1 is too large.
-        Op::DivI if whole == i32::MIN => large.into(),
+        // The value is the divisor. Only the quotient of the smallest integer and -1 is too large.
+        Op::DivI if whole == -1 => large.into(),
         Op::AddI | Op::SubI | Op::MulI | Op::AbsI => large.into(),
         Op::DivI | Op::ModI | Op::DivF | Op::FloorDivF | Op::ModF => "a division by zero; test the divisor before: `if b != 0:`".into(),
         Op::Floor | Op::Ceil | Op::Round | Op::Truncate => {
@@ -79,11 +81,12 @@ pub fn message(instruction: &Instruction, value: u32) -> String {
         Op::Power if x > 0.0 => format!("a power of {x} is too large for a float; use smaller numbers"),
         Op::Power => format!("`a ** b` needs a positive `a`, but `a` is {x}; write a product such as `a * a`, or limit `a`"),
         Op::Finite => format!("the number is {x}; an attribute, reward or observation must be finite: use smaller numbers"),
+        Op::Permits => "`mask` permits no choice; permit one in every state, or end the episode before".into(),
         Op::Below => "`randint(low, high)` has no number to choose, because `high` is excluded; pass a larger `high`".into(),
         Op::Pass => "`while` loops and computed ranges make more than 10,000 passes in this call; end the loop earlier".into(),
         _ => {
-            let len = instruction.n;
-            format!("the index {whole} is outside of the list, which has {len} elements; use -{len} to {}", len.saturating_sub(1))
+            let (len, last) = (instruction.n, instruction.n.saturating_sub(1));
+            format!("the index {whole} is outside of the list, which has {}; use -{len} to {last}", count(len as usize, "element"))
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Many environments of a file, in blocks. When an episode ends, the environment's next episode starts in the same step.
 
-use super::super::program::{BLOCK, Code, ENV, EPISODE, Op, PASSES, Program, STEP};
+use super::super::program::{Attribute, BLOCK, Code, ENV, EPISODE, Op, PASSES, Program, STEP};
 use super::faults::{Faults, message};
 use super::run::Run;
 use super::state;
@@ -29,6 +29,8 @@ pub struct Fleet {
     pub(super) steps: Buffer<u32>,
     /// Number of each environment's earlier episodes.
     pub(super) episodes: Buffer<u32>,
+    /// All bits for an environment whose rules have raised an error, else 0. The environment then keeps its state.
+    pub(super) failed: Buffer<u32>,
     /// Indices of the environments whose episode ended in the current step.
     pub(super) ended: Vec<u32>,
     pub(super) faults: Faults,
@@ -94,6 +96,7 @@ impl Fleet {
             permitted: Buffer::zeros(lanes * world.mask_len()),
             steps: Buffer::zeros(blocks * BLOCK),
             episodes: Buffer::zeros(blocks * BLOCK),
+            failed: Buffer::zeros(blocks * BLOCK),
             ended: Vec::with_capacity(blocks * BLOCK),
             faults: Faults::new(),
             fault: None,
@@ -111,16 +114,6 @@ impl Fleet {
 
     pub fn world(&self) -> &World {
         &self.world
-    }
-
-    /// Returns 1 for each permitted choice and 0 for each forbidden choice, in panels; empty if the file has no method `mask`.
-    pub fn permitted(&self) -> &[f32] {
-        &self.permitted
-    }
-
-    /// Returns the first error. If several environments fail in one step, it is the error of the environment with the lowest number.
-    pub fn fault(&self) -> Option<&WorldFault> {
-        self.fault.as_ref()
     }
 
     pub(super) fn blocks(&self) -> usize {
@@ -170,7 +163,8 @@ impl Fleet {
         self.call(Call::Begin, spare, None);
         for lane in 0..to - from {
             let env = self.ended[from + lane] as usize;
-            let failed = self.faults.failed[lane] != 0;
+            self.failed[env] = self.faults.failed[lane];
+            let failed = self.failed[env] != 0;
             if failed && env < self.count {
                 self.record(Call::Begin, lane, env, 0);
             }
@@ -238,8 +232,12 @@ impl Fleet {
     /// Returns the elements of an attribute in one environment; `None` if there is no such attribute.
     pub fn attribute(&self, env: usize, name: &str) -> Option<Vec<f64>> {
         let attribute = self.world.attributes.iter().find(|attribute| attribute.name == name)?;
+        Some(self.elements(env, attribute).collect())
+    }
+
+    /// Returns the elements of an attribute in one environment.
+    pub(super) fn elements(&self, env: usize, attribute: &Attribute) -> impl Iterator<Item = f64> {
         let start = self.code.state_at + env / BLOCK * self.code.state + attribute.start;
-        let bits = (0..attribute.len).map(|k| self.rows[(start + k) * BLOCK + env % BLOCK]);
-        Some(bits.map(|bits| state::number(attribute.ty, bits)).collect())
+        (start..start + attribute.len).map(move |row| state::number(attribute.ty, self.rows[row * BLOCK + env % BLOCK]))
     }
 }

@@ -3,8 +3,10 @@
 
 mod faults;
 pub mod fleet;
+mod kind;
 mod rows;
 mod run;
+mod single;
 mod state;
 mod steps;
 mod world;

@@ -312,6 +312,13 @@ impl Run<'_> {
                     run.find(at, i);
                 }
             }
+            Op::Permits => {
+                let (row, mut all) = (&run.rows[a], s.splat_u(u32::MAX));
+                vectors!(S, l, all = s.and_u(all, s.load_u(&row[l..])));
+                if s.mask_bits(s.eq_u(all, s.splat_u(0))) != 0 {
+                    run.find(at, i);
+                }
+            }
             _ => debug_assert!(false, "{:?} has its own method", i.op),
         }
     }

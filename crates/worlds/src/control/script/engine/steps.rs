@@ -4,6 +4,7 @@ use super::super::meta::Choice;
 use super::super::program::{ACTION, BLOCK, ENV, EPISODE, STEP};
 use super::fleet::{Call, Fleet, STREAM, place};
 use super::state;
+use crate::control::fault::WorldFault;
 use crate::control::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use math::{PANEL, Rng, Simd, isa::kernel};
 
@@ -36,15 +37,56 @@ impl Fleet {
         }
     }
 
-    /// Records the errors of a block's step, and copies its results.
+    /// Steps every environment, without a start of the next episodes. The field `ended` lists the environments whose episode ended.
+    pub(super) fn step_blocks(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+        self.is_new = false;
+        for block in 0..self.blocks() {
+            self.prepare(block, actions);
+            self.copy_state(block, self.blocks());
+            self.call(Call::Step, block, None);
+            self.finish(block, reached, rewards, ended);
+        }
+    }
+
+    /// Takes step number `steps` + 1 of an episode of environment 0, without a start of the next episode. Returns the error of this step.
+    pub(super) fn step_once(
+        &mut self,
+        actions: &[f32],
+        reached: &mut [f32],
+        rewards: &mut [f32],
+        ended: &mut [u32],
+        steps: u32,
+    ) -> Option<WorldFault> {
+        (self.steps[0], self.failed[0], self.fault) = (steps, 0, None);
+        self.step_blocks(actions, reached, rewards, ended);
+        self.ended.clear();
+        self.episodes[0] = 0;
+        self.fault.take()
+    }
+
+    /// Copies the states of a block to another block. During a step, the spare block holds the states before the step.
+    fn copy_state(&mut self, from: usize, to: usize) {
+        let [from, to] = [from, to].map(|block| (self.code.state_at + block * self.code.state) * BLOCK);
+        self.rows.copy_within(from..from + self.code.state * BLOCK, to);
+    }
+
+    /// Records the errors of a block's step, and copies its results. Environments with an error keep the state before the step.
     fn finish(&mut self, block: usize, reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
         if self.faults.any {
-            for lane in 0..BLOCK {
+            // Lanes after the last panel are not in use.
+            let lanes = self.count.div_ceil(PANEL) * PANEL - block * BLOCK;
+            for lane in 0..lanes.min(BLOCK) {
                 let env = block * BLOCK + lane;
-                if self.faults.failed[lane] != 0 && env < self.count {
-                    self.record(Call::Step, lane, env, self.steps[env] + 1);
+                if self.faults.failed[lane] != 0 && self.failed[env] == 0 {
+                    self.failed[env] = u32::MAX;
+                    if env < self.count {
+                        self.record(Call::Step, lane, env, self.steps[env] + 1);
+                    }
                 }
             }
+        }
+        if self.failed[block * BLOCK..][..BLOCK].iter().fold(0, |any, failed| any | failed) != 0 {
+            self.keep_states(block);
         }
         let fleet = self;
         kernel!(fleet.isa, |s: S, fleet: &mut Fleet, block: usize, reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]| {
@@ -52,9 +94,21 @@ impl Fleet {
         });
     }
 
+    /// Copies the states of a block's environments with an error back from the spare block.
+    #[cold]
+    fn keep_states(&mut self, block: usize) {
+        let (state_at, state, spare) = (self.code.state_at, self.code.state, self.blocks());
+        for lane in (0..BLOCK).filter(|lane| self.failed[block * BLOCK + lane] != 0) {
+            for k in 0..state {
+                let [to, from] = [block, spare].map(|block| (state_at + block * state + k) * BLOCK + lane);
+                self.rows[to] = self.rows[from];
+            }
+        }
+    }
+
     #[inline(always)]
     fn copy_out<S: Simd>(&mut self, s: S, block: usize, reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
-        let Fleet { code, rows, shown, permitted, steps, episodes, faults, ended: list, world, count, .. } = self;
+        let Fleet { code, rows, shown, permitted, steps, episodes, failed, ended: list, world, count, .. } = self;
         let rows: &[[u32; BLOCK]] = rows.as_chunks().0;
         let row = |row: u32| &rows[if row as usize >= code.state_at { row as usize + block * code.state } else { row as usize }];
         let (observation, choices) = (&code.step.observation[..], &code.step.permitted[..]);
@@ -62,21 +116,24 @@ impl Fleet {
         let lanes = count.div_ceil(PANEL) * PANEL;
         for l in (0..(lanes - block * BLOCK).min(BLOCK)).step_by(S::LANES) {
             let env = block * BLOCK + l;
+            // An environment with an error keeps its observation, its mask and its number of steps.
+            let sound = s.eq_u(s.load_u(&failed[env..]), zero);
             for (i, from) in observation.iter().enumerate() {
-                let (x, at) = (s.f32_from_bits(s.load_u(&row(*from)[l..])), place(observation.len(), env, i));
+                let at = place(observation.len(), env, i);
+                let x = s.select(sound, s.f32_from_bits(s.load_u(&row(*from)[l..])), s.load(&shown[at..]));
                 s.store(x, &mut reached[at..]);
                 s.store(x, &mut shown[at..]);
             }
             for (i, from) in choices.iter().enumerate() {
-                let x = s.and_u(s.load_u(&row(*from)[l..]), s.to_bits(s.splat(1.0)));
-                s.store(s.f32_from_bits(x), &mut permitted[place(choices.len(), env, i)..]);
+                let at = place(choices.len(), env, i);
+                let x = s.f32_from_bits(s.and_u(s.load_u(&row(*from)[l..]), s.to_bits(s.splat(1.0))));
+                s.store(s.select(sound, x, s.load(&permitted[at..])), &mut permitted[at..]);
             }
-            let failed = s.load_u(&faults.failed[l..]);
-            let reward = s.select_u(s.eq_u(failed, zero), s.load_u(&row(code.step.reward)[l..]), zero);
+            let reward = s.select_u(sound, s.load_u(&row(code.step.reward)[l..]), zero);
             s.store(s.f32_from_bits(reward), &mut rewards[env..]);
 
-            let step = s.add_u(s.load_u(&steps[env..]), s.splat_u(1));
-            let terminated = s.not_mask(s.eq_u(s.or_u(failed, s.load_u(&row(code.step.over)[l..])), zero));
+            let step = s.add_u(s.load_u(&steps[env..]), s.select_u(sound, s.splat_u(1), zero));
+            let terminated = s.not_mask(s.eq_u(s.select_u(sound, s.load_u(&row(code.step.over)[l..]), zero), zero));
             let truncated = s.eq_u(step, limit);
             let over = s.or_mask(terminated, truncated);
             let flags = s.or_u(s.select_u(terminated, s.splat_u(TERMINATED), zero), s.select_u(truncated, s.splat_u(TRUNCATED), zero));
@@ -99,12 +156,16 @@ impl Vector for Fleet {
     }
 
     fn bytes(&self) -> usize {
-        let words = self.rows.len() + self.shown.len() + self.permitted.len() + 2 * self.steps.len() + self.ended.capacity();
+        let words = self.rows.len() + self.shown.len() + self.permitted.len() + 3 * self.steps.len() + self.ended.capacity();
         size_of::<Self>() + 4 * words
     }
 
     fn observations(&self) -> &[f32] {
         &self.shown
+    }
+
+    fn masks(&self) -> &[f32] {
+        &self.permitted
     }
 
     fn reset(&mut self, seed: u32, first: u32) {
@@ -121,19 +182,13 @@ impl Vector for Fleet {
 
     /// Steps every environment. Actions are panels with `World::action_len` features.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
-        self.is_new = false;
-        for block in 0..self.blocks() {
-            self.prepare(block, actions);
-            self.call(Call::Step, block, None);
-            self.finish(block, reached, rewards, ended);
-            if self.faults.any {
-                let (features, lanes) = (self.code.step.observation.len(), self.count.div_ceil(PANEL) * PANEL);
-                for lane in (0..BLOCK).filter(|lane| self.faults.failed[*lane] != 0 && block * BLOCK + lane < lanes) {
-                    (0..features).for_each(|i| reached[place(features, block * BLOCK + lane, i)] = 0.0);
-                }
-            }
-        }
+        self.step_blocks(actions, reached, rewards, ended);
         self.restart_ended();
+    }
+
+    /// Returns the first error. If several environments fail in one step, it is the error of the environment with the lowest number.
+    fn fault(&self) -> Option<WorldFault> {
+        self.fault.clone()
     }
 
     fn begin(&mut self, env: usize) {
@@ -156,7 +211,7 @@ impl Vector for Fleet {
     }
 
     fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState> {
-        let invalid = Err(InvalidState { env: self.first as usize + env, id: "this file".into() });
+        let invalid = Err(InvalidState { env: self.first as usize + env, id: self.world.id.clone() });
         let Some(bits) = state::load(&self.world.attributes, state) else { return invalid };
         if env >= self.count || steps >= self.world.meta.limit {
             return invalid;
@@ -173,7 +228,7 @@ impl Vector for Fleet {
         let start = code.state_at + env / BLOCK * code.state;
         let rows = self.rows();
         bits.iter().for_each(|(k, bits)| rows[start + k][env % BLOCK] = *bits);
-        (self.steps[env], self.episodes[env]) = (steps, episodes);
+        (self.steps[env], self.episodes[env], self.failed[env]) = (steps, episodes, 0);
         Ok(())
     }
 }

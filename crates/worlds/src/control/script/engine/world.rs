@@ -2,11 +2,14 @@
 
 use super::super::meta::{Choice, Meta};
 use super::super::program::{Attribute, Code, Type};
+use crate::control::world::Text;
 use std::sync::Arc;
 
 /// An environment of a file, ready to run.
 #[derive(Clone, Debug)]
 pub struct World {
+    /// Name of the environment in errors and lists.
+    pub id: Text,
     pub meta: Meta,
     /// Attributes of `self`, in the order of their names.
     pub attributes: Vec<Attribute>,
@@ -27,7 +30,7 @@ pub struct Shape {
 
 impl World {
     pub fn new(meta: Meta, attributes: Vec<Attribute>, code: Code) -> World {
-        World { meta, attributes, code: Arc::new(code) }
+        World { id: "this file".into(), meta, attributes, code: Arc::new(code) }
     }
 
     /// Returns the number of values in an observation.

@@ -3,15 +3,10 @@
 
 use super::stream::{Parsed, Parser};
 use crate::control::script::ast::Name;
+use crate::control::script::names::BUILT_IN;
 use crate::control::script::token::{Kind, Token, shown};
 
 const MATH: [&str; 12] = ["sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "atan2", "floor", "ceil", "pi", "tau"];
-/// Names that a file can import from `hothouse.world`: names that `hothouse.world.load` defines for a file, and functions of Python itself.
-const WORLD: [&str; 34] = [
-    "Box", "clip", "uniform", "randint", "normal", "rect", "circle", "line", "polygon", "text", "sqrt", "exp", "log", "sin", "cos", "tan",
-    "tanh", "atan2", "floor", "ceil", "pi", "tau", "min", "max", "abs", "sum", "any", "all", "len", "round", "int", "float", "bool",
-    "range",
-];
 
 impl Parser<'_> {
     /// Parses a line that begins with `from` or `import`.
@@ -82,7 +77,8 @@ impl Parser<'_> {
         let known = match module {
             "math" => MATH.contains(&text),
             "random" => text == "uniform",
-            _ => WORLD.contains(&text),
+            // Names that `hothouse.world.load` defines for a file, and functions of Python itself.
+            _ => BUILT_IN.contains(&text) || matches!(text, "pi" | "tau"),
         };
         let advice = match (module, text) {
             _ if known => return Ok(()),

@@ -1,0 +1,59 @@
+//! A compiled environment as a kind, so that it is trained like a built-in environment.
+
+use super::super::meta::{Choice, Meta};
+use super::single::One;
+use super::world::World;
+use crate::control::kind::{Kind, Make, MakeOne};
+use crate::control::vector::Vector;
+use crate::control::world::{Actions, Spec, Text, World64};
+use std::sync::Arc;
+
+/// Step budget of a run. Each template is solved within half of it.
+const STEPS: f64 = 4e6;
+
+impl World {
+    /// Creates a kind with the id `id`. The summary is the first sentence of the docstring. Without the class attribute `solved`,
+    /// [`Spec::solved_at`] is infinite.
+    pub fn kind(&self, id: impl Into<Text>) -> Kind {
+        let world = World { id: id.into(), ..self.clone() };
+        let spec = Arc::new(world.spec());
+        let (own, single) = (world.clone(), (world, spec.clone()));
+        let many: Make = Arc::new(move |isa, seed, first, count| Box::new(own.fleet(isa, seed, first, count)) as Box<dyn Vector>);
+        let twin: MakeOne = Arc::new(move || Box::new(One::new(&single.0, &single.1)) as Box<dyn World64>);
+        Kind { masked: self.mask_len() > 0, steps: STEPS, ..Kind::new((*spec).clone(), twin, many) }
+    }
+
+    fn spec(&self) -> Spec {
+        let Meta { doc, actions, limit, solved, names, .. } = &self.meta;
+        let (actions, choices) = match *actions {
+            Choice::Choices(count) => (Actions::Choices(count), count as usize),
+            Choice::Box { count, low, high } => (Actions::Box { count: count as u32, low: low.into(), high: high.into() }, 0),
+        };
+        let name = |k: usize| names.get(k).map_or_else(|| format!("choice {k}").into(), |name| name.clone().into());
+        Spec {
+            id: self.id.clone(),
+            summary: summary(doc).into(),
+            actions,
+            choices: (0..choices).map(name).collect(),
+            state: self.attributes.iter().flat_map(|attribute| (0..attribute.len).map(|k| attribute.element(k).into())).collect(),
+            observation: (0..self.observation_len()).map(|k| format!("number {k}").into()).collect(),
+            step_limit: *limit,
+            solved_at: solved.map_or(f64::INFINITY, f64::from),
+            returns: returns(solved.unwrap_or_default().into()),
+        }
+    }
+}
+
+/// Returns the first sentence of a docstring, without the full stop.
+fn summary(doc: &str) -> String {
+    let doc = doc.trim();
+    let paragraph = doc.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = paragraph.split(". ").next().unwrap_or_default();
+    sentence.strip_suffix('.').unwrap_or(sentence).to_owned()
+}
+
+/// Returns the range from 0 to the return `solved`. A file does not declare the range of its returns, and the axis of a chart extends to
+/// the returns that occur.
+fn returns(solved: f64) -> [f64; 2] {
+    if solved == 0.0 { [0.0, 1.0] } else { [solved.min(0.0), solved.max(0.0)] }
+}
