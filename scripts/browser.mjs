@@ -12,11 +12,12 @@ export const ARGS = [
 /** Chromium flags for WebGPU on a software adapter, which needs no GPU. */
 export const GPU_ARGS = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
-export async function launch(args = []) {
-  const { chromium } = await find();
+/** Opens Chromium. With `shell` it is the headless shell, if there is one: its pages open sooner, but its letters differ by some pixels. */
+export async function launch(args = [], { shell } = {}) {
+  const found = await find();
   // Imported here, because tests without a browser run before the npm packages are installed.
   const { chromium: playwright } = await import("playwright-core");
-  return playwright.launch({ executablePath: chromium, args: [...ARGS, ...args] });
+  return playwright.launch({ executablePath: (shell && found.shell) || found.chromium, args: [...ARGS, ...args] });
 }
 
 /**

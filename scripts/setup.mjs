@@ -144,15 +144,13 @@ export async function vulkan() {
 }
 
 /**
- * Paths of Chromium and its driver: `{ chromium, driver }`. The headless shell is preferred, because it opens pages without the processes of
- * the browser's own windows.
+ * Paths of Chromium and its driver: `{ chromium, shell, driver }`. `shell` is its headless shell, which opens pages without the processes of
+ * the browser's own windows; it is absent on some systems.
  */
 export async function chromium() {
   const places = {
-    chromium: [
-      ...[process.env.CHROMIUM, "chromium-headless-shell", "chromium", "chromium-browser"],
-      ...["google-chrome", "google-chrome-stable"],
-    ],
+    chromium: [process.env.CHROMIUM, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+    shell: ["chromium-headless-shell"],
     driver: [process.env.CHROMEDRIVER, "chromedriver", "/usr/lib/chromium-browser/chromedriver"],
   };
   const find = async () => {
@@ -170,7 +168,7 @@ export async function chromium() {
       await root_sh(["apt-get", "update", "-q"]);
       const install = (...packages) => root_sh(["apt-get", "install", "-qy", "--no-install-recommends", ...packages]);
       await install("chromium", "chromium-driver");
-      await install("chromium-headless-shell").catch(() => {}); // some systems do not have this package, and Chromium suffices
+      await install("chromium-headless-shell").catch(() => {}); // some systems lack this package, and Chromium suffices
       found = await find();
     }
     if (!found.chromium || !found.driver)

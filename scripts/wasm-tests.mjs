@@ -50,7 +50,10 @@ export async function wasmTests(crates = CRATES) {
     files = testFiles(out);
     return `${files.length} files`;
   });
-  const browsers = { plain: await launch(["--disable-gpu"]), gpu: crates.includes("gpu") && (await launch(GPU_ARGS)) };
+  const browsers = {
+    plain: await launch(["--disable-gpu"], { shell: true }),
+    gpu: crates.includes("gpu") && (await launch(GPU_ARGS, { shell: true })),
+  };
   const total = { passed: 0, failed: 0 };
   const ran = Object.fromEntries(crates.map((name) => [name, 0]));
   const work = (file) =>

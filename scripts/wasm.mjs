@@ -17,14 +17,12 @@ const shared = ["--shared-memory", `--max-memory=${MAX_MEMORY}`, "--import-memor
   .concat(["__wasm_init_tls", "__tls_size", "__tls_align", "__tls_base"].map((symbol) => `--export=${symbol}`))
   .map((argument) => `-Clink-arg=${argument}`);
 
-/** Crates that are optimised for size: a little ("s") or as much as possible ("z"). All others are optimised for speed. */
-const SMALL = Object.entries({
-  s: ["bench"],
-  z: [
-    ...["graph", "gpu", "run", "web", "wgpu", "serde", "serde_core", "serde_json", "serde-wasm-bindgen", "erased-serde"],
-    ...["safetensors", "js-sys", "web-sys", "wasm-bindgen", "hashbrown"],
-  ],
-}).flatMap(([level, crates]) => crates.flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="${level}"`]));
+/** Crates that are optimised for size, because no hot loop is in them. All others are optimised for speed. */
+const SMALL = [
+  ...["bench", "graph", "gpu", "run", "web", "wgpu", "wgpu-types", "naga-types", "serde", "serde_core", "serde_json", "serde-wasm-bindgen"],
+  ...["erased-serde", "safetensors", "js-sys", "web-sys", "wasm-bindgen", "wasm-bindgen-futures", "futures-util", "hashbrown", "indexmap"],
+  ...["foldhash", "memchr", "zmij", "itoa"],
+].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="z"`]);
 
 export const flavours = {
   "threads-relaxed": { threads: true, features: "+simd128,+relaxed-simd" },

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before } from "node:test";
+import { after, afterEach, before } from "node:test";
 import { promisify } from "node:util";
 import { build } from "vite";
 import { launch, returning } from "../../scripts/browser.mjs";
@@ -26,12 +26,18 @@ function within(promise, ms, what) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-/** Returns an object that contains `browser` and `server` during the tests of a file. `args` are passed to the browser. */
-export function house(args = []) {
+/**
+ * Returns an object that contains `browser` and `server` during the tests of a file. `args` are passed to the browser. After a failed test,
+ * its pages are closed, because their training would slow the next tests.
+ */
+export function house(args = [], { shell = true } = {}) {
   const here = {};
   before(async () => {
-    here.browser = await launch(args);
+    here.browser = await launch(args, { shell });
     here.server = await serve(dist);
+  });
+  afterEach(async () => {
+    for (const context of here.browser.contexts()) await context.close();
   });
   after(async () => {
     await here.browser?.close();

@@ -1,10 +1,8 @@
 // The page for a visitor: training without a click, keyboard access, both themes.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { test } from "node:test";
-import { brotliCompressSync } from "node:zlib";
 import { reached } from "../../scripts/browser.mjs";
+import { loadedBy } from "../../scripts/page.mjs";
 import { ahead, dist, event, house, lab, until, visit } from "./fixture.mjs";
 
 const here = house();
@@ -34,19 +32,13 @@ test("a warm page trains without a click, from its cache, without errors in the 
 test("a first visit loads at most 700 kB, compressed", async () => {
   const context = await here.browser.newContext();
   const page = await context.newPage();
-  const paths = new Set();
-  context.on("response", (response) => paths.add(new URL(response.url()).pathname));
+  const loaded = loadedBy(page, dist);
   await page.goto(here.server.url);
   await lab(page);
-  await page.waitForTimeout(2000);
-  assert.ok(
-    [...paths].some((path) => path.endsWith(".wasm")),
-    [...paths].join(" "),
-  );
-  let bytes = 0;
-  for (const path of paths) bytes += brotliCompressSync(readFileSync(join(dist, path === "/" ? "index.html" : path))).length;
-  console.log(`page.first_load_kb ${(bytes / 1000).toFixed(0)}`);
-  assert.ok(bytes <= 700_000, `${bytes} bytes`);
+  await event(page, "metrics");
+  const kb = loaded();
+  console.log(`page.first_load_kb ${kb.toFixed(1)}`);
+  assert.ok(kb > 400 && kb <= 700, `${kb} kB`);
   await context.close();
 });
 
@@ -73,7 +65,7 @@ for (const [reducedMotion, times] of [
   });
 
 test("a note beside the curve's title names a long test, and nothing moves", async () => {
-  const page = await visit(here, { at: "#/cube?v=2" });
+  const page = await visit(here, { at: "#/cube?v=2", cores: 2 });
   await event(page, "metrics");
   const plot = () => page.locator(".returns .plot").boundingBox();
   const before = await plot();

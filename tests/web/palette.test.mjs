@@ -129,7 +129,7 @@ test("arrow keys, Enter and the pointer choose a command; an empty result sugges
 });
 
 test("a command goes to a section, a knob, a run, a device, a variant and a room", async () => {
-  const page = await visit(here, { at: SMALL });
+  const page = await visit(here, { at: SMALL, context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await event(page, "metrics", 4);
   await find(page, "sweep compare");
   assert.match(page.url(), /#\/control\/compare\/sweep\?/);

@@ -12,7 +12,7 @@ import { house, WAIT_MS } from "./fixture.mjs";
 import { difference, reduced } from "./pictures.mjs";
 
 /** The flags make the rendering of text and colours independent of the machine's settings. */
-const here = house(["--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"]);
+const here = house(["--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"], { shell: false });
 const axe = createRequire(import.meta.url).resolve("axe-core");
 const WRITE = process.env.SAMPLES === "write";
 const PICTURES = join(root, "tests/samples");
@@ -25,7 +25,7 @@ before(async () => (here.samples = await serve(await samples())));
 after(() => here.samples?.close());
 
 /** A page without content, in which pictures are compared. */
-const blank = async () => (here.blank ??= await here.browser.newPage());
+const blank = async () => (here.blank?.isClosed() === false ? here.blank : (here.blank = await here.browser.newPage()));
 
 /** Opens the page of samples. The bundled typeface also replaces that of code, which depends on the machine. */
 async function open({ screen, colorScheme }) {
