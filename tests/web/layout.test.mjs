@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
 import { event, everywhere, house, lab, place, script, until, visit } from "./fixture.mjs";
-import { OPEN_PANEL } from "./rooms.mjs";
+import { addressOf, OPEN_PANEL } from "./rooms.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -203,7 +203,7 @@ async function unfold(page) {
 
 /** Opens a room. By default its run is paused. */
 async function entered(room, { paused = true, viewport = DESKTOP } = {}) {
-  const page = await visit(here, { at: `#/${room}`, frames: 60, context: { viewport } });
+  const page = await visit(here, { at: addressOf(room), frames: 60, context: { viewport } });
   await event(page, "metrics");
   if (paused) await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await page.addScriptTag({ path: axe });

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
 import { ahead, event, house, lab, part, place, visit } from "./fixture.mjs";
-import { accessible, leave, SCREENS } from "./rooms.mjs";
+import { accessible, addressOf, leave, SCREENS } from "./rooms.mjs";
 
 // With this flag Chromium computes accessible names for the page.
 const here = house(["--enable-blink-features=ComputedAccessibilityInfo"]);
@@ -234,7 +234,7 @@ for (const context of SCREENS)
 
 for (const room of ROOMS)
   test(`${room}: the main action is within ${STOPS} tab stops from the start of the page`, async () => {
-    const page = await visit(here, { at: `#/${room}`, context: { viewport: { width: 1280, height: 720 } } });
+    const page = await visit(here, { at: addressOf(room), context: { viewport: { width: 1280, height: 720 } } });
     await lab(page, room);
     await page.locator(".live-panel button:visible", { hasText: MAIN_ACTIONS[room] }).first().waitFor();
     const stops = [];
@@ -291,7 +291,7 @@ const everywhere = (look) =>
 
 for (const room of ROOMS)
   test(`${room}: the spoken name of every button and link contains its visible text`, async () => {
-    const page = await visit(here, { at: `#/${room}` });
+    const page = await visit(here, { at: addressOf(room) });
     await event(page, "metrics", 2);
     await page.evaluate(() => hothouse.command({ kind: "pause" }));
     const found = await page.evaluate(`[...new Set((${everywhere})(${misnamed}))]`);

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
+import { addressOf } from "./rooms.mjs";
 import { ahead, event, house, visit } from "./fixture.mjs";
 
 const here = house();
@@ -25,7 +26,7 @@ function seenStep() {
 
 for (const room of ROOMS)
   test(`${room}: the tour of a first visit leads from the picture over the curve to a knob, and does not cover the curve`, async () => {
-    const page = await visit(here, { at: `#/${room}`, first: true, context: { reducedMotion: "reduce", viewport: DESKTOP } });
+    const page = await visit(here, { at: addressOf(room), first: true, context: { reducedMotion: "reduce", viewport: DESKTOP } });
     await box(page).waitFor();
     // The tour neither takes the focus nor stops the training.
     assert.ok(await page.evaluate(() => document.activeElement === document.body));
@@ -110,7 +111,10 @@ test("the tour from help works by keyboard and screen reader, and restores the f
 
 test("on a touch screen, help names gestures and no keys", async () => {
   for (const room of ROOMS) {
-    const page = await visit(here, { at: `#/${room}`, context: { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } } });
+    const page = await visit(here, {
+      at: addressOf(room),
+      context: { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } },
+    });
     await event(page, "metrics");
     const keys = /\b(arrow keys?|arrows|Esc(ape)?|Shift|space bar|backspace|press [a-z]\b)/;
     const named = keys.exec(await page.evaluate(() => document.querySelector("#main").innerText));
