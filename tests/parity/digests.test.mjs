@@ -14,8 +14,7 @@ const all = await everyRun(program);
 
 /** First digest of each run by variant, in a single page of a module. */
 async function paged(room, runs, module, threads) {
-  const init = `Object.defineProperty(Navigator.prototype, "hardwareConcurrency", { get: () => ${threads} })`;
-  const page = await visit(here, { started: false, at: `?use=${module}&device=cpu#/${room}`, init });
+  const page = await visit(here, { started: false, at: `?use=${module}&device=cpu#/${room}`, cores: threads });
   await lab(page, room);
   const inUse = await page.evaluate(() => hothouse.backend);
   assert.equal(inUse.module, module);

@@ -94,7 +94,8 @@ function coresOf(count) {
 
 /**
  * Opens the page in a fresh profile. `trained` is the file of the trained agent: a buffer, `page` for the page's own file, or nothing for
- * none. The tour starts only if `first` is true. `init` runs before the page's scripts. `page.said` contains
+ * none. The tour starts only if `first` is true. `init` runs before the page's scripts. The page sees a machine with `cores` cores; one is
+ * enough where two files of tests share two cores. `page.said` contains
  * the console's errors and uncaught exceptions.
  */
 export async function visit(
