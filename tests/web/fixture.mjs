@@ -95,8 +95,7 @@ function coresOf(count) {
 /**
  * Opens the page in a fresh profile. `trained` is the file of the trained agent: a buffer, `page` for the page's own file, or nothing for
  * none. The tour starts only if `first` is true. `init` runs before the page's scripts. The page sees a machine with `cores` cores; one is
- * enough where two files of tests share two cores. `page.said` contains
- * the console's errors and uncaught exceptions.
+ * enough where two files of tests share two cores. `page.said` contains the console's errors and uncaught exceptions.
  */
 export async function visit(
   here,
@@ -107,7 +106,7 @@ export async function visit(
   if (!first) await context.addInitScript(returning);
   if (trained !== "page") await context.addInitScript(trainedFile, trained?.toString("base64") ?? "");
   if (frames === 10) await context.addInitScript(fewFrames);
-  if (cores) await context.addInitScript(coresOf, cores);
+  await context.addInitScript(coresOf, cores);
   if (init) await context.addInitScript(init);
   const page = await context.newPage();
   // Playwright limits the time of its other calls, but not that of `evaluate`.
