@@ -21,7 +21,7 @@ const shared = ["--shared-memory", `--max-memory=${MAX_MEMORY}`, "--import-memor
 const SMALL = [
   ...["bench", "graph", "gpu", "run", "web", "wgpu", "wgpu-types", "naga-types", "serde", "serde_core", "serde_json", "serde-wasm-bindgen"],
   ...["erased-serde", "safetensors", "js-sys", "web-sys", "wasm-bindgen", "wasm-bindgen-futures", "futures-util", "hashbrown", "indexmap"],
-  ...["foldhash", "memchr", "zmij", "itoa"],
+  ...["foldhash", "memchr", "zmij", "itoa", "crossbeam-channel", "wasm-bindgen-rayon", "console_error_panic_hook"],
 ].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="z"`]);
 
 export const flavours = {

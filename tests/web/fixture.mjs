@@ -156,8 +156,9 @@ export async function until(page, what, arg) {
   throw new Error(`never so: ${what} ${JSON.stringify(arg) ?? ""}`);
 }
 
-/** Waits until the page has a client. If `room` is given, the client must be one of that room. */
-export const lab = (page, room) => page.waitForFunction((room) => globalThis.hothouse && (!room || hothouse.room.id === room), room);
+/** Waits until the page has a client and shows its room. If `room` is given, the client must be one of that room. */
+export const lab = (page, room) =>
+  page.waitForFunction((room) => globalThis.hothouse && (!room || hothouse.room.id === room) && !document.querySelector(".unready"), room);
 
 /** Opens the tabs that contain an element. The locator must also match the element while it is hidden. */
 export const reveal = (locator) =>
