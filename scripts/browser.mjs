@@ -12,7 +12,10 @@ export const ARGS = [
 /** Chromium flags for WebGPU on a software adapter, which needs no GPU. */
 export const GPU_ARGS = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
-/** Opens Chromium. With `shell` it is the headless shell, if there is one: its pages open sooner, but its letters differ by some pixels. */
+/**
+ * Opens Chromium. With `shell`, opens its headless shell if that is installed. The shell opens pages sooner, but its letters differ from
+ * Chromium's by some pixels.
+ */
 export async function launch(args = [], { shell } = {}) {
   const found = await find();
   // Imported here, because tests without a browser run before the npm packages are installed.

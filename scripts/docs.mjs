@@ -10,7 +10,7 @@ import { target } from "./native.mjs";
 
 /** Largest number of words in a document. A word is a token that contains a letter; code and tables count. */
 export const LIMITS = { "README.md": 700, "ARCHITECTURE.md": 2000 };
-/** Documents whose names and commands are checked. */
+/** Paths of the documents in which names in backticks and commands are checked. */
 const NAMING = /^(README|ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/|^crates\/python\/README\.md$/;
 /** Paths in the documents that name files of other repositories. */
 const ELSEWHERE = ["docs/OPTIMIZATION_PLAN.md"];
@@ -135,7 +135,10 @@ export function pathExists(name, { paths }) {
   return paths.some((path) => pattern.test(path));
 }
 
-/** Faults of a name in backticks: a missing file, or a name that no source contains. Other single words are not checked. */
+/**
+ * Faults of a name in backticks: a missing file, or a name that no source contains. Of the names without a slash or a file extension, only
+ * compound ones are checked, such as `two_words`, `TwoWords` and `a::b`.
+ */
 export function nameFaults(name, known) {
   if (/^[\w.<>*@-]+(\/[\w.<>*@-]*)*(:\d+(-\d+)?)?$/.test(name) && pathExists(name, known) === false) return [`there is no file ${name}`];
   const compound = /^[a-z][a-z0-9]*(_[a-z0-9]+)+$|^([A-Z][a-z0-9]+){2,}$/;

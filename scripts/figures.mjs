@@ -132,7 +132,7 @@ const output = (command, args, { anyway = false, env = {}, next } = {}) =>
     });
   });
 
-/** The JSON lines that a command prints. */
+/** Runs a command and returns the parsed JSON lines of its output. */
 async function lines(...call) {
   const text = (await output(...call)).toString();
   return text

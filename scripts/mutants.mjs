@@ -18,7 +18,10 @@ const tree = join(home, "tree");
 const SPARE = 1.15;
 /** Time limit of a test that runs without a mutant. Slower tests are not used. */
 const TEST_LIMIT_S = 120;
-/** Limit on the total duration of the tests for one mutant. The durations are those measured without a mutant. */
+/**
+ * Limit on the total duration of the tests for one mutant, except the first batch, which always runs. The durations are those measured
+ * without a mutant.
+ */
 const MUTANT_LIMIT_S = 90;
 const RECORD = "record";
 /** Id that no mutant has. With this id, no mutant is on. */

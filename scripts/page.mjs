@@ -42,7 +42,10 @@ function trace() {
       return plain.apply(this, args);
     };
   }
-  /** True if the stage, or the curve of a room without one, shows a picture: a drawn canvas, or without a canvas a drawing or a text. */
+  /**
+   * True if the stage shows a picture: a drawn canvas or, without a canvas, an SVG drawing or a text. In a room without a stage, the curve
+   * of returns counts as the stage.
+   */
   const hasPicture = () => {
     const stage = document.querySelector(".plain .returns") ?? document.querySelector(".live-panel");
     const canvases = [...(stage?.querySelectorAll("canvas") ?? [])].filter((canvas) => canvas.checkVisibility());
@@ -59,7 +62,7 @@ function trace() {
   requestAnimationFrame(frame);
 }
 
-/** Runs in the page: numbers of frames in the last seconds. */
+/** Runs in the page: returns the number of frames in each of the last `seconds` seconds, the latest second first. */
 function framesBySecond(seconds) {
   const now = performance.now();
   return Array.from({ length: seconds }, (_, k) => {
@@ -68,7 +71,10 @@ function framesBySecond(seconds) {
   });
 }
 
-/** Runs in the page: controls, words and sizes of type on the first screen and in the whole page, and the page's height. */
+/**
+ * Runs in the page: counts controls and words and lists the font sizes, on the first screen and in the whole page. Also returns the height
+ * of the page.
+ */
 export function census() {
   scrollTo(0, 0);
   const boxOf = (node) => {
@@ -95,7 +101,7 @@ export function census() {
   return { screen: counts(onScreen), page: counts(() => true), height: document.documentElement.scrollHeight };
 }
 
-/** Gives the largest counts of each tab over its sections. */
+/** Reports for each tab the largest counts among its sections, and all font sizes. */
 async function density(page, name, give) {
   const found = [];
   await everywhere(page, async (tab) => {
@@ -131,7 +137,7 @@ async function density(page, name, give) {
   }
 }
 
-/** A row for the sum of layout shifts. The unit names the largest one. */
+/** A row for the sum of layout shifts. Its unit also names the largest shift. */
 function layoutShift(name, shifts) {
   const sum = shifts.reduce((sum, { value }) => sum + value, 0);
   const [most] = shifts.toSorted((a, b) => b.value - a.value);

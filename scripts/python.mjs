@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { program, target } from "./native.mjs";
 import { ask, fingerprint, root, sh, step } from "./sh.mjs";
 
-/** Packages required by the tests, in the versions that the tests were written for. */
+/** Packages that the tests require, with versions if the tests depend on them. */
 const NEEDS = ["numpy>=1.24", "gymnasium[classic-control]==1.4.0", "pytest>=8", "pandas", "pyarrow", "tqdm", "matplotlib"];
 /** Packages that some tests need and that cannot be installed on every machine. */
 const WANTS = ["box2d", "ray[tune]>=2.40"];
@@ -60,7 +60,7 @@ let made;
 /** Creates the environment once. Returns a message if something is missing, otherwise undefined. Network and disk take most of the time. */
 export const environment = () => (made ??= make());
 
-/** `more` lists packages besides those that every run of the tests installs. */
+/** Creates the environment. Also tries to install the packages in `more`. Returns a message if Python or a required package is missing. */
 async function make(more = []) {
   let lacking;
   await step("Python and what its tests need", async () => {

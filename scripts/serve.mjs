@@ -57,8 +57,8 @@ const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 const AS_IT_IS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /**
- * Opens a regular file in a folder, or the folder's index.html, and returns its handle and length. The result is undefined if the file is
- * missing or if a link leads out of `folder`.
+ * Opens the regular file at `path`, or the file index.html in it if `path` is a folder. Returns the handle and the length. The result is
+ * undefined if there is no such file, or if a link leads out of `folder`.
  */
 async function opened(folder, path) {
   try {

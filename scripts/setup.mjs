@@ -36,7 +36,7 @@ export async function rust() {
 
 /**
  * Describes a toolchain as `{ env, sysroot, source, std }`. `source` is true if it has the source of std, which modules with threads need.
- * `std` is true if it has a std for wasm, which is enough for modules without threads. Null if there is no such toolchain.
+ * `std` is true if it has a std for wasm, which is enough for modules without threads. Returns null if the toolchain is missing.
  */
 async function inspect(toolchain) {
   const env = toolchain ? { RUSTUP_TOOLCHAIN: toolchain } : {};
@@ -144,8 +144,8 @@ export async function vulkan() {
 }
 
 /**
- * Paths of Chromium and its driver: `{ chromium, shell, driver }`. `shell` is its headless shell, which opens pages without the processes of
- * the browser's own windows; it is absent on some systems.
+ * Paths of Chromium and its driver: `{ chromium, shell, driver }`. `shell` is Chromium's headless shell, which starts no processes for the
+ * browser's own windows. It is absent on some systems.
  */
 export async function chromium() {
   const places = {

@@ -34,8 +34,8 @@ export async function step(title, work) {
 }
 
 /**
- * Runs a command in the repository's root and returns its output. With `show` the output is printed immediately, otherwise only on failure.
- * A command that exceeds `limitMs` milliseconds is stopped and fails.
+ * Runs a command in `cwd`, by default the repository's root, and returns its output. With `show` the output is printed immediately,
+ * otherwise only on failure. A command that exceeds `limitMs` milliseconds is stopped and fails.
  */
 export function sh(command, args, { env = {}, show = false, cwd = root, next, limitMs } = {}) {
   return new Promise((resolve, reject) => {

@@ -54,8 +54,8 @@ function packed({ checksum: _, ...metadata }, tensors) {
 }
 
 /**
- * A checkpoint without the parts that only training needs. `summary` is the last event of its training. Tensors of floats whose name does
- * not match `kept` become zero. `dropped` tensors are left out, and `notes` replace notes of the room.
+ * Removes the parts of a checkpoint that only training needs. `summary` is the last event of its training. The history and the tensors that
+ * match `dropped` are left out. Other tensors of floats become zero, unless their names match `kept`. `notes` replace notes of the room.
  */
 export function reduced(bytes, summary, { kept, dropped, notes }) {
   const { metadata, tensors } = unpacked(bytes);

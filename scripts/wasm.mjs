@@ -107,8 +107,8 @@ export async function wasm({ only = MODULES, of } = {}) {
 }
 
 /**
- * Replaces a path in the thread pool's JavaScript, from which each thread imports the module. The path names a folder, which only bundlers
- * resolve; the new one names the file.
+ * Replaces the path from which each thread imports the module, in the thread pool's JavaScript. The old path names a folder, which only
+ * bundlers resolve. The new path names the file.
  */
 function bindThreads(out) {
   const snippets = join(out, "snippets");

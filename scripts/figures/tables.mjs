@@ -26,7 +26,7 @@ export function words({ value, lower, upper }, { times = 1, unit = "" } = {}) {
   return lower === undefined ? named : `${named} (${text(lower)} to ${text(upper)})`;
 }
 
-/** Formats a Markdown table. A cell is a string or undefined; lines without any figure are omitted. */
+/** Formats a Markdown table. A cell is a string or undefined. A line is omitted if all its cells after the first are empty. */
 function table(heads, lines) {
   const kept = lines.filter(([, ...cells]) => cells.some(Boolean));
   if (!kept.length) return "";

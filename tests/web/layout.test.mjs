@@ -150,8 +150,8 @@ const settled = (page) =>
   });
 
 /**
- * Serious issues that axe finds in a part of the page. In the dark theme axe checks only the contrast, because the light theme covers the
- * other rules.
+ * Serious and critical issues that axe finds in a part of the page. In the dark theme axe checks only the contrast. The checks in the light
+ * theme cover the other rules.
  */
 async function serious(page, within, colorScheme) {
   const rules = colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {};

@@ -15,7 +15,10 @@ export const entrance =
     return page;
   };
 
-/** Address of a room for tests of its page. On one thread, an iteration of the default run of `words` takes seconds, so this one is shorter. */
+/**
+ * Address of a room for tests of its page. On one thread, an iteration of the default run of `words` takes seconds. The address therefore
+ * requests a run with shorter iterations.
+ */
 export const addressOf = (room) => (room === "words" ? "#/words?steps=4&v=2" : `#/${room}`);
 
 export const ask = (page, question) => page.evaluate((question) => hothouse.ask(question), question);

@@ -15,7 +15,7 @@ export type Segment = readonly [number, number, number, number];
 const [BASELINE, ROW] = [14, 18];
 /** Rows of a label: below its line, above it, and farther away. */
 const ROWS = [0, -1, 1, -2, 2];
-/** Horizontal places of a label, from the right end (1) to the left end (0). */
+/** Horizontal positions of a label, as fractions from 0 (left end) to 1 (right end). Earlier positions are preferred. */
 const SHARES = [1, 0.75, 0.5, 0.25, 0];
 /** Costs of a label's place: outside the plot, over a label, over the line of a level, over a curve, and per row of distance. */
 const COST = { outside: 1e6, label: 1e4, line: 40, curve: 10, row: 4 };

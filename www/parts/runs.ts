@@ -26,8 +26,8 @@ const LEAST_ROWS = 3;
 const WRITE_EVERY_MS = 1000;
 const KEEP_EVERY_MS = 4000;
 /**
- * Greatest training time, in seconds, by which a stored run can be ahead of a run that continues it. It can be ahead, because curves are
- * stored more often than saves.
+ * Greatest lead of a stored run over a run that continues it, in seconds of training time. A stored run can be ahead because its curves are
+ * stored more often than its checkpoint.
  */
 const SAME_S = 15;
 const NAMED = 3;

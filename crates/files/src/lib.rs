@@ -463,7 +463,7 @@ mod tests {
     use super::*;
     use testkit::Scratch;
 
-    /// Beginning of a checkpoint, by which it is detected: the length of the header, and the header.
+    /// First bytes of a checkpoint, which identify its kind: the length of the header, and the header.
     fn checkpoint(word: &str) -> Vec<u8> {
         let header = format!(r#"{{"__metadata__":{{"hothouse":"{word}"}}}}"#);
         [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()

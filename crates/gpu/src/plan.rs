@@ -176,8 +176,8 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
     products(program, space, &all);
 }
 
-/// Time from which a value needs memory (`fusion.rs` defines times); `time` is when the value is available. A sum needs memory from the
-/// start of its group, because threads may still read when other threads write sums.
+/// Earliest time at which a value needs memory. `time` is the time at which the value is available; `fusion.rs` defines times. The sums of
+/// a group need memory from the start of the group, because some threads write sums while others still read the inputs of the group.
 fn begins(time: usize) -> usize {
     if time > 0 && time.is_multiple_of(2) { time - 1 } else { time }
 }

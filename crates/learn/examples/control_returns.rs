@@ -52,8 +52,8 @@ fn set(config: &mut PpoConfig, text: &str) {
 }
 
 impl Run {
-    /// Trains one learner per seed. Prints, after each number of million steps in `at`, the mean return of 100 fresh episodes and that of
-    /// the last 100 training episodes; then the medians over the seeds.
+    /// Trains one learner per seed. `at` lists numbers of environment steps, in millions. After each of them, prints the mean return of 100
+    /// new episodes and the mean return of the last 100 training episodes. Finally prints the medians over the seeds.
     fn returns(&self, seeds: std::ops::Range<u32>, at: &[f64]) {
         let id = &self.kind.spec.id;
         let mut found = vec![[Vec::new(), Vec::new()]; at.len()];

@@ -17,7 +17,10 @@ export const NAMED: Arrangement = { layer: LAYER, row: ROW, margin: { left: 142,
 /** Largest factor by which a picture is stretched. */
 const MOST_STRETCH = 2;
 
-/** Arrangement for a picture without names whose ratio of width to height is near `ratio`. Gates keep their form. */
+/**
+ * Arrangement for a picture without names whose ratio of width to height is near `ratio`. It stretches the distances between gates, but not
+ * the gates.
+ */
 export function pictured({ layers, rows }: Placed, ratio: number): Arrangement {
   const margin = { left: 12, right: 12, top: 4 };
   const stretch = (ratio * (rows * ROW)) / ((layers - 1) * LAYER);

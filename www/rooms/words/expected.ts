@@ -19,7 +19,7 @@ export class Expected {
     this.list.show(rows);
   }
 
-  /** Shows the predictions of the token at `place`, which is the number of tokens for the next token after the text. */
+  /** Shows the predictions for the token at `place`. If `place` is the number of tokens, shows those for the next token after the text. */
   predictions(reading: Reading, place: number): void {
     const token = reading.tokens[place];
     const own = reading.surprise[place];

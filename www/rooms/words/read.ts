@@ -13,7 +13,10 @@ export type Window = { from: number; to: number; text: string };
 
 export interface Reading {
   tokens: TokenView[];
-  /** Surprise of each token in nats; undefined for the first. */
+  /**
+   * Surprise of each token in nats; undefined for the first token, and for a token that the model has not read because windows cut its
+   * word.
+   */
   surprise: (number | undefined)[];
   /**
    * Predictions of the next token, likeliest first. `expected[k]` predicts token `k`; the last entry predicts the token after the text.

@@ -16,7 +16,7 @@ const AGAIN_TIMES = 16;
 export type Read = { text: string; pieces: Piece[]; windows: Window[]; reading: Reading };
 
 export interface Reads {
-  /** The text at this moment. */
+  /** Returns the present text. */
   text(): string;
   /** Called after each reading, and when the last reading is discarded. */
   changed(): void;
@@ -60,7 +60,7 @@ export class Reader {
     this.opens = corpus.tokenizer === "bpe" ? ({ text }) => /^\s/.test(text) : () => true;
   }
 
-  /** Looks at the text again at the next opportunity. */
+  /** Ends the pause before the same text is read again. */
   soon(): void {
     this.againMs = 0;
   }

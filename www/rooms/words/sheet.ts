@@ -11,7 +11,7 @@ import type { Reading } from "./read";
 import { Reader } from "./reader";
 import { Tokens } from "./tokens";
 
-/** Duration of the typing: per character, and at most. */
+/** Duration of the typing: per character, and at most for the whole text. */
 const TYPE_MS = 14;
 const MOST_TYPE_MS = 2800;
 /** Longest wait for the tokens before the typing begins. */
@@ -82,7 +82,7 @@ export class Sheet {
     this.type(this.shownMs);
   }
 
-  /** Shows the end of a text that grows. */
+  /** Scrolls to the end of a growing text, unless the visitor looks at a token. */
   follow(): void {
     if (!this.held) this.element.scrollTop = this.element.scrollHeight;
   }

@@ -33,7 +33,7 @@ const LARGEST: u64 = 256 << 20;
 
 /// A monitor file in the training process, which writes it.
 pub struct MonitorFile {
-    /// Writer of the run's events. The lock prevents the thread from copying an incomplete record.
+    /// Writer of the run's events. The lock prevents the writing thread from copying an incomplete record.
     writer: Arc<Mutex<Option<Writer>>>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,

@@ -553,7 +553,8 @@ workgroupBarrier();",
         if p.adds { format!("{} + {y}", read("c")) } else { y }
     }
 
-    /// Text that computes the activation's input and writes it to memory; empty if the product does not save it.
+    /// Text that computes the activation's input and writes it to memory. It is empty for a split product and for a product that does not
+    /// save this input.
     fn save(&self, sum: &str, read: &dyn Fn(&str) -> String) -> String {
         if self.split || self.p.save.is_none() {
             return String::new();

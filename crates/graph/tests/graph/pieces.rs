@@ -101,7 +101,7 @@ pub const HEADS: [Head; 3] = [
     }),
 ];
 
-/// Losses of a head with `vocab` classes.
+/// Adds a head with `vocab` classes to the graph. Returns the node of its losses.
 pub fn head(g: &mut Graph, x: NodeId, vocab: usize) -> NodeId {
     let [rows, inp] = g.shape(x);
     let w = g.param("w", [vocab, inp], INIT);

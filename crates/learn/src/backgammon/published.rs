@@ -268,8 +268,8 @@ impl Published {
         (due * batches / all).min(updates + most).max(updates)
     }
 
-    /// Next stretch, in a round of `all` batches. It excludes the actors whose results were received from workers. It also excludes the
-    /// actors before index `ahead`, which have already played the next batches.
+    /// Next stretch after `batches` of the `all` batches of a round. It excludes the actors whose results were received from workers. It
+    /// also excludes the actors before index `ahead`, which have already played the next batches.
     fn stretch(&self, batches: usize, ahead: usize, all: usize) -> Stretch {
         self.limits.stretch(self.sharing.received.max(ahead)..self.actors.len(), all - batches)
     }

@@ -133,7 +133,7 @@ fn moves(shape: Shape, games: usize, lookahead: bool, longest: f64) -> usize {
     ((longest / each) as usize).clamp(1, LONGEST)
 }
 
-/// Result of a game without its samples.
+/// Result of a game. It contains the number of samples, but not the samples.
 #[derive(Clone, Copy)]
 struct GameResult {
     samples: usize,
@@ -303,7 +303,7 @@ pub struct Strong {
     network: Network,
     trainer: Trainer,
     self_plays: Vec<SelfPlay>,
-    /// Number of games in progress, which were not added to the round yet.
+    /// Number of games in progress. Their results have not been added to the round yet.
     under_way: usize,
     /// Maximum number of multiply-adds of a slice.
     longest: f64,

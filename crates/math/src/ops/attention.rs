@@ -559,7 +559,7 @@ fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, s
 }
 
 /// Table for [`rotary`]: for each of `len` positions, `size/2` cosines and then `size/2` sines of the angles position·10000^(-2i/size).
-/// Only sums and products are used, so the bits agree everywhere.
+/// Only basic arithmetic is used, so every platform computes the same bits.
 pub fn rotary_table(len: usize, size: usize) -> Vec<f32> {
     let half = size / 2;
     let mut table = vec![0.0; len * size];

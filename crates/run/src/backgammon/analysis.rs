@@ -333,7 +333,7 @@ pub(crate) fn unfold(players: &mut PlayerPool, request: &Unfold) -> Result<Vec<B
     Roll::ALL.into_iter().map(branch).collect()
 }
 
-/// Compares the move that leads to `after` with the best result. Both results are evaluated to the same depth.
+/// Compares a move with the best move. `after` is the board after the move. Both moves are evaluated to the same depth.
 pub(crate) fn review(players: &mut PlayerPool, engine: Engine, before: &Game, roll: Roll, after: &Board) -> Result<Review, RunError> {
     let (all, _) = considered(players, engine, before, roll)?;
     let yours = *all.iter().find(|of| of.board == *after).ok_or(notation::NotationError::Result)?;

@@ -21,7 +21,7 @@ pub(super) struct Trail {
 }
 
 impl Trail {
-    /// Creates a recorder. Its first step is the learner's next step.
+    /// Creates a recorder that ignores all steps that the learner has taken so far.
     pub fn new(ppo: &Ppo) -> Trail {
         Trail { seen: ppo.recorded().now, ..Trail::default() }
     }

@@ -30,7 +30,8 @@ pub const RECENT: usize = 100;
 pub const ROUNDS: usize = 4;
 /// Maximum number of epochs per iteration.
 pub const MOST_EPOCHS: usize = 1000;
-/// Maximum number of steps of a rollout. A longer list of dispatches would take longer to encode than to execute.
+/// Maximum number of steps of a rollout. Each step adds dispatches to a list. The list of a longer rollout would take longer to encode than
+/// to execute.
 pub const MOST_STEPS: usize = 1 << 14;
 /// Maximum number of minibatches per iteration.
 pub const MOST_UPDATES: usize = 1 << 14;

@@ -19,7 +19,7 @@ impl<'a> Lower<'a> {
         (self.frame(), name.into())
     }
 
-    /// Returns the key of a local variable's type.
+    /// Returns the key of a local variable in the map `types`.
     pub fn local_root(&self, name: &str) -> Root {
         (self.frames.last().map_or("".into(), |frame| frame.instance.clone()), name.into())
     }
