@@ -12,7 +12,7 @@ const SECONDS = 5;
 const SETTLE_MS = 500;
 const SCREENS = [{ viewport: { width: 1440, height: 900 } }, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }];
 
-/** Notes the files that a page loads. The returned function gives their compressed size so far, in kB. */
+/** Notes the files that a page loads. The returned function returns the compressed size of these files so far, in kB. */
 export function loadedBy(page, dist) {
   const paths = new Set();
   page.on("response", (response) => paths.add(new URL(response.url()).pathname));
@@ -43,8 +43,8 @@ function trace() {
     };
   }
   /**
-   * True if the stage shows a picture: a drawn canvas or, without a canvas, an SVG drawing or a text. In a room without a stage, the curve
-   * of returns counts as the stage.
+   * Returns true if the stage shows a picture: a drawn canvas or, without a canvas, an SVG drawing or a text. In a room without a stage,
+   * the curve of returns counts as the stage.
    */
   const hasPicture = () => {
     const stage = document.querySelector(".plain .returns") ?? document.querySelector(".live-panel");
@@ -137,7 +137,7 @@ async function density(page, name, give) {
   }
 }
 
-/** A row for the sum of layout shifts. Its unit also names the largest shift. */
+/** Returns the row for the sum of layout shifts. Its unit also names the largest shift. */
 function layoutShift(name, shifts) {
   const sum = shifts.reduce((sum, { value }) => sum + value, 0);
   const [most] = shifts.toSorted((a, b) => b.value - a.value);

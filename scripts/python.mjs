@@ -28,7 +28,7 @@ const LIBRARY = { win32: "hothouse_native.dll", darwin: "libhothouse_native.dyli
  */
 export const pythonTests = () => pytests(environment(), [[TESTS, `--ignore=${join(TESTS, CLUSTER)}`], [join(TESTS, CLUSTER)]]);
 
-/** Tests with the learners of other projects, one of which needs the large package. */
+/** Runs the tests with the learners of other projects, one of which needs the large package. */
 export const learnerTests = () => pytests(make([LARGE]), [[join(TESTS, "test_learn.py")]]);
 
 /** Runs pytest once for each list of arguments in `runs`, after the environment is made. */
@@ -90,7 +90,7 @@ async function make(more = []) {
   return lacking;
 }
 
-/** Record of the environment: the versions for which it was created, and its optional packages (`has`). */
+/** Returns the record of the environment: the versions for which it was created, and its optional packages (`has`). */
 function installed() {
   try {
     return JSON.parse(readFileSync(STAMP, "utf8"));

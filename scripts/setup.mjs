@@ -52,8 +52,8 @@ async function inspect(toolchain) {
 }
 
 /**
- * Toolchain for wasm: `{ env, sysroot, std, rustflags }`. Threads require a std that is built from source with atomics. The function tries
- * rustup's target and source first, then Debian's packages beside rustup.
+ * Returns the toolchain for wasm: `{ env, sysroot, std, rustflags }`. Threads require a std that is built from source with atomics. The
+ * function tries rustup's target and source first, then Debian's packages beside rustup.
  */
 export async function wasmToolchain() {
   let route;
@@ -144,8 +144,8 @@ export async function vulkan() {
 }
 
 /**
- * Paths of Chromium and its driver: `{ chromium, shell, driver }`. `shell` is Chromium's headless shell, which starts no processes for the
- * browser's own windows. It is absent on some systems.
+ * Returns the paths of Chromium and its driver: `{ chromium, shell, driver }`. `shell` is Chromium's headless shell, which starts no
+ * processes for the browser's own windows. The shell is absent on some systems.
  */
 export async function chromium() {
   const places = {
@@ -182,8 +182,8 @@ export async function chromium() {
 }
 
 /**
- * Browser engines besides Chromium, for `scripts/webdriver.mjs`. Each has a function that opens it, or `{ missing }` with the reason.
- * Engines are optional; tests of a missing engine are skipped and listed.
+ * Returns the browser engines besides Chromium, for `scripts/webdriver.mjs`. Each has a function that opens it, or `{ missing }` with the
+ * reason. Engines are optional; tests of a missing engine are skipped and listed.
  */
 export async function engines() {
   const folders = ["/usr/lib", "/usr/libexec"].filter(existsSync);

@@ -50,8 +50,8 @@ export class Attention {
   }
 
   /**
-   * Fills each token in proportion to the attention weight from the token at `place` to it. Returns the largest weights, or undefined if
-   * the weights are unknown.
+   * Fills each token in proportion to the attention weight from the token at `place` to this token. Returns the largest weights, or
+   * undefined if the weights are unknown.
    */
   from(place: number, window: Window, tokens: Tokens, reading: Reading): Likely[] | undefined {
     const weights = this.known.get(key(window, this.heads));

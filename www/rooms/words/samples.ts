@@ -1,4 +1,4 @@
-// Samples that the model writes after the same prompt at each test. A slider selects one; a list shows those before it.
+// Samples that the model writes after the same prompt at each test. A slider selects a sample; a list shows the samples before it.
 
 import { h, id } from "../../parts/dom";
 import type { Sample } from "./protocol";
@@ -56,8 +56,8 @@ export class Samples {
   }
 
   /**
-   * Updates the slider and the list. With `stays`, the selection does not move to a newer sample. With `whole`, the list includes the
-   * selected sample.
+   * Updates the slider and the list. If `stays` is true, the selection does not move to a newer sample. If `whole` is true, the list
+   * includes the selected sample.
    */
   show(stays: boolean, whole: boolean): void {
     const { slider, all } = this;

@@ -135,7 +135,10 @@ export class TextStage {
   }
 }
 
-/** Length of a text, speed of writing, and reason for its end; `before training` for the text before the first sample. */
+/**
+ * Describes the length of a text, the speed of writing and the reason for the end; returns `before training` for the text before the first
+ * sample.
+ */
 function noteOf({ own, tokens, ms, ended }: Written): string {
   if (!own) return "before training";
   const rate = ms > 0 && tokens > 1 ? `, ${short((1000 * tokens) / ms)} a second` : "";

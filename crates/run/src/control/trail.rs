@@ -8,8 +8,8 @@ use worlds::control::Kind;
 /// Maximum number of steps that are recorded between two calls of [`Trail::take`].
 const STEPS: usize = 128;
 
-/// Recorder of steps. It records nothing before the first call of [`Trail::take`], and at most [`STEPS`] steps between two calls. So a run
-/// without a drawing needs neither memory nor copies.
+/// Recorder of steps. It records nothing before the first call of [`Trail::take`], and at most [`STEPS`] steps between two calls. A run
+/// without a drawing therefore needs neither memory nor copies.
 #[derive(Default)]
 pub(super) struct Trail {
     is_watched: bool,

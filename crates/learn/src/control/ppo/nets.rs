@@ -130,7 +130,8 @@ pub(super) fn plan_policy(task: Task, config: &PpoConfig, rows: usize, layout: L
     Ok(Arc::new(Plan::new(&g, &[("policy", policy)], layout, isa)?))
 }
 
-/// Names of the loss metrics. Each metric is a mean over the rows of a learning plan: a shard on the CPU, a minibatch on another machine.
+/// Names of the loss metrics. Each metric is a mean over the rows of a learning plan. The rows are a shard on the CPU, and a
+/// minibatch on an offload machine, such as a GPU.
 pub const METRICS: [&str; 5] = ["policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction"];
 
 pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Isa) -> Result<Arc<Plan>, PpoError> {
