@@ -13,7 +13,7 @@ fn errors(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Checks pairs of a text and its expected error. The text must have exactly one error. In the expected line of [`errors`], `…` stands for
+/// Checks pairs of a text and its expected error. The text must have exactly one error. In the expected line of [`errors`], `…` means
 /// any characters.
 fn check(table: &[(&str, &str)]) {
     for (text, expected) in table {
