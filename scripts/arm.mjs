@@ -11,7 +11,7 @@ import { ask, main, options, sh, step, Trouble } from "./sh.mjs";
 const TARGET = "aarch64-unknown-linux-gnu";
 const LIBRARIES = "/usr/aarch64-linux-gnu";
 
-/** Missing tools, each with its installation command. */
+/** Returns the missing tools, each with its installation command. */
 async function missing() {
   const sysroot = await ask("rustc", ["--print", "sysroot"]);
   const std = join(sysroot, "lib/rustlib", TARGET, "lib");

@@ -12,7 +12,10 @@ export const ARGS = [
 /** Chromium flags for WebGPU on a software adapter, which needs no GPU. */
 export const GPU_ARGS = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
-/** Opens Chromium. With `shell` it is the headless shell, if there is one: its pages open sooner, but its letters differ by some pixels. */
+/**
+ * Opens Chromium. If `shell` is true, opens Chromium's headless shell if it is installed. The shell opens pages sooner, but its letters
+ * differ from Chromium's by some pixels.
+ */
 export async function launch(args = [], { shell } = {}) {
   const found = await find();
   // Imported here, because tests without a browser run before the npm packages are installed.
@@ -46,7 +49,7 @@ export async function revisits(browser, server, hashes, kind, patienceMs) {
   return times;
 }
 
-/** Opens a tab of the page, and a section of it, by the titles that visitors see. */
+/** Opens a tab of the page and, if given, a section of this tab, by the titles that visitors see. */
 export async function place(page, tab, section) {
   await page.getByRole("tab", { name: tab, exact: true }).click();
   if (section) await page.getByRole("tab", { name: section, exact: true }).click();

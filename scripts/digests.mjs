@@ -11,7 +11,7 @@ export const SEED = 7;
 /** Iteration of a run's first digest. */
 const FIRST = 16;
 
-/** All variants as `{ room, variant, knobs }`. scripts/rooms/<room>.mjs defines the knobs for short runs. */
+/** Returns all variants as `{ room, variant, knobs }`. scripts/rooms/<room>.mjs defines the knobs for short runs. */
 export async function everyRun(program) {
   const quick = Object.fromEntries(await own("digests"));
   const [, list] = (await sh(program, ["train", "--help"])).match(/^Rooms and their variants.*\n((?: +.*\n)+)/m) ?? [];
@@ -24,8 +24,8 @@ export async function everyRun(program) {
 }
 
 /**
- * First digest of a run, as `{ iteration, weights, arithmetic }`. `command` is the program with its leading arguments; an emulator may be
- * its first word.
+ * Returns the first digest of a run, as `{ iteration, weights, arithmetic }`. `command` is the program with its leading arguments; an
+ * emulator may be its first word.
  */
 export async function digest(command, { room, variant, knobs }, { isa, threads = 2 } = {}) {
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);

@@ -10,7 +10,7 @@ import { target } from "./native.mjs";
 
 /** Largest number of words in a document. A word is a token that contains a letter; code and tables count. */
 export const LIMITS = { "README.md": 700, "ARCHITECTURE.md": 2000 };
-/** Documents whose names and commands are checked. */
+/** Paths of the documents in which names in backticks and commands are checked. */
 const NAMING = /^(README|ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/|^crates\/python\/README\.md$/;
 /** Paths in the documents that name files of other repositories. */
 const ELSEWHERE = ["docs/OPTIMIZATION_PLAN.md"];
@@ -25,7 +25,7 @@ export const read = (path) => readFileSync(join(root, path), "utf8");
 export const hasPython = () => spawnSync("python3", ["--version"]).status === 0;
 export const hasProgram = () => existsSync(join(folderOfProgram, executable));
 
-/** Paths of the repository's files, including uncommitted ones. */
+/** Returns the paths of the repository's files, including uncommitted ones. */
 export async function files() {
   const listed = await ask("git", ["-C", root, "ls-files", "-co", "--exclude-standard"]);
   return listed.split("\n").filter((path) => existsSync(join(root, path)));
@@ -34,7 +34,7 @@ export async function files() {
 export const documents = (paths) => paths.filter((path) => path.endsWith(".md"));
 export const naming = (paths) => documents(paths).filter((path) => NAMING.test(path));
 
-/** Lines of a document as `{ number, text, fence }`; `fence` is the tag of the fence around the line, or null. */
+/** Splits a document into lines `{ number, text, fence }`; `fence` is the tag of the fence around the line, or null. */
 export function lines(text) {
   let fence = null;
   return text.split("\n").flatMap((line, k) => {
@@ -49,7 +49,7 @@ export function lines(text) {
 
 const prose = (text) => lines(text).filter(({ fence }) => fence === null);
 
-/** Anchors of a document's headings, in GitHub's form. */
+/** Returns the anchors of a document's headings, in GitHub's form. */
 export function anchors(text) {
   const seen = {};
   const headings = prose(text).flatMap(({ text }) => text.match(/^#{1,6}\s+(.+?)\s*#*$/)?.[1] ?? []);
@@ -64,7 +64,7 @@ export function anchors(text) {
 
 const LINKS = [/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g, /^\s*\[[^\]]+\]:\s+(\S+)/g, /\b(?:href|src|srcset)="([^"\s]+)"/g];
 
-/** Broken relative links of a document. `textOf` returns the text of a file of the repository, or undefined. */
+/** Returns the broken relative links of a document. `textOf` returns the text of a file of the repository, or undefined. */
 export function linkFaults(path, text, textOf) {
   return prose(text).flatMap(({ number, text: line }) => {
     const plain = line.replace(/`[^`]*`/g, (code) => (code.includes("](") ? "" : code));
@@ -120,7 +120,7 @@ const pathPattern = (name) =>
     .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
     .join("[^/]*");
 
-/** True if the file or folder exists, false if not; undefined if the name is not a path of this repository. */
+/** Returns true if the file or folder exists, false if not, and undefined if the name is not a path of this repository. */
 export function pathExists(name, { paths }) {
   const plain = name
     .replace(/^\.\//, "")
@@ -135,7 +135,10 @@ export function pathExists(name, { paths }) {
   return paths.some((path) => pattern.test(path));
 }
 
-/** Faults of a name in backticks: a missing file, or a name that no source contains. Other single words are not checked. */
+/**
+ * Returns the faults of a name in backticks: a missing file, or a name that no source contains. Of the names without a slash or a file
+ * extension, only compound ones are checked, such as `two_words`, `TwoWords` and `a::b`.
+ */
 export function nameFaults(name, known) {
   if (/^[\w.<>*@-]+(\/[\w.<>*@-]*)*(:\d+(-\d+)?)?$/.test(name) && pathExists(name, known) === false) return [`there is no file ${name}`];
   const compound = /^[a-z][a-z0-9]*(_[a-z0-9]+)+$|^([A-Z][a-z0-9]+){2,}$/;
@@ -151,8 +154,8 @@ export function commandWords(command) {
 }
 
 /**
- * Faults of a command: paths, subcommands and options that do not exist. `help` is as in `programFaults`. For other programs only paths are
- * checked.
+ * Returns the faults of a command: paths, subcommands and options that do not exist. `help` is as in `programFaults`. For other programs
+ * only paths are checked.
  */
 export function commandFaults(command, known, help) {
   const words = commandWords(command).filter((word) => !/^[A-Z_]+=/.test(word));
@@ -169,7 +172,10 @@ export function commandFaults(command, known, help) {
 const after = (words) => (words.includes("--") ? words.slice(words.indexOf("--") + 1) : []);
 const flagsOf = (words) => words.filter((word) => /^--[a-z]/.test(word)).map((word) => word.split("=")[0]);
 
-/** Faults of a command of `hothouse`. `help(words)` returns the `--help` text of a subcommand, or undefined if the program is not built. */
+/**
+ * Returns the faults of a command of `hothouse`. `help(words)` returns the `--help` text of a subcommand, or undefined if the program is
+ * not built.
+ */
 export function programFaults(words, help) {
   let path = [];
   let text = help(path);
@@ -187,14 +193,14 @@ export function programFaults(words, help) {
     .map((flag) => `hothouse ${[...path, ""].join(" ")}has no option ${flag}`);
 }
 
-/** Names under "Commands:" in a help text. */
+/** Returns the names under "Commands:" in a help text. */
 export function subcommands(text) {
   const section = text.split(/^Commands:\n/m)[1]?.split(/\n\n|^\S/m)[0] ?? "";
   return [...section.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name);
 }
 
 const helps = new Map();
-/** The `--help` text of a command, from the last build of the program; undefined without a build. */
+/** Returns the `--help` text of a command, from the last build of the program; undefined without a build. */
 export function help(words) {
   if (!hasProgram()) return undefined;
   const key = words.join(" ");
@@ -214,10 +220,10 @@ function npmFaults([verb, ...words], { scripts, parts }) {
   return [...lost.map((part) => `npm test has no part ${part}`), ...flags.map((flag) => `${scripts[name]} has no option ${flag}`)];
 }
 
-/** Values of an option. Placeholders in capitals, as in `-p CRATE`, are omitted. */
+/** Returns the values of an option. Omits placeholders in capitals, as in `-p CRATE`. */
 const option = (words, name) => words.flatMap((word, k) => (word === name && /[a-z]/.test(words[k + 1] ?? "") ? [words[k + 1]] : []));
 
-/** Faults of a cargo command: unknown packages, targets and test names. */
+/** Returns the faults of a cargo command: unknown packages, targets and test names. */
 function cargoFaults(words, { packages, paths }) {
   const chosen = option(words, "-p");
   const lost = chosen.filter((name) => !(name in packages)).map((name) => `there is no package ${name}`);
@@ -253,7 +259,10 @@ function moduleFaults([module, ...words], { paths }) {
     .map((flag) => `${module} has no option ${flag}`);
 }
 
-/** Commands in the `sh` fences of a document, as `{ number, command, tag }`. A line that ends in `\` is joined with the next line. */
+/**
+ * Returns the commands in the `sh` fences of a document, as `{ number, command, tag }`. A line that ends in `\` is joined with the next
+ * line.
+ */
 export function commands(text) {
   const found = [];
   for (const { number, text: line, fence } of lines(text)) {
@@ -265,7 +274,7 @@ export function commands(text) {
   return found;
 }
 
-/** Faults of a document's names and commands, in backticks and in `sh` fences. */
+/** Returns the faults of a document's names and commands, in backticks and in `sh` fences. */
 export function documentFaults(path, text, known, help) {
   const at = (number, reasons) => reasons.map((reason) => `${path}:${number}: ${reason}`);
   const spans = prose(text).flatMap(({ number, text: line }) => {
@@ -280,7 +289,7 @@ export function documentFaults(path, text, known, help) {
   return [...spans, ...fenced, ...indented.flatMap(({ number }) => at(number, ["put this command into a fence tagged sh"]))];
 }
 
-/** Executable examples in order, as `{ number, language, code }`: one per line of `sh`, one per Python fence. */
+/** Returns the executable examples in order, as `{ number, language, code }`: one per line of `sh`, one per Python fence. */
 export function runnable(text) {
   const shell = commands(text).filter(({ tag }) => tag === "sh run");
   const python = [];

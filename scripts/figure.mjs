@@ -2,8 +2,8 @@
 // `hothouse.bench` in Python, and this file for the benches among the scripts.
 
 /**
- * Lower quartile, median and upper quartile, by linear interpolation between sorted samples. A run without an end has the sample
- * `Infinity`.
+ * Returns the lower quartile, the median and the upper quartile, by linear interpolation between sorted samples. A run without an end has
+ * the sample `Infinity`.
  */
 export function quartiles(samples) {
   if (!samples.length) throw new RangeError("no samples: a figure needs at least one round");
@@ -16,11 +16,11 @@ export function quartiles(samples) {
   });
 }
 
-/** A row for a quantity that was measured in several rounds or for several seeds. */
+/** Returns the row of a quantity that was measured in several rounds or for several seeds. */
 export function measured(name, samples, unit) {
   const [lower, value, upper] = quartiles(samples);
   return { name, value, lower, upper, rounds: samples.length, unit };
 }
 
-/** A row of a single number: a count or another exact result. */
+/** Returns the row of a single number: a count or another exact result. */
 export const counted = (name, value, unit) => ({ name, value, unit });

@@ -38,12 +38,12 @@ const FLAGS = {
   write: "write the tables between their marks in docs/benchmarks.md, and print the lines that change",
 };
 
-/** Rooms of the parts, each once, in the order of the document. */
+/** Returns the rooms of the parts, each once, in the order of the document. */
 export const rooms = (parts) => [...new Set(parts.map(({ id }) => id.split("/")[0]))];
 
 const hasPage = (room) => PARTS.some(({ id }) => id === `${room}/page`);
 
-/** The parts that the flags select. */
+/** Returns the parts that the flags select. */
 export function chosen(parts, { only, long }) {
   const found = parts.filter(({ id }) => !only || id === only || id.startsWith(`${only}/`));
   if (!found.length)
@@ -54,7 +54,7 @@ export function chosen(parts, { only, long }) {
   return found.filter((part) => long || !part.long || part.id === only);
 }
 
-/** The stored result of a part if command, chip, code and length are unchanged; otherwise undefined. */
+/** Returns the stored result of a part if command, chip, code and length are unchanged; otherwise undefined. */
 export const reusable = (stored, { id, does }, { chip, code, quick }) =>
   stored.find((part) => part.id === id && part.does === does && part.chip === chip && part.code === code && part.quick === quick);
 
@@ -87,7 +87,7 @@ function thisChip() {
   return chipOf(all[0].model.trim(), all.length, cpuinfo, arch());
 }
 
-/** The newest commit that changed the code, followed by a hash of uncommitted changes, if any. */
+/** Returns the newest commit that changed the code, followed by a hash of uncommitted changes, if any. */
 async function thisCode() {
   const commit = (await sh("git", ["log", "-1", "--format=%h", "--", ...CODE])).trim();
   const changes = await sh("git", ["diff", "HEAD", "--", ...CODE]);
@@ -100,7 +100,7 @@ async function thisCode() {
     : commit;
 }
 
-/** True if other programs keep the CPU busy. Measures the CPU time of two seconds in which this script is idle. */
+/** Returns true if other programs keep the CPU busy. Measures the CPU time of two seconds in which this script is idle. */
 async function isBusy() {
   const spent = () =>
     cpus().reduce(
@@ -132,7 +132,7 @@ const output = (command, args, { anyway = false, env = {}, next } = {}) =>
     });
   });
 
-/** The JSON lines that a command prints. */
+/** Runs a command and returns the parsed JSON lines of its output. */
 async function lines(...call) {
   const text = (await output(...call)).toString();
   return text
@@ -210,7 +210,7 @@ function finder(measured) {
   return (name) => rows.get(name);
 }
 
-/** Names of rows that a table contains and no part measured. Rows of unmeasured parts and of `OPTIONAL` groups are exempt. */
+/** Returns the names of rows that a table contains and no part measured. Rows of unmeasured parts and of `OPTIONAL` groups are exempt. */
 export function missingRows(parts, measured) {
   const given = measured.flatMap(({ rows }) => rows.map(({ name }) => name));
   const unmeasured = parts.filter(({ id }) => !measured.some((part) => part.id === id)).map(({ gives }) => gives);
@@ -219,7 +219,7 @@ export function missingRows(parts, measured) {
   return tables(finder(measured)).missing.filter((name) => !exempt.some((names) => names.test(name)));
 }
 
-/** Reasons why this machine did not measure some optional rows of the tables. */
+/** Returns the reasons why this machine did not measure some optional rows of the tables. */
 export function reasons(measured) {
   const { missing } = tables(finder(measured));
   const given = measured.flatMap(({ rows }) => rows.map(({ name }) => name));

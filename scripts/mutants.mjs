@@ -18,7 +18,10 @@ const tree = join(home, "tree");
 const SPARE = 1.15;
 /** Time limit of a test that runs without a mutant. Slower tests are not used. */
 const TEST_LIMIT_S = 120;
-/** Limit on the total duration of the tests for one mutant. The durations are those measured without a mutant. */
+/**
+ * Limit on the total duration of the tests for one mutant, except the first batch, which always runs. The durations are those measured
+ * without a mutant.
+ */
 const MUTANT_LIMIT_S = 90;
 const RECORD = "record";
 /** Id that no mutant has. With this id, no mutant is on. */
@@ -27,8 +30,8 @@ const NONE = String(2 ** 31);
 const SHARE = 0.85;
 
 /**
- * Source that is appended to each crate: `on(id)` is true if mutant `id` is on. With `MUTANT=record` no mutant is on, and reached mutants
- * are recorded in a file.
+ * Returns the source that is appended to each crate: `on(id)` is true if mutant `id` is on. With `MUTANT=record` no mutant is on, and
+ * reached mutants are recorded in a file.
  */
 const SWITCH = (count) => `
 #[doc(hidden)]
@@ -55,7 +58,7 @@ pub mod mutants {
 }
 `;
 
-/** All possible mutants. Their order depends only on the seed and on each mutant's text. */
+/** Returns all possible mutants. Their order depends only on the seed and on each mutant's text. */
 async function candidates(seed) {
   const manifest = join(root, "scripts/mutants/Cargo.toml");
   await sh("cargo", ["build", "--release", "--manifest-path", manifest, "--target-dir", join(home, "finder")]);
@@ -82,8 +85,8 @@ async function candidates(seed) {
 }
 
 /**
- * The mutants of `--named`: faults that no test detected when they were found. Each now has a test. scripts/mutants/named.json contains
- * them as replaced expressions.
+ * Returns the mutants of `--named`: faults that no test detected when they were found. Each fault now has a test.
+ * scripts/mutants/named.json contains the faults as replaced expressions.
  */
 function named() {
   return JSON.parse(readFileSync(join(root, "scripts/mutants/named.json"), "utf8")).map(({ what, file, within, from, to }) => {
@@ -110,7 +113,7 @@ function named() {
   });
 }
 
-/** The first `count` mutants that do not overlap. */
+/** Returns the first `count` mutants that do not overlap. */
 function drawn(all, count) {
   const taken = [];
   for (const one of all) {
@@ -224,8 +227,8 @@ const bounded = (file, args, more) =>
 const each = (items, work) => sideBySide(availableParallelism(), items, work);
 
 /**
- * All passing tests as `{ file, name, seconds, reaches }`. The results are stored in a file whose name contains `key`, so that they are
- * reused for the same mutants and sources.
+ * Returns all passing tests as `{ file, name, seconds, reaches }`. The results are stored in a file whose name contains `key`, so that they
+ * are reused for the same mutants and sources.
  */
 async function tests(files, key) {
   const at = join(home, `reach-${key}.jsonl`);
@@ -364,7 +367,7 @@ await main(import.meta.url, async () => {
     throw new Trouble(`${share}: expected ${given.named ? "all" : `${100 * SHARE}% or more`}`, "add a test for a fault listed above");
 });
 
-/** Entries for the mutants that no test catches, with reasons. */
+/** Returns the entries for the mutants that no test catches, with reasons. */
 function survivors() {
   return JSON.parse(readFileSync(join(root, "scripts/mutants/survivors.json"), "utf8"));
 }

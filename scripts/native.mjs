@@ -14,8 +14,8 @@ const AT_ONCE = 2;
 const PATIENCE_MS = 2_400_000;
 
 /**
- * Builds `hothouse` and the library of the Python package in the tests' profile, and returns the program's path. It builds the program's
- * tests too: otherwise cargo would resolve other features and recompile half of the dependencies.
+ * Builds `hothouse` and the library of the Python package in the tests' profile, and returns the program's path. Also builds the program's
+ * tests: otherwise cargo would resolve other features and recompile half of the dependencies.
  */
 export async function program() {
   const args = ["build", ...SELECTION, "--bin", "hothouse", "--lib", "--test", "cli"];
@@ -83,7 +83,7 @@ export async function nativeTests({ ignored = false } = {}) {
   return total;
 }
 
-/** Test files from cargo's JSON messages, as `{ title, name, crate, executable, folder }`. */
+/** Returns the test files from cargo's JSON messages, as `{ title, name, crate, executable, folder }`. */
 export function testFiles(messages) {
   return messages
     .split("\n")

@@ -12,7 +12,7 @@ const SECONDS = 5;
 const SETTLE_MS = 500;
 const SCREENS = [{ viewport: { width: 1440, height: 900 } }, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }];
 
-/** Notes the files that a page loads. The returned function gives their compressed size so far, in kB. */
+/** Notes the files that a page loads. The returned function returns the compressed size of these files so far, in kB. */
 export function loadedBy(page, dist) {
   const paths = new Set();
   page.on("response", (response) => paths.add(new URL(response.url()).pathname));
@@ -42,7 +42,10 @@ function trace() {
       return plain.apply(this, args);
     };
   }
-  /** True if the stage, or the curve of a room without one, shows a picture: a drawn canvas, or without a canvas a drawing or a text. */
+  /**
+   * Returns true if the stage shows a picture: a drawn canvas or, without a canvas, an SVG drawing or a text. In a room without a stage,
+   * the curve of returns counts as the stage.
+   */
   const hasPicture = () => {
     const stage = document.querySelector(".plain .returns") ?? document.querySelector(".live-panel");
     const canvases = [...(stage?.querySelectorAll("canvas") ?? [])].filter((canvas) => canvas.checkVisibility());
@@ -59,7 +62,7 @@ function trace() {
   requestAnimationFrame(frame);
 }
 
-/** Runs in the page: numbers of frames in the last seconds. */
+/** Runs in the page: returns the number of frames in each of the last `seconds` seconds, the latest second first. */
 function framesBySecond(seconds) {
   const now = performance.now();
   return Array.from({ length: seconds }, (_, k) => {
@@ -68,7 +71,10 @@ function framesBySecond(seconds) {
   });
 }
 
-/** Runs in the page: controls, words and sizes of type on the first screen and in the whole page, and the page's height. */
+/**
+ * Runs in the page: counts controls and words and lists the font sizes, on the first screen and in the whole page. Also returns the height
+ * of the page.
+ */
 export function census() {
   scrollTo(0, 0);
   const boxOf = (node) => {
@@ -95,7 +101,7 @@ export function census() {
   return { screen: counts(onScreen), page: counts(() => true), height: document.documentElement.scrollHeight };
 }
 
-/** Gives the largest counts of each tab over its sections. */
+/** Reports for each tab the largest counts among its sections, and all font sizes. */
 async function density(page, name, give) {
   const found = [];
   await everywhere(page, async (tab) => {
@@ -131,7 +137,7 @@ async function density(page, name, give) {
   }
 }
 
-/** A row for the sum of layout shifts. The unit names the largest one. */
+/** Returns the row for the sum of layout shifts. Its unit also names the largest shift. */
 function layoutShift(name, shifts) {
   const sum = shifts.reduce((sum, { value }) => sum + value, 0);
   const [most] = shifts.toSorted((a, b) => b.value - a.value);

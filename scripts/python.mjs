@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { program, target } from "./native.mjs";
 import { ask, fingerprint, root, sh, step } from "./sh.mjs";
 
-/** Packages required by the tests, in the versions that the tests were written for. */
+/** Packages that the tests require, with versions if the tests depend on them. */
 const NEEDS = ["numpy>=1.24", "gymnasium[classic-control]==1.4.0", "pytest>=8", "pandas", "pyarrow", "tqdm", "matplotlib"];
 /** Packages that some tests need and that cannot be installed on every machine. */
 const WANTS = ["box2d", "ray[tune]>=2.40"];
@@ -28,7 +28,7 @@ const LIBRARY = { win32: "hothouse_native.dll", darwin: "libhothouse_native.dyli
  */
 export const pythonTests = () => pytests(environment(), [[TESTS, `--ignore=${join(TESTS, CLUSTER)}`], [join(TESTS, CLUSTER)]]);
 
-/** Tests with the learners of other projects, one of which needs the large package. */
+/** Runs the tests with the learners of other projects, one of which needs the large package. */
 export const learnerTests = () => pytests(make([LARGE]), [[join(TESTS, "test_learn.py")]]);
 
 /** Runs pytest once for each list of arguments in `runs`, after the environment is made. */
@@ -60,7 +60,7 @@ let made;
 /** Creates the environment once. Returns a message if something is missing, otherwise undefined. Network and disk take most of the time. */
 export const environment = () => (made ??= make());
 
-/** `more` lists packages besides those that every run of the tests installs. */
+/** Creates the environment. Also tries to install the packages in `more`. Returns a message if Python or a required package is missing. */
 async function make(more = []) {
   let lacking;
   await step("Python and what its tests need", async () => {
@@ -90,7 +90,7 @@ async function make(more = []) {
   return lacking;
 }
 
-/** Record of the environment: the versions for which it was created, and its optional packages (`has`). */
+/** Returns the record of the environment: the versions for which it was created, and its optional packages (`has`). */
 function installed() {
   try {
     return JSON.parse(readFileSync(STAMP, "utf8"));

@@ -28,7 +28,7 @@ const named = (...words) =>
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-");
 
-/** Opens a room and trains for some time. */
+/** Opens a room and trains for `TRAINED_MS`. */
 async function trained(browser, server, room) {
   const page = await browser.newPage({ viewport: README_SCREEN });
   await page.addInitScript(returning);

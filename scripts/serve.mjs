@@ -25,7 +25,7 @@ const HEADERS = {
   "Referrer-Policy": "no-referrer",
 };
 
-/** The page's own content security policy, extended to forbid framing. Sent as a header, it also applies to workers. */
+/** Returns the page's own content security policy, extended to forbid framing. Sent as a header, the policy also applies to workers. */
 function policy(folder) {
   try {
     const [, declared] = readFileSync(join(folder, "index.html"), "utf8").match(/http-equiv="Content-Security-Policy"\s+content="([^"]*)"/);
@@ -35,7 +35,7 @@ function policy(folder) {
   }
 }
 
-/** Path of a request; empty if the address is invalid. */
+/** Returns the path of a request, or an empty string if the address is invalid. */
 function pathOf(address) {
   try {
     return decodeURIComponent(new URL(address, "http://loopback").pathname);
@@ -57,8 +57,8 @@ const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 const AS_IT_IS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /**
- * Opens a regular file in a folder, or the folder's index.html, and returns its handle and length. The result is undefined if the file is
- * missing or if a link leads out of `folder`.
+ * Opens the regular file at `path`, or the file index.html in `path` if `path` is a folder. Returns the handle and the length. Returns
+ * undefined if there is no such file, or if a link leads out of `folder`.
  */
 async function opened(folder, path) {
   try {

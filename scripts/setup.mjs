@@ -36,7 +36,7 @@ export async function rust() {
 
 /**
  * Describes a toolchain as `{ env, sysroot, source, std }`. `source` is true if it has the source of std, which modules with threads need.
- * `std` is true if it has a std for wasm, which is enough for modules without threads. Null if there is no such toolchain.
+ * `std` is true if it has a std for wasm, which is enough for modules without threads. Returns null if the toolchain is missing.
  */
 async function inspect(toolchain) {
   const env = toolchain ? { RUSTUP_TOOLCHAIN: toolchain } : {};
@@ -52,8 +52,8 @@ async function inspect(toolchain) {
 }
 
 /**
- * Toolchain for wasm: `{ env, sysroot, std, rustflags }`. Threads require a std that is built from source with atomics. The function tries
- * rustup's target and source first, then Debian's packages beside rustup.
+ * Returns the toolchain for wasm: `{ env, sysroot, std, rustflags }`. Threads require a std that is built from source with atomics. The
+ * function tries rustup's target and source first, then Debian's packages beside rustup.
  */
 export async function wasmToolchain() {
   let route;
@@ -144,8 +144,8 @@ export async function vulkan() {
 }
 
 /**
- * Paths of Chromium and its driver: `{ chromium, shell, driver }`. `shell` is its headless shell, which opens pages without the processes of
- * the browser's own windows; it is absent on some systems.
+ * Returns the paths of Chromium and its driver: `{ chromium, shell, driver }`. `shell` is Chromium's headless shell, which starts no
+ * processes for the browser's own windows. The shell is absent on some systems.
  */
 export async function chromium() {
   const places = {
@@ -182,8 +182,8 @@ export async function chromium() {
 }
 
 /**
- * Browser engines besides Chromium, for `scripts/webdriver.mjs`. Each has a function that opens it, or `{ missing }` with the reason.
- * Engines are optional; tests of a missing engine are skipped and listed.
+ * Returns the browser engines besides Chromium, for `scripts/webdriver.mjs`. Each has a function that opens it, or `{ missing }` with the
+ * reason. Engines are optional; tests of a missing engine are skipped and listed.
  */
 export async function engines() {
   const folders = ["/usr/lib", "/usr/libexec"].filter(existsSync);

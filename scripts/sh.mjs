@@ -34,8 +34,8 @@ export async function step(title, work) {
 }
 
 /**
- * Runs a command in the repository's root and returns its output. With `show` the output is printed immediately, otherwise only on failure.
- * A command that exceeds `limitMs` milliseconds is stopped and fails.
+ * Runs a command in `cwd`, by default the repository's root, and returns its output. With `show` the output is printed immediately,
+ * otherwise only on failure. A command that exceeds `limitMs` milliseconds is stopped and fails.
  */
 export function sh(command, args, { env = {}, show = false, cwd = root, next, limitMs } = {}) {
   return new Promise((resolve, reject) => {
@@ -62,7 +62,7 @@ export function sh(command, args, { env = {}, show = false, cwd = root, next, li
   });
 }
 
-/** Output of a command, or null if it fails. */
+/** Returns the output of a command, or null if the command fails. */
 export async function ask(command, args, options = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -86,7 +86,7 @@ export async function sideBySide(count, items, work) {
   await Promise.all(Array.from({ length: count }, one));
 }
 
-/** Paths of the files under a folder, or of a single file, sorted for stable hashes. */
+/** Returns the paths of the files under a folder, or of a single file, sorted for stable hashes. */
 export function filesUnder(path) {
   try {
     return readdirSync(path, { withFileTypes: true })
@@ -98,7 +98,7 @@ export function filesUnder(path) {
   }
 }
 
-/** Short hash of texts and file contents. */
+/** Returns a short hash of texts and file contents. */
 export function fingerprint(texts, paths = []) {
   const hash = createHash("sha256");
   for (const text of texts) hash.update(`${text}\0`);

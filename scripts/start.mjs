@@ -7,7 +7,7 @@ import { FIRST } from "./wasm.mjs";
 
 const PORT = 4173;
 
-/** Options of a command that serves a page. */
+/** Returns the options of a command that serves a page. */
 export const serving = (port) => ({
   port: `<number>: where to serve, ${port} if left out`,
   "no-open": "do not open a browser",

@@ -102,7 +102,7 @@ async function imports() {
   await build({ root, configFile: false, logLevel: "silent", build: { ssr: true, write: false, rollupOptions: { input } } });
 }
 
-/** `cargo doc` counts as one check. It uses the features and the profile of the tests, so that little is compiled for it. */
+/** Runs `cargo doc` as one check. The features and the profile are those of the tests, so that little must be compiled. */
 async function documents() {
   const rustdoc = { RUSTDOCFLAGS: "-D warnings", CARGO_TARGET_DIR: target };
   await step("cargo doc", async () => void (await sh("cargo", ["doc", "--no-deps", ...SELECTION], { env: rustdoc })));
@@ -144,8 +144,8 @@ async function browserTests(folder) {
 export const EXCUSED = {};
 
 /**
- * Returns the numbers of tests after failed tests have run again. `unsure` lists the tests that passed in the second run; they count as
- * passed. With `strict`, which the workflow sets, only those also in `list` count as passed, and the others are returned as `faults`.
+ * Returns the numbers of tests after failed tests have run again. `unsure` lists the tests that passed in the second run. Without `strict`,
+ * all of them count as passed. With `strict`, which the workflow sets, only those in `list` do; the others are returned as `faults`.
  */
 export function afterAgain({ passed, failed, ...rest }, unsure, strict, list = EXCUSED) {
   const faults = unsure.filter((name) => strict && !(name in list));

@@ -19,7 +19,7 @@ const FLAGS = {
   program: "<FILE>  use this build of hothouse instead of building it",
 };
 
-/** FNV-1a hash of 64 bits over several buffers. */
+/** Returns the 64-bit FNV-1a hash over several buffers, in hexadecimal. */
 export function fnv(buffers) {
   let hash = 0xcbf2_9ce4_8422_2325n;
   for (const buffer of buffers) for (const byte of buffer) hash = ((hash ^ BigInt(byte)) * 0x100_0000_01b3n) & MASK;
@@ -37,7 +37,7 @@ export function unpacked(bytes) {
   return { metadata: JSON.parse(__metadata__.hothouse), tensors };
 }
 
-/** The bytes of a checkpoint with this metadata and these tensors; the inverse of `unpacked`. */
+/** Returns the bytes of a checkpoint with this metadata and these tensors; the inverse of `unpacked`. */
 function packed({ checksum: _, ...metadata }, tensors) {
   const stated = JSON.stringify(metadata).slice(0, -1);
   const order = ({ name }) => `${Number(name === HISTORY)}${name}`;
@@ -54,8 +54,8 @@ function packed({ checksum: _, ...metadata }, tensors) {
 }
 
 /**
- * A checkpoint without the parts that only training needs. `summary` is the last event of its training. Tensors of floats whose name does
- * not match `kept` become zero. `dropped` tensors are left out, and `notes` replace notes of the room.
+ * Removes the parts of a checkpoint that only training needs. `summary` is the last event of its training. The history and the tensors that
+ * match `dropped` are left out. Other tensors of floats become zero, unless their names match `kept`. `notes` replace notes of the room.
  */
 export function reduced(bytes, summary, { kept, dropped, notes }) {
   const { metadata, tensors } = unpacked(bytes);

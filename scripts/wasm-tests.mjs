@@ -80,7 +80,7 @@ export async function wasmTests(crates = CRATES) {
   return total;
 }
 
-/** True if a file exports tests. wasm-bindgen cannot process a file with native tests only. */
+/** Returns true if a file exports tests. wasm-bindgen cannot process a file with native tests only. */
 const hasTests = (path) =>
   WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(path))).some(({ name }) => name.startsWith("__wbgt_"));
 

@@ -36,10 +36,10 @@ export const FIRST_FLAVOUR = "threads-relaxed";
 /** Module that most browsers load for the first room. `npm start` builds it before it serves the page. */
 export const FIRST = `${ROOMS[0]}/${FIRST_FLAVOUR}`;
 
-/** Build folder of a flavour. In a common folder, cargo would rebuild all crates after a change of flags. */
+/** Returns the build folder of a flavour. In a common folder, cargo would rebuild all crates after a change of flags. */
 export const targetOf = (flavour) => join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "wasm", flavour);
 
-/** Cargo's environment and arguments for a flavour. `route` is the result of `wasmToolchain`. */
+/** Returns cargo's environment and arguments for a flavour. `route` is the result of `wasmToolchain`. */
 export function cargoSettings(flavour, route) {
   const { threads, features } = flavours[flavour];
   const enabled = [threads && "+atomics,+bulk-memory,+mutable-globals", features].filter(Boolean).join(",");
@@ -107,8 +107,8 @@ export async function wasm({ only = MODULES, of } = {}) {
 }
 
 /**
- * Replaces a path in the thread pool's JavaScript, from which each thread imports the module. The path names a folder, which only bundlers
- * resolve; the new one names the file.
+ * Replaces the path from which each thread imports the module, in the thread pool's JavaScript. The old path names a folder, which only
+ * bundlers resolve. The new path names the file.
  */
 function bindThreads(out) {
   const snippets = join(out, "snippets");

@@ -244,7 +244,7 @@ export async function tab({ name, version, command, close }, limitMs) {
       await work();
       await command("act", { actions: [{ type: "key", id: "keys", actions: [{ type: "keyUp", value: key }] }] });
     },
-    /** Drags the mouse through two or more points. Each is given as shares of the element's width and height. */
+    /** Drags the mouse through two or more points. Each point is given as shares of the element's width and height. */
     pull: async (css, ...shares) => {
       const box = await find(css).then((element) => run((one) => one.getBoundingClientRect(), element));
       const moves = shares.map(([x, y]) => ({
@@ -257,7 +257,7 @@ export async function tab({ name, version, command, close }, limitMs) {
       const actions = [first, { type: "pointerDown", button: 0 }, ...rest, { type: "pointerUp", button: 0 }];
       await command("act", { actions: [{ type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions }] });
     },
-    /** Screenshot of the window as PNG. */
+    /** Takes a screenshot of the window as PNG. */
     picture: async () => Buffer.from(await command("picture"), "base64"),
   };
 }

@@ -41,7 +41,7 @@ function plain(line) {
     .toLowerCase();
 }
 
-/** Faults of one file, each as `path:line: fault`. */
+/** Returns the faults of one file, each as `path:line: fault`. */
 export function faults(path, text) {
   const found = [];
   let doc = false;
@@ -58,7 +58,7 @@ export function faults(path, text) {
   return found;
 }
 
-/** Faults of the text files below `folders`. Files that git ignores are not checked. */
+/** Returns the faults of the text files below `folders`. Files that git ignores are not checked. */
 export async function wordFaults(folders = ["."]) {
   const paths = (await ask("git", ["-C", root, "ls-files", "-co", "--exclude-standard", "--", ...folders])).split("\n");
   return paths

@@ -13,7 +13,8 @@ let blank: (() => void) | undefined;
 let isBlank = false;
 
 /**
- * Replaces a missing canvas context with an inert one. A browser returns no context if its memory is exhausted or if it blocks canvases.
+ * Makes `getContext` return an inert 2D context if the browser returns none. A browser returns none if its memory is exhausted or if it
+ * blocks canvases.
  */
 function replaceMissingContexts(): void {
   const { getContext } = HTMLCanvasElement.prototype;
@@ -44,7 +45,7 @@ function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   });
 }
 
-/** Calls `listen` once when a canvas has no context, even if this happened before the call. */
+/** Calls `listen` once: when the first canvas gets no context, or at once if a canvas has already got none. */
 export function onBlankCanvas(listen: () => void): void {
   blank = () => {
     blank = undefined;

@@ -30,7 +30,7 @@ import "./rooms/shared/layout.css";
 /** Delay before files are cached for offline use, so that the files of this visit load first. */
 const KEEP_MS = 10_000;
 
-/** Options to open a room. Without `room` the current room is opened. */
+/** Options to open a room. Without `room`, the current room is opened. */
 type OpenOptions = Omit<Options, "room"> & { room?: string };
 
 const context = { notices: new Notices(), announcer: new Announcer(), open: (options: OpenOptions) => void open(options), commands };
@@ -54,7 +54,7 @@ let page: Page | undefined;
 /** Id of the open room, or of the room that is loading. */
 let currentRoom = "";
 let badge: Badge | undefined;
-/** Number of requests to open a room. If it changes while a room loads, the loaded room is closed again. */
+/** Number of requests to open a room. If this number changes while a room loads, the loaded room is closed again. */
 let openings = 0;
 
 for (const { id, store } of ROOMS) if (store) places.set(id, store);
@@ -88,7 +88,7 @@ currentRoom = roomOf(location.hash);
 void begin();
 setTimeout(() => void readyOffline(), KEEP_MS);
 
-/** Caches the files of every room for offline use and shows a note. Does nothing if the browser asks for reduced data use. */
+/** Caches the files of every room for offline use, then shows a note. Does nothing if the browser asks for reduced data use. */
 async function readyOffline(): Promise<void> {
   const { connection } = navigator as { connection?: { saveData?: boolean } };
   if (connection?.saveData) return;
@@ -97,7 +97,7 @@ async function readyOffline(): Promise<void> {
   if (await keepRooms(module)) document.querySelector("#offline")!.textContent = "Ready offline: all rooms work without a network.";
 }
 
-/** Room of a link such as `#/backgammon?…`, or the first room. */
+/** Returns the id of the room in a link such as `#/backgammon?…`, or of the first room. */
 function roomOf(link: string): string {
   const name = /^#\/?([^?/]+)/.exec(link)?.[1];
   return rooms.find(({ id }) => id === name)?.id ?? rooms[0]!.id;
@@ -110,7 +110,7 @@ function writeRooms(): void {
   requestAnimationFrame(() => open && (nav.scrollLeft = open.offsetLeft - nav.offsetLeft + open.offsetWidth - nav.clientWidth));
 }
 
-/** Commands of the header: theme, system and rooms. */
+/** Returns the commands of the header: theme, system and rooms. */
 function commands(): Command[] {
   return [
     { kind: "Actions", name: "Switch between light and dark", note: theme.title, words: "theme", run: () => theme.click() },
@@ -154,7 +154,7 @@ function leave(): void {
   forget();
 }
 
-/** Saves the open run and opens another. With `undoing`, no undo notice is shown. */
+/** Saves the open run and opens another run. With `undoing`, no undo notice is shown. */
 async function open(options: OpenOptions, undoing = false): Promise<void> {
   const opening = ++openings;
   const leaving = page;

@@ -27,22 +27,22 @@ export const OPTIONAL = [
   { rows: /^python\.lunarlander\.ratio$/, why: "no other LunarLander is installed" },
 ];
 
-/** The first `count` seeds, or at most three in a quick pass. */
+/** Returns the first `count` seeds, or at most three in a quick pass. */
 const seeds = (count, { quick }) => Array.from({ length: quick ? Math.min(count, 3) : count }, (_, i) => FIRST + i);
 
-/** Pattern for the names of rows that the native bench of a room measures. */
+/** Returns the pattern for the names of rows that the native bench of a room measures. */
 const ofTerminal = (room) => new RegExp(`^${room}\\.(?!.*_page$)`);
-/** Pattern for the names of rows that the page's bench of a room measures. */
+/** Returns the pattern for the names of rows that the page's bench of a room measures. */
 const ofPage = (room) => new RegExp(`^${room}\\..*_page$${room === "core" ? "|^page\\." : ""}`);
 
-/** The part that runs the native bench of a room. */
+/** Returns the part that runs the native bench of a room. */
 const terminal = (room) => ({
   id: `${room}/terminal`,
   does: `hothouse bench ${room}`,
   gives: ofTerminal(room),
   run: (tools) => tools.hothouse("bench", room),
 });
-/** The part that runs the page's bench of a room. */
+/** Returns the part that runs the page's bench of a room. */
 const page = (room) => ({
   id: `${room}/page`,
   does: `npm run bench -- ${room}`,
@@ -85,8 +85,8 @@ async function checkGnubg(tools) {
 }
 
 /**
- * The part that measures an agent's strength after training for `seconds` of CPU time on one core. Its rows are points and standard error
- * for each seed and opponent. `ends` lists the opponents, each with a number of games and further arguments.
+ * Returns the part that measures an agent's strength after training for `seconds` of CPU time on one core. Its rows are points and standard
+ * error for each seed and opponent. `ends` lists the opponents, each with a number of games and further arguments.
  */
 function strength(id, { what, long, train, seconds, of = SEEDS, ends }) {
   const sideBySide = Math.min(PARALLEL, of.length) > 1;
@@ -119,7 +119,7 @@ function strength(id, { what, long, train, seconds, of = SEEDS, ends }) {
   };
 }
 
-/** The part that measures a cube learner: greedy play from all states of the 2x2x2, and beam search from uniform states. */
+/** Returns the part that measures a cube learner: greedy play from all states of the 2x2x2, and beam search from uniform states. */
 function cube(id, { variant, seconds, states, long }) {
   return {
     id: `cube/${id}`,
@@ -168,9 +168,9 @@ function cube(id, { variant, seconds, states, long }) {
 }
 
 /**
- * The part that trains a population until the run is solved, once for each seed. It measures the seconds of the whole process. A member
- * ends when it passes the population's check or makes no progress. A new member then replaces it. The check uses 64 grids, or all 512
- * states of a rule. (If all members pass at once, all but the best also restart; no counter includes these restarts.)
+ * Returns the part that trains a population until the run is solved, once for each seed. It measures the seconds of the whole process. A
+ * member ends when it passes the population's check or makes no progress. A new member then replaces it. The check uses 64 grids, or all
+ * 512 states of a rule. (If all members pass at once, all but the best also restart; no counter includes these restarts.)
  */
 function untilSolved(id, { variant = id, set = [] } = {}) {
   const settings = set.flatMap((setting) => ["--set", setting]);
@@ -194,8 +194,8 @@ function untilSolved(id, { variant = id, set = [] } = {}) {
 }
 
 /**
- * Rows from the last output line of each run. The caller adds two fields to each line: the run's seconds (`took_s`) and its number of
- * members.
+ * Returns the rows from the last output line of each run. The caller adds two fields to each line: the run's seconds (`took_s`) and its
+ * number of members.
  */
 export function populationRows(prefix, ends) {
   const solved = ends.filter(({ ended_by }) => ended_by === "solved");
@@ -223,7 +223,7 @@ export function populationRows(prefix, ends) {
   ];
 }
 
-/** The part that trains `count` single members in parallel, without restarts. */
+/** Returns the part that trains `count` single members in parallel, without restarts. */
 function members(id, { variant, count, updates, settings = [], long }) {
   const args = [variant, count, updates, "seed=101", ...settings];
   return {
@@ -238,7 +238,7 @@ function members(id, { variant, count, updates, settings = [], long }) {
   };
 }
 
-/** Rows from the output of the example `logic_seeds`: `checkerboard: 12 of 20 perfect, 11 confirmed, after [..] … in 3.2 s`. */
+/** Returns the rows from the output of the example `logic_seeds`: `checkerboard: 12 of 20 perfect, 11 confirmed, after [..] … in 3.2 s`. */
 export function memberRows(prefix, text, updates) {
   const match = text.match(/: (\d+) of (\d+) perfect, (\d+) confirmed, after \[([\d, ]*)\].* in ([\d.]+) s/);
   if (!match) throw new Error(`unexpected output of the example: ${text}`);
@@ -255,8 +255,8 @@ export function memberRows(prefix, text, updates) {
 }
 
 /**
- * The part that measures the return of the greedy policy after `at` million steps, for each number in `at`. Each row is the median of five
- * seeds.
+ * Returns the part that measures the return of the greedy policy after `at` million steps, for each number in `at`. Each row is the median
+ * of five seeds.
  */
 function returns(id, env, at) {
   const args = ["--env", env, "--at", at.join(","), "--first", FIRST, "--seeds", 5];
@@ -279,12 +279,13 @@ function returns(id, env, at) {
 
 const BITS = "bits a byte";
 
-/** A row with the compressed size of a file, in bits per byte of the original. */
+/** Returns a row with the compressed size of a file, in bits per byte of the original. */
 const compressed = async (tools, name, program, flag, file, bytes) =>
   counted(name, (8 * (await tools.bytes(program, [flag, "-c", file])).length) / bytes, `${BITS} of the whole text, ${program} ${flag}`);
 
 /**
- * The part that compares a model with compressors on the King James Bible. The model trains on nine tenths and is tested on the last tenth.
+ * Returns the part that compares a model with compressors on the King James Bible. The model trains on nine tenths and is tested on the
+ * last tenth.
  */
 function kingJames() {
   const knobs = "tokenizer=bpe vocab=2048 width=192 heads=6 context=128 batch=16 micro=4 steps=8 warmup=50 decay_steps=400 prompt=";

@@ -26,7 +26,7 @@ export function words({ value, lower, upper }, { times = 1, unit = "" } = {}) {
   return lower === undefined ? named : `${named} (${text(lower)} to ${text(upper)})`;
 }
 
-/** Formats a Markdown table. A cell is a string or undefined; lines without any figure are omitted. */
+/** Formats a Markdown table. A cell is a string or undefined. A line is omitted if all its cells after the first are empty. */
 function table(heads, lines) {
   const kept = lines.filter(([, ...cells]) => cells.some(Boolean));
   if (!kept.length) return "";
@@ -47,7 +47,7 @@ export function tables(find) {
     return row && words(row, options);
   };
   const both = (label, name, options) => [label, say(name, options), say(`${name}_page`, options)];
-  /** Several rows in one cell; undefined unless all of them exist. */
+  /** Formats several rows as one cell; returns undefined unless all of them exist. */
   const joined = (names, options) => {
     const formatted = names.map((name) => say(name, options));
     return formatted.every(Boolean) ? formatted.join("; ") : undefined;
@@ -195,7 +195,7 @@ export function tables(find) {
     label,
     ...["greedy", "greedy_any", "greedy_optimal", "greedy_at_4", "greedy_at_6", "greedy_at_8"].map((what) => percent(`cube.${id}.${what}`)),
   ];
-  /** Line of a beam search. `gives` names the columns that this search has; the 3x3x3 has no column of optimal solutions. */
+  /** Returns the line of a beam search. `gives` names the columns that this search has; the 3x3x3 has no column of optimal solutions. */
   const beam = (label, prefix, gives, suffix = "") => [
     label,
     ...["solved", "optimal"].map((what) => (what === "solved" || gives.includes(what) ? percent(`${prefix}.${what}${suffix}`) : undefined)),
@@ -410,7 +410,7 @@ export function tables(find) {
   return { text, missing: [...missing] };
 }
 
-/** Positions of a room's block in a text, as `[start, end]`; undefined if the marks are missing. */
+/** Returns the positions of a room's block in a text, as `[start, end]`; undefined if the marks are missing. */
 function marks(text, room) {
   const from = `<!-- figures:${room} -->`;
   const began = text.indexOf(from);
@@ -418,16 +418,16 @@ function marks(text, room) {
   return began < 0 || ended < 0 ? undefined : [began + from.length, ended];
 }
 
-/** The text between the marks of a room. */
+/** Returns the text between the marks of a room. */
 export const inside = (text, room) => text.slice(...(marks(text, room) ?? [0, 0]));
 
-/** Replaces the block between the marks of a room; undefined if the marks are missing. */
+/** Replaces the block between the marks of a room; returns undefined if the marks are missing. */
 export function between(text, room, block) {
   const found = marks(text, room);
   return found && `${text.slice(0, found[0])}\n\n${block}\n\n${text.slice(found[1])}`;
 }
 
-/** Lines of tables, keyed by label and number, because several lines may have the same label. */
+/** Returns the lines of tables, keyed by label and number, because several lines may have the same label. */
 function labelled(block) {
   const lines = new Map();
   for (const line of block.split("\n").filter((line) => line.startsWith("|") && !/^[|\s-]*$/.test(line))) {
@@ -440,7 +440,8 @@ function labelled(block) {
 }
 
 /**
- * Lines that differ between the tables of two blocks, as pairs `[before, after]`. One of a pair is undefined if its block lacks the line.
+ * Returns the lines that differ between the tables of two blocks, as pairs `[before, after]`. A line is undefined if its block lacks the
+ * line.
  */
 export function changes(before, after) {
   const [was, now] = [before, after].map(labelled);

@@ -3,7 +3,7 @@ import { counted } from "../figure.mjs";
 
 const TAUGHT_S = 60;
 
-/** Knobs for the short runs whose digests are compared. */
+/** Returns the knobs for the short runs whose digests are compared. */
 export const digests = (variant) =>
   variant === "strong"
     ? { games: 16, hidden: 16, batch: 128 }

@@ -6,7 +6,10 @@ import { counted, measured } from "../figure.mjs";
 const SEEDS = [101, 102, 103, 104, 105];
 const SOLVE_PATIENCE_MS = 120_000;
 
-/** Knobs for the short runs whose digests are compared. `squash` and `shared` are each on in one variant, so that both are compared. */
+/**
+ * Returns the knobs for the short runs whose digests are compared. `squash` and `shared` are each on in one variant, so that both are
+ * compared.
+ */
 export const digests = (variant) => ({
   ...{ envs: 128, rollout_steps: 16, hidden: 32 },
   ...{ "Pendulum-v1": { squash: 1 }, "Acrobot-v1": { shared: 1, tanh: 0 } }[variant],

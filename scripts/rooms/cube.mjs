@@ -1,7 +1,7 @@
 // Parts of the scripts that are specific to the cube.
 import { counted, measured } from "../figure.mjs";
 
-/** Knobs for the short runs whose digests are compared. */
+/** Returns the knobs for the short runs whose digests are compared. */
 export const digests = (variant) => ({
   hidden: "32-16",
   ...(variant.includes("dqn")

@@ -162,7 +162,7 @@ async function native(room, { variant, knobs }, digest, count) {
   return found && { iteration: found.iteration, weights: found.weights, arithmetic: found.arithmetic };
 }
 
-/** Iteration of a checkpoint. The page's own progress may be slightly older. */
+/** Returns the iteration of a checkpoint. The page's own progress may be slightly older. */
 function iterationOf(checkpoint) {
   const header = JSON.parse(checkpoint.subarray(8, 8 + Number(checkpoint.readBigUInt64LE())).toString());
   return JSON.parse(header.__metadata__.hothouse).progress.iteration;
@@ -181,8 +181,8 @@ async function enter(page, room) {
 const isNear = (one, other) => [16, 8, 0].every((shift) => Math.abs(((one >> shift) & 255) - ((other >> shift) & 255)) <= NEAR);
 
 /**
- * Visible pixels of a part of the page (`seen`) and their number (`all`), the number of colours, the share of pixels outside the commonest
- * colour, and the number of pixels in the curve's colour.
+ * Returns the visible pixels of a part of the page (`seen`) and their number (`all`), the number of colours, the share of pixels outside
+ * the commonest colour, and the number of pixels in the curve's colour.
  */
 async function looked(page, part, name) {
   await page.find(part);

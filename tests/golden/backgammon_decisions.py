@@ -30,7 +30,7 @@ KEPT = 1 / 8
 
 
 def decoded(name):
-    """Counts of the player on roll and of the other player, each 25: points 1 to 24 and the bar."""
+    """Returns the checker counts of the player on roll and of the other player, each 25: points 1 to 24 and the bar."""
     key = int.from_bytes(base64.b64decode(name + "=="), "little")
     sides = [[0] * 25, [0] * 25]
     for side in sides:
@@ -53,7 +53,7 @@ def turned(name):
 
 
 def line_of(name, dice=(0, 0)):
-    """A FIBS board; the player on roll moves down from 24."""
+    """Returns a FIBS board; the player on roll moves down from 24."""
     mine, theirs = decoded(name)
     points = [mine[p] - theirs[23 - p] for p in range(24)]
     off = [15 - sum(mine), 15 - sum(theirs)]
@@ -89,7 +89,7 @@ class Gnubg:
         return self.lines.readline().strip()
 
     def equity(self, name):
-        """Equity of the player on roll, before the roll."""
+        """Returns the equity of the player on roll, before the roll."""
         answer = self.ask(f"evaluation fibsboard {line_of(name)} plies 2 cubeless prune off")
         win, gammon, backgammon, lost_gammon, lost_backgammon, _ = map(float, answer.split())
         return 2 * win - 1 + gammon + backgammon - lost_gammon - lost_backgammon
@@ -119,7 +119,7 @@ def over(name):
 
 
 def played(name, text):
-    """The position after a move in GNU Backgammon's single steps, seen by the mover."""
+    """Returns the position after a move in GNU Backgammon's single steps, seen by the mover."""
     mine, theirs = decoded(name)
     for step in text.replace("*", "").split():
         start, end = ({"bar": 25, "off": 0}.get(word) if word.isalpha() else int(word) for word in step.split("/"))

@@ -23,7 +23,7 @@ ids = [line[0] for line in words if len(line) == 2 and len(line[0]) == 14]
 
 
 def xg_position(name):
-    """Position of an XGID in which the player on roll is the bottom player."""
+    """Returns the position of an XGID in which the player on roll is the bottom player."""
     theirs, mine = gnubg.positionfromid(name)
     letters = ["-"] * 26
     for place, count in enumerate(mine):
@@ -40,7 +40,7 @@ def turned(position):
 
 
 def situation():
-    """Cube, its owner seen by the player on roll, match length, score of that player and of the other, Crawford flag."""
+    """Returns the cube, its owner seen by the player on roll, match length, score of that player and of the other, and Crawford flag."""
     length = draw.choice([0, 0, 0, 0, 0, 1, 3, 5, 7, 7, 11, 25])
     mine, theirs = (draw.randrange(max(1, length)) for _ in range(2))
     crawford = length > 1 and length - 1 in (mine, theirs) and mine != theirs and draw.random() < 0.5

@@ -19,14 +19,14 @@ TRUTH = np.array([[(op >> (3 - v)) & 1 for v in range(4)] for op in range(16)], 
 
 
 def gate(logits, a, b):
-    """Mixture of all operations, each as a sum over the four corners."""
+    """Returns the mixture of all operations, each as a sum over the four corners."""
     corners = jnp.stack([(1 - a) * (1 - b), (1 - a) * b, a * (1 - b), a * b], axis=-1)
     operations = corners @ TRUTH.T
     return (operations * jax.nn.softmax(logits, axis=-1)).sum(axis=-1)
 
 
 def step(case, logits, grid):
-    """grid: [channel, height, width]"""
+    """Returns the next grid. The shape of a grid is [channel, height, width]."""
     channels, kernels = case["channels"], case["kernels"]
     padded = jnp.pad(grid, ((0, 0), (1, 1), (1, 1)), mode="wrap" if case["periodic"] else "constant")
     height, width = grid.shape[1:]

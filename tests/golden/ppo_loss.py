@@ -24,7 +24,7 @@ torch.set_default_dtype(torch.float64)
 
 
 def held(tensor):
-    """The number rounded to f32."""
+    """Returns the number rounded to f32."""
     return tensor.float().double()
 
 
@@ -160,7 +160,7 @@ def record(seed, name, choices=0, squash=False, shared=False, tanh=False, clip_v
 
 
 def advantages(steps, gamma, gae_lambda):
-    """GAE by its definition (Schulman et al. 2016, equation 16): for each step, the sum of (γλ)ˡ δ until the episode's end.
+    """Computes GAE by its definition (Schulman et al. 2016, equation 16): for each step, the sum of (γλ)ˡ δ until the episode's end.
     Flags: 0 continues, 1 terminated, 2 truncated. The state reached by a truncated episode keeps its value."""
     rng = np.random.default_rng(3)
     rewards, values = rng.normal(size=steps), rng.normal(size=steps + 1)

@@ -22,7 +22,7 @@ LN_TAU = np.log(2 * np.pi)
 
 
 def held(array):
-    """The numbers rounded to f32."""
+    """Returns the numbers rounded to f32."""
     return np.asarray(array, np.float32).astype(float)
 
 
@@ -60,15 +60,15 @@ def networks(p, case, observation):
 
 
 def log_probabilities(outputs, mask):
-    """Logarithms of the probabilities. A choice whose mask is 0 has the probability 0."""
+    """Returns the logarithms of the probabilities. A choice whose mask is 0 has the probability 0."""
     logits = outputs if mask is None else np.where(mask == 0, -np.inf, outputs)
     logits = logits - logits.max(1, keepdims=True)
     return logits - np.log(np.exp(logits).sum(1, keepdims=True))
 
 
 def policy_of(p, case, outputs, batch, noise):
-    """Log-probability of the actions and mean entropy. `noise` is the standardised distance of each sample from its mean, a constant of the
-    entropy's gradient."""
+    """Returns the log-probability of the actions and the mean entropy. `noise` is the standardised distance of each sample from its mean,
+    a constant of the entropy's gradient."""
     if case["choices"]:
         logs = log_probabilities(outputs, batch.get("mask"))
         terms = np.where(np.isinf(logs), 0, np.exp(logs) * np.where(np.isinf(logs), 0, logs))
@@ -109,7 +109,7 @@ def loss(p, case, batch, noise):
 
 
 def evaluated(p, case, batch):
-    """The outputs of the loss, and its central differences with respect to every parameter."""
+    """Returns the outputs of the loss, and its central differences with respect to every parameter."""
     noise = None
     if not case["choices"]:
         outputs, _ = networks(p, case, batch["observation"])
@@ -125,7 +125,7 @@ def evaluated(p, case, batch):
 
 
 def mask_of(rng, case):
-    """A mask that permits at least one choice of every row, one choice of some rows, and all choices of the first row."""
+    """Returns a mask that permits at least one choice of every row, one choice of some rows, and all choices of the first row."""
     mask = (rng.random((ROWS, case["choices"])) < 0.4).astype(float)
     mask[np.arange(ROWS), rng.integers(case["choices"], size=ROWS)] = 1
     mask[0] = 1

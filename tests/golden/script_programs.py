@@ -142,7 +142,7 @@ class Generator:
         return f"(({a}) % 2 == {self.below(2)})"
 
     def eighth(self, depth):
-        """A multiple of 1/8 within ±1000."""
+        """Returns an expression for a multiple of 1/8 within ±1000."""
         kind = self.below(8)
         if depth <= 0 or kind < 3:
             names = self.scope["e"]
@@ -160,7 +160,7 @@ class Generator:
         return f"({a} if {self.bool(depth - 1)} else {b})"
 
     def float(self, depth):
-        """A float within ±10."""
+        """Returns an expression for a float within ±10."""
         kind = self.below(13)
         if depth <= 0 or kind < 3:
             names = self.scope["f"]
@@ -330,7 +330,7 @@ class Generator:
         self.scope["list"].append((name, length))
 
     def helper(self, depth, number):
-        """A function with early returns, whose last argument is a list that it changes."""
+        """Writes a function with early returns, whose last argument is a list that the function changes."""
         name = f"help{number}"
         method = self.below(2) == 1
         outer, self.scope = self.scope, {"i": ["p", "q"], "b": [], "e": [], "f": [], "list": [("cells", 4)], "grid": []}
@@ -401,7 +401,7 @@ class Generator:
         return "\n".join(self.lines) + "\n"
 
     def body(self, depth):
-        """A statement that writes no constant list and not the action."""
+        """Writes a statement. Removes the statement if it assigns a constant list or the action."""
         start = len(self.lines)
         self.statement(depth)
         bad = ("table[", "board[", "action =", "action +=", "action %=", "action,")
@@ -411,7 +411,7 @@ class Generator:
 
 
 def results(world, source):
-    """Lines of results, or `None` if the program is not suitable."""
+    """Returns the lines of results, or `None` if the program is not suitable."""
     for name, part in PARTS.items():
         source = source.replace(name, part)
     env = world.load(source)

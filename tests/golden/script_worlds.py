@@ -25,7 +25,7 @@ SEED = 7
 
 
 def load():
-    """The module `hothouse.world`, without the compiled part of the package."""
+    """Loads the module `hothouse.world`, without the compiled part of the package."""
     package = types.ModuleType("hothouse")
     package.__path__ = [str(ROOT / "crates/python/python/hothouse")]
     sys.modules["hothouse"] = package
@@ -71,7 +71,7 @@ def state(env):
 
 
 def observed(env):
-    """Observation and mask, in f64."""
+    """Formats observation and mask, in f64."""
     shown = line(float(number) for number in flat(env._closed("observe")))
     mask = line(env.action_masks().tolist()) if hasattr(env, "action_masks") else ""
     return f"{shown} | {mask}"

@@ -43,7 +43,7 @@ class Numbers:
         return self.state >> 8
 
     def even(self):
-        """A number in -1..1, rounded to f32."""
+        """Returns a number in -1..1, rounded to f32."""
         return self.word() / 2**23 - 1
 
     def below(self, n):
@@ -51,7 +51,7 @@ class Numbers:
 
 
 def fill(model, scale):
-    """Fill each parameter from a separate generator; its seed is the sum of the bytes of the parameter's name."""
+    """Fills each parameter from a separate generator; its seed is the sum of the bytes of the parameter's name."""
     for name, p in model.named_parameters():
         numbers = Numbers(sum(name.encode()))
         first = 1.0 if ".ln_" in name and name.endswith("weight") else 0.0
@@ -75,7 +75,7 @@ def gradients(case):
 
 
 def text(numbers, vocabulary):
-    """A learnable text: most tokens are a function of the token before."""
+    """Returns a learnable text: most tokens are a function of the token before."""
     tokens = [0]
     while len(tokens) < 2000:
         guess = (5 * tokens[-1] + 3) % vocabulary

@@ -36,7 +36,7 @@ QUOTAS = {"bar": 3200, "bars": 1600, "home": 4200, "contact": 1600, "end": 2600,
 
 
 def side(state, player):
-    """Counts of points 1 to 24 as the player counts them, then the bar. X moves upwards, O downwards."""
+    """Returns the counts of points 1 to 24 as the player counts them, then the bar. X moves upwards, O downwards."""
     at = state.board
     points = range(23, -1, -1) if player == 0 else range(24)
     return tuple([at(player, p) for p in points] + [at(player, BAR)])
@@ -47,7 +47,7 @@ def seen_by(state, player):
 
 
 def encoded(mine, theirs):
-    """GNU Backgammon's position id: ones for checkers and a zero after each point, the opponent of the player on roll first."""
+    """Returns GNU Backgammon's position id: ones for checkers and a zero after each point, the opponent of the player on roll first."""
     bits = "".join("1" * count + "0" for count in theirs + mine)
     key = int(bits[::-1], 2).to_bytes(10, "little")
     return base64.b64encode(key).decode()[:14]
@@ -75,7 +75,7 @@ def play_on(state, player, found, halves):
 
 
 def ends(state, dice, player):
-    """Every distinct position after this roll, seen by the player who rolled, by its OpenSpiel text."""
+    """Returns every distinct position after this roll, seen by the player who rolled, by its OpenSpiel text."""
     rolled = state.clone()
     rolled.apply_action(ROLL_ACTION[dice])
     assert rolled.current_player() == player
@@ -88,7 +88,7 @@ def ends(state, dice, player):
 
 
 def results(state, dice, player):
-    """The ids of every distinct position after this roll, sorted."""
+    """Returns the ids of every distinct position after this roll, sorted."""
     found = ends(state, dice, player)
     assert dice[0] == dice[1] or ends(state, dice[::-1], player) == found
     positions = set(found.values())
@@ -121,7 +121,7 @@ def kind(mine, theirs):
 
 
 def liking(habit, mine, theirs, rng):
-    """Preference of a player with this habit for a resulting position."""
+    """Returns the preference of a player with this habit for a resulting position."""
     blots = sum(count == 1 for count in mine[:24])
     if habit == "random":
         return rng.random()
@@ -161,7 +161,7 @@ def play(game, rng, meet, finish):
 
 
 def from_gnubg(boards):
-    """GNU Backgammon's ids of boards, each given as (opponent, player on roll)."""
+    """Returns GNU Backgammon's ids of boards, each given as (opponent, player on roll)."""
     with tempfile.TemporaryDirectory() as folder:
         asked, told = os.path.join(folder, "boards.json"), os.path.join(folder, "ids.json")
         with open(asked, "w") as file:
@@ -231,7 +231,7 @@ def main():
 
 
 def all_rolls(index):
-    """The line of a position, and some lines of its sets; about 360 of these in the whole file."""
+    """Returns the line of a position and some `set` lines of this position. The whole file has about 360 `set` lines."""
     position, (name, state, roller) = MET[index]
     rng = random.Random(index)
     own, text, shown = encoded(*position), "", []

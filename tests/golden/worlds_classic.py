@@ -93,7 +93,7 @@ def mountain_car():
 
 
 def any_throttle(state, rng):
-    """Random actions, some of them outside the range."""
+    """Returns a random action, which may be outside the range."""
     return rng.uniform(-1.5, 1.5)
 
 
@@ -125,7 +125,7 @@ def mountain_car_continuous():
 
 
 def any_torque(state, rng):
-    """Random actions, some of them outside the range."""
+    """Returns a random action, which may be outside the range."""
     return rng.uniform(-3.0, 3.0)
 
 

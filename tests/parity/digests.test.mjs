@@ -12,7 +12,7 @@ const program = join(target, "release/hothouse");
 const here = house();
 const all = await everyRun(program);
 
-/** First digest of each run by variant, in a single page of a module. */
+/** Returns the first digest of each run by variant, in a single page of a module. */
 async function paged(room, runs, module, threads) {
   const page = await visit(here, { started: false, at: `?use=${module}&device=cpu#/${room}`, cores: threads });
   await lab(page, room);
@@ -55,7 +55,7 @@ async function same(t, room, modules, expected) {
     });
 }
 
-/** Digest with one thread; checks that two threads give the same. */
+/** Returns the digest with one thread, and checks that two threads give the same digest. */
 async function native(run, isa) {
   const [one, two] = [await digest([program], run, { isa, threads: 1 }), await digest([program], run, { isa, threads: 2 })];
   assert.deepEqual(two, one, "natively, with two threads and with one");

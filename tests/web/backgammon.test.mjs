@@ -26,7 +26,7 @@ const here = house();
 const SMALL = "#/backgammon?games=32&hidden=32&v=2";
 
 const enter = entrance(here, "backgammon", SMALL);
-/** Next event of a kind. With `games`, the first one with at least that number of games in its progress. */
+/** Listens for the next event of a kind. With `games`, listens for the first event with at least that number of games in its progress. */
 const ahead = (page, kind, games = 0) =>
   games ? aheadWhere(page, kind, `(event) => (event.progress?.games ?? 0) >= ${games}`) : aheadOf(page, kind);
 const event = async (page, kind, games) => (await ahead(page, kind, games))();
@@ -390,7 +390,7 @@ test("a match id sets score and cube, cube decisions are analysed, and a refused
   await leave(page);
 });
 
-/** Texts as GNU Backgammon and eXtreme Gammon copy them, by the id that they contain. */
+/** Functions that return the text that GNU Backgammon or eXtreme Gammon copies for an id. */
 const COPIED = {
   xg: (xgid) =>
     `${xgid}\n\nX:Ann   O:Bob\nScore is X:2 O:1 7 pt.(s) match.\n +13-14-15-16-17-18------19-20-21-22-23-24-+\n | X           O    |   |` +

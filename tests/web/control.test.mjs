@@ -8,13 +8,13 @@ import { accessible, fits } from "./rooms.mjs";
 const here = house();
 const SMALL = "#/control?envs=64&v=2";
 
-/** Waits for the next run that begins in an environment. Must be called before the action that starts the run. */
+/** Listens for the next run that begins in an environment. Must be called before the action that starts the run. */
 const beginning = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
 const environments = (page) => page.evaluate(() => hothouse.room.variants.map(({ about }) => about));
 const announced = (page, text) =>
   page.waitForFunction((source) => new RegExp(source).test(document.querySelector("[aria-live=polite]").textContent), text);
 
-/** Share of a canvas's pixels that differ from the most common colour. */
+/** Returns the share of a canvas's pixels that differ from the most common colour. */
 const drawn = (page, selector) =>
   page.evaluate((selector) => {
     const canvas = document.querySelector(selector);
@@ -291,7 +291,7 @@ test("arrow keys and pointer control continuous actions", async () => {
 
 test("a step takes four times as long at a quarter of the speed, and twice as long at half of it", async () => {
   const { PACES, Touches } = await part("rooms/control/touches");
-  /** Number of steps that the worker would make in ten seconds of pictures, 60 in each second. */
+  /** Returns the number of steps that the worker would make in ten seconds of pictures, 60 in each second. */
   const steps = async (rate, step_s = 0.02) => {
     const touches = new Touches();
     let owedS = 0;
@@ -434,7 +434,7 @@ test("the first screen shows the environments, the single environment and its co
       return question.ask === "touch" ? { ...answer, rounds } : answer;
     };
   }, rounds);
-  /** Parts of the stage that are cut off, overflow or are below the transport bar. */
+  /** Returns the parts of the stage that are cut off, overflow or are below the transport bar. */
   const faults = () =>
     page.evaluate(() => {
       const seen = (one) => one.getClientRects().length > 0;

@@ -14,14 +14,14 @@ const SOLVED = "UUUURRRRFFFFDDDDLLLLBBBB";
 const enter = entrance(here, "cube", SMALL, ".cube-picture canvas");
 /** Stops the automatic tries. */
 const still = (page) => page.getByRole("switch", { name: "Auto-play" }).uncheck({ force: true });
-/** Half of the cube's edge in px, at the depth of the cube's centre. The canvas has room for turning layers and the shadow. */
+/** Returns half of the cube's edge in px, at the depth of the cube's centre. The canvas has room for turning layers and the shadow. */
 const unitOf = ({ width, height }) => Math.min(width / 3.58, height / 3.74);
-/** Displayed stickers, as face letters in the order of the faces U, R, F, D, L, B. */
+/** Returns the displayed stickers, as face letters in the order of the faces U, R, F, D, L, B. */
 const shown = (page) => page.locator(".cube-picture").getAttribute("data-facelets");
 const showing = (page, words) => reads(page, ".cube-status", new RegExp(words));
 /** Opens the further controls under the cube. */
 const more = (page) => page.getByRole("button", { name: "More", exact: true }).click();
-/** Moves of the shown solution. */
+/** Locates the moves of the shown solution. */
 const strip = (page) => page.locator(".solution-moves span:not(:first-child)");
 /** Waits until the cube shows the end of the solution. */
 const played = (page) => page.waitForFunction(() => document.querySelector(".solution-moves span:last-child.here:not(:first-child)"));
@@ -121,7 +121,7 @@ test("dragging a sticker turns its layer, by mouse and by touch; dragging beside
     await page.waitForTimeout(200);
     await page.mouse.up();
   };
-  /** Quarter turns that lead from the solved cube to the displayed state. */
+  /** Returns the quarter turns that lead from the solved cube to the displayed state. */
   const turns = async () => {
     const state = await shown(page);
     const found = [];

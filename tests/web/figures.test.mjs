@@ -10,11 +10,11 @@ import { parts as cubeParts } from "../../scripts/rooms/cube.mjs";
 
 const read = (file) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
 const golden = read("tests/golden/quartiles.txt");
-/** All rows of the tables, with invented values. */
+/** Returns all rows of the tables, with invented values. */
 const everything = () => tables(() => {}).missing.map((name) => measured(name, [1, 2, 3], "times as fast as gymnasium"));
 /**
- * The rows of `everything` by part. A row belongs to the last part whose pattern matches its name. Rows whose name satisfies `without` are
- * omitted.
+ * Returns the rows of `everything` by part. A row belongs to the last part whose pattern matches its name. Rows whose name satisfies
+ * `without` are omitted.
  */
 function passed({ without = () => false } = {}) {
   const done = PARTS.map(({ id }) => ({ id, rows: [] }));
@@ -168,7 +168,7 @@ test("two seeds run at a time, and no seed starts after a failure", async () => 
   assert.deepEqual(begun, [1, 2]);
 });
 
-/** Replacement for the tools of a part: records each command in `commands` and returns the result of `answer`. */
+/** Returns a replacement for the tools of a part. It records each command in `commands` and returns the result of `answer`. */
 const recorded = (commands, answer) => ({
   quick: false,
   file: (name) => name,

@@ -18,7 +18,7 @@ export const WAIT_MS = 90_000;
 /** Longest time of any wait. A test that hangs fails at the place of the wait. */
 const NEVER_MS = 300_000;
 
-/** Rejects if `promise` takes longer than `ms`. */
+/** Returns the result of `promise`. Rejects if `promise` takes longer than `ms`; `what` names the wait in the error. */
 function within(promise, ms, what) {
   let timer;
   const error = new Error(`${what}: nothing after ${ms / 1000} s`); // created here, so that its stack contains the waiting test
@@ -79,7 +79,8 @@ function fewFrames() {
 }
 
 /**
- * Runs in the page: replaces the file of the trained agent by the file with the given content in base64. If it is empty, there is no file.
+ * Runs in the page: replaces the file of the trained agent by the file with the given content in base64. If `content` is empty, there is no
+ * file.
  */
 function trainedFile(content) {
   const plain = window.fetch;
@@ -94,8 +95,9 @@ function coresOf(count) {
 
 /**
  * Opens the page in a fresh profile. `trained` is the file of the trained agent: a buffer, `page` for the page's own file, or nothing for
- * none. The tour starts only if `first` is true. `init` runs before the page's scripts. The page sees a machine with `cores` cores; one is
- * enough where two files of tests share two cores. `page.said` contains the console's errors and uncaught exceptions.
+ * none. The tour starts only if `first` is true. `init` runs before the page's scripts. If `frames` is 10, the page draws at most ten
+ * frames a second. The page sees a machine with `cores` cores; one is enough, because two files of tests share two cores. `page.said`
+ * contains the console's errors and uncaught exceptions.
  */
 export async function visit(
   here,
@@ -123,8 +125,8 @@ export async function visit(
 }
 
 /**
- * Script for `init`, which requires `context: { bypassCSP: true }`: runs `script` in each worker of the page before the worker's own
- * script.
+ * Returns a value for the option `init` of `visit`. It runs `script` in each worker of the page before the worker's own script. The call of
+ * `visit` also needs `context: { bypassCSP: true }`.
  */
 export const inWorkers = (script) => `
   {
@@ -156,7 +158,7 @@ export async function until(page, what, arg) {
   throw new Error(`never so: ${what} ${JSON.stringify(arg) ?? ""}`);
 }
 
-/** Waits until the page has a client and shows its room. If `room` is given, the client must be one of that room. */
+/** Waits until the page has a client and shows its room. If `room` is given, the client must belong to that room. */
 export const lab = (page, room) =>
   page.waitForFunction((room) => globalThis.hothouse && (!room || hothouse.room.id === room) && !document.querySelector(".unready"), room);
 
@@ -229,7 +231,9 @@ export const eventWhere = async (page, kind, holds) => (await aheadWhere(page, k
 
 export const notice = (page, text) => page.getByText(text).first().waitFor({ timeout: WAIT_MS });
 
-/** Saves the run through the page and returns the file's bytes. They travel as a text, because Playwright encodes each number of a list. */
+/**
+ * Saves the run through the page and returns the file's bytes. They are passed as a text, because Playwright encodes each number of a list.
+ */
 export const saved = async (page) => Buffer.from(await page.evaluate(async () => (await hothouse.save()).toBase64()), "base64");
 
 /** Restores a saved run in the page. */

@@ -26,7 +26,7 @@ const onGpu = (page) => device(page, (device) => device.on_gpu);
 const onCpu = (page) => device(page, (device) => !device.on_gpu);
 const choose = (page, name) => page.locator(".device").getByText(name, { exact: true }).click();
 
-/** Metrics of the next `many` iterations, in order. */
+/** Returns the metrics of the next `many` iterations, in order. */
 const iterations = async (page, many) => {
   const { all, room } = await page.evaluate(
     (many) =>
@@ -40,7 +40,7 @@ const iterations = async (page, many) => {
   );
   return all.map((event) => named(event, room));
 };
-/** True if each iteration spent time on the GPU. */
+/** Returns true if each iteration spent time on the GPU. */
 const worked = (rows) => rows.every((row) => row.device > 0);
 
 /** Checks that iterations are consecutive and complete. */
@@ -306,7 +306,7 @@ test("a browser without WebGPU does the same", async () => {
   await page.context().close();
 });
 
-/** Metrics of the next rounds of backgammon. Their iterations must be consecutive. */
+/** Returns the metrics of the next rounds of backgammon. Their iterations must be consecutive. */
 async function rounds(page, many) {
   const rows = await iterations(page, many);
   for (const [i, { progress }] of rows.entries()) assert.equal(progress.iteration, rows[0].progress.iteration + i);

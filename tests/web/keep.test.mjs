@@ -6,7 +6,7 @@ import { aheadWhere, event, house, kept, lab, notice, saved, until, visit } from
 const here = house();
 const SMALL = "#/control?envs=64&rollout_steps=16&v=2";
 
-/** Waits for the next run that begins or continues in a variant. Must be called before the action that causes this. */
+/** Listens for the next run that begins or continues in a variant. Must be called before the action that causes this event. */
 const began = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
 const choose = (page, variant) => page.locator(`nav a[href*="variant=${variant}&"]`).click();
 const undo = (page) => page.locator(".notice").getByRole("button", { name: "Undo" });

@@ -103,8 +103,8 @@ function oddSizes(sizes) {
 }
 
 /**
- * Runs in the page: greatest number of controls that are visible at once while the page is scrolled. The points of a board are one control,
- * and so are the slider and the number of a knob.
+ * Runs in the page: returns the greatest number of controls that are visible at once while the page is scrolled. The points of a board are
+ * one control, and so are the slider and the number of a knob.
  */
 async function mostControls() {
   const all = [...document.querySelectorAll("a[href], button, select, summary, input:not([type=file]), textarea, [role=application]")];
@@ -120,7 +120,7 @@ async function mostControls() {
   return most;
 }
 
-/** Runs in the page: sum of the layout shifts in a time. */
+/** Runs in the page: returns the sum of the layout shifts within `ms`, and the shifted elements. */
 const shifts = (ms) =>
   new Promise((resolve) => {
     const found = [];
@@ -150,8 +150,8 @@ const settled = (page) =>
   });
 
 /**
- * Serious issues that axe finds in a part of the page. In the dark theme axe checks only the contrast, because the light theme covers the
- * other rules.
+ * Returns the serious and critical issues that axe finds in a part of the page. In the dark theme axe checks only the contrast. The checks
+ * in the light theme cover the other rules.
  */
 async function serious(page, within, colorScheme) {
   const rules = colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {};
@@ -214,7 +214,7 @@ const closed = async (page) => {
   await page.context().close();
 };
 
-/** Checks that the page is not wider than a screen, and that the bar leaves room for it. */
+/** Checks that the page is not wider than a screen, and that the bar takes a small share of the height (except on the narrowest screen). */
 async function edges(page, { width, height }) {
   await page.setViewportSize({ width, height });
   await settled(page);
@@ -253,7 +253,7 @@ async function lookAtTour(page) {
   }
 }
 
-/** Runs in the page: elements of the results whose content is wider than they are, when each value has the given text. */
+/** Runs in the page: returns the elements of the results that are too narrow for their content if each value has the text `value`. */
 function tooWide(value) {
   for (const { lastElementChild } of document.querySelectorAll(".returns .value")) lastElementChild.textContent = value;
   const parts = [...document.querySelectorAll(".returns, .returns .number")];
@@ -416,7 +416,7 @@ test("labels of a chart's levels cover no curve, no line and no other label", as
   await page.close();
 });
 
-/** Selectors and animation names of all style rules. Rules that set custom properties are skipped. */
+/** Returns the selectors and animation names of all style rules. Rules that set custom properties are skipped. */
 const selectors = () => {
   const found = (rules) =>
     [...rules].flatMap((rule) =>

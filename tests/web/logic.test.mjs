@@ -28,7 +28,7 @@ const refused = (page, question) =>
       ),
     question,
   );
-/** State of the displayed grid. */
+/** Returns the state of the displayed grid. */
 const grid = (page) =>
   page.evaluate(() => ({
     step: Number(document.querySelector(".grid-pane").dataset.step),

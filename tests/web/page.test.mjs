@@ -152,7 +152,7 @@ test("transport and knobs work by keyboard only, with a visible focus", async ()
 });
 
 const LOOKS = 60;
-/** Changes per second of two pictures: the environments and the stage. Each picture is sampled every 50 ms. */
+/** Returns the changes per second of two pictures: the environments and the stage. Each picture is sampled every 50 ms. */
 const changes = (page) =>
   page.evaluate(async (looks) => {
     const canvases = [".environments canvas", ".stage-field canvas"].map((name) => document.querySelector(name));
@@ -189,7 +189,7 @@ test("a selected speed limits the ticks per second", async () => {
   // This number of environments is so large that a slice contains only a few ticks.
   const ENVS = 1024;
   const page = await visit(here, { at: `#/control?envs=${ENVS}&v=2` });
-  /** Number of ticks per second at a speed, measured over `ticks` ticks. A tick is one step of every environment. */
+  /** Returns the number of ticks per second at a speed, measured over `ticks` ticks. A tick is one step of every environment. */
   const rate = (speed, ticks) =>
     page.evaluate(
       async ([speed, envs, ticks]) => {

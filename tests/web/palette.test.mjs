@@ -265,7 +265,7 @@ test("arrow keys move in the rooms and the variants, and Enter follows the link"
   await leave(page);
 });
 
-/** Runs in the page: visible buttons and links whose accessible name lacks their visible text (WCAG 2.5.3). */
+/** Runs in the page: returns the visible buttons and links whose accessible name lacks their visible text (WCAG 2.5.3). */
 function misnamed() {
   const wordsOf = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ");
   const seen = (node) => {

@@ -7,12 +7,12 @@ import { crc32, deflateSync } from "node:zlib";
  * shift by one pixel are tolerated, but not another colour of a control or a shift by 2 px.
  */
 const TOLERANCE = { colour: 6, tile: 32, share: 0.02 };
-/** A saved picture has no two colours whose channels differ by at most this. The more common one replaces the other. */
+/** Largest difference per channel of two colours that a saved picture merges. The more common colour replaces the other. */
 const NEAR = 5;
 /** Largest number of colours of a saved picture. */
 const MOST_COLOURS = 256;
 
-/** Runs in a page: the tile of two PNG files that differs most, and the number of tiles that differ; undefined if none differs. */
+/** Runs in a page: returns the tile of two PNG files that differs most, and the number of tiles that differ; undefined if none differs. */
 async function worstTile([one, other, { colour, tile, share }]) {
   const decode = (png) => createImageBitmap(new Blob([Uint8Array.from(atob(png), (byte) => byte.charCodeAt(0))]));
   const images = await Promise.all([one, other].map(decode));
@@ -22,7 +22,7 @@ async function worstTile([one, other, { colour, tile, share }]) {
     context.drawImage(image, 0, 0);
     return context.getImageData(0, 0, width, height).data;
   });
-  /** True if a channel of pixel `at` of `from` is outside the range of the pixels around it in `within`. */
+  /** Returns true if a channel of pixel `at` of `from` is outside the range of the pixels around it in `within`. */
   const outside = (from, within, at) =>
     [0, 1, 2, 3].some((channel) => {
       const [x, y] = [(at / 4) % width, Math.floor(at / 4 / width)];
@@ -45,13 +45,13 @@ async function worstTile([one, other, { colour, tile, share }]) {
   return tiles.length ? { tiles: tiles.length, place: tiles[0][0], share: tiles[0][1] / tile ** 2 } : undefined;
 }
 
-/** Describes the difference of two PNG files; undefined if they are equal within the tolerance. `page` is any page. */
+/** Describes the difference of two PNG files; returns undefined if they are equal within the tolerance. `page` is any page. */
 export async function difference(page, one, other) {
   const found = await page.evaluate(worstTile, [one.toString("base64"), other.toString("base64"), TOLERANCE]);
   return found && `${found.tiles} tiles differ; ${Math.round(100 * found.share)}% of the tile at ${found.place}`;
 }
 
-/** Runs in a page: size, colours and indices of a PNG file's pixels. Rare colours are replaced by a near common one. */
+/** Runs in a page: returns size, colours and indices of a PNG file's pixels. Rare colours are replaced by a near common one. */
 async function indexed([png, near, most]) {
   const image = await createImageBitmap(new Blob([Uint8Array.from(atob(png), (byte) => byte.charCodeAt(0))]));
   const { width, height } = image;
@@ -82,7 +82,7 @@ function chunk(type, data) {
   return Buffer.concat([length, body, check]);
 }
 
-/** Returns a PNG file as a smaller one with few colours. `page` is any page. */
+/** Converts a PNG file to a smaller one with few colours. `page` is any page. */
 export async function reduced(page, png) {
   const { width, height, colours, indices } = await page.evaluate(indexed, [png.toString("base64"), NEAR, MOST_COLOURS]);
   const head = Buffer.alloc(13);

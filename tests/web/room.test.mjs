@@ -11,7 +11,7 @@ const SMALL = "#/control?envs=64&v=2";
 const texts = (page, selector) => page.locator(selector).allTextContents();
 const announced = (page, text) =>
   page.waitForFunction((source) => new RegExp(source).test(document.querySelector("[aria-live=polite]").textContent), text);
-/** Progress of the run at its next metrics. */
+/** Returns the progress of the run at its next metrics. */
 const progress = async (page) => (await event(page, "metrics")).progress;
 
 test("a live change leaves a mark and can be undone; the undone curve stays as the past run", async () => {

@@ -15,7 +15,10 @@ export const entrance =
     return page;
   };
 
-/** Address of a room for tests of its page. On one thread, an iteration of the default run of `words` takes seconds, so this one is shorter. */
+/**
+ * Returns the address of a room for tests of its page. On one thread, an iteration of the default run of `words` takes seconds. The address
+ * therefore requests a run with shorter iterations.
+ */
 export const addressOf = (room) => (room === "words" ? "#/words?steps=4&v=2" : `#/${room}`);
 
 export const ask = (page, question) => page.evaluate((question) => hothouse.ask(question), question);
@@ -33,10 +36,10 @@ export const SCREENS = [
   { colorScheme: "dark", viewport: { width: 390, height: 844 }, reducedMotion: "reduce" },
 ];
 
-/** The open tab. The layout tests check the rest of the page, which is the same in every tab. */
+/** Selector of the open tab. The layout tests check the rest of the page, which is the same in every tab. */
 export const OPEN_PANEL = ".panels > .panel:not([hidden])";
 
-/** Checks that axe finds no issue in a part of the page. Training pauses meanwhile, because it would slow the check. */
+/** Checks that axe finds no issue in a part of the page. Training pauses during the check, because training would slow it. */
 export async function accessible(page, part = OPEN_PANEL) {
   await page.addScriptTag({ path: axe });
   await page.evaluate(() => hothouse.command({ kind: "pause" }));

@@ -32,7 +32,7 @@ const saved = async (page, name) => {
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name, exact: true }).click()]);
   return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
 };
-/** Names of all stored runs. */
+/** Returns the name, the iteration and the learning rate of each stored run. */
 const kept = (page) =>
   page.evaluate(
     () =>

@@ -24,10 +24,10 @@ const LOOKS = Object.keys(SCREENS).flatMap((screen) => ["light", "dark"].map((co
 before(async () => (here.samples = await serve(await samples())));
 after(() => here.samples?.close());
 
-/** A page without content, in which pictures are compared. */
+/** Returns a page without content, in which pictures are compared. */
 const blank = async () => (here.blank?.isClosed() === false ? here.blank : (here.blank = await here.browser.newPage()));
 
-/** Opens the page of samples. The bundled typeface also replaces that of code, which depends on the machine. */
+/** Opens the page of samples. The bundled typeface also replaces the typeface of code, which depends on the machine. */
 async function open({ screen, colorScheme }) {
   const page = await here.browser.newPage({ viewport: SCREENS[screen], colorScheme, reducedMotion: "reduce" });
   page.setDefaultTimeout(WAIT_MS);
@@ -42,7 +42,7 @@ async function open({ screen, colorScheme }) {
 
 const sections = (page) => page.locator(".sample").evaluateAll((all) => all.map(({ id }) => id));
 
-/** Picture of a section. Its charts are drawn when they are on the screen. */
+/** Takes the picture of a section. The section's charts are drawn when they are on the screen. */
 async function picture(page, id) {
   const section = page.locator(`#${id}`);
   for (const plot of await section.locator(".plot:visible").all()) {
@@ -52,7 +52,7 @@ async function picture(page, id) {
   return section.screenshot({ animations: "disabled", caret: "hide" });
 }
 
-/** Compares a picture with the saved one. Returns a text for a difference. */
+/** Compares a picture with the saved one. Returns a list with the difference, or an empty list. */
 async function faults(name, now) {
   const saved = join(PICTURES, name);
   const found = existsSync(saved) ? await difference(await blank(), readFileSync(saved), now) : "there is no picture";

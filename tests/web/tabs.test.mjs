@@ -6,7 +6,7 @@ import { event, house, lab, place, until, visit } from "./fixture.mjs";
 const here = house();
 const SMALL = "#/control?envs=64&v=2";
 
-/** Titles of the open tab and, if it has sections, of the open section. */
+/** Returns the titles of the open tab and, if it has sections, of the open section. */
 const open = (page) => page.locator("[role=tab][aria-selected=true]:visible").allTextContents();
 const path = (page) => page.evaluate(() => location.hash.split("?")[0]);
 const opens = (page, ...titles) =>

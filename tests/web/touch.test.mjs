@@ -9,7 +9,7 @@ const here = house();
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 const WORDS = "width=32&layers=2&heads=2&context=32&batch=8&micro=8&steps=8&characters=60000&sample=40";
 
-/** Screen position of a point, given as shares of an element's width and height. */
+/** Scrolls to an element and returns the screen position of a point, given as shares of the element's width and height. */
 const at = async (page, css, x, y) => {
   await page
     .locator(css)

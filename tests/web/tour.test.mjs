@@ -11,7 +11,7 @@ const DESKTOP = { width: 1280, height: 720 };
 const PHONE = { width: 390, height: 844 };
 const next = (page) => box(page).getByRole("button", { name: "Next" });
 
-/** Runs in the page: describes the present step of the tour. */
+/** Runs in the page: describes the current step of the tour. */
 function seenStep() {
   const target = document.querySelector(".toured");
   const [box, at, plot] = [".tour", ".toured", ".returns .plot"].map((part) => document.querySelector(part).getBoundingClientRect());

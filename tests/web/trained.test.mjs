@@ -21,7 +21,7 @@ const declared = Object.fromEntries(await own("trained"));
 
 const made = {};
 
-/** A packed checkpoint of a short run, as `npm run trained` writes it. The run has been tested once. It is made once for each address. */
+/** Returns a packed checkpoint of a short run, as `npm run trained` writes it. The run has been tested once. Each address has one run. */
 const short = (room, at) => (made[at] ??= make(room, at));
 
 async function make(room, at) {
@@ -122,7 +122,7 @@ test("a match against the trained agent continues after a reload, and a message 
   await reads(page, ".table .seat.theirs", /^The trained agent/);
   const { xgid, setup, dice, moves } = await session();
   assert.deepEqual({ xgid, setup, dice, moves }, { xgid: before.xgid, setup: before.setup, dice: before.dice, moves: before.moves });
-  // Without the stored match, another one begins, and a message says so.
+  // Without the stored match, another match begins, and a message reports the loss.
   await page.evaluate(() => indexedDB.deleteDatabase("hothouse-trained"));
   await page.reload();
   await lab(page, "backgammon");

@@ -16,7 +16,7 @@ const at = (more = "") => `#/words?seed=1&${SMALL}${more}&v=2`;
 const OWN = "Der Käfer läuft über die Straße. 日本のカエル。\n".repeat(400);
 
 const enter = entrance(here, "words", at(), ".writing .strong:not([disabled])");
-/** Waits until the run trains on the text that `is` accepts. */
+/** Waits until the run trains on a text for which `is` returns true. */
 const corpusOf = async (page, is) => {
   for (let look = 0; look < 600; look++) {
     const { corpus } = await ask(page, { ask: "about" });
@@ -41,7 +41,7 @@ const write = async (page, settings) => {
   for (const [label, value] of Object.entries(settings)) await pane.getByLabel(label, { exact: true }).fill(String(value));
   await pane.getByRole("button", { name: "Write", exact: true }).click();
 };
-/** A token in the format of the room's answers. */
+/** Returns a token in the format of the room's answers. */
 const token = (...bytes) => {
   const text = Buffer.from(bytes).toString();
   return {

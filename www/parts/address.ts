@@ -33,7 +33,7 @@ export class Address {
     this.written = currentLink();
   }
 
-  /** Writes the open tab and section into the address. If the visitor chose the tab, the back button returns to the previous one. */
+  /** Writes the open tab and section into the address. If the visitor chose the tab, the back button returns to the previous tab. */
   place(place: string[], chosen: boolean): void {
     const link = currentLink() || `#/${this.client.room.id}`;
     if (placeIn(location.hash).join() === place.join()) return;
@@ -67,8 +67,8 @@ export class Address {
 }
 
 /**
- * Variant in a link, or the first variant if the link names none. Returns undefined if the link leads to another room. `plain` is true if
- * the link contains no other settings.
+ * Returns the variant in a link, or the first variant if the link names none; undefined if the link leads to another room. `plain` is true
+ * if the link contains no other settings.
  */
 export function linked(link: string, { room, rooms }: Client): { variant: string; plain: boolean } | undefined {
   const [path = "", query = ""] = link.split("?");

@@ -14,7 +14,7 @@ export class Announcer {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private waiting: { text: string; about: string }[] = [];
 
-  /** Queues an event. It replaces a queued event whose topic (`about`) is the same. */
+  /** Queues an event. The event replaces a queued event with the same topic (`about`). */
   say(text: string, about = text): void {
     this.waiting = [...this.waiting.filter((other) => other.about !== about), { text, about }].slice(-MOST_WAITING);
     this.next();
@@ -32,7 +32,7 @@ export class Announcer {
     }, waitMs);
   }
 
-  /** Announces the progress of training, at most once in ten seconds. */
+  /** Announces the progress of training: at most once in ten seconds, and only if no event is queued. */
   progress(text: () => string): void {
     const now = performance.now();
     if (now - this.lastProgressMs < PROGRESS_EVERY_MS || this.waiting.length > 0) return;

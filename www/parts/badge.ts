@@ -9,7 +9,7 @@ import { facts, h, write } from "./dom";
 const INSTRUCTIONS: Record<string, string> = { relaxed: "relaxed SIMD", simd128: "SIMD", portable: "no SIMD" };
 const instructions = ({ isa }: InUse): string => INSTRUCTIONS[isa] ?? isa;
 
-/** Short description: `CPU, 2 threads` or `GPU: NVIDIA ampere`. */
+/** Returns a short description: `CPU, 2 threads` or `GPU: NVIDIA ampere`. */
 export const summary = (backend: InUse, device?: Device): string =>
   device?.on_gpu ? `GPU: ${gpuName(device)}` : `CPU, ${backend.threads} ${backend.threads === 1 ? "thread" : "threads"}`;
 

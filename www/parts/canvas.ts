@@ -23,7 +23,7 @@ export function fill(c: CanvasRenderingContext2D, ...at: number[]): void {
   c.fill();
 }
 
-/** Adds a segment to the path, not connected to the path's end. */
+/** Adds a separate segment to the path. */
 export function segment(c: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
   c.moveTo(x0, y0);
   c.lineTo(x1, y1);
@@ -36,10 +36,10 @@ export function strokes(c: CanvasRenderingContext2D, pieces: number, draw: (k: n
   c.stroke();
 }
 
-/** Value of a canvas's `font`: the page's typeface in a size in px. */
+/** Returns a value for a canvas's `font`: the page's typeface with a size in px. */
 export const font = (px: number, weight = 400): string => `${weight} ${px}px Geologica, system-ui, sans-serif`;
 
-/** Draws a text with an outline, so that it is readable over lines. */
+/** Draws a text with an outline, so that the text is readable over lines. `ratio` is the number of canvas pixels per CSS pixel. */
 export function outlined(c: CanvasRenderingContext2D, words: string, x: number, y: number, ratio: number): void {
   pen(c, palette.paper, 3 * ratio);
   c.strokeText(words, x, y);

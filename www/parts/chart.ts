@@ -22,19 +22,19 @@ import { about, zooming, type Range } from "./zoom";
  */
 export type Axis = { tick: (at: number) => string; close: (at: number) => string; words: (at: number) => string; steps?: number[] };
 
-/** A test, drawn as a circle in the colour of `column`, with a bar from `low` to `high`. */
+/** A test, drawn as a circle in the colour of `column`, with a bar from `low` to `high`. `error` is true if the bar is a standard error. */
 export type Test = { at: number; mean: number; column: string; low?: number; high?: number; error?: boolean };
 
 /** Data of a run in a chart. `at` contains increasing positions on the axis; each column has one value per position. */
 export interface Drawn {
   readonly at: number[];
   readonly columns: Record<string, (number | null)[]>;
-  /** Live changes and notes. `back` undoes the change; it is missing if the run's state before the change is not kept. */
+  /** Live changes and notes. `back` undoes the change; `back` is missing if the run's state before the change is not kept. */
   readonly changes: { at: number; words: string; back?: () => void }[];
   readonly tests: Test[];
 }
 
-/** A compared run. Its letter and its dashes identify the curves. In a chart with a single curve, the colour identifies the run too. */
+/** A compared run. The letter and the dashes identify its curves. In a chart with a single curve, the colour identifies the run too. */
 export type Overlay = { letter: string; name: string; colour: Colour; dash: number[]; curves: Drawn };
 
 export type Shown = {
@@ -68,7 +68,7 @@ export type ChartOptions = {
   span?: [number, number];
   /** Horizontal lines with labels, by default in a muted colour. */
   levels?: Level[];
-  /** True for the large chart, which has an axis, tests, labels of changes and keys. It can have the focus. */
+  /** True for the large chart, which has an axis, tests, labels of changes and keys. Only this chart can have the focus. */
   main?: boolean;
   /** Changes the visible part of the axis; undefined shows the whole axis. */
   zoom?: (range: Range | undefined) => void;
@@ -91,7 +91,7 @@ export function roundUp(end: number): number {
   return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * size).find((round) => round >= end) ?? end;
 }
 
-/** Index of the last row at or before a position on the axis; −1 if there is none. */
+/** Returns the index of the last row at or before a position on the axis; −1 if there is no such row. */
 function rowAt(at: readonly number[], x: number): number {
   let [low, high] = [0, at.length];
   while (low < high) {
@@ -234,8 +234,9 @@ export class Chart {
   }
 
   /**
-   * Columns for uPlot: the positions on the axis, then the faint curves, then the strong curves. With smoothing, the faint curves are the
-   * raw values, and the strong curves are the averages. Without it, the faint curves are empty, and the strong curves are the raw values.
+   * Returns the columns for uPlot: the positions on the axis, then the faint curves, then the strong curves. With smoothing, the faint
+   * curves are the raw values, and the strong curves are the averages. Without smoothing, the faint curves are empty, and the strong curves
+   * are the raw values.
    */
   private data(): uPlot.AlignedData {
     const { present, smoothing } = this.shown ?? {};
@@ -247,7 +248,7 @@ export class Chart {
     return [present.at, ...raw.map((values) => (smoothing ? values : none)), ...strong] as unknown as uPlot.AlignedData;
   }
 
-  /** Sets values that a logarithmic scale cannot show to null. */
+  /** Replaces each value that a logarithmic scale cannot show with null. */
   private drawable(values: (number | null)[]): (number | null)[] {
     return this.options.log ? values.map((value) => (value !== null && value > 0 ? value : null)) : values;
   }
@@ -274,7 +275,7 @@ export class Chart {
     return [{ column, label, colour: main ? "training" : "ink" }, ...others];
   }
 
-  /** Value of a curve in a row. A sparse column has the latest value up to that row. */
+  /** Returns the value of a curve in a row. For a sparse column, returns the latest value up to that row. */
   private value(run: Drawn | undefined, { column, sparse }: Series, row: number): number | null | undefined {
     const values = run?.columns[column];
     if (sparse) while (row > 0 && values?.[row] == null) row--;
@@ -287,7 +288,7 @@ export class Chart {
     return digits === undefined ? figure(value) : minus(value.toFixed(digits));
   }
 
-  /** Text of a value, after the label of its curve if the curve has one. */
+  /** Formats a value, after the label of its curve if the curve has a label. */
   private named({ label }: Series, value: number): string {
     return `${label ? `${label} ` : ""}${this.number(value)}`;
   }
@@ -310,7 +311,7 @@ export class Chart {
     write(this.where, hovered !== null && present ? `at ${this.options.axis.tick(present.at[row] ?? 0)}` : this.noted);
   }
 
-  /** Emphasises the value for a moment. */
+  /** Emphasises the value and the chart for a moment. */
   celebrate(): void {
     if (calm()) return;
     const grown = { transform: "scale(1.12)", textShadow: "0 0 24px var(--brand)", offset: 0.3 };
@@ -330,14 +331,17 @@ export class Chart {
     this.writeTip();
   }
 
-  /** Tests at the position nearest to `left`, a horizontal position in the plot. Empty if even these are farther away than `NEAR_PX`. */
+  /**
+   * Returns the tests at the position nearest to `left`, a horizontal position in the plot in px. Returns none beyond a distance of
+   * `NEAR_PX`.
+   */
   private nearest(tests: Test[], left: number): Test[] {
     const apart = (test: Test): number => Math.abs(this.plot.valToPos(test.at, "x") - left);
     const near = tests.reduce<Test | undefined>((best, test) => (best && apart(best) <= apart(test) ? best : test), undefined);
     return near && apart(near) <= NEAR_PX ? tests.filter(({ at }) => at === near.at) : [];
   }
 
-  /** Values at the cursor, one line per run. The current run is first. */
+  /** Returns the values at the cursor, one line per run. The current run is first. */
   private readings(): { letter: string; name: string; text: string }[] {
     const { shown, plot, options } = this;
     const { left = -10 } = plot.cursor;
@@ -433,7 +437,7 @@ export class Chart {
     return size >= 1000 ? short(value) : size > 0 && size < 1e-3 ? figure(value) : minus(String(Number(value.toPrecision(4))));
   }
 
-  /** Extent of the vertical scale for the visible values. `from` and `to` are the limits that uPlot found. */
+  /** Returns the range of the vertical scale for the visible values. `from` and `to` are the limits that uPlot found. */
   private extent(from: number | null, to: number | null): Range {
     const { options, shown } = this;
     let low = Math.min(from ?? Infinity, options.span?.[0] ?? Infinity);
@@ -458,7 +462,7 @@ export class Chart {
     return low <= high ? [low, high] : options.log ? [0.1, 1] : [0, 1];
   }
 
-  /** Options of uPlot. `unit` scales all sizes. */
+  /** Returns the options of uPlot. `unit` scales all sizes. */
   private uplot(width: number, height: number, unit = 1): uPlot.Options {
     const { main } = this.options;
     const thin = { width: unit, size: 4 * unit };
@@ -607,7 +611,7 @@ export class Chart {
     c.restore();
   }
 
-  /** All curves, tests, and live changes with their labels as segments of the canvas. */
+  /** Returns all curves, tests, and live changes with their labels as segments of the canvas. */
   private segments(plot: uPlot, ratio: number): Segment[] {
     const found: Segment[] = [];
     const place = (at: number, value: number): [number, number] => [plot.valToPos(at, "x", true), plot.valToPos(value, "y", true)];
@@ -639,7 +643,7 @@ export class Chart {
     return found;
   }
 
-  /** Horizontal position of the label of a live change: right of its line, or left of it if there is too little space. */
+  /** Returns the horizontal position of a live change's label: right of its line, or left of the line if there is too little space. */
   private labelAt({ ctx, bbox }: uPlot, x: number, words: string, ratio: number): number {
     const room = ctx.measureText(words).width + 4 * ratio;
     return x + room > bbox.left + bbox.width ? x - room : x + 4 * ratio;

@@ -134,7 +134,7 @@ export class Charting {
     return { group, drawn: { ...group, tests: group.tests.filter((column) => column !== level) }, level };
   }
 
-  /** All charts that the visitor can choose: the room's groups, then each single column. */
+  /** Returns all charts that the visitor can choose: the room's groups, then each single column. */
   choices(): { label: string; groups: Group[] }[] {
     const charts = [...(this.main ? [this.main] : []), ...this.groups.filter((group) => group !== this.main)];
     const alone = (group: Group): boolean => group.metrics.length + group.tests.length === 1;
@@ -149,7 +149,7 @@ export class Charting {
     ].filter(({ groups }) => groups.length > 0);
   }
 
-  /** Name of a group in the list of charts. An error column is named after its test column. */
+  /** Returns the name of a group in the list of charts. An error column is named after its test column. */
   called(group: Group): string {
     const { title } = this.options(group);
     const [column] = group.tests;
@@ -203,12 +203,12 @@ export class Charting {
     return { at, columns, changes, tests: circles };
   }
 
-  /** Length of the axis, which all charts share. */
+  /** Returns the length of the axis, which all charts share. */
   span({ present, past, compared }: Scene): number {
     const end = (run: RunData): number => Math.max(this.at(run.progress), (this.time ? run.train_s : run.counts).at(-1) ?? 0);
     const own = end(present);
     const least = (this.time === (this.words.axis === "time") ? this.words.least : undefined) ?? LEAST[this.time ? "time" : "count"];
-    // A past run that was solved is shown until shortly after that point.
+    // A past run that was solved is shown until shortly after it was solved.
     const interest = past ? Math.min(end(past), past.solved ? this.at(past.solved) * 1.3 : Math.max(least, INTEREST * own)) : 0;
     // Compared runs are shown in full.
     return roundUp(Math.max(least, own * 1.02, interest, ...compared.map(({ run }) => end(run))));

@@ -9,7 +9,7 @@ import type { Column, Progress, Row } from "../run/protocol";
 const EVENTS = "Events";
 const MOST_TABLED = 80;
 
-/** At most `most` evenly spaced indices below `length`; the last is `length - 1`. */
+/** Returns at most `most` evenly spaced indices below `length`; the last index is `length - 1`. */
 export function spread(length: number, most: number): number[] {
   const every = Math.max(1, Math.ceil(length / most));
   return Array.from({ length: Math.ceil(length / every) }, (_, k) => length - 1 - k * every).reverse();
@@ -34,7 +34,7 @@ export class CurveTables {
     return table;
   }
 
-  /** Table of the current run's metrics. It has no columns for other runs and for events. */
+  /** Returns a table of the current run's metrics, without columns for other runs and for events. */
   ofMetrics(name: string, columns: Column[]): Table {
     const table: Table = new Table(
       name,
@@ -44,7 +44,7 @@ export class CurveTables {
     return table;
   }
 
-  /** The past run and the compared runs. The table of a chart has a column for each. */
+  /** Returns the past run and the compared runs. The table of a chart has a column for each of them. */
   private otherRuns(): { name: string; run: RunData | undefined }[] {
     return [
       { name: "Past run", run: this.scene()?.past },
@@ -62,8 +62,8 @@ export class CurveTables {
   }
 
   /**
-   * Rows of the current run's metrics. With `events`, a row also contains the events since the previous row. It then also contains the
-   * first metric of every other run, at the count of this row.
+   * Returns the rows of the current run's metrics. With `events`, a row also contains the events since the previous row, and the first
+   * metric of every other run at the row's count.
    */
   private metricRows(table: Table, columns: Column[], events: boolean): string[][] {
     const present = this.scene()?.present;
@@ -105,7 +105,7 @@ export class CurveTables {
     return [...(this.scene()?.compared.length ? ["Run"] : []), "Time", this.charting.counter, ...this.tested.map(({ label }) => label)];
   }
 
-  /** Rows of tests with standard errors: first the current run's tests, then those of the compared runs. */
+  /** Returns the rows of tests with standard errors: first the current run's tests, then those of the compared runs. */
   private testRows(table: Table): string[][] {
     const scene = this.scene();
     if (!scene) return [];

@@ -97,7 +97,7 @@ export class RunCurves {
     ]);
   }
 
-  /** The small charts. Those named in `front` are visible; the others are in a collapsed section. */
+  /** Creates the small charts. Charts named in `front` are visible; the other charts are in a collapsed section. */
   private multiples(groups: Group[], front = groups.map(({ name }) => name)): HTMLElement {
     const visible = front.flatMap((name) => groups.find((group) => group.name === name) ?? []);
     const collapsed = groups.filter((group) => !visible.includes(group));
@@ -163,7 +163,10 @@ export class RunCurves {
     this.smoothing.setAttribute("aria-valuetext", share > 0 ? `an average over ${figure(share)}% of the axis` : "none");
   }
 
-  /** Smoothing width as a share of the axis. It grows with the square of the slider's value, so small widths can be set finely. */
+  /**
+   * Returns the smoothing width as a share of the axis. The width is proportional to the square of the slider's value, which allows fine
+   * small widths.
+   */
   private smoothingShare(): number {
     return MOST_SMOOTHING * (Number(this.smoothing.value) / 100) ** 2;
   }
@@ -215,7 +218,7 @@ export class RunCurves {
     }
   }
 
-  /** Shows the level of the trained agent in the charts of its column, or removes it. */
+  /** Shows the level of the trained agent in the charts of its column; with undefined, removes the level. */
   setTrained(trained: TrainedLevel | undefined): void {
     if (trained?.value === this.trained?.value) return;
     this.trained = trained;
@@ -276,7 +279,7 @@ export class RunCurves {
     }
   }
 
-  /** Picture of the selected chart with its legend, in the current theme. */
+  /** Renders the selected chart with its legend, in the current theme. */
   picture(width: number, height: number, pixels: number, about: string): Promise<HTMLCanvasElement> {
     const { chart, group } = this.compareChart;
     const runs = [{ ...PRESENT, name: "Current run" }, ...(this.scene?.compared ?? [])];

@@ -13,7 +13,7 @@ const CHOICES: { value: DeviceWish; words: string; title: string }[] = [
 
 export const rememberedDevice = (): DeviceWish | undefined => CHOICES.find(({ value }) => value === recall("device"))?.value;
 
-/** Name of the GPU without its API, such as `NVIDIA ampere`. */
+/** Returns the name of the GPU without its API, such as `NVIDIA ampere`. */
 export const gpuName = (device: Device): string => (device.gpu ?? "the GPU").replace(/ \(WebGPU\)$/, "");
 
 export const deviceText = (device: Device): string => `Training on ${device.on_gpu ? gpuName(device) : "the CPU"}.`;
@@ -21,7 +21,7 @@ export const deviceText = (device: Device): string => `Training on ${device.on_g
 /** Words of a room: the unit of its rates, and the unit of training after which a change of device takes effect. */
 export type Counts = { rate: string; boundary: string };
 
-/** Reason for the decision, with the rates of CPU and GPU if they were measured. */
+/** Returns the reason for the decision, with the rates of CPU and GPU if they were measured. */
 export function because({ why, rates }: Device, { rate }: Counts): string {
   if (!rates) return why;
   const [cpu, gpu] = rates.map(short);
@@ -54,7 +54,7 @@ export class DeviceSwitch {
     this.choose(wish);
   }
 
-  /** Shows the device; undefined while it is undecided. */
+  /** Shows the device; undefined while the device is undecided. */
   show(device: Device | undefined): void {
     if (device && device.wish !== this.wish) return; // a decision on an earlier choice
     this.again.hidden = !(device && device.wish === "gpu" && !device.on_gpu);

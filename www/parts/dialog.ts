@@ -32,7 +32,7 @@ export class Dialog {
   }
 }
 
-/** A command or link with a copy button. The button shows whether the text was copied. */
+/** Creates a command or link with a copy button. The button shows whether the text was copied. */
 export function copyField(label: string, text: string): HTMLElement {
   const code = h("code", { tabindex: 0, role: "textbox", "aria-readonly": "true", "aria-label": label });
   // A line may break between words, but not after the hyphens of a flag.
@@ -49,7 +49,10 @@ export function copyField(label: string, text: string): HTMLElement {
   return h("div.copy", code, button, status);
 }
 
-/** A button that copies the result of `text`. The button then shows `done`, or `refused` if the browser denies access to the clipboard. */
+/**
+ * Creates a button that copies the result of `text`. The button then shows `done`, or `refused` if the browser denies access to the
+ * clipboard.
+ */
 export function copyButton(words: string, text: () => string | Promise<string>, done: string, refused: string): HTMLButtonElement {
   const press = async (): Promise<void> => {
     copied.textContent = (await copy(await text())) ? done : refused;

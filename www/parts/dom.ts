@@ -124,28 +124,28 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** SVG path through points, with a gap at each `undefined`. */
+/** Returns an SVG path through points, with a gap at each `undefined`. */
 export const lineThrough = (points: ([x: number, y: number] | undefined)[]): string =>
   points.map((point, k) => (point ? `${points[k - 1] ? "L" : "M"}${point.map((n) => n.toFixed(2)).join(" ")}` : "")).join("");
 
 export const button = (words: Child, does: () => unknown, attributes: Attributes<"button"> = {}): HTMLButtonElement =>
   h("button", { onclick: () => void does(), ...attributes }, words);
 
-/** An input below its label. */
+/** Creates an input below its label. */
 export const labelled = (label: string, input: HTMLElement, kind = "field"): HTMLElement =>
   h("p", { class: kind }, h("label", { for: input.id }, label), input);
 
-/** Rows of a description list. Rows with an empty value are skipped. */
+/** Creates the rows of a description list. Skips rows with an empty value. */
 export const facts = (all: [name: string, value: string | HTMLElement][]): HTMLElement[] =>
   all.flatMap(([name, value]) => (value ? [h("dt", name), typeof value === "string" ? h("dd", value) : value] : []));
 
-/** A checkbox or switch with its label on the right. */
+/** Creates a row with a checkbox or switch and its label on the right. */
 export const ticked = (input: HTMLElement, label: string): HTMLElement => h("span.row", input, h("label", { for: input.id }, label));
 
 export const select = (stem: string, options: [value: string | number, words: string][], chosen?: string | number): HTMLSelectElement =>
   h("select", { id: id(stem) }, ...options.map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
 
-/** A text input without autocomplete or spell checking. */
+/** Creates a text input without autocomplete or spell checking. */
 export const line = (stem: string, attributes: Attributes<"input"> = {}): HTMLInputElement =>
   h("input", { type: "text", id: id(stem), autocomplete: "off", autocapitalize: "off", spellcheck: "false", ...attributes });
 
@@ -200,13 +200,16 @@ export class Choice<V extends string> {
   }
 }
 
-/** A section with a heading. `beside` is placed next to the heading, `below` under it. */
+/** Creates a section with a heading. `beside` is placed next to the heading, `below` under the heading. */
 export function pane(name: string, heading: Child, beside: Child[], ...below: Child[]): HTMLElement {
   const title = id("pane");
   return h("section", { class: name, "aria-labelledby": title }, h("div.head", h("h2.label", { id: title }, heading), beside), below);
 }
 
-/** Shows the first or the second element and hides the other. If the hidden element had the focus, the shown element receives it. */
+/**
+ * Shows the first element if `first` is true, else the second, and hides the other. If the hidden element had the focus, the shown element
+ * receives the focus.
+ */
 export function either(first: boolean, ...both: [HTMLElement, HTMLElement]): void {
   const [shown, hidden] = first ? both : (both.toReversed() as [HTMLElement, HTMLElement]);
   const focused = document.activeElement === hidden;

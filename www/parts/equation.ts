@@ -14,7 +14,7 @@ class Reader {
     this.tokens = text.match(TOKENS) ?? [];
   }
 
-  /** MathML of the tokens before `close`, or of all tokens if `close` is undefined. */
+  /** Returns the MathML of the tokens before `close`, or of all tokens if `close` is undefined. */
   parts(close?: string): string[] {
     const parts: string[] = [];
     while (this.tokens.length && this.tokens[0] !== close) parts.push(this.scripted());
@@ -22,7 +22,7 @@ class Reader {
     return parts;
   }
 
-  /** An atom with its subscript and superscript. */
+  /** Returns an atom with its subscript and superscript. */
   private scripted(): string {
     const isSum = this.tokens[0] === "∑";
     const base = this.atom();
@@ -56,8 +56,8 @@ class Reader {
 }
 
 /**
- * A display equation. `spoken` is its text for screen readers. On a narrow page it scrolls, also by keys. In `text`, `_`, `^`, `{}`,
- * `frac`, `sqrt`, `hat`, `dot` and `ddot` are as in TeX, and `~` is a gap. Words and 'quoted' text are upright.
+ * Returns the markup of a display equation. `spoken` is its text for screen readers. On a narrow page the equation scrolls, also by keys.
+ * In `text`, `_`, `^`, `{}`, `frac`, `sqrt`, `hat`, `dot` and `ddot` are as in TeX, and `~` is a gap. Words and 'quoted' text are upright.
  */
 export const equation = (spoken: string, text: string): string =>
   `<p class="equation" tabindex="0"><math display="block" aria-label="${spoken}">${row(new Reader(text).parts())}</math></p>`;

@@ -24,7 +24,7 @@ export const knobsOf = ({ knobs }: Out): string =>
 export const changesOf = ({ run }: Out): string =>
   run.marks.map(({ progress, knob, to }) => `${progress.iteration}:${knob}=${to}`).join(" ");
 
-/** CSV of all metrics and tests in the order of iterations. Each row contains the settings of its run. */
+/** Returns a CSV of all metrics and tests in the order of iterations. Each row contains the settings of its run. */
 export function csv(room: RoomInfo, runs: Out[]): string {
   const [counter] = room.counters;
   const head = [
@@ -149,7 +149,7 @@ export async function composed({ plot, width, height, pixels, title, about, axis
   return canvas;
 }
 
-/** Runs to export, the current run first. */
+/** Returns the runs to export, the current run first. */
 export function out(
   present: { config: Config; settings: Record<string, Value>; run: RunData },
   name: string,

@@ -20,7 +20,7 @@ export function chooser(label: string, taken: (file: File) => void): HTMLElement
   return h("span", button, input);
 }
 
-/** Calls `taken` with a file that is dropped anywhere on the page. The file is not read here. */
+/** Calls `taken` with a file that is dropped anywhere on the page. Does not read the file. */
 export function dropping(words: string, taken: (file: File) => void): void {
   const veil = h("div.veil", { hidden: true, "aria-hidden": "true" }, h("p", words));
   document.body.append(veil);

@@ -5,12 +5,12 @@ export const minus = (text: string): string => text.replaceAll("-", "−");
 
 export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** Unit of a column, or its label in lower case if it has no unit. */
+/** Returns the unit of a column, or its label in lower case if the column has no unit. */
 export const plural = ({ unit, label }: { unit: string; label: string }): string => unit || label.toLowerCase();
 
 const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
 
-/** Whole number: `312,416`. */
+/** Formats a number rounded to a whole number: `312,416`. */
 export const count = (n: number): string => Math.round(n).toLocaleString("en");
 
 /** Formats with `least` significant digits, or with more if the integer part has more. */
@@ -19,7 +19,7 @@ const digits = (n: number, least: number): string => {
   return text.includes("e") ? count(n) : trim(text);
 };
 
-/** Short number for axes and readouts: `950`, `312k`, `1.24M`. */
+/** Formats a number briefly for axes and readouts: `950`, `312k`, `1.24M`. */
 export function short(n: number): string {
   const size = Math.abs(n);
   if (size >= 999.5e9) return `${digits(n / 1e12, 3)}T`;
@@ -29,7 +29,7 @@ export function short(n: number): string {
   return trim(n.toFixed(0));
 }
 
-/** Number for sentences: `312 thousand`, `1.2 million`, `320 million`. */
+/** Formats a number for sentences: `312 thousand`, `1.2 million`, `320 million`. */
 export function words(n: number): string {
   if (n >= 999.5e9) return `${digits(n / 1e12, 2)} trillion`;
   if (n >= 999.5e6) return `${digits(n / 1e9, 2)} billion`;
@@ -38,7 +38,10 @@ export function words(n: number): string {
   return count(n);
 }
 
-/** Three significant digits without trailing zeros: `0.003`, `−12.4`, `3e−5`. */
+/**
+ * Formats a number with three significant digits, two below 0.001, or all digits of a whole number from 1000: `0.003`, `−12.4`, `3e−5`,
+ * `1,234`.
+ */
 export function figure(n: number): string {
   if (!Number.isFinite(n)) return "none";
   if (n === 0) return "0";
@@ -48,28 +51,28 @@ export function figure(n: number): string {
   return minus(trim(n.toPrecision(3)));
 }
 
-/** A share as a percentage: `91.8%`. Values between 99% and 100% are rounded down. */
+/** Formats a share as a percentage: `91.8%`. Values between 99% and 100% are rounded down. */
 export function percent(share: number): string {
   const all = 100 * share;
   return `${all > 99 && all < 100 ? trim((Math.floor(100 * all + 1e-9) / 100).toFixed(2)) : figure(all)}%`;
 }
 
-/** Two significant digits including zeros, for changing values: `0.0030`. Numbers from 100 on are rounded to whole numbers. */
+/** Formats a changing value with two significant digits including zeros: `0.0030`. Numbers from 100 on are rounded to whole numbers. */
 export const two = (n: number): string => (n === 0 ? "0" : Math.abs(n) >= 99.5 ? count(n) : n.toPrecision(2));
 
-/** Full value of a knob, as a visitor would type it: `4194304`, or `1e9` if that is much shorter. */
+/** Formats the full value of a knob, as a visitor would type the value: `4194304`, or `1e9` if that is much shorter. */
 export function exact(n: number): string {
   const full = String(Number.isInteger(n) ? n : Number(n.toPrecision(6)));
   const power = Number(full).toExponential().replace("e+", "e");
   return power.length + 4 <= full.length ? power : full;
 }
 
-/** A knob's value as text, with numbers rounded. */
+/** Formats a knob's value, with numbers rounded. */
 export const valueText = (value: number | string): string => (typeof value === "number" ? figure(value) : value || "nothing");
-/** A knob's value as text, with numbers in full. */
+/** Formats a knob's value, with numbers in full. */
 export const exactText = (value: number | string): string => (typeof value === "number" ? exact(value) : value || "nothing");
 
-/** A duration: `0.8 s`, `42 s`, `3 min 12 s`. */
+/** Formats a duration: `0.8 s`, `42 s`, `3 min 12 s`. */
 export function seconds(s: number): string {
   if (s < 9.95) return `${s.toFixed(1)}\u00a0s`;
   if (s < 59.5) return `${Math.round(s)}\u00a0s`;
@@ -79,10 +82,10 @@ export function seconds(s: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** A size: `412 kB`, `1.1 MB`. */
+/** Formats a size: `412 kB`, `1.1 MB`. */
 export const bytes = (n: number): string => (n >= 1e6 ? `${(n / 1e6).toFixed(1)} MB` : `${Math.round(n / 1e3)} kB`);
 
-/** Time since `ms`, a time in milliseconds: `a moment ago`, `12 minutes ago`. */
+/** Formats the time since `ms`, a time in milliseconds: `a moment ago`, `12 minutes ago`. */
 export function ago(ms: number): string {
   const minutes = Math.round((Date.now() - ms) / 60_000);
   if (minutes < 2) return "a moment ago";

@@ -102,7 +102,7 @@ export class History {
     return this.columns[name]?.at(-1) ?? undefined;
   }
 
-  /** Value of a test column in `row`. Without `row`, the value in the newest test. */
+  /** Returns the value of a test column in `row`. Without `row`, returns the value in the newest test. */
   test(name: string, row: Row | undefined = this.tests.at(-1)): number | undefined {
     return row?.values[this.room.tests.findIndex((column) => column.name === name)] ?? undefined;
   }
@@ -130,7 +130,7 @@ export class History {
     return [this.iterations, this.counts, ...this.others, this.train_s, ...Object.values(this.columns)];
   }
 
-  /** The history as CSV, in the format of the terminal's `--csv`. Each kept iteration has its metrics and the test after it. */
+  /** Returns the history as CSV, in the format of the terminal's `--csv`. Each kept iteration has its metrics and the test after them. */
   csv(): string {
     const { counters, metrics, tests, parts } = this.room;
     const title = ({ name, unit }: Column): string => (unit ? `${name} [${unit}]` : name);
@@ -179,7 +179,10 @@ export const startOf = (settings: Record<string, Value>, marks: Mark[]): Record<
   ...Object.fromEntries(marks.toReversed().map((mark) => [mark.knob, mark.from])),
 });
 
-/** All values of a knob during a run, such as `0.01 → 0.001`. */
+/**
+ * Returns the values of a knob during a run, such as `0.01 → 0.001`. Of more than `MOST_VALUES` values, only the first and the last are
+ * shown.
+ */
 export function valuesOf(knob: string, start: Value, marks: Mark[], text: (value: Value) => string): string {
   const values = [start, ...marks.filter((mark) => mark.knob === knob).map(({ to }) => to)].map(text);
   return (values.length > MOST_VALUES ? [values[0], "…", values.at(-1)] : values).join(" → ");

@@ -6,13 +6,13 @@ import type { History } from "./history";
 
 export interface Kept extends SavedRun {
   room: string;
-  /** History of the run. It is kept only as long as the page of the run's room is open. */
+  /** History of the run. The history is kept only as long as the page of the run's room is open. */
   history?: History;
 }
 
 const MOST_BYTES = 256e6;
 
-/** Kept runs. The newest is last. */
+/** Kept runs. The newest run is last. */
 const kept: Kept[] = [];
 
 export function keepRun(run: Kept): void {
@@ -26,7 +26,7 @@ export function forgetRun({ room, variant }: { room: string; variant: string }):
   if (at >= 0) kept.splice(at, 1);
 }
 
-/** Kept runs of a room. The newest is first. */
+/** Returns the kept runs of a room. The newest run is first. */
 export const keptRuns = (room: string): Kept[] => kept.filter((run) => run.room === room).reverse();
 
 export const keptRun = (room: string, variant: string): Kept | undefined => keptRuns(room).find((run) => run.variant === variant);

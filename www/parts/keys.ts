@@ -8,10 +8,10 @@ const ARROWS: Record<string, readonly [number, number]> = {
   ArrowUp: [0, -1],
   ArrowDown: [0, 1],
 };
-/** Direction of an arrow key as (x, y), with right and down positive; undefined for another key. */
+/** Returns the direction of an arrow key as (x, y), with right and down positive; undefined for another key. */
 export const arrowOf = ({ key }: KeyboardEvent): readonly [number, number] | undefined => ARROWS[key];
 
-/** Position in a row of `count` that a key selects: left, right, home or end. Undefined for another key. */
+/** Returns the position that a key selects in a row of `count` positions: left, right, home or end. Returns undefined for another key. */
 export const placeOf = ({ key }: KeyboardEvent, at: number, count: number): number | undefined => {
   const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: count - 1 }[key];
   return to === undefined ? undefined : clamp(to, 0, count - 1);

@@ -15,7 +15,7 @@ type Parts = { knob: Knob; set: (value: Value) => void; row: HTMLElement; waitin
 /** A numeric knob, which has limits. */
 type Range = Extract<KnobKind, { min: number }>;
 
-/** Conversion between a value and its position on the slider, from 0 to 1. */
+/** Returns the conversions between a value and its position on the slider, from 0 to 1. */
 function scale({ min, max, log }: Range): { place: (value: number) => number; value: (place: number) => number } {
   // A logarithmic slider requires a positive minimum.
   if (log && min > 0) {
@@ -32,7 +32,7 @@ function rounded({ kind, min, max, log }: Range, value: number): number {
   return Math.min(max, Math.max(min, Number(value.toFixed(digits))));
 }
 
-/** Error message for a number that a knob does not accept; empty for a valid number. */
+/** Returns the error message for a number that a knob does not accept; empty for a valid number. */
 function wrong({ kind, min, max }: Range, value: number): string {
   const whole = kind === "int";
   const fits = Number.isFinite(value) && value >= min && value <= max && (!whole || Number.isInteger(value));
@@ -53,7 +53,7 @@ export interface KnobActions {
   reset(): void;
 }
 
-/** Elements of a knob's control. `set` shows a value in them. */
+/** Elements of a knob's control. `set` shows a value in these elements. */
 type Field = {
   input: HTMLElement;
   set: (value: Value) => void;
@@ -163,7 +163,7 @@ export class Knobs {
     if (now) write(now, text);
   }
 
-  /** Settings of the next run: the pending changes, and the current values of the other knobs. */
+  /** Returns the settings of the next run that differ from the defaults: the pending changes, and the current values of the other knobs. */
   wanted(): Wanted {
     const knobs: Record<string, Value> = {};
     for (const [name, { knob }] of this.parts) {
@@ -174,7 +174,7 @@ export class Knobs {
     return { knobs, seed: Number.isInteger(seed) && seed >= 0 && seed <= 4294967295 ? seed : this.seedInForce };
   }
 
-  /** Commands that focus each knob. A query that ends in a number also has commands that set live knobs to this number. */
+  /** Returns commands that focus each knob. If a query ends in a number, returns commands that set live knobs to this number too. */
   commands(query: string): Command[] {
     const [number] = /-?\d*\.?\d+(e-?\d+)?$/i.exec(query.trim()) ?? [];
     const to = (input: HTMLElement) => (): void => {
@@ -193,7 +193,7 @@ export class Knobs {
     return [...knobs, { kind: "Knobs", name: "Seed", note: this.seed.value, run: to(this.seed) }];
   }
 
-  /** Value of a knob in the next run. */
+  /** Returns the value of a knob in the next run. */
   private valueOf({ name, default: other }: Knob): Value {
     return this.pending.get(name) ?? this.inForce[name] ?? other;
   }
@@ -230,7 +230,7 @@ export class Knobs {
     );
   }
 
-  /** Row of a knob. A `brief` row shows the short label and has the help in its tooltip and description. */
+  /** Creates the row of a knob. A `brief` row shows the short label and has the help in its tooltip and description. */
   private row(knob: Knob, brief = false): HTMLElement {
     const { kind } = knob;
     const {

@@ -10,7 +10,7 @@ export class Late<Part extends { readonly element: HTMLElement }> {
   private readonly life = pageLife();
   private loading = false;
 
-  /** `load` loads the part's files and returns the function that makes it. */
+  /** `load` loads the part's files and returns the function that creates the part. */
   constructor(
     private readonly load: () => Promise<() => Part>,
     private readonly failed: (error: unknown) => void,

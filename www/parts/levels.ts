@@ -6,7 +6,7 @@ import { palette, type Colour } from "./theme";
 export type Level = { value: number; label: string; colour?: Colour };
 /** A level at a vertical position of the canvas. */
 type Line = Level & { y: number };
-/** A part of the canvas, for example that of a label. */
+/** A rectangle of the canvas, for example the area of a label. */
 export type Box = { left: number; top: number; right: number; bottom: number };
 /** A line between two points of the canvas: `[x0, y0, x1, y1]`. */
 export type Segment = readonly [number, number, number, number];
@@ -15,7 +15,7 @@ export type Segment = readonly [number, number, number, number];
 const [BASELINE, ROW] = [14, 18];
 /** Rows of a label: below its line, above it, and farther away. */
 const ROWS = [0, -1, 1, -2, 2];
-/** Horizontal places of a label, from the right end (1) to the left end (0). */
+/** Horizontal positions of a label, as fractions from 0 (left end) to 1 (right end). Earlier positions are preferred. */
 const SHARES = [1, 0.75, 0.5, 0.25, 0];
 /** Costs of a label's place: outside the plot, over a label, over the line of a level, over a curve, and per row of distance. */
 const COST = { outside: 1e6, label: 1e4, line: 40, curve: 10, row: 4 };
@@ -23,7 +23,7 @@ const COST = { outside: 1e6, label: 1e4, line: 40, curve: 10, row: 4 };
 const overlap = (a: Box, b: Box, gap: number): boolean =>
   a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom && b.top < a.bottom;
 
-/** True if a segment crosses a box. */
+/** Returns true if a segment crosses a box. */
 export function crosses([x0, y0, x1, y1]: Segment, { left, top, right, bottom }: Box): boolean {
   if (Math.max(x0, x1) < left || Math.min(x0, x1) > right || Math.max(y0, y1) < top || Math.min(y0, y1) > bottom) return false;
   // The box lies on one side of the segment if all corners do.
@@ -32,7 +32,10 @@ export function crosses([x0, y0, x1, y1]: Segment, { left, top, right, bottom }:
   return !sides.every((one) => one > 0) && !sides.every((one) => one < 0);
 }
 
-/** Returns the box of each label. `widths` are the labels' widths, `ys` the positions of their lines. */
+/**
+ * Returns the box of each label. `widths` are the labels' widths, `ys` the positions of their lines, `ratio` the canvas pixels per CSS
+ * pixel.
+ */
 export function placed(widths: number[], ys: number[], plot: Box, segments: readonly Segment[], ratio: number): Box[] {
   const boxes: Box[] = [];
   const gap = 4 * ratio;
@@ -56,7 +59,10 @@ export function placed(widths: number[], ys: number[], plot: Box, segments: read
   return boxes;
 }
 
-/** Draws levels and their labels. */
+/**
+ * Draws levels and their labels. The labels cover as little as possible of `segments`. `ratio` is the number of canvas pixels per CSS
+ * pixel.
+ */
 export function drawLevels(c: CanvasRenderingContext2D, levels: Line[], plot: Box, segments: readonly Segment[], ratio: number): void {
   for (const { y, colour = "muted" } of levels) {
     pen(c, palette[colour], ratio);

@@ -2,10 +2,10 @@
 
 let life = new AbortController();
 
-/** Signal that aborts when the current page closes. */
+/** Returns the signal that aborts when the current page closes. */
 export const pageLife = (): AbortSignal => life.signal;
 
-/** Calls `stop` when the page closes. The returned function calls `stop` before that. */
+/** Calls `stop` when the page closes. The returned function calls `stop` earlier instead. */
 export function untilClosed(stop: () => void): () => void {
   const { signal } = life;
   const once = (): void => {

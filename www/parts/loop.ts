@@ -37,8 +37,8 @@ function tick(nowMs: number): void {
 }
 
 /**
- * Calls `draw` in the animation loop while `element` is on the screen, at most once in `everyMs`. The calls end with the page, or earlier
- * through the returned function.
+ * Calls `draw` in the animation loop while `element` is on the screen, at most once in `everyMs`. The calls end when the page closes or
+ * when the returned function is called.
  */
 export function animate(element: Element, draw: Draw, everyMs = 0): () => void {
   entries.set(element, { draw, everyMs, lastMs: -Infinity, seen: false });
@@ -54,8 +54,8 @@ export function animate(element: Element, draw: Draw, everyMs = 0): () => void {
 }
 
 /**
- * Calls `draw` now, and again after changes of the state that it read. It repeats only while `element` is on the screen, and at most once
- * in `everyMs`. The returned function makes a due call immediately.
+ * Calls `draw` now, and again after changes of the state that it read. The repeated calls occur only while `element` is on the screen, and
+ * at most once in `everyMs`. The returned function makes a due call immediately.
  */
 export function drawing(element: Element, draw: () => void, everyMs = 0): () => void {
   let due: (() => void) | undefined;

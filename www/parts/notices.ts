@@ -33,7 +33,7 @@ export class Notices {
     this.show("info", text, kept, { label: "Undo", run: undo });
   }
 
-  /** Shows a notice. It replaces a notice with the same text. */
+  /** Shows a notice. The notice replaces a notice with the same text. */
   show(level: Level, text: string, nextStep: string, action?: Action): void {
     this.shown.get(text)?.remove();
     const card = h("div", { class: `notice ${level}` });

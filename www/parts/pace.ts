@@ -23,7 +23,7 @@ export class Pace {
     this.client.setSpeed(times === null ? null : times * this.realTime());
   }
 
-  /** Removes the limit. A save waits for the end of the iteration, which would take long at a limited speed. */
+  /** Removes the speed limit before a save. The save waits for the end of the iteration, which would take long at a limited speed. */
   hurry(): void {
     this.client.setSpeed(null);
   }

@@ -40,7 +40,7 @@ import { steps as commonSteps, Tour } from "./tour";
 import { Trained } from "./trained";
 import { SPEEDS } from "./transport";
 
-/** Longest time from the opening of the page until it is visible. It is visible when the first run has begun. */
+/** Longest time from the opening of the page until the page is visible. The page becomes visible earlier when the first run begins. */
 const READY_MS = 800;
 /** Least time between two redraws of the curves. */
 const DRAW_MS = 100;
@@ -186,7 +186,7 @@ export class Page implements RoomPage {
     this.palette.open();
   }
 
-  /** Handles an address in this room: another tab, or a link to a variant. Returns false if the page must be opened anew for it. */
+  /** Handles an address in this room: another tab, or a link to a variant. Returns false if this address requires a new page. */
   follow(address: string): boolean {
     const link = linkOf(address);
     const here = this.starts.address.is(link) || this.starts.follow(link);
@@ -198,7 +198,7 @@ export class Page implements RoomPage {
     this.element.classList.remove("unready");
   }
 
-  /** Shows a tab and a section of it; the room's picture if the list is empty. */
+  /** Shows a tab and a section of the tab; the room's picture if the list is empty. */
   show(place: string[]): void {
     this.places.show(place);
   }
@@ -275,7 +275,7 @@ export class Page implements RoomPage {
     ];
   }
 
-  /** Sections of the tabs. With `trained`, the room has a trained agent. */
+  /** Returns the sections of the tabs. `trained` is true if the room has a trained agent. */
   private sections(trained: boolean): Section[] {
     const { view, curves, knobs, share, tensors, sweep, explained } = this;
     const section = (tab: Section["tab"], name: string, heading: string, ...parts: Node[]): Section => ({
@@ -302,14 +302,14 @@ export class Page implements RoomPage {
     ];
   }
 
-  /** A part that is loaded when its section is first shown. */
+  /** Creates a part that is loaded when its section is first shown. */
   private late<Part extends { readonly element: HTMLElement }>(load: () => Promise<() => Part>): Late<Part> {
     return new Late(load, (error) =>
       this.around.notices.show("error", `This part could not be loaded: ${textOf(error)}`, "Open it again."),
     );
   }
 
-  /** Makes the sweep of the current run. */
+  /** Creates the sweep of the current run. */
   private sweeping(Part: typeof Sweep, { budgets, comparable }: RoomExtension): Sweep {
     const { client, starts, announcer, present } = this;
     const actions = {
@@ -557,7 +557,7 @@ export class Page implements RoomPage {
     return value === undefined ? undefined : `${this.curves.title} ${value}`;
   }
 
-  /** Shares of time in a row. The row's values are the metrics, followed by these shares. */
+  /** Returns the shares of time in a row. The row's values are the metrics, followed by these shares. */
   private shares({ values }: Row): number[] {
     return values.slice(this.client.room.metrics.length).map((share) => share ?? 0);
   }
@@ -580,7 +580,7 @@ export class Page implements RoomPage {
   }
 }
 
-/** True if the run that has begun continues a kept run. */
+/** Returns true if the run that has begun continues a kept run. */
 function continues({ iteration = 0, history }: Kept, { config, marks, progress }: Began): boolean {
   if (!history || progress.iteration < iteration || JSON.stringify(history.config) !== JSON.stringify(config)) return false;
   return history.marks.every((mark, k) => marks[k] && sameMark(mark, marks[k]));

@@ -27,7 +27,7 @@ export const PALETTE_KEY = MAC ? "⌘ K" : "Ctrl K";
 
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}.]+/gu) ?? [];
 
-/** Rank of a command among the results of a query, from 0 for the best. Undefined if the command lacks a word of the query. */
+/** Returns the rank of a command among the results of a query, from 0 for the best; undefined if the command lacks a word of the query. */
 function rank({ kind, name, note = "", words = "" }: Command, query: string): number | undefined {
   const wanted = wordsOf(query);
   const own = wordsOf(name);
@@ -42,8 +42,8 @@ function rank({ kind, name, note = "", words = "" }: Command, query: string): nu
 }
 
 /**
- * Returns the commands that contain each word of a query, in any order. They are grouped by kind, and the best ones are first. `count` is
- * the number of all matches, of which at most `MOST` are returned.
+ * Returns the commands that contain each word of a query, in any order. The commands are grouped by kind, and the best matches are first.
+ * `count` is the number of all matches, of which at most `MOST` are returned.
  */
 export function matches(commands: Command[], query: string): { groups: Map<string, Command[]>; count: number } {
   const ranked = commands
@@ -57,7 +57,7 @@ export function matches(commands: Command[], query: string): { groups: Map<strin
   return { groups, count: ranked.length };
 }
 
-/** Commands that press the buttons and radio buttons of a part of the page. They open its tab, so that the effect is visible. */
+/** Returns commands that press the buttons and radio buttons of a part of the page. A command opens the tab of its button first. */
 export const presses = (kind: string, part: HTMLElement): Command[] =>
   [...part.querySelectorAll<HTMLButtonElement | HTMLInputElement>("button:not([hidden]), input[type=radio]")].map((control) => ({
     kind,
@@ -85,7 +85,7 @@ export class Palette {
   private commands: Command[] = [];
   private at = 0;
 
-  /** `source` returns all commands. Some of them depend on the query. */
+  /** `source` returns all commands. Some of these commands depend on the query. */
   constructor(private readonly source: (query: string) => Command[]) {
     this.dialog.element.classList.add("command-palette");
     this.field.addEventListener("input", () => this.show());
@@ -147,7 +147,7 @@ export class Palette {
     ]);
   }
 
-  /** Makes an option the one that Enter runs. */
+  /** Marks the option that Enter runs. */
   private mark(at: number, scroll = false): void {
     this.at = at;
     this.options.forEach((option, k) => option.setAttribute("aria-selected", String(k === at)));

@@ -28,7 +28,7 @@ export class Places {
   /** Tabs of the sections, by the tab that contains them. */
   private readonly inner = new Map<string, Tabs>();
 
-  /** `moved` is called when another place is shown; `chosen` is true if the visitor chose it. */
+  /** `moved` is called when another place is shown; `chosen` is true if the visitor chose the place. */
   constructor(
     stage: HTMLElement,
     private readonly sections: Section[],
@@ -54,7 +54,7 @@ export class Places {
     this.tabs.show(tab, chosen);
   }
 
-  /** Commands that open each tab and each section. */
+  /** Returns commands that open each tab and each section. */
   commands(): Command[] {
     const open = (place: string[]) => (): void => {
       this.show(place, true);

@@ -48,8 +48,8 @@ export class Present {
   }
 
   /**
-   * True if the agent is probably tested. The run sends no event when a test begins. So a test is assumed if the counters have not changed
-   * since the end of an iteration for more than twice the time of that iteration.
+   * Returns true if the agent is probably being tested. The run sends no event when a test begins. A test is assumed if the counters have
+   * not changed since the end of an iteration for more than twice the time of that iteration.
    */
   isTesting({ iteration, counts }: Progress): boolean {
     const ended = this.run.value?.progress;
@@ -57,7 +57,7 @@ export class Present {
     return iteration === ended.iteration && counts.every((count, k) => count === ended.counts[k]);
   }
 
-  /** Seconds of training in an iteration, without tests. `before` is the progress at its beginning. */
+  /** Returns the seconds of training in an iteration, without tests. `before` is the progress at the start of the iteration. */
   private trained({ progress, values }: Row, before: Progress): number {
     const { metrics, parts } = this.room;
     const tested = values[metrics.length + parts.findIndex(({ name }) => name === TESTS)] ?? 0;

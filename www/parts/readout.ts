@@ -12,16 +12,16 @@ import { Transport, type TransportActions } from "./transport";
 
 /** Interval at which the progress is read from shared memory, which has no change events. */
 const POLL_MS = 100;
-/** Least time between two updates of the sentences, so that they can be read. */
+/** Least time between two updates of the sentences, so that the visitor can read them. */
 const STATUS_MS = 500;
 
 export interface ReadoutSources {
   progress(): Progress;
-  /** Name of the large chart and its latest value. */
+  /** Returns the name of the large chart and its latest value. */
   newest(): string | undefined;
-  /** True while a sweep runs, during which the run is paused. */
+  /** Returns true while a sweep runs, during which the run is paused. */
   sweeping(): boolean;
-  /** Sentence about the trained agent that the visitor's agent has overtaken; otherwise empty. */
+  /** Returns a sentence about the trained agent if the visitor's agent has overtaken it; otherwise an empty text. */
   overtaken(): string;
   /** Called after each update of the sentences. */
   written(): void;
@@ -62,8 +62,8 @@ export class Readout {
   }
 
   /**
-   * A sentence about the goal. For a solved task, it states when the task was solved, and the latest test's result. Otherwise it states how
-   * many tests reached the goal but were not confirmed.
+   * Returns a sentence about the goal. For a solved task, the sentence states when the task was solved, and the latest test's result.
+   * Otherwise it states how many tests reached the goal but were not confirmed.
    */
   result(): string {
     const run = this.present.run.value;
@@ -113,7 +113,7 @@ export class Readout {
     this.sources.written();
   }
 
-  /** The status without the sentence about the goal. */
+  /** Returns the status without the sentence about the goal. */
   private statusWords(): string {
     const run = this.present.run.value;
     const running = this.present.running.value;

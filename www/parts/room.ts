@@ -23,9 +23,9 @@ export interface RoomExtension<C extends Client = Client> {
   curves?: CurveWords;
   /** Budgets that the form of a sweep offers for each run, in units of the first counter. */
   budgets?: number[];
-  /** True if a sweep may compare these two variants. */
+  /** Returns true if a sweep may compare these two variants. */
   comparable?(a: Variant, b: Variant): boolean;
-  /** Names of the knobs beside the curve. A variant that has none of them shows its first live knobs. */
+  /** Names of the knobs beside the curve. The variant's first live knobs fill the remaining places. */
   knobs?: string[];
   tour?: Step[];
   /** Features of this room, listed in the help dialog. */
@@ -41,11 +41,11 @@ export interface RoomExtension<C extends Client = Client> {
 
 /** Pictures and texts of a room. */
 export interface View {
-  /** The picture of the room, with its main action. Without it the curves take its place. */
+  /** The picture of the room, with its main action. In a room without a stage, the curves take its place. */
   stage?: HTMLElement;
   /** Parts under the curves, beside the stage. */
   beside?: HTMLElement[];
-  /** Parts of the tabs, before those that every room has. */
+  /** Sections of the tabs, placed before the sections that every room has. */
   sections?: Section[];
   /** Drawings of the learner's network, above the histograms of its weights. */
   network?: HTMLElement[];
@@ -54,17 +54,19 @@ export interface View {
   keys?: Shortcut[];
   /** Keys that a picture handles itself, for the list of shortcuts. */
   otherKeys?: Gesture[];
-  /** Name of a variant in the switch between variants. */
+  /** Returns the name of a variant in the switch between variants. */
   nameOf?(variant: Variant): string;
   headline?(): string;
-  /** Status of the run in one or two sentences. */
+  /** Returns the status of the run in one or two sentences. */
   status?(present: History): string;
-  /** Status for a screen reader, if it differs from `status`. If the result is undefined, the page uses its own sentence. */
+  /**
+   * Returns the status for a screen reader, if this text differs from `status`. If the result is undefined, the page uses its own sentence.
+   */
   spoken?(present: History): string | undefined;
   explanations?(): Promise<Explanation[]>;
-  /** Chart texts for the current variant. */
+  /** Returns the chart texts for the current variant. */
   charts?(): Record<string, ChartWords>;
-  /** Growth of the first counter per second at real-time speed, if the room's simulations have such a speed. */
+  /** Returns the growth of the first counter per second at real-time speed, if the room's simulations have such a speed. */
   realTime?(): number;
   /** Called when a run begins; `another` is true for the first run and after a change of variant. */
   began?(began: Began, another: boolean): void;
@@ -80,7 +82,7 @@ export interface PageContext {
   notices: Notices;
   announcer: Announcer;
   open(options: Omit<Options, "room"> & { room?: string }): void;
-  /** Commands of the header, which do not depend on the room. */
+  /** Returns the commands of the header, which do not depend on the room. */
   commands(): Command[];
 }
 
@@ -89,7 +91,7 @@ export interface RoomPage<C extends Client = Client> {
   readonly client: C;
   readonly around: PageContext;
   readonly announcer: Announcer;
-  /** The current run; undefined until the first one has begun. */
+  /** The current run; undefined until the first run has begun. */
   readonly present: History | undefined;
   readonly progress: Progress;
   /** Unit of the first counter, in words. */
@@ -98,8 +100,8 @@ export interface RoomPage<C extends Client = Client> {
   /** Redraws the curves after a change that has no event. */
   showCurves(): void;
   /**
-   * Starts a run with these knobs on a file or text. Without `source`, the run uses the room's own data. Rejects with a message if this is
-   * impossible.
+   * Starts a run with these knobs on a file or text. Without `source`, the run uses the room's own data. Rejects with a message if the run
+   * cannot start.
    */
   learnFrom(source: File | string | undefined, knobs: Record<string, Value>): Promise<void>;
   begin(variant: Variant, knobs: Record<string, Value>): Promise<void>;

@@ -26,8 +26,8 @@ const LEAST_ROWS = 3;
 const WRITE_EVERY_MS = 1000;
 const KEEP_EVERY_MS = 4000;
 /**
- * Greatest training time, in seconds, by which a stored run can be ahead of a run that continues it. It can be ahead, because curves are
- * stored more often than saves.
+ * Maximum difference, in seconds of training time, by which a stored run may be longer than a run that continues it. A stored run can be
+ * longer because its curves are stored more often than its checkpoint.
  */
 const SAME_S = 15;
 const NAMED = 3;
@@ -99,7 +99,7 @@ export class Runs {
     addEventListener("pagehide", () => this.keep(), { signal: pageLife() });
   }
 
-  /** Sets the current run and stores the previous one. */
+  /** Sets the current run and stores the previous run. */
   begin(history: History, variant: Variant, knobs: { name: string; label: string; default: Value }[]): void {
     this.keep();
     this.present = {
@@ -131,7 +131,7 @@ export class Runs {
       });
   }
 
-  /** Commands that go to each run of the list. */
+  /** Returns commands that go to each run of the list. */
   commands(): Command[] {
     return [...this.entries.values()].map(({ name, tick }) => ({
       kind: "Runs",
@@ -199,7 +199,7 @@ export class Runs {
     this.kept.classList.toggle("error", this.refused !== "");
   }
 
-  /** Drops the oldest runs until the list is within its limits. Drawn runs are kept. */
+  /** Drops the oldest runs until the list is within its limits. Keeps the current run and the selected runs. */
   private bound(): void {
     const old = [...this.entries.values()].map(({ record }) => record).sort((a, b) => a.beganMs - b.beganMs);
     let bytes = old.reduce((sum, record) => sum + bytesOf(record), 0);
@@ -291,7 +291,7 @@ export class Runs {
     for (const { show } of this.entries.values()) show();
   }
 
-  /** Name that the visitor gave a run; otherwise a name from the variant and the changed settings. */
+  /** Returns the name that the visitor gave a run; otherwise a name from the variant and the changed settings. */
   private nameOf(of: RunRecord): string {
     if (of.name) return of.name;
     const own = automatic(of);
@@ -439,11 +439,11 @@ export class Runs {
   }
 }
 
-/** Initial settings of a run that differ from the defaults. */
+/** Returns the initial settings of a run that differ from the defaults. */
 const setOf = ({ settings, defaults, marks }: RunRecord): Record<string, Value> =>
   Object.fromEntries(Object.entries(startOf(settings, marks)).filter(([knob, value]) => defaults[knob] !== value));
 
-/** Automatic name of a run: its variant, changed settings, and the seed unless it is 1. */
+/** Returns the automatic name of a run: its variant, changed settings, and the seed unless the seed is 1. */
 function automatic({ variant, config, settings, defaults, labels, marks }: RunRecord): string {
   const named = Object.entries(startOf(settings, marks)).filter(
     ([knob, value]) => defaults[knob] !== value || marks.some((mark) => mark.knob === knob),
@@ -501,7 +501,8 @@ function dataOf(record: RunRecord, room: RoomInfo): RunData {
 }
 
 /**
- * True if a run continues a stored run. The two then have the same training time at their latest common iteration; other runs differ there.
+ * Returns true if a run continues a stored run. Two such runs have the same training time at their latest common iteration; the times of
+ * other runs differ.
  */
 function continues(history: History, record: RunRecord): boolean {
   const { config } = history;

@@ -135,7 +135,7 @@ export class Share {
 const changesInWords = (changes: number): string => (changes === 1 ? "one live change of a knob" : `${changes} live changes of knobs`);
 const inTime = (changes: number): string => (changes === 1 ? "at its iteration" : "each at its iteration");
 
-/** Expression that starts a run of this config in Python, without live changes. */
+/** Returns the expression that starts a run of this config in Python, without live changes. */
 function python({ room, variant, seed, knobs, data }: Config): string {
   const of = (value: unknown): string => JSON.stringify(value);
   const set = Object.entries(knobs).map(([name, value]) => `${of(name)}: ${of(value)}`);

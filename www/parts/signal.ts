@@ -70,7 +70,7 @@ export function state<T>(first: T): State<T> {
   };
 }
 
-/** A value that is computed when it is read for the first time, or after a change of the values on which it depends. */
+/** Creates a value that is computed when it is first read, and when it is read after a change of the values on which it depends. */
 export function derived<T>(compute: () => T): Readable<T> {
   const readers: Readers = new Set();
   let cached: { value: T } | undefined;
@@ -94,7 +94,7 @@ export function derived<T>(compute: () => T): Readable<T> {
 /** Schedule that repeats an effect immediately. */
 export const atOnce: Schedule = (again) => again();
 
-/** Schedule that repeats an effect asynchronously, at most every `ms`. */
+/** Returns a schedule that repeats an effect asynchronously, at most once in `ms`. */
 export function paced(ms: number): Schedule {
   let lastMs = -Infinity;
   return (again) => {
@@ -106,7 +106,9 @@ export function paced(ms: number): Schedule {
   };
 }
 
-/** Calls `run` now, and again after each change of a value that it read. `schedule` decides when. The returned function ends the effect. */
+/**
+ * Calls `run` now, and again after each change of a value that `run` read. `schedule` decides when. The returned function ends the effect.
+ */
 export function effect(run: () => void, schedule: Schedule): () => void {
   let [due, ended] = [false, false];
   const again = (): void => {

@@ -7,7 +7,7 @@ const SLEPT_S = 30;
 const ARRIVE_MS = 1500;
 
 export interface Watched {
-  /** True while the run is not paused. */
+  /** Returns true while the run is not paused. */
   running(): boolean;
   trained_s(): number;
   /** Called after a suspension, with its duration in seconds. */

@@ -19,7 +19,7 @@ import { Switcher } from "./switcher";
 
 export interface StartSources {
   present(): History | undefined;
-  /** Settings of the next run, as the knobs show them. */
+  /** Returns the settings of the next run, as the knobs show them. */
   wanted(): Wanted;
   label(knob: string): string;
   /** Shows the picture of the room. */
@@ -135,8 +135,8 @@ export class Starts {
   }
 
   /**
-   * Switches to the variant in a link if the link has no other settings, is the address of a kept run, or is the current address. Otherwise
-   * returns false, and the page must be opened anew.
+   * Switches to the variant in a link. The link must have no other settings, be the address of a kept run, or be the current address.
+   * Otherwise returns false, and a new page must be opened for the link.
    */
   follow(link: string): boolean {
     const { room } = this.client;

@@ -26,7 +26,7 @@ export class Succession {
   constructor(
     private readonly client: Client,
     private readonly pace: Pace,
-    /** Called after each replacement, even if the worker refused it. */
+    /** Called after each replacement, even if the worker refused the replacement. */
     private readonly done: () => void,
   ) {}
 
@@ -58,7 +58,7 @@ export class Succession {
     this.changing = this.changing.then(() => this.life.aborted || this.client.command({ kind: "set_knob", name, value }));
   }
 
-  /** Returns the save of the previous run with its undo notice, and clears both. */
+  /** Returns the save of the previous run with the notice that offers to undo the replacement, and clears both. */
   take(): { left: SavedRun | undefined; ends: Ends | undefined } {
     const { leaving: left, ends } = this;
     this.leaving = this.ends = undefined;

@@ -26,8 +26,9 @@ type Point = { at: number; mean: number; low: number; high: number };
 export type Swept = { spec: SweepSpec; label: string; goal: number | undefined; scale: [number, number] | undefined };
 
 /**
- * Mean and spread of several curves, in the range that all of them cover. The result has a point at each position at which any curve has
- * one. The spread is the standard error if `error` is true; otherwise it extends from the minimum to the maximum.
+ * Returns the mean and spread of several curves, in the range that all of them cover; empty for fewer than two curves. The result has a
+ * point at each position at which any curve has a point. The spread is the standard error if `error` is true; otherwise it extends from the
+ * minimum to the maximum.
  */
 export function over(curves: [number, number][][], error: boolean): Point[] {
   const nonEmpty = curves.filter((curve) => curve.length > 0);
@@ -133,8 +134,8 @@ export class SweepCards {
   }
 
   /**
-   * The best value of the knob. Values are compared by the number of solved seeds, then by the median count at which they were solved, then
-   * by the median of the last tests.
+   * Returns the best value of the knob. Values are compared by the number of solved seeds, then by the median count at which the seeds were
+   * solved, then by the median of the last tests.
    */
   best(cells: SweepCell[]): Value | undefined {
     const scores = (this.swept?.spec.values ?? []).map((value) => {

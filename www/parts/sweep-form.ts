@@ -20,7 +20,7 @@ const PART = 0.2;
 export type Choices = { budgets?: number[] | undefined; comparable?: ((a: Variant, b: Variant) => boolean) | undefined };
 export type Varied = { config: Config; variant: Variant; knobs: Knob[]; values: Record<string, Value> };
 
-/** A select whose options are numbers. The last is selected at first. */
+/** Creates a select whose options are numbers. The last number is selected at first. */
 const count = (stem: string, numbers: number[]): HTMLSelectElement =>
   select(
     stem,
@@ -44,7 +44,7 @@ export class SweepForm {
   private run: Varied | undefined;
   private budgetChosen = false;
 
-  /** `buttons` are placed at the end of the form. One of them submits it. */
+  /** `buttons` are placed at the end of the form. The button of the type `submit` submits the form. */
   constructor(
     private readonly room: RoomInfo,
     unit: string,
@@ -102,7 +102,7 @@ export class SweepForm {
     return this.current()?.label;
   }
 
-  /** The knob that compares variants, in a list. The list is empty if fewer than two variants are comparable. */
+  /** Returns a list with the knob that compares variants. The list is empty if fewer than two variants are comparable. */
   private variants(variant: Variant): Knob[] {
     const options = this.room.variants
       .filter((other) => this.comparable(variant, other))

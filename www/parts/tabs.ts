@@ -50,7 +50,7 @@ export class Tabs {
     return this.shown;
   }
 
-  /** Shows a panel, or the first offered one if the named panel does not exist or is not offered. */
+  /** Shows a panel. If the named panel does not exist or is not offered, shows the first offered panel. */
   show(name: string, chosen = false): void {
     const offered = (name: string): boolean => this.tabs.get(name)?.hidden === false;
     if (!offered(name)) name = this.all.find((one) => offered(one.name))?.name ?? name;

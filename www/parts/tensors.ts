@@ -9,7 +9,7 @@ import { Table } from "./table";
 import { onTheme, palette, type Colour } from "./theme";
 
 const ASK_EVERY_MS = 1000;
-/** Greatest share of the time that the answers take. */
+/** Maximum share of the time that the worker spends on the answers. */
 const MOST_SHARE = 0.05;
 const MOST_SAMPLES = 120;
 /** Width of the values beside a picture, in px. */
@@ -31,7 +31,7 @@ type Sample = { iteration: number; tensors: TensorView[] };
 /** Distribution at an iteration. */
 type Column = { iteration: number; histogram: Histogram };
 
-/** Samples of a run. If there are too many, every second one is dropped, and only every second one of the later samples is kept. */
+/** Samples of a run. Beyond `MOST_SAMPLES`, every second sample is dropped, and only every second later sample is kept. */
 class Samples {
   readonly kept: Sample[] = [];
   private every = 1;
@@ -60,7 +60,7 @@ class Samples {
   }
 }
 
-/** Name of the layer that a tensor belongs to: `policy.0` for `policy.0.weight`. */
+/** Returns the name of the layer that contains a tensor: `policy.0` for `policy.0.weight`. */
 const layerOf = (tensor: string): string => tensor.split(".").slice(0, -1).join(".") || tensor;
 
 const numbersOf = ({ min, max, mean, deviation }: Histogram): string[] => [
@@ -122,7 +122,7 @@ class Strip {
   }
 }
 
-/** Range of the values that are drawn. */
+/** Returns the range of the values that are drawn. */
 function rangeOf(columns: Column[]): [number, number] {
   const low = Math.min(...columns.map(({ histogram: { min, mean, deviation } }) => Math.max(min, mean - FAR * deviation)));
   const high = Math.max(...columns.map(({ histogram: { max, mean, deviation } }) => Math.min(max, mean + FAR * deviation)));
@@ -130,7 +130,7 @@ function rangeOf(columns: Column[]): [number, number] {
   return [low - apart, high + apart];
 }
 
-/** Fills a column for each sample. It extends to the iteration of the next sample; a bin with more values is more opaque. */
+/** Fills a column for each sample. A column extends to the iteration of the next sample; a bin with more values is more opaque. */
 function fillColumns(c: CanvasRenderingContext2D, columns: Column[], width: number, y: (value: number) => number): void {
   const [first, last] = [columns[0]!.iteration, columns.at(-1)!.iteration];
   const end = last + Math.max(1, (last - first) / Math.max(1, columns.length - 1));
@@ -214,7 +214,7 @@ export class Tensors {
     this.table.refresh();
   }
 
-  /** Offers the layers of these tensors. The chosen layer remains if it exists. */
+  /** Offers the layers of these tensors. The chosen layer remains chosen if it still exists. */
   private offer(names: string[]): void {
     this.named = names.join("\n");
     const chosen = this.layers.value;

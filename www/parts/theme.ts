@@ -42,7 +42,9 @@ function apply(): void {
   for (const listener of listeners) listener();
 }
 
-/** Red, green and blue of a named colour, from 0 to 255. The style sheet may contain the short form of a colour, such as `#fff`. */
+/**
+ * Returns the red, green and blue of a named colour, from 0 to 255. The style sheet may contain the short form of a colour, such as `#fff`.
+ */
 export function rgb(name: Colour): [number, number, number] {
   const digits = palette[name].slice(1);
   const hex = parseInt(digits.length === 3 ? digits.replaceAll(/./g, "$&$&") : digits, 16);

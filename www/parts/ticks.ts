@@ -1,9 +1,9 @@
 // Ticks of a logarithmic scale.
 
 /**
- * Positions of ticks between `low` and `high`: the multiples 1 to 9 of the powers of ten. If there are fewer than two such positions, the
- * ticks are multiples of `step`. uPlot's own ticks require limits that are powers of ten; with a lower limit such as 0.0096, its loop never
- * ends.
+ * Returns the positions of ticks between `low` and `high`: the multiples 1 to 9 of the powers of ten. If there are fewer than two such
+ * positions, the ticks are multiples of `step`. uPlot's own ticks require limits that are powers of ten; with a lower limit such as 0.0096,
+ * its loop never ends.
  */
 export function logarithmicTicks(low: number, high: number, step: number): number[] {
   if (!(low > 0 && high < Infinity)) return [];

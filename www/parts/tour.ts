@@ -14,13 +14,13 @@ const GAP = 16;
 /** Page width up to which the picture and the curve are below each other, in px. */
 const NARROW = 900;
 
-/** Steps of the tour in a room that defines none. `subject` is the subject of the first sentence. */
+/** Returns the steps of the tour in a room that defines none. `subject` is the subject of the first sentence. */
 export const steps = (subject: string): Step[] => [
   { at: ".returns", heading: "Training runs", words: `${subject} has been training since the page opened. This curve shows its results.` },
   ...knobToCurve("Drag a slider far to either side."),
 ];
 
-/** Last step of every tour: a knob and its effect on the curve. `dare` is the sentence that suggests a change. */
+/** Returns the last step of every tour: a knob and its effect on the curve. `dare` is the sentence that suggests a change. */
 export const knobToCurve = (dare: string): Step[] => [
   {
     at: ".first-knobs",

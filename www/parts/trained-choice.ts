@@ -11,7 +11,7 @@ export class TrainedChoice {
   private chosen: Answerer | undefined;
   private agent: Pick<TrainedAgent, "state" | "overtaken"> = { state: "none", overtaken: false };
 
-  /** `does` begins the titles of both options, `word` names the trained one. `changed` is called after a choice of the visitor. */
+  /** `does` begins the titles of both options, `word` names the trained agent. `changed` is called after a choice of the visitor. */
   constructor(legend: string, does: string, word: string, changed: () => void = () => {}) {
     this.choice = new Choice<Answerer>(
       legend,

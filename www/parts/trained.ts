@@ -22,7 +22,7 @@ export interface TrainedWords {
   task?: string[];
   /** Test column in which both agents are compared. */
   column: string;
-  /** Text of a value of the column, such as `93% solved`. */
+  /** Returns the text of a value of the column, such as `93% solved`. */
   level(value: number): string;
 }
 
@@ -32,7 +32,7 @@ export interface TrainedAgent {
   readonly state: "none" | "expected" | "here";
   /** True if a test of the visitor's agent exceeded the trained agent's level. */
   readonly overtaken: boolean;
-  /** Interactions of this tab with the agent before the page was loaded: `continued`, or `lost` if they could not be restored. */
+  /** Interactions of this tab with the agent before the page was loaded: `continued`, `lost` if they could not be restored, or `none`. */
   readonly earlier: "none" | "continued" | "lost";
   /** Stores the agent's interactions, such as a match, so that a reload continues them. */
   keep(): void;
@@ -70,7 +70,7 @@ export class Trained implements TrainedAgent {
   private requests = 0;
   private wasOvertaken = false;
   earlier: TrainedAgent["earlier"] = "none";
-  /** True while the interactions are stored, and true if they have changed since. */
+  /** `now` is true while the interactions are being stored, and `again` is true if they changed in the meantime. */
   private readonly keeping = { now: false, again: false };
   private readonly life = pageLife();
 
@@ -89,7 +89,7 @@ export class Trained implements TrainedAgent {
     return this.overtaking() !== undefined;
   }
 
-  /** Test column and level of the agent, for the chart; undefined if the agent is not here. */
+  /** Returns the test column and the level of the agent, for the chart; undefined if the agent is not here. */
   level(): { column: string; value: number; label: string } | undefined {
     const { checkpoint, words } = this;
     if (!this.here || !checkpoint || !words) return undefined;
@@ -97,7 +97,7 @@ export class Trained implements TrainedAgent {
     return { column: words.column, value: level, label: `trained for ${duration(metadata.progress.train_s)}` };
   }
 
-  /** A sentence for the status when the visitor's agent has overtaken the trained agent; otherwise empty. */
+  /** Returns a sentence for the status when the visitor's agent has overtaken the trained agent; otherwise an empty text. */
   sentence(): string {
     const test = this.overtaking();
     return test ? `Your agent overtook the trained agent after ${seconds(test.progress.train_s)}.` : "";
@@ -247,7 +247,10 @@ function whenIdle(run: () => void): void {
   else setTimeout(run, IDLE_MS / 10);
 }
 
-/** Content of a gzip file. A server may have unpacked it already; then its first bytes are the length of a header, a multiple of 8. */
+/**
+ * Returns the content of a gzip file. A server may have unpacked the file already; its first bytes are then the length of a header, a
+ * multiple of 8.
+ */
 async function unpacked(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
@@ -255,7 +258,7 @@ async function unpacked(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Metadata of a checkpoint. The worker checks the rest of the file. */
+/** Returns the metadata of a checkpoint. The worker checks the rest of the file. */
 function metadataOf(bytes: Uint8Array<ArrayBuffer>): Metadata {
   const length = Number(new DataView(bytes.buffer).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length))) as { __metadata__: { hothouse: string } };

@@ -3,7 +3,7 @@
 export type Range = [number, number];
 
 export interface Axes {
-  /** Position of the plot in the browser's window. */
+  /** Returns the position of the plot in the browser's window. */
   box(): DOMRect;
   range(): Range;
   /** Shows a range; undefined shows the whole axis. */

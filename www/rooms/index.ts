@@ -1,5 +1,5 @@
-// Rooms of the page. The build makes a wasm module for each. A room's files are loaded when it is opened. A room without `load` shows only
-// the common parts of the page.
+// Rooms of the page. The build makes a wasm module for each room. A room's files are loaded when the room is opened. A room without `load`
+// shows only the common parts of the page.
 
 import type { RoomExtension } from "../parts/room";
 import { STORE } from "./control/store";

@@ -13,7 +13,7 @@ const AUTOSAVE_MS_PER_BYTE = 1e-3;
 export type Notice = (level: Level, text: string, nextStep: string) => void;
 
 export class Autosave {
-  /** Latest save of the run; undefined before the first. */
+  /** Latest save of the run; undefined before the first save. */
   newest: SavedRun | undefined;
   /** True if this tab holds the room's autosave lock. */
   private storing = false;

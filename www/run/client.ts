@@ -42,14 +42,14 @@ const LEAVE_MS = 1500;
 export interface Options {
   room: string;
   config?: Config;
-  /** Saved run to continue. It contains its own config. */
+  /** Saved run to continue. The save contains its own config. */
   checkpoint?: Uint8Array;
   /**
    * Link to a run (`currentLink()`). Without config and checkpoint, the link starts the run; otherwise only the digest in the link is used.
    */
   link?: string;
   /**
-   * Flavour of the wasm module (see `features.ts`) to use instead of the fastest one. `?use=simd128` in the page's address has the same
+   * Flavour of the wasm module (see `features.ts`) to use instead of the fastest flavour. `?use=simd128` in the page's address has the same
    * effect.
    */
   use?: "auto" | Module;
@@ -91,7 +91,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   keptRuns: Saved[] = [];
   /** Indices of the live changes that can be undone, because the run's state before them is kept. */
   keptBefore: number[] = [];
-  /** True if the default run was started because the requested run waits for its data. False again after another run has begun. */
+  /** True if the default run was started because the requested run waits for its data. Becomes false when another run begins. */
   isFallback = false;
   private readonly line = new Line({
     received: (message) => this.receive(message),
@@ -230,7 +230,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.line.question((id) => ({ kind: "ask", id, what }));
   }
 
-  /** Reads a file with a saved run and determines its room. Rejects a file that is too large before reading it. */
+  /** Reads a file with a saved run and determines the run's room. Rejects a file that is too large before the file is read. */
   async read(file: File): Promise<{ bytes: Uint8Array; room: string }> {
     await this.line.question((id) => ({ kind: "has_room", id, name: file.name, bytes: file.size }));
     const bytes = new Uint8Array(await contentOf(file));
@@ -243,12 +243,15 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.line.question((id) => ({ kind: "question", id, question, of }));
   }
 
-  /** Loads a checkpoint of this room as the trained run. It answers questions and never trains. Rejects a checkpoint that is refused. */
+  /**
+   * Loads a checkpoint of this room as the trained run, which answers questions and never trains. Rejects if the worker refuses the
+   * checkpoint.
+   */
   loadTrained(bytes: Uint8Array): Promise<Shared> {
     return this.line.question((id) => ({ kind: "load_trained", id, bytes }));
   }
 
-  /** Saves the trained run with the room's interactions, such as a match. `loadTrained` continues them. */
+  /** Saves the trained run with the room's interactions, such as a match. `loadTrained` continues the saved interactions. */
   saveTrained(): Promise<Uint8Array> {
     return this.line.question((id) => ({ kind: "save_trained", id }));
   }
@@ -257,7 +260,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.line.send({ kind: "drop_trained" });
   }
 
-  /** Parameter tensors of the learner, with the distributions of their values; none while the run is being prepared. */
+  /** Returns the learner's parameter tensors with the distributions of their values; none while the run is being prepared. */
   tensors(): Promise<Answers["tensors"]> {
     const question: Question = { ask: "tensors" };
     return this.line.question((id) => ({ kind: "question", id, question, of: "own" }));
@@ -276,7 +279,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.line.send({ kind: "command", command });
   }
 
-  /** Save of the run just before the live change with the index `mark`, which must be in `keptBefore`. */
+  /** Returns the save of the run just before the live change with the index `mark`, which must be in `keptBefore`. */
   saveBefore(mark: number): Promise<Uint8Array> {
     return this.line.question((id) => ({ kind: "save_before", id, mark }));
   }
@@ -306,7 +309,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.query("save");
   }
 
-  /** Description of the run for sharing. It lists what cannot be reproduced. */
+  /** Returns a description of the run for sharing, with a list of what cannot be reproduced. */
   shared(): Promise<Shared> {
     return this.query("shared");
   }
@@ -344,7 +347,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.listeners.crash.push(callback);
   }
 
-  /** Adds a listener for a worker that does not respond. Its argument is null when the worker responds again. */
+  /** Adds a listener for a worker that does not respond. The listener receives null when the worker responds again. */
   onSilence(callback: (silence: Crash | null) => void): void {
     this.listeners.silence.push(callback);
   }

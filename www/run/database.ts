@@ -14,8 +14,8 @@ function open(name: string): Promise<IDBDatabase> {
 }
 
 /**
- * Calls `work` in a transaction and returns the result of its request. With `strict` durability, the data is on disk when the promise
- * resolves.
+ * Calls `work` in a transaction and returns the result of the request that `work` returns. With `strict` durability, the data is on disk
+ * when the promise resolves.
  */
 export async function within<T>(
   name: string,

@@ -12,7 +12,7 @@ export interface Choice {
   threads: number;
 }
 
-/** True if the browser supports an instruction. Validates a function that applies the instruction to `vectors` vectors. */
+/** Returns true if the browser supports an instruction. Validates a function that applies the instruction to `vectors` vectors. */
 const probe = (vectors: number, ...instruction: number[]): boolean => {
   const push = Array.from({ length: vectors }, () => [0x41, 0, 0xfd, 0x0f]).flat(); // i32.const 0, i8x16.splat
   const body = [0, ...push, ...instruction, 0x0b];
@@ -22,7 +22,7 @@ const probe = (vectors: number, ...instruction: number[]): boolean => {
 const simd128 = () => probe(1, 0xfd, 0x4d); // v128.not
 const relaxed = () => probe(3, 0xfd, 0x85, 0x02); // f32x4.relaxed_madd
 
-/** True if workers can share memory. WebKitGTK creates shared memory but refuses to post it to a worker. */
+/** Returns true if workers can share memory. WebKitGTK creates shared memory but refuses to post it to a worker. */
 const sharedMemory = () => {
   const { port1 } = new MessageChannel();
   try {
@@ -35,7 +35,10 @@ const sharedMemory = () => {
   }
 };
 
-/** Number of threads for training. All cores are used up to four; with more cores, one is left to the page. The maximum is eight. */
+/**
+ * Returns the number of threads for training. With up to four cores, all are used; with more cores, one is left to the page. The maximum is
+ * eight.
+ */
 function threadCount(): number {
   const cores = navigator.hardwareConcurrency || 1;
   return Math.min(8, cores > 4 ? cores - 1 : cores);

@@ -55,7 +55,7 @@ export class GpuOpener {
       });
   }
 
-  /** Withdraws a failed GPU from the run, so that another can be opened. Called before a device is chosen again. */
+  /** Withdraws a failed GPU from the run, so that another GPU can be opened. Called before a device is chosen again. */
   discardFailed(run: MayTrainOnGpu): void {
     if (this.graphics && !this.graphics.works()) run.offer_none("the previous GPU failed");
   }
@@ -80,7 +80,7 @@ interface Adapter {
 }
 type AdapterInfo = { vendor: string; architecture: string };
 
-/** Name of the GPU from vendor and architecture, such as `NVIDIA ampere`. Most browsers reveal no more. */
+/** Returns the name of the GPU from vendor and architecture, such as `NVIDIA ampere`. Most browsers reveal no more. */
 function adapterName({ vendor, architecture }: AdapterInfo): string {
   const names: Record<string, string> = { nvidia: "NVIDIA", amd: "AMD", arm: "Arm", swiftshader: "SwiftShader" };
   const name = (word: string) => names[word] ?? word.charAt(0).toUpperCase() + word.slice(1);

@@ -10,7 +10,7 @@ const NAME = "hothouse-trained";
 const OLD_MS = 7 * 86_400_000;
 const keyOf = (room: string): string => `${NAME}-${room}`;
 
-/** Key of this tab's save; null if the tab has none. */
+/** Returns the key of this tab's save; null if the tab has no save. */
 export function interactionsKey(room: string): string | null {
   try {
     return sessionStorage.getItem(keyOf(room));
@@ -19,7 +19,7 @@ export function interactionsKey(room: string): string | null {
   }
 }
 
-/** Stores a save of the trained agent with the given digest. The tab's first save deletes old ones. */
+/** Stores a save of the trained agent with the given digest. The tab's first save deletes old saves. */
 export async function keepInteractions(room: string, bytes: Uint8Array, digest: string): Promise<void> {
   let key = interactionsKey(room);
   if (!key) {
@@ -31,7 +31,7 @@ export async function keepInteractions(room: string, bytes: Uint8Array, digest: 
   await within(NAME, "readwrite", (store) => store.put(kept, key), "strict");
 }
 
-/** Returns the tab's save, or undefined if there is none of the agent with this digest. */
+/** Returns the tab's save, or undefined if there is no save of the agent with this digest. */
 export async function loadInteractions(room: string, digest: string): Promise<Uint8Array | undefined> {
   const key = interactionsKey(room);
   const kept = key ? await within(NAME, "readonly", (store) => store.get(key) as IDBRequest<Kept | undefined>) : undefined;

@@ -9,7 +9,7 @@ const TIMEOUT_MS = 5000;
 /** Registration of the service worker, set by `isolate`. Undefined before that; resolves to undefined after a failure. */
 let registered: Promise<ServiceWorkerRegistration | undefined> | undefined;
 
-/** The browser's container of service workers. Some browsers have none, or throw on access. */
+/** Returns the browser's container of service workers. Some browsers have no container, or throw on access. */
 function workers(): ServiceWorkerContainer | undefined {
   try {
     return isSecureContext ? navigator.serviceWorker : undefined;

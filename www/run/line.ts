@@ -19,26 +19,28 @@ export interface LineListener {
   received(message: FromWorker): void;
   /** Called with a text when the worker has become silent, and with null when it replies again. */
   silence(text: string | null): void;
-  /** Called when the worker has ended. The line is closed then. */
+  /** Called when the worker has ended, after the line was closed. */
   crashed(text: string): void;
 }
 
 type PendingQuestion = { long: boolean; resolve(value: unknown): void; reject(error: Error): void };
 
-/** True if the answer to a message may take longer than a slice. */
+/** Returns true if the answer to a message may take longer than a slice. */
 const isLong = (message: ToWorker): boolean => {
   if (message.kind === "ask") return message.what !== "shared";
   return message.kind !== "question" && message.kind !== "operations";
 };
 
-/** True if a message starts a run or a sweep. */
+/** Returns true if a message starts a run or a sweep. */
 const begins = (message: ToWorker): boolean =>
   (message.kind === "command" && (message.command.kind === "reset" || message.command.kind === "restore")) ||
   (message.kind === "sweep" && message.spec !== null);
 
 export class Line {
   readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" });
-  /** Name of the channel through which panics are reported. It is unique among tabs. (`crypto.randomUUID` is missing without https.) */
+  /**
+   * Name of the channel through which panics are reported. The name is unique among tabs. (`crypto.randomUUID` is missing without https.)
+   */
   readonly channel = `hothouse-${Date.now()}-${Math.random()}`;
   private readonly panics = new BroadcastChannel(this.channel);
   private readonly closing = new AbortController();

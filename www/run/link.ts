@@ -3,15 +3,15 @@
 
 const PATH = /^#\/?([^/?]*)\/?([^?]*)/;
 
-/** Names of the tab and the section in an address. The list is empty for the room's picture. */
+/** Returns the names of the tab and the section in an address. The list is empty for the room's picture. */
 export const placeIn = (address: string): string[] => (PATH.exec(address)?.[2] ?? "").split("/").filter(Boolean);
 
-/** Link to the run in an address, without the tab. */
+/** Returns the link to the run in an address, without the tab. */
 export const linkOf = (address: string): string => (placeIn(address).length ? addressOf(address, []) : address);
 
 /** Replaces the tab and the section in an address. */
 export const addressOf = (address: string, place: string[]): string =>
   address.replace(PATH, (_, room: string) => `#/${[room, ...place].join("/")}`);
 
-/** Link to the run in the browser's address. */
+/** Returns the link to the run in the browser's address. */
 export const currentLink = (): string => linkOf(location.hash);

@@ -57,7 +57,7 @@ export class Monitor {
     this.tests = { kind: "test", layout: layout.tests, next: 0 };
   }
 
-  /** Replaces the views, because a memory that grows has a new buffer. */
+  /** Replaces the views. A memory that grows has a new buffer. */
   attach(buffer: ArrayBufferLike, offset: number): void {
     this.words = new TwoViews(this.words.layout, buffer, offset);
   }
@@ -68,7 +68,10 @@ export class Monitor {
     this.tests.next = cursor.tests;
   }
 
-  /** Rows that were written since the last call, in order. Empty if another run has begun for which `begin` has not been called. */
+  /**
+   * Returns the rows that were written since the last call, in order. Returns none if another run has begun for which `begin` was not
+   * called.
+   */
   read(): Event[] {
     if (!this.isCurrentRun()) return [];
     const rows = [...this.newer(this.metrics), ...this.newer(this.tests)];
@@ -102,7 +105,7 @@ export class Monitor {
   }
 }
 
-/** The run's progress on the page. With shared memory it is current; otherwise it is that of the last message. */
+/** The run's progress on the page. With shared memory, the progress is current; otherwise it is the progress in the last message. */
 export class Heartbeat {
   private readonly words: TwoViews | undefined;
   private epoch = 0;

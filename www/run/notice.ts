@@ -7,7 +7,7 @@ export type Notice = Event & { kind: "notice" };
 export type Refusal = Pick<Notice, "text" | "next_step">;
 export const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event | null)?.kind === "notice";
 
-/** Message of a thrown value of any type. */
+/** Returns the message of a thrown value of any type. */
 export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export function sentence(text: string): string {

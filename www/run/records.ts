@@ -40,7 +40,7 @@ export const putRecord = (room: string, record: RunRecord): Promise<unknown> =>
   within(NAME, "readwrite", (store) => store.put(record, key(room, record.id)));
 export const dropRecord = (room: string, id: string): Promise<unknown> => within(NAME, "readwrite", (store) => store.delete(key(room, id)));
 
-/** Approximate size of a record in bytes. */
+/** Returns the approximate size of a record in bytes. */
 export function bytesOf({ counts, columns, tests, marks }: RunRecord): number {
   const values = tests.reduce((sum, { values }) => sum + values.length + 8, 0) + marks.length * 16;
   return 8 * (counts.length * (3 + Object.keys(columns).length) + values) + 4000;

@@ -16,7 +16,7 @@ export interface SavedRun {
 export type Saved = Omit<SavedRun, "variant" | "address"> & Partial<SavedRun> & { visit: number; savedAtMs: number };
 
 const VISITS_KEPT = 2;
-/** Largest size of a room's stored runs in bytes. Beyond it the oldest runs are deleted, but never the newest run. */
+/** Largest size of a room's stored runs in bytes. Beyond this size the oldest runs are deleted, but never the newest run. */
 const MOST_BYTES = 512e6;
 const VISIT = "hothouse-visit";
 let visit = thisVisit();
@@ -84,19 +84,19 @@ async function prune(room: string): Promise<void> {
   }
 }
 
-/** Newest run of each kind, ordered from the newest to the oldest. */
+/** Returns the newest run of each kind, ordered from the newest to the oldest. */
 function newestOf(runs: Saved[], kind: (run: Saved) => unknown): Saved[] {
   const sorted = runs.toSorted((a, b) => b.savedAtMs - a.savedAtMs);
   return sorted.filter((run, k) => sorted.findIndex((other) => kind(other) === kind(run)) === k);
 }
 
-/** Newest run of each of the last visits, newest first. With `others`, this visit is excluded. */
+/** Returns the newest run of each of the last visits, newest first. With `others`, this visit is excluded. */
 export async function loadRuns(room: string, others: boolean): Promise<Saved[]> {
   const kept = newestOf(await all(room), (run) => run.visit).slice(0, VISITS_KEPT);
   return kept.filter((run) => !others || run.visit !== visit);
 }
 
-/** Newest run of each variant in this visit, newest first. */
+/** Returns the newest run of each variant in this visit, newest first. */
 export async function loadVisit(room: string): Promise<Saved[]> {
   return newestOf(
     (await all(room)).filter((run) => run.visit === visit),

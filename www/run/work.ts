@@ -64,7 +64,7 @@ export class Saves {
   }
 
   /**
-   * Requests a save again if requests are waiting. This is necessary after a reset or a restore, which drops a save that waits for the end
+   * Requests a save again if requests are waiting. Call this method after a reset or a restore, which drops a save that waits for the end
    * of an iteration.
    */
   retry(): void {

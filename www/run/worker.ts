@@ -106,7 +106,7 @@ interface Run extends MayTrainOnGpu, Answering {
   monitor(): number;
   layout(): Layout;
   cursor(): Cursor;
-  /** Value of the room's first counter. */
+  /** Returns the value of the room's first counter. */
   count(): number;
   expect(digest: Digest): void;
   config(): Config;
@@ -132,9 +132,9 @@ interface Wasm extends GraphicsModule {
   room_of(bytes: Uint8Array): string;
   /** Throws if a file of this size does not fit into memory. */
   has_room(name: string, bytes: number): void;
-  /** User data that a saved run needs and that its file does not contain; undefined if it needs none. */
+  /** Returns the user data that a saved run needs and that its file does not contain; undefined if there is no such data. */
   data_wanted(bytes: Uint8Array): Dataset | undefined;
-  /** Default config of the room in a link, or of the first room. */
+  /** Returns the default config of the room in a link, or of the first room. */
   default_config(link: string): Config;
   Run: { begin(config: Config): Run; restore(bytes: Uint8Array): Run };
   Sweep: { start(spec: SweepSpec, run: Run): Sweep };
@@ -143,7 +143,7 @@ interface Wasm extends GraphicsModule {
 /** Interval at which batches of rows are posted to the page. */
 const ROWS_MS = 30;
 const SWEEP_MS = 200;
-/** Longest delay, in seconds, that training at a limited speed makes up for. */
+/** Maximum delay, in seconds, for which training at a limited speed compensates. */
 const MOST_CREDIT_S = 0.1;
 
 const page = self as unknown as {
@@ -163,12 +163,12 @@ let postedMs = 0;
 /** True if a timer is set that will post the rows. */
 let postScheduled = false;
 let running = false;
-/** True after the first slice. The GPU is opened only after that, so that training starts without delay. */
+/** True after the first slice. The GPU is opened only after the first slice, so that training starts without delay. */
 let begun = false;
 let variant = "";
 /** The small sweep in progress. `resume` is true if the run continues after the sweep. */
 let sweep: { learners: Sweep; resume: boolean; postedMs: number } | undefined;
-/** The run that waits for its user data. It begins when the data arrives. If another run begins before, it no longer waits. */
+/** The run that waits for its user data. The run begins when the data arrives. Undefined after another run has begun. */
 let waitingForData: { command: Command; digest: Digest | null } | undefined;
 const pace = { perS: null as number | null, credit: 0, lastS: 0, last: 0 };
 
@@ -214,7 +214,7 @@ const saves = new Saves(
 );
 const gpu = new GpuOpener(loop.wake, (error) => page.postMessage({ kind: "crash", text: String(error) }));
 
-/** Advances the sweep by one slice. Returns false if it is done or if there is none. */
+/** Advances the sweep by one slice. Returns false if the sweep is done or if there is no sweep. */
 function advanceSweep(): boolean {
   if (!sweep) return false;
   const continues = sweep.learners.advance(nowS());
@@ -245,7 +245,7 @@ function endSweep(): void {
   sweep = undefined;
 }
 
-/** Time to wait at a limited speed, in ms; 0 if training may continue. */
+/** Returns the time to wait at a limited speed, in ms; 0 if training may continue. */
 function restToKeepPace(): number {
   const { perS } = pace;
   if (perS === null) return 0;
@@ -358,7 +358,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   loop.wake();
 }
 
-/** Starts the requested run. If it is refused, starts the default run and returns the reason as an event. */
+/** Starts the requested run. If the module refuses the run, starts the default run and returns the reason as an event. */
 function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event[] {
   let command: Command | undefined;
   let digest: Digest | null = null;
@@ -392,7 +392,7 @@ function digestOf(link: string): Digest | null {
   }
 }
 
-/** True if a run was refused because its user data is missing. */
+/** Returns true if the run of a refused command needs user data that is missing. */
 function wantsData(command: Command): boolean {
   try {
     if (command.kind === "restore") return !command.data && wasm.data_wanted(command.bytes) !== undefined;
@@ -402,7 +402,7 @@ function wantsData(command: Command): boolean {
   }
 }
 
-/** Executes a command. If it starts a run whose user data is missing, that run waits for the data. */
+/** Executes a command. If the command starts a run whose user data is missing, that run waits for the data. */
 function dispatch(command: Command, digest: Digest | null = null): void {
   const another = command.kind === "reset" || command.kind === "restore";
   try {
@@ -426,7 +426,7 @@ function provideData(data: Dataset, config: Config | null): void {
   } else dispatch({ kind: "reset", config: { ...(config ?? run.config()), data } });
 }
 
-/** Buffers of an answer, which are transferred to the page without a copy. The worker does not use them afterwards. */
+/** Returns the buffers of an answer, which are transferred to the page without a copy. The worker does not use them afterwards. */
 const arraysOf = (value: unknown): Transferable[] =>
   (value instanceof Uint8Array ? [value] : Object.values(value ?? {})).flatMap((one) => (one instanceof Uint8Array ? [one.buffer] : []));
 

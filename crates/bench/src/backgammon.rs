@@ -73,7 +73,7 @@ fn search_evaluations(bench: &mut Bench) {
 /// Measures games, decisions and updates per minute on all threads, and the share of time of each part of self-play. A roll that leaves a
 /// choice gets 100 evaluations. If `learns` is false, the network has learned nothing, which makes games long.
 fn self_play(learns: bool, bench: &mut Bench) {
-    /// Number of evaluations per actor after which as many games start as end.
+    /// Number of evaluations per actor after which about as many games start as end.
     const WARM_UP: u64 = 800_000;
     /// Number of evaluations per actor in a round.
     const COUNTED: u64 = 200_000;
@@ -134,8 +134,8 @@ fn strong_training(bench: &mut Bench) {
     bench.give("backgammon.td.evals_per_s_core", &evaluations, "evaluations/s, learning included");
 }
 
-/// Decisions per second on one core, in each round. A decision finds all results of a roll and plays a random result. Each timed call plays
-/// the same games, about forty.
+/// Returns the decisions per second on one core, in each round. A decision finds all results of a roll and plays a random result. Each
+/// timed call plays the same games, about forty.
 fn random_decisions(now: Clock) -> Vec<f64> {
     const DECISIONS: u32 = 4096;
     let mut results = Results::new();

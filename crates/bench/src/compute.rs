@@ -156,7 +156,7 @@ fn net(peak: &Peak, bench: &mut Bench) {
     bench.give("core.net284k.share", &shares, "of peak");
 }
 
-/// Name of the small step. It is one training step (forward, backward, Adam and packing) of a 144-128-64-6 network on a batch of 64.
+/// Name of the small step, which is one training step (forward, backward, Adam and packing) of a 144-128-64-6 network on a batch of 64.
 const SMALL_STEP: &str = "step_144_128_64_6_b64";
 
 pub fn small_step(isa: Isa) -> Training {
@@ -173,7 +173,7 @@ fn large_step(isa: Isa) -> Training {
 }
 
 /// Measures matrix products and a training step on one and two threads, with data far larger than the second-level cache. The results are
-/// shares of the peak that the same number of cores has in the same rounds. This peak counts f32 multiply-adds; bf16 can exceed it by a
+/// shares of the peak of the same number of cores, measured in the same rounds. The peak counts f32 multiply-adds; bf16 can exceed it by a
 /// factor of two.
 fn large(isa: Isa, prefix: &str, bench: &mut Bench) {
     let now = bench.now;
@@ -234,7 +234,7 @@ impl Layer {
         Self { isa, batch, out, inp, w, x, dy, packed, packed_t, y, dx, dw }
     }
 
-    /// Work of one product, in GFLOP.
+    /// Returns the work of one product, in GFLOP.
     fn gflop(&self) -> f64 {
         2e-9 * self.batch as f64 * self.out as f64 * self.inp as f64
     }
@@ -254,7 +254,7 @@ impl Layer {
         gemm::linear_rows_dw(isa, batch, out, inp, &self.dy, &self.x, &mut self.dw, false);
     }
 
-    /// W in the rivals' layout, `[inp][out]`.
+    /// Returns W in the rivals' layout, `[inp][out]`.
     fn transposed(&self) -> Vec<f32> {
         (0..self.inp * self.out).map(|i| self.w[(i % self.out) * self.inp + i / self.out]).collect()
     }

@@ -45,7 +45,8 @@ const WARM_UP: usize = 512;
 /// Number of steps after which the precomputed actions repeat.
 const TURNS: usize = 8;
 
-/// Steps per second on one core through `Vector::step`, with precomputed random actions. Episodes end and restart during the measurement.
+/// Returns the steps per second on one core, in each round, through `Vector::step`, with precomputed random actions. Episodes end and
+/// restart during the measurement.
 fn stepped(mut many: Box<dyn Vector>, of: Actions, now: Clock) -> Vec<f64> {
     let (actions, turn) = (actions(of, ENVS), ENVS * of.numbers());
     let [mut reached, mut rewards] = [many.observations().len(), ENVS].map(Buffer::zeros);
@@ -58,7 +59,7 @@ fn stepped(mut many: Box<dyn Vector>, of: Actions, now: Clock) -> Vec<f64> {
     rates(ENVS as f64, &rounds_s(&now, step))
 }
 
-/// Random actions of `envs` environments, `[TURNS][envs · numbers]`.
+/// Returns random actions of `envs` environments, `[TURNS][envs · numbers]`.
 fn actions(of: Actions, envs: usize) -> Vec<f32> {
     let action = |x: f32| match of {
         Actions::Choices(count) => (0.5 * (x + 1.0) * count as f32).floor(),
@@ -67,7 +68,7 @@ fn actions(of: Actions, envs: usize) -> Vec<f32> {
     noise(TURNS * envs * of.numbers()).into_iter().map(action).collect()
 }
 
-/// Steps per second of CartPole on one core, in each round. Each call takes many steps.
+/// Returns the steps per second of CartPole on one core, in each round. Each call takes many steps.
 fn played(isa: Isa, now: Clock) -> Vec<f64> {
     const GAME: u32 = 100;
     let mut poles = CartPoles::new(isa, 1, 0, ENVS);
@@ -79,16 +80,16 @@ fn played(isa: Isa, now: Clock) -> Vec<f64> {
     rates(ENVS as f64 * f64::from(GAME), &rounds_s(&now, play))
 }
 
-/// Environment steps per second of whole iterations, on all threads and after a warm-up, in each round. The configuration is the preset
-/// with two 4-64-64 networks.
+/// Returns the environment steps per second of whole iterations, on all threads and after a warm-up, in each round. The configuration is
+/// the preset with two 4-64-64 networks.
 fn ppo(isa: Isa, now: Clock) -> Vec<f64> {
     let mut ppo = cart_pole(PpoConfig { hidden: 64, epochs: 4, ..PpoConfig::default() }, 1, isa);
     iterations_rate(&mut ppo, now);
     (0..ROUNDS).map(|_| iterations_rate(&mut ppo, now)).collect()
 }
 
-/// Environment steps per second as in [`ppo`], but with the configuration [`small`]. After each round, the policy is evaluated, until a
-/// mean return reaches the goal. Returns the rates and the best mean return.
+/// Measures the environment steps per second as [`ppo`] does, but with the configuration [`small`]. After each round, evaluates the policy,
+/// until a mean return reaches the goal. Returns the rates and the best mean return. Stops after `GIVE_UP` environment steps.
 fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     const GIVE_UP: u64 = 10_000_000;
     let mut ppo = cart_pole(small(4096), 1, isa);
@@ -103,7 +104,8 @@ fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     (rates, best)
 }
 
-/// Configuration of [`small_ppo`]. Policy and value share a trunk of two layers with 32 units, and each rollout is used for one epoch.
+/// Returns the configuration of [`small_ppo`]. Policy and value share a trunk of two layers with 32 units, and each rollout is used for one
+/// epoch.
 fn small(envs: usize) -> PpoConfig {
     PpoConfig { shared: true, epochs: 1, envs, lr: 0.005, ..PpoConfig::default() }
 }
@@ -119,20 +121,20 @@ fn iteration_s(ppo: &mut Ppo, now: Clock) -> Result<f64, Fault> {
     Ok(now() - began_s)
 }
 
-/// Number of environment steps in an iteration.
+/// Returns the number of environment steps in an iteration.
 fn samples(ppo: &Ppo) -> f64 {
     (ppo.config().envs * ppo.config().rollout_steps) as f64
 }
 
-/// Environment steps per second, measured over a few iterations.
+/// Returns the environment steps per second, measured over a few iterations.
 fn iterations_rate(ppo: &mut Ppo, now: Clock) -> f64 {
     const ITERATIONS: usize = 3;
     let all_s: f64 = (0..ITERATIONS).map(|_| iteration_s(ppo, now).expect("nothing is offloaded")).sum();
     ITERATIONS as f64 * samples(ppo) / all_s
 }
 
-/// Additional time that a monitor costs in the default run, as a share of the time without a monitor. Each round times the same number of
-/// iterations with and without a monitor. `None` if no monitor can be attached.
+/// Returns the additional time that a monitor costs in the default run, in each round, as a share of the time without a monitor. Each round
+/// times the same number of iterations with and without a monitor. Returns `None` if no monitor can be attached.
 fn monitored(bench: &mut Bench) -> Option<Vec<f64>> {
     const ROUNDS: usize = 33;
     /// Number of iterations per timing. With this number, all timings contain equally many evaluations and digests once the task is solved.

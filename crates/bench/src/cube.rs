@@ -26,7 +26,7 @@ pub fn measure(bench: &mut Bench) {
     bench.give("cube.3x3x3.beam_nodes_per_s", &searched::<Three>(isa, now), "nodes/s");
 }
 
-/// Moves per second, in each round. Every move is applied to each of many states.
+/// Returns the moves per second, in each round. Every move is applied to each of many states.
 fn moved<P: Puzzle>(now: Clock) -> Vec<f64> {
     const STATES: usize = 1024;
     let actions = Actions::of::<P>(Metric::Quarter);
@@ -41,7 +41,8 @@ fn moved<P: Puzzle>(now: Clock) -> Vec<f64> {
     rates(moves, &rounds_s(&now, all))
 }
 
-/// Milliseconds per update of deep Q-learning on one core, in each round. If `whole` is true, the time includes the sampling of the batch.
+/// Returns the milliseconds per update of deep Q-learning on one core, in each round. If `whole` is true, the time includes the sampling of
+/// the batch.
 fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: Clock) -> Vec<f64> {
     let mut dqn = Dqn::<Two>::new(config, None, 1, isa).expect("the settings are in range");
     alone(|| {
@@ -58,7 +59,7 @@ fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: Clock) -> Vec<f64> {
     })
 }
 
-/// Training states per second of the default learner on one core, in each round.
+/// Returns the training states per second of the default learner on one core, in each round.
 fn taught<P: Cube>(isa: Isa, now: Clock) -> Vec<f64> {
     let mut learner = learner::<P>(isa, |config| config.steps.updates = 8);
     alone(|| {
@@ -83,7 +84,7 @@ fn judge<P: Cube>(isa: Isa) -> Evaluator<P> {
     learner(isa, |_| {}).judge().expect("the net is well formed")
 }
 
-/// States per second on all threads, in each round. A round is a pass of the default network over all states.
+/// Returns the states per second on all threads, in each round. A round is a pass of the default network over all states.
 fn judged(isa: Isa, now: Clock) -> Vec<f64> {
     let mut judge = judge::<Two>(isa);
     let distances = Arc::new(Distances::new(Metric::Quarter));
@@ -96,8 +97,8 @@ fn judged(isa: Isa, now: Clock) -> Vec<f64> {
     (0..FEW).map(|_| pass()).collect()
 }
 
-/// States per second that a beam search generates on all threads, in each round. The network is untrained, so the search continues to its
-/// limit.
+/// Returns the states per second that a beam search generates on all threads, in each round. The network is untrained, so the search
+/// continues to its limit.
 fn searched<P: Cube>(isa: Isa, now: Clock) -> Vec<f64> {
     let mut judge = judge::<P>(isa);
     let limits = Limits { steps: 60, nodes: 100_000 };

@@ -38,7 +38,7 @@ pub fn refused(error: impl std::fmt::Display) -> Fault {
     Fault::Refused { why: error.to_string() }
 }
 
-/// Seconds per call in each round. The first call is a warm-up.
+/// Returns the seconds per call, in each round. The first call is a warm-up. Returns an error if a call fails.
 pub fn calls_s(now: Clock, mut call: impl FnMut() -> Result<(), Fault>) -> Result<Vec<f64>, Fault> {
     let mut done = call();
     let mut unless_failed = || {
@@ -127,7 +127,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
         }
         let sum: Vec<String> = (0..CHAINS).map(|i| format!("x{i}")).collect();
         let _ = writeln!(text, "}}\nlet sum = {};", sum.join(" + "));
-        // The condition is never true, but the compiler cannot know that.
+        // The condition is never true, but the compiler cannot prove this.
         text += "if (dot(sum, sum) == -1.0) { mem[args.out] = sum.x; }\n}\n";
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let out = space.floats(1);
@@ -145,7 +145,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     }
 }
 
-/// Bytes that a copy reads and writes per second, in each round. The copied data are larger than all caches.
+/// Returns the number of bytes that a copy reads and writes per second, in each round. The copied data are larger than all caches.
 fn bandwidth(gpu: &Gpu, bench: &mut Bench) -> Result<Vec<f64>, Fault> {
     const THREADS: usize = 256;
     /// Number of vectors of four floats that each thread copies.

@@ -51,7 +51,7 @@ pub static SUITES: &[Suite] = &[
     Suite { id: "words", measure: words::measure, profile: Some(words::profile) },
 ];
 
-/// Suite with the id `id`; `None` if there is none.
+/// Returns the suite with the id `id`, or `None` if no suite has this id.
 pub fn suite(id: &str) -> Option<&'static Suite> {
     SUITES.iter().find(|suite| suite.id == id)
 }

@@ -24,7 +24,7 @@ pub fn measure(bench: &mut Bench) {
     bench.give("logic.hard.gate_cells_per_s_core", &alone(|| hard_rates(isa, now)), "gate-cells/s");
 }
 
-/// Milliseconds per update, in each round, for an automaton of the published shape (see `learn::logic`).
+/// Returns the milliseconds per update, in each round, for an automaton of the published shape (see `learn::logic`).
 fn step_ms(preset: Preset, isa: Isa, now: Clock) -> Vec<f64> {
     let config = Config::published(preset);
     let experiment = config.experiment().expect("a preset has a valid target");
@@ -44,8 +44,8 @@ fn trainer(config: &Config, experiment: &Experiment, seed: u32, isa: Isa) -> Tra
     Trainer::new(isa, automaton, experiment.training.clone(), Optimiser::default(), seed)
 }
 
-/// Gate evaluations per second, in each round. Each step evaluates every gate for every cell. The hardened circuit has several thousand
-/// gates with random operations.
+/// Returns the gate evaluations per second, in each round. Each step evaluates every gate for every cell. The hardened circuit has several
+/// thousand gates with random operations.
 fn hard_rates(isa: Isa, now: Clock) -> Vec<f64> {
     const SIDE: usize = 512;
     let config = Config::preset(Preset::Checkerboard);

@@ -11,14 +11,14 @@ use run::monitor::Writer;
 use run::room::Schema;
 use std::borrow::Cow;
 
-/// Returns the time in seconds since an arbitrary moment.
+/// Function that returns the time in seconds since an arbitrary moment.
 pub type Clock = fn() -> f64;
 
 /// Instruction set, clock and callbacks that a benchmark suite uses.
 pub struct Bench<'a> {
     pub isa: Isa,
     pub now: Clock,
-    /// Creates a monitor that another thread reads ten times per second while it is written. Returns `None` if that is impossible.
+    /// Creates a monitor that another thread reads ten times per second during writing. Returns `None` if no such monitor can be created.
     pub attach: &'a mut dyn FnMut(&Schema) -> Option<Writer>,
     pub sink: &'a mut dyn FnMut(Figure),
     /// Reports the names of figures that this machine cannot measure, and the reason.
@@ -37,12 +37,13 @@ impl Bench<'_> {
     }
 }
 
-/// Rate in each round: `work` divided by the seconds of the round.
+/// Returns the rate in each round: `work` divided by the seconds of the round.
 pub fn rates(work: f64, rounds_s: &[f64]) -> Vec<f64> {
     rounds_s.iter().map(|round_s| work / round_s).collect()
 }
 
-/// Rate in each round, and this rate as a share of the peak that is measured in the same round. One unit of work needs `gflop` GFLOP.
+/// Returns the result of `rate` in each round, and this rate as a share of the peak that is measured in the same round. One unit of work
+/// needs `gflop` GFLOP.
 pub fn rates_and_shares(rounds: usize, peak: &Peak, gflop: f64, now: Clock, mut rate: impl FnMut() -> f64) -> [Vec<f64>; 2] {
     let [mut rates, mut shares] = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
@@ -53,7 +54,7 @@ pub fn rates_and_shares(rounds: usize, peak: &Peak, gflop: f64, now: Clock, mut 
     [rates, shares]
 }
 
-/// Milliseconds per call, in each round. During one second of warm-up, a browser optimises its code.
+/// Returns the milliseconds per call, in each round, after one second of warm-up, in which a browser optimises its code.
 pub fn warmed_ms(now: Clock, mut call: impl FnMut()) -> Vec<f64> {
     sustained_s(1.0, &now, &mut call);
     milliseconds(&rounds_s(&now, call))
@@ -79,7 +80,7 @@ pub fn iterate<L: Learner>(learner: &mut L) -> Result<L::Stats, Fault> {
     }
 }
 
-/// Pseudorandom numbers between -1 and 1, without zeros and denormals.
+/// Returns pseudorandom numbers between -1 and 1, without denormals.
 pub fn noise(len: usize) -> Vec<f32> {
     let mut values = vec![0.0; len];
     math::Rng::new(7, 0).fill_uniform(Isa::best(), 0, &mut values);

@@ -63,7 +63,7 @@ impl Training {
         }
     }
 
-    /// Creates a training that minimises the mean squared error of a ReLU network. `widths` are the numbers of inputs, hidden units and
+    /// Creates training steps that minimise the mean squared error of a ReLU network. `widths` are the numbers of inputs, hidden units and
     /// outputs.
     pub fn mlp(isa: Isa, batch: usize, widths: &[usize]) -> Training {
         let [inp, .., out] = *widths else { unreachable!("a net has layers") };

@@ -28,8 +28,8 @@ pub fn measure(bench: &mut Bench) {
     }
 }
 
-/// Instruction sets to measure, each with the suffix of its figures' names: the chosen set, and sets with bf16. Reports the sets with bf16
-/// that this machine lacks.
+/// Returns the instruction sets to measure, each with the suffix of its figures' names: the chosen set, and sets with bf16. Reports the
+/// sets with bf16 that this machine lacks.
 fn sets(bench: &mut Bench) -> Vec<(Isa, &'static str)> {
     let mut sets = vec![(bench.isa, "")];
     for (isa, suffix, needs) in [(Isa::Bf16, ".bf16", "AVX512-BF16"), (Isa::Amx, ".amx", "AMX tiles")] {
@@ -77,8 +77,8 @@ pub fn profile(bench: &mut Bench) {
 /// Number of tokens of the random text.
 const TEXT: usize = 1 << 16;
 
-/// Random text in which each token of the vocabulary is one character. The tokens are uniformly distributed, as in the PyTorch benchmark of
-/// `--versus`.
+/// Returns a random text in which each token of the vocabulary is one character. The tokens are uniformly distributed, as in the PyTorch
+/// benchmark of `--versus`.
 fn random_corpus(vocab: usize, context: usize) -> Corpus {
     let characters: Vec<char> = ('\u{4e00}'..).take(vocab).collect();
     let text: String = noise(TEXT).into_iter().map(|x| characters[drawn(x, vocab)]).collect();
@@ -103,7 +103,7 @@ impl Steps {
         steps
     }
 
-    /// Tokens per second in a round, which takes at least `seconds` seconds and one step.
+    /// Returns the tokens per second in a round, which takes at least `seconds` seconds and one step.
     pub fn tokens_per_s(&mut self, seconds: f64, now: Clock) -> f64 {
         self.learner.config().step_tokens() as f64 / sustained_s(seconds, &now, || self.step())
     }
@@ -121,7 +121,8 @@ fn drawn(x: f32, vocab: usize) -> usize {
     ((0.5 * (x + 1.0) * vocab as f32) as usize).min(vocab - 1)
 }
 
-/// Configuration of a preset with GPT-2's components, independent of the room's own settings. `--versus` compares the same configuration.
+/// Returns the configuration of a preset with GPT-2's components, independent of the room's own settings. `--versus` compares the same
+/// configuration.
 fn gpt2_config(id: &str) -> Config {
     let config = preset(id).config;
     let vocab = if id == "char" { 65 } else { 8192 };

@@ -12,7 +12,7 @@ impl std::fmt::Display for Usage {
 
 impl std::error::Error for Usage {}
 
-/// Marks a run error as caused by the command line.
+/// Converts a run error that the command line caused into a [`Usage`] error.
 pub fn usage_error(error: run::RunError) -> anyhow::Error {
     Usage(error.to_string()).into()
 }

@@ -13,7 +13,7 @@ pub fn remaining(remaining: &Remaining) -> String {
     format!("{:.0}% done{rest}", 100.0 * remaining.done)
 }
 
-/// Quotes one argument of a command line so that it can be pasted into a shell.
+/// Quotes an argument for a command line that the user pastes into a shell.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./=:+@%,\\".contains(c);
     match cfg!(windows) {

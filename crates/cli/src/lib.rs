@@ -1,6 +1,6 @@
-//! `hothouse`: the terminal shell around the `run` crate. It contains the command line, files, the clock, threads and signals; the
-//! `run` crate depends on none of these. [`main`] prints every error with a remedy. The exit status is 2 for an invalid command line and 1
-//! for any other error.
+//! `hothouse`: the terminal shell around the `run` crate. It contains the command line, files, the clock, threads and signals; the `run`
+//! crate depends on none of these. [`main`] prints errors to standard error. The exit status is 2 for an invalid command line, 0 for a
+//! closed output pipe, and 1 for any other error.
 //!
 //! The crate has four layers, each of which depends only on the layers before it: `args` (the command line), `session` (runs and their
 //! files), `outputs` (the screen, printed lines and exported files) and `verbs` (the commands). Each folder of `rooms` contains the code of
@@ -43,12 +43,12 @@ pub fn main() -> ExitCode {
             return printed.map_or_else(|error| exit_with(error.into()), |()| code);
         }
     };
-    // Flushes explicitly, because a failed flush must be an error: buffered output would be lost.
+    // Flushes explicitly, because an implicit flush at the end of the process would hide a write error.
     let done = dispatch(&matches, began).and_then(|()| Ok(std::io::stdout().flush()?));
     done.map_or_else(exit_with, |()| ExitCode::SUCCESS)
 }
 
-/// Prints the error and returns its exit status. A closed output pipe counts as success: the reading program needs no more output.
+/// Prints the error and returns the exit status. A closed output pipe counts as success: the reading program needs no more output.
 fn exit_with(error: anyhow::Error) -> ExitCode {
     // An I/O error without context is a failed write to standard output. All other I/O errors name their file.
     let output = error.chain().len() == 1 && error.is::<std::io::Error>();

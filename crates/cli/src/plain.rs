@@ -2,15 +2,16 @@
 
 use std::io::{Result, StdoutLock, Write};
 
-/// Standard output that omits control characters.
+/// Returns standard output as a writer that omits control characters.
 pub fn stdout() -> Plain<StdoutLock<'static>> {
     Plain::new(std::io::stdout().lock())
 }
 
-/// A writer that omits control characters: those of ASCII, and U+0080 to U+009F, which some terminals interpret.
+/// A writer that omits control characters, except line breaks and tabs: those of ASCII, and U+0080 to U+009F, which some terminals
+/// interpret.
 pub struct Plain<W: Write> {
     out: W,
-    /// True if the last byte was `LATIN`, which is not written yet. The next byte decides whether the two bytes are a control character.
+    /// True if the last byte was `LATIN`, which is not written yet. The next byte shows whether the two bytes are a control character.
     begun: bool,
 }
 
@@ -58,7 +59,7 @@ impl<W: Write> Write for Plain<W> {
     }
 }
 
-/// Removes control characters from a text.
+/// Removes control characters, except line breaks and tabs, from a text.
 pub fn text(text: &str) -> String {
     text.chars().filter(|&c| !c.is_control() || c == '\n' || c == '\t').collect()
 }

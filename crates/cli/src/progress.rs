@@ -12,7 +12,7 @@ pub struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// Creates a progress line. It prints nothing if the output is JSON or standard error is not a terminal.
+    /// Creates a progress line. The line is not printed if the output is JSON or standard error is not a terminal.
     pub fn new(json: bool) -> ProgressLine {
         ProgressLine { on: std::io::stderr().is_terminal() && !json, updated: Instant::now() }
     }

@@ -13,15 +13,15 @@ use serde_json::Value;
 pub trait RoomShell: Sync {
     fn id(&self) -> &'static str;
 
-    /// Commands that only this room has.
+    /// Returns the commands that only this room has.
     fn verbs(&self) -> Vec<RoomVerb> {
         Vec::new()
     }
 
-    /// Example lines: first those for `hothouse --help`, then those for `hothouse sweep --help`.
+    /// Returns the example lines: first those for `hothouse --help`, then those for `hothouse sweep --help`.
     fn examples(&self) -> [&'static str; 2];
 
-    /// Other software with which `bench --versus` compares the room; `None` if there is none.
+    /// Returns the other software with which `bench --versus` compares the room; `None` if there is none.
     fn rival(&self) -> Option<Rival> {
         None
     }
@@ -38,12 +38,12 @@ pub trait RoomShell: Sync {
         None
     }
 
-    /// Reason why no test of a run with this config can reach the variant's goal; `None` if a test can reach the goal.
+    /// Returns the reason why no test of a run with this config can reach the variant's goal; `None` if a test can reach the goal.
     fn out_of_reach(&self, _config: &Config) -> Option<&'static str> {
         None
     }
 
-    /// Picture for the full screen, beside the curve; `None` if the room has no picture.
+    /// Returns the picture for the full screen, beside the curve; `None` if the room has no picture.
     fn picture(&self, _variant: &Variant) -> Option<Box<dyn Picture>> {
         None
     }
@@ -70,7 +70,7 @@ pub trait VerbArgs: Args {
     const PATH: &'static [&'static str];
     const ABOUT: &'static str;
 
-    /// Help text that follows the options; may be empty.
+    /// Returns the help text that follows the options; may be empty.
     fn help() -> String {
         String::new()
     }

@@ -100,7 +100,8 @@ fn refused(kind: ErrorKind, text: String) -> Error {
     Refused { kind, text }.into()
 }
 
-/// Resolves links in `path`. Returns an error unless the target does not exist, is empty, or is a file of this kind.
+/// Resolves links in `path`. Returns the target; an error unless the target does not exist, is empty, or is a file of this kind. A stream
+/// may also be a pipe or a device.
 fn place(path: &Path, kind: FileKind) -> Result<PathBuf> {
     let (shown, next) = (path.display(), kind.next);
     if path.file_name().is_none() {
@@ -210,7 +211,7 @@ pub fn create_lines(path: &Path, kind: FileKind) -> Result<File> {
     Ok(file)
 }
 
-/// Location of a saved checkpoint. `trouble` is the reason why a fallback was used, or `None`.
+/// Location of a saved checkpoint. `trouble` is the reason why a fallback was used; `None` without a fallback.
 #[derive(Debug)]
 pub struct Kept {
     pub path: PathBuf,
@@ -235,7 +236,8 @@ pub fn keep(path: &Path, refuges: &[PathBuf], bytes: &[u8]) -> Result<Kept> {
     bail!("cannot save to {} ({first}), nor to {}", path.display(), others.join(" or "))
 }
 
-/// Identity of a file, which may not exist yet. All links to the file have the same identity.
+/// Identity of a file, which may not exist yet. Symbolic links have the identity of their target. On Unix, all hard links to a file also
+/// have the same identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Identity {
     /// Device number and inode number, which are the same for all hard links.
@@ -255,7 +257,7 @@ pub fn identity(path: &Path) -> Identity {
     Identity::Path(place.unwrap_or_else(|_: std::io::Error| target.clone()))
 }
 
-/// Follows symbolic links. The last link may point to a file that does not exist yet.
+/// Follows symbolic links and returns the path of their target, which may not exist yet.
 fn end_of_links(path: &Path) -> PathBuf {
     let mut path = path.to_path_buf();
     // The limit is the usual limit of operating systems.
@@ -268,8 +270,8 @@ fn end_of_links(path: &Path) -> PathBuf {
     path
 }
 
-/// Returns `path` if it does not exist, otherwise the first of `…-2`, `…-3` and so on that does not exist. Default names therefore never
-/// overwrite a file.
+/// Returns `path` if it does not exist, otherwise the first of `…-2`, `…-3` and so on that does not exist. A default name therefore does
+/// not overwrite a file.
 pub fn free_name(path: &Path) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let extension = path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
@@ -277,7 +279,8 @@ pub fn free_name(path: &Path) -> PathBuf {
     std::iter::once(path.to_path_buf()).chain(numbered).find(|p| fs::symlink_metadata(p).is_err()).unwrap_or(path.to_path_buf())
 }
 
-/// Returns an error unless the path is a file or a pipe. A device is not opened, because opening it can have side effects.
+/// Returns the metadata of a file or a pipe; an error for any other path. A device is not opened, because opening a device can have side
+/// effects.
 fn readable(path: &Path) -> Result<fs::Metadata> {
     let shown = path.display();
     let there = match fs::metadata(path) {
@@ -373,7 +376,7 @@ pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns an error if the data does not fit into memory.
+/// Returns an error if `bytes` exceeds `memory`, the number of free bytes. `shown` is the name for the error message.
 fn check_room(bytes: u64, memory: u64, shown: &str) -> Result<()> {
     if bytes <= memory {
         return Ok(());
@@ -384,7 +387,7 @@ fn check_room(bytes: u64, memory: u64, shown: &str) -> Result<()> {
     ))
 }
 
-/// Size in bytes of all tensors in a checkpoint with this header. `None` if the header is from another program.
+/// Returns the size in bytes of all tensors in a checkpoint with this header; `None` if the header is from another program.
 fn tensors_length(header: &Value) -> Option<u64> {
     header["__metadata__"]["hothouse"].as_str()?;
     let ends = header.as_object()?.values().filter_map(|tensor| tensor["data_offsets"][1].as_u64());
@@ -394,7 +397,7 @@ fn tensors_length(header: &Value) -> Option<u64> {
 /// File name that means standard input.
 pub const STDIN: &str = "-";
 
-/// Describes the file of `--data` by its name and length, without reading the file.
+/// Describes the file of `--data` by its name and length, without reading the file. The length of standard input or of a pipe is 0.
 pub fn measured_data(path: &Path) -> Result<Dataset> {
     let mut bytes = 0;
     if path.as_os_str() != STDIN {
@@ -404,7 +407,7 @@ pub fn measured_data(path: &Path) -> Result<Dataset> {
     Ok(Dataset { name: data_name(path), bytes, hash: String::new(), content: None })
 }
 
-/// Reads training data, which may fill at most half of the memory. The run needs the rest for derived data.
+/// Reads training data of at most [`max_data_bytes`] bytes. The run needs the remaining memory for derived data.
 pub fn read_data(path: &Path) -> Result<Dataset> {
     let (name, most) = (data_name(path), max_data_bytes());
     let content = match path.as_os_str() == STDIN {
@@ -414,7 +417,7 @@ pub fn read_data(path: &Path) -> Result<Dataset> {
     Ok(Dataset::new(name, content?))
 }
 
-/// Largest size of training data, in bytes.
+/// Returns the largest size of training data in bytes: half of the free memory, or 16 GiB if the size of the memory is unknown.
 pub fn max_data_bytes() -> u64 {
     match memory_bytes() {
         u64::MAX => MOST_DATA,
@@ -422,7 +425,7 @@ pub fn max_data_bytes() -> u64 {
     }
 }
 
-/// Name of training data in messages: the file name without folders, or `standard input`.
+/// Returns the name of training data in messages: the file name without folders, or `standard input`.
 fn data_name(path: &Path) -> String {
     if path.as_os_str() == STDIN {
         return "standard input".into();
@@ -437,8 +440,8 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Creates a temporary file in the same folder, so that renaming stays within one file system. If a file or link with the name exists, the
-/// next name is tried.
+/// Creates a temporary file in the folder of `path`, so that renaming stays within one file system. If a file or link with the name exists,
+/// the next name is tried.
 fn beside(path: &Path) -> std::io::Result<(PathBuf, File)> {
     let taken = |error: &std::io::Error| error.kind() == ErrorKind::AlreadyExists;
     let tries = (0..TEMPORARY_NAMES).map(|attempt| {
@@ -450,7 +453,7 @@ fn beside(path: &Path) -> std::io::Result<(PathBuf, File)> {
     tries.next().unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))
 }
 
-/// Name of a temporary file: `.NAME.PID.part` at attempt 0, `.NAME.PID-1.part` at attempt 1, and so on.
+/// Returns the name of a temporary file: `.NAME.PID.part` at attempt 0, `.NAME.PID-1.part` at attempt 1, and so on.
 fn temporary_name(path: &Path, attempt: u32) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let process = std::process::id();
@@ -463,7 +466,7 @@ mod tests {
     use super::*;
     use testkit::Scratch;
 
-    /// Beginning of a checkpoint, by which it is detected: the length of the header, and the header.
+    /// Returns the first bytes of a checkpoint, which identify its kind: the length of the header, and the header.
     fn checkpoint(word: &str) -> Vec<u8> {
         let header = format!(r#"{{"__metadata__":{{"hothouse":"{word}"}}}}"#);
         [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()

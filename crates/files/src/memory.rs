@@ -3,7 +3,7 @@
 /// Files that contain the memory limit of a Linux control group: of version 2, then of version 1.
 const GROUP_LIMITS: [&str; 2] = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
 
-/// Number of bytes that this process can still allocate; `u64::MAX` if it is unknown.
+/// Returns the number of bytes that this process can still allocate; `u64::MAX` if the number is unknown.
 pub fn memory_bytes() -> u64 {
     from_files(|path| std::fs::read_to_string(path).ok())
 }
@@ -20,7 +20,7 @@ fn available(meminfo: &str) -> Option<u64> {
     kilobytes.checked_mul(1 << 10)
 }
 
-/// Parses a limit in bytes. `None` for `max`, which means that there is no limit.
+/// Parses a limit in bytes. Returns `None` for a text that is no number, such as `max`, which means that there is no limit.
 fn group_limit(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }

@@ -18,11 +18,12 @@ pub struct About {
     pub name: String,
     /// Graphics API: `Vulkan`, `Metal`, `Dx12`, `WebGPU` or `other`.
     pub backend: &'static str,
-    /// Whether the adapter is a software adapter, which is correct but never faster than the CPU.
+    /// True if the adapter is a software adapter, which is correct but never faster than the CPU.
     pub software: bool,
-    /// Whether kernels use subgroups. This requires that the adapter has subgroups of suitable width, and that they passed a test.
+    /// True if kernels use subgroups. Kernels use subgroups only if the adapter has subgroups of suitable width, and the subgroups passed a
+    /// test.
     pub subgroups: bool,
-    /// Whether kernels may compute in f16.
+    /// True if kernels may compute in f16.
     pub half: bool,
 }
 
@@ -33,10 +34,10 @@ pub struct OpenOptions {
     pub largest_buffer: Option<u64>,
     /// Name to report for the adapter if the system gives none, as in most browsers.
     pub name: String,
-    /// Whether kernels may use subgroups. `None` allows them on hardware adapters only: on a software adapter, compilation would take
-    /// longer than the subgroups save. Results do not depend on this option.
+    /// True if kernels may use subgroups. `None` allows subgroups on hardware adapters only: on a software adapter, their compilation takes
+    /// more time than they save. Results do not depend on this option.
     pub subgroups: Option<bool>,
-    /// Disables f16 even if the adapter has it.
+    /// True to disable f16 even if the adapter has f16.
     pub without_half: bool,
 }
 
@@ -90,7 +91,7 @@ pub(crate) struct Shared {
     pub tuned: Mutex<Tuned>,
 }
 
-/// State that the device's callbacks change. It has its own type because callbacks may run on another thread, to which a browser cannot
+/// State that the device's callbacks change. This type is separate because callbacks may run on another thread, to which a browser cannot
 /// move the GPU handles of [`Shared`].
 #[derive(Default)]
 pub(crate) struct News {
@@ -170,12 +171,12 @@ impl Gpu {
         &self.shared.about
     }
 
-    /// Maximum buffer size in bytes.
+    /// Returns the maximum buffer size in bytes.
     pub fn largest_buffer(&self) -> u64 {
         self.shared.largest_buffer
     }
 
-    /// Number of submits and number of readbacks so far.
+    /// Returns the number of submits and the number of readbacks so far.
     pub fn counts(&self) -> [u64; 2] {
         [self.shared.submits.load(Relaxed), self.shared.readbacks.load(Relaxed)]
     }
@@ -220,8 +221,8 @@ impl Gpu {
         let _ = self.device.poll(how);
     }
 
-    /// Sets the function that is called when a readback has arrived, and when the device fails. In a browser both are events, so the caller
-    /// need not poll.
+    /// Sets the function that is called when a readback has arrived, and when the device fails. In a browser, both are events, so the
+    /// caller does not need to poll.
     pub fn on_answer(&self, callback: fn()) {
         *lock(&self.shared.news.on_answer) = Some(callback);
     }
@@ -252,7 +253,7 @@ impl News {
     }
 }
 
-/// Bindings of every kernel: the buffer of floats, the buffer of integers, and the arguments of one dispatch.
+/// Creates the bindings of every kernel: the buffer of floats, the buffer of integers, and the arguments of one dispatch.
 fn bindings(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
         binding,

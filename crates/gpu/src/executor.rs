@@ -71,7 +71,7 @@ impl Executor {
         Ok(Executor { gpu, memory, program, lowered, params, optimizer, step, steps: 0, names, readback })
     }
 
-    /// Groups of dispatches in one run.
+    /// Returns the groups of dispatches in one run.
     pub fn parts(&self) -> &[DispatchGroup] {
         &self.lowered.parts
     }

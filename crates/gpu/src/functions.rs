@@ -2,7 +2,7 @@
 
 use math::{Act, Unary};
 
-/// WGSL text of functions whose built-in versions are too inexact.
+/// WGSL text of functions that have no sufficiently exact built-in version.
 pub const FUNCTIONS: &str = include_str!("functions.wgsl");
 
 pub fn unary(op: Unary, x: &str) -> String {
@@ -19,7 +19,8 @@ pub fn unary(op: Unary, x: &str) -> String {
     }
 }
 
-/// WGSL text of `dy` times the derivative of `op`. `at` is the argument or the result of `op`, whichever gives the simpler formula.
+/// Returns WGSL text of `dy` times the derivative of `op`. `at` is the argument of gelu, ln, square and silu, and the result of the other
+/// functions.
 pub fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
     match op {
         Unary::Relu => format!("select(0.0, {dy}, {at} > 0.0)"),
@@ -34,7 +35,7 @@ pub fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
     }
 }
 
-/// WGSL text of an activation function applied to `y`, which is a vector of four numbers if `wide`, else one number.
+/// Returns WGSL text of an activation function applied to `y`, which is a vector of four numbers if `wide`, else one number.
 pub fn activated(act: Act, y: &str, wide: bool) -> String {
     match act.unary() {
         None => format!("({y})"),
@@ -44,7 +45,7 @@ pub fn activated(act: Act, y: &str, wide: bool) -> String {
     }
 }
 
-/// Like [`unary_grad`], but for vectors of four numbers if `wide`.
+/// Does the same as [`unary_grad`], but for vectors of four numbers if `wide`.
 pub fn sloped(op: Unary, at: &str, dy: &str, wide: bool) -> String {
     match op {
         Unary::Relu if wide => format!("select(vec4<f32>(), {dy}, {at} > vec4<f32>())"),

@@ -1,6 +1,6 @@
-// Functions for epilogues and plans, which are evaluated millions of times. They use the platform's exp where it is exact enough, because
-// it takes one instruction. They use the formulas of the crate `math` where the platform's functions overflow or lose small numbers.
-// Environments and random draws use poly.wgsl instead, because their numbers must match the CPU.
+// Functions for epilogues and plans, which are evaluated millions of times. These functions use the platform's exp where it is exact
+// enough, because it takes one instruction. They use the formulas of the crate `math` where the platform's functions overflow or lose small
+// numbers. Environments and random draws use poly.wgsl instead, because their numbers must match the CPU.
 
 fn tanh_of(x: f32) -> f32 {
     let x2 = x * x;
@@ -13,7 +13,7 @@ fn tanh_of(x: f32) -> f32 {
     return select(select(large, -large, x < 0.0), small, abs(x) < 0.625);
 }
 
-/// The tanh approximation of GELU (Hendrycks and Gimpel 2016).
+/// Computes the tanh approximation of GELU (Hendrycks and Gimpel 2016).
 fn gelu_of(x: f32) -> f32 {
     let half = 0.5 * x;
     return fma(half, tanh_of(0.7978846 * fma(0.044715 * x * x, x, x)), half);

@@ -1,5 +1,5 @@
-//! Plans of the crate `graph` on a GPU, and environments whose states stay on the GPU. The kernels are written in WGSL. They run natively
-//! over Vulkan, Metal or DX12, and in the browser over WebGPU.
+//! Plans of the crate `graph` on a GPU, and environments whose states stay on the GPU. The kernels are written in WGSL. The kernels run
+//! natively over Vulkan, Metal or DX12, and in the browser over WebGPU.
 //!
 //! All kernels share one memory ([`Memory`]): a buffer of floats and a buffer of integers, in which each tensor has a region. A [`Program`]
 //! is a list of dispatches that is built once and replayed, so that an iteration of a learner takes a few submits and one readback. This

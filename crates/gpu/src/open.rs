@@ -16,15 +16,15 @@ impl Gpu {
         Gpu::open_as(OpenOptions { subgroups: Some(false), ..options }).await
     }
 
-    /// Blocking version of [`Gpu::open`].
+    /// Does the same as [`Gpu::open`], but blocks.
     #[cfg(not(target_family = "wasm"))]
     pub fn open_blocking(options: OpenOptions) -> Result<Gpu, Fault> {
         pollster::block_on(Gpu::open(options))
     }
 }
 
-/// Whether an adapter's subgroups are full and exchange numbers correctly. Compares the sums of some workgroups with the same sums on the
-/// CPU, bit by bit.
+/// Returns true if an adapter's subgroups are full and exchange numbers correctly. Compares the sums of some workgroups with the same sums
+/// on the CPU, bit by bit.
 async fn reduces_right(gpu: &Gpu) -> bool {
     const WORKGROUPS: usize = 16;
     let reduce = gpu.shared.reduce;

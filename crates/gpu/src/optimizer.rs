@@ -29,10 +29,10 @@ pub struct Optimizer {
     pub taken: Region,
     /// One word; if it is nonzero, all steps are skipped until the next reset.
     pub hold: Region,
-    /// One bit per 16 parameters: 1 if they belong to a vector, else 0.
+    /// One bit per 16 adjacent parameters: 1 if the parameters belong to a vector, else 0.
     vectors: Region,
     knobs: Region,
-    /// 1 - β1ᵗ and 1 - β2ᵗ, where t is the number of steps so far.
+    /// 1 - β1ᵗ and 1 - β2ᵗ, where t is the number of counted steps before the newest step.
     corrections: Region,
 }
 
@@ -104,7 +104,7 @@ impl Optimizer {
     }
 }
 
-/// Optimiser that remembers which settings are on the GPU. It writes only changes, and its steps need no readback.
+/// Optimiser that stores which settings are on the GPU. Only changes are written, and a step needs no readback.
 pub(crate) struct Following {
     pub optimizer: Optimizer,
     /// Number of steps at the last reset.
@@ -149,7 +149,7 @@ impl Following {
         }
     }
 
-    /// Total number of steps; `counted` is the number of steps since the last reset.
+    /// Returns the total number of steps; `counted` is the number of steps since the last reset.
     pub fn steps(&self, counted: u64) -> u64 {
         self.steps_before + counted
     }

@@ -1,12 +1,12 @@
 // Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019) and clipping by the global norm. A step is two dispatches.
-// In the first, which has LENGTH, each workgroup sums squares of gradients. In the second, every workgroup adds up all of these sums and
-// updates its share of the parameters. An element is four floats. `knobs` holds (lr, beta1, beta2, eps) and (weight decay, maximum norm,
+// In the first, which has LENGTH, each workgroup sums squares of gradients. In the second, every workgroup adds up all sums of squares and
+// updates its part of the parameters. An element is four floats. `knobs` holds (lr, beta1, beta2, eps) and (weight decay, maximum norm,
 // weight decay of vectors); `corrections` holds (1 - beta1^t, 1 - beta2^t) after t steps. `whole_sum` sums over the threads of a workgroup.
 
 struct Args {
     params: u32, grads: u32, m: u32, v: u32, len: u32,
     knobs: u32, corrections: u32, squares: u32, norm: u32, parts: u32,
-    // Three words: number of steps before the newest step, whether the newest step counted, and whether to skip further steps.
+    // Three words: number of counted steps before the newest step, 1 if the newest step counted, and nonzero to skip further steps.
     taken: u32,
     // In `words`: one bit per four elements, 1 if these belong to a vector.
     vectors: u32,
@@ -14,7 +14,7 @@ struct Args {
 
 const SIZE = 256u;
 
-// Corrections after one more step. For each beta, 1 - beta*beta^t = beta*(1 - beta^t) + 1 - beta.
+// Returns the corrections after one more step. For each beta, 1 - beta*beta^t = beta*(1 - beta^t) + 1 - beta.
 fn corrected() -> vec4<f32> {
     let knobs = mem[args.knobs];
     let betas = vec4<f32>(knobs.y, knobs.z, 0.0, 0.0);

@@ -47,13 +47,13 @@ pub struct DispatchGroup {
 }
 
 impl Lowered {
-    /// Appends a plan to a program. The plan reads the parameters from `params` and writes gradients of the same layout to `grads`. It does
-    /// not write gradients of parameters that the loss does not depend on.
+    /// Appends a plan to a program. The plan reads the parameters from `params` and writes gradients of the same layout to `grads`. The
+    /// plan does not write gradients of parameters that the loss does not depend on.
     pub fn new(plan: &Plan, params: Region, grads: Region, space: &mut Space, program: &mut Program) -> Result<Lowered, Fault> {
         Lowered::with(plan, [params, grads], space, program, true)
     }
 
-    /// Like [`Lowered::new`]. If `fuse` is false, each node has its own kernel, as a reference for tests.
+    /// Does the same as [`Lowered::new`]. If `fuse` is false, each node has its own kernel, as a reference for tests.
     pub fn with(plan: &Plan, [params, grads]: [Region; 2], space: &mut Space, program: &mut Program, fuse: bool) -> Result<Lowered, Fault> {
         if plan.half() && !program.gpu().about().half {
             return Err(Fault::NoF16);
@@ -102,7 +102,7 @@ impl Lowered {
         })
     }
 
-    /// Region of an input, in row-major layout. The caller writes it before a replay.
+    /// Returns the region of an input, in row-major layout. The caller writes the input before a replay.
     ///
     /// # Panics
     /// If the plan has no such input.
@@ -111,7 +111,7 @@ impl Lowered {
         find(&self.inputs, name)
     }
 
-    /// Region of an output, in row-major layout. It is valid after a replay.
+    /// Returns the region of an output, in row-major layout. The output is valid after a replay.
     ///
     /// # Panics
     /// If the plan has no such output.
@@ -176,13 +176,14 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
     products(program, space, &all);
 }
 
-/// Time from which a value needs memory (`fusion.rs` defines times); `time` is when the value is available. A sum needs memory from the
-/// start of its group, because threads may still read when other threads write sums.
+/// Returns the earliest time at which a value needs memory. `time` is the time at which the value is available; `fusion.rs` defines times.
+/// The sums of a group need memory from the start of the group, because some threads write sums while others still read the inputs of the
+/// group.
 fn begins(time: usize) -> usize {
     if time > 0 && time.is_multiple_of(2) { time - 1 } else { time }
 }
 
-/// Times of the first and the last use of each value; `None` if the value stays in registers.
+/// Returns the times of the first and the last use of each value; `None` if the value stays in registers.
 fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
     let mut lives: Vec<Option<[usize; 2]>> = dataflow
         .values
@@ -227,8 +228,8 @@ fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
     lives
 }
 
-/// For each value: its length in the arena, and the times of its first and last use. The length is 0 for parameters, gradients, and values
-/// in registers.
+/// Returns, for each value, its length in the arena and the times of its first and last use. The length is 0 for parameters, gradients, and
+/// values in registers.
 fn in_arena(dataflow: &Dataflow, lives: &[Option<[usize; 2]>]) -> Vec<Life> {
     let life = |(value, life): (&Value, &Option<[usize; 2]>)| match (&value.location, life) {
         (Location::Param(_) | Location::Grad { .. }, _) | (_, None) => Life::default(),

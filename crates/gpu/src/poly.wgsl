@@ -1,11 +1,11 @@
 // Computes exp, ln, tanh, sigmoid, sin and cos with the formulas of `math::poly`. The platform's functions may have errors of 2^-11 and
-// differ between adapters. Multiply-adds are explicit, so that a compiler has nothing left to fuse and two kernels agree bit for bit.
+// differ between adapters. Multiply-adds are explicit, so that a compiler cannot fuse further operations and two kernels agree bit for bit.
 // Rounding uses `round`, because a compiler may remove the addition and subtraction of a large number.
 
-// 2^n for n in -126..=127.
+// Returns 2^n for n in -126..=127.
 fn poly_power(n: i32) -> f32 { return bitcast<f32>(u32(n + 127) << 23u); }
 
-// e^x. x is clamped to the range of `math::poly`, -87.33 to 88.72.
+// Returns e^x. x is clamped to the range of `math::poly`, -87.33 to 88.72.
 fn poly_exp(given: f32) -> f32 {
     let x = clamp(given, -87.33, 88.72);
     let n = round(x * 1.44269504);
@@ -20,7 +20,7 @@ fn poly_exp(given: f32) -> f32 {
     return (fma(r * r, p, r) + 1.0) * poly_power(half) * poly_power(i32(n) - half);
 }
 
-// ln x, for x that is normal and above 0.
+// Returns ln x, for x that is normal and above 0.
 fn poly_ln(x: f32) -> f32 {
     // x = 2^e m with m in [sqrt(1/2), sqrt 2).
     let bits = bitcast<u32>(x);
@@ -57,7 +57,7 @@ fn poly_tanh(x: f32) -> f32 {
 
 fn poly_sigmoid(x: f32) -> f32 { return 1.0 / (1.0 + poly_exp(-x)); }
 
-// (sin x, cos x) for |x| up to a few thousand.
+// Returns (sin x, cos x) for |x| up to a few thousand.
 fn poly_sin_cos(x: f32) -> vec2<f32> {
     let n = round(x * 0.636619772);
     let quadrant = bitcast<u32>(i32(n));

@@ -1,4 +1,4 @@
-//! Memory that all kernels share, and programs. A program is a list of dispatches. It is built once and replayed.
+//! Memory that all kernels share, and programs. A program is a list of dispatches, which is built once and replayed.
 //!
 //! Regions are reserved before a buffer exists; [`Space::allocate`] then creates the two buffers. Every kernel has the same three bindings,
 //! so one bind group serves a whole program, and only the offset of the arguments changes between dispatches.
@@ -44,7 +44,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// The part of the region with `len` elements from `from` on.
+    /// Returns the part of the region with `len` elements from `from` on.
     #[track_caller]
     pub fn part(self, from: usize, len: usize) -> Region {
         assert!(from + len <= self.len as usize, "{from} + {len} of {} elements", self.len);
@@ -75,7 +75,7 @@ impl Space {
         hand_out(&mut self.words, len)
     }
 
-    /// Reserves floats that are valid only between consecutive dispatches. All callers get the same floats.
+    /// Reserves floats that are valid only between consecutive dispatches. The regions of different calls may overlap.
     pub fn scratch(&mut self, len: usize) -> Region {
         if (self.scratch.len as usize) < len {
             self.scratch = self.floats(len);
@@ -83,7 +83,7 @@ impl Space {
         self.scratch.part(0, len)
     }
 
-    /// Bytes of the floats reserved so far.
+    /// Returns the bytes of the floats reserved so far.
     pub fn float_bytes(&self) -> u64 {
         4 * self.floats
     }
@@ -133,7 +133,7 @@ impl Memory {
         self.write(&self.words, region, values.iter().map(|x| x.to_ne_bytes()).collect());
     }
 
-    /// Bytes of both buffers.
+    /// Returns the bytes of both buffers.
     pub fn bytes(&self) -> u64 {
         self.floats.size() + self.words.size()
     }
@@ -182,13 +182,13 @@ impl Program {
         &self.gpu
     }
 
-    /// Compiles a kernel, or returns the existing one with the same text.
+    /// Compiles a kernel, or returns the existing kernel with the same text.
     pub fn kernel(&self, label: &str, text: &str) -> Kernel {
         self.kernel_with(label, "", false, text)
     }
 
-    /// Like [`Program::kernel`], but `directives` such as `enable f16;` precede all other text. If `of_vectors`, `mem` is an array of
-    /// vectors of four floats.
+    /// Does the same as [`Program::kernel`], but `directives` such as `enable f16;` precede all other text. If `of_vectors`, `mem` is an
+    /// array of vectors of four floats.
     pub fn kernel_with(&self, label: &str, directives: &str, of_vectors: bool, text: &str) -> Kernel {
         let text = whole(directives, of_vectors, text);
         #[cfg(test)]
@@ -237,7 +237,8 @@ impl Program {
         self.dispatch(&kernel, &args, groups(len, SIZE));
     }
 
-    /// Appends a dispatch without executing it. Arguments that are floats are passed as their bits.
+    /// Appends a dispatch without executing it. Appends nothing if a number of `groups` is 0. Arguments that are floats are passed as their
+    /// bits.
     #[track_caller]
     pub fn dispatch(&mut self, kernel: &Kernel, args: &[u32], groups: [u32; 3]) {
         assert!(self.bound.is_none(), "this program is bound already");
@@ -251,7 +252,7 @@ impl Program {
         self.args.resize(ARGS as usize * self.dispatches.len(), 0);
     }
 
-    /// Number of dispatches so far; the next dispatch has this index.
+    /// Returns the number of dispatches so far; the next dispatch has this index.
     pub fn len(&self) -> usize {
         self.dispatches.len()
     }
@@ -305,14 +306,14 @@ impl Program {
     }
 }
 
-/// Text to compile: directives, then the prelude with the type of `mem`, then the kernel's own text.
+/// Returns the text to compile: directives, then the prelude with the type of `mem`, then the kernel's own text.
 pub(crate) fn whole(directives: &str, of_vectors: bool, text: &str) -> String {
     let prelude = if of_vectors { PRELUDE.replacen(FLOATS, VECTORS, 1) } else { PRELUDE.into() };
     format!("{directives}\n{prelude}{text}")
 }
 
-/// Number of workgroups in x, y and z for `items` items, with `a_group` items per workgroup. A kernel computes the index of its workgroup
-/// with `group_index`.
+/// Returns the number of workgroups in x, y and z for `items` items, with `a_group` items per workgroup. A kernel computes the index of its
+/// workgroup with `group_index`.
 pub fn groups(items: usize, a_group: usize) -> [u32; 3] {
     let groups = items.div_ceil(a_group) as u32;
     if groups <= MOST_GROUPS {
@@ -349,7 +350,7 @@ impl<'a> Arrived<'a> {
         floats.extend(self.floats());
     }
 
-    /// Divides the contents into equal consecutive parts.
+    /// Divides the contents into `count` equal consecutive parts.
     pub fn parts(self, count: usize) -> impl Iterator<Item = Arrived<'a>> {
         self.0.chunks_exact(self.0.len().checked_div(count).unwrap_or(0).max(1)).map(Arrived)
     }
@@ -403,7 +404,7 @@ impl Readback {
         }
     }
 
-    /// Requests the contents that a submit copies. The caller must have submitted the copies before.
+    /// Requests the contents that a submit copies. The caller must submit the copies before this call.
     pub fn ask(&self) {
         self.gpu.shared.readbacks.fetch_add(1, Ordering::Relaxed);
         self.way.state.store(UNDER_WAY, Ordering::Release);
@@ -445,8 +446,8 @@ impl Readback {
         Ok(true)
     }
 
-    /// Like [`Readback::take`], for the pending request of submit `asked`. First waits a few milliseconds for this submit. Sets `asked` to
-    /// `None` once the contents have arrived.
+    /// Does the same as [`Readback::take`], for the pending request of submit `asked`. First waits at most a few milliseconds for this
+    /// submit. Sets `asked` to `None` once the contents have arrived. Returns false if `asked` is `None`.
     pub(crate) fn poll(
         &self,
         asked: &mut Option<Submitted>,
@@ -481,7 +482,7 @@ impl Readback {
         self.contents()
     }
 
-    /// Blocking version of [`Readback::fetch`], for benches and native tests.
+    /// Does the same as [`Readback::fetch`], but blocks; for benches and native tests.
     #[cfg(not(target_family = "wasm"))]
     pub fn now(&self) -> Result<Contents, Fault> {
         self.send();

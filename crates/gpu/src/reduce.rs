@@ -1,4 +1,4 @@
-//! Sums and maxima over the threads of a workgroup, by two methods. Both add in the same order, so they give the same bits. Without
+//! Sums and maxima over the threads of a workgroup, by two methods. Both methods add in the same order, so they give the same bits. Without
 //! subgroups, the whole tree of sums is in workgroup memory, with a barrier for each level. With subgroups, only the upper levels are in
 //! workgroup memory; in the lower levels, threads of a subgroup exchange numbers without barriers.
 //!
@@ -6,7 +6,7 @@
 //! subgroups, each thread first adds the numbers of the upper levels, in which `half` is at least the width of a subgroup.
 //! `subgroupShuffleXor` adds the numbers of the lower levels. Then every thread has the sum, because a + b equals b + a exactly.
 //!
-//! The mapping of threads to subgroups is unknown. So each subgroup reserves places from a counter. A thread's place is the subgroup's
+//! The mapping of threads to subgroups is unknown, so each subgroup reserves places from a counter. A thread's place is the subgroup's
 //! first place plus the thread's index in the subgroup. The assignment of rows to threads thus differs between runs, but the result does
 //! not. Full subgroups are assumed, so an adapter is tested for them when it is opened (`open.rs`).
 
@@ -20,18 +20,18 @@ const NARROWEST: u32 = 8;
 /// be full.
 const WIDEST: u32 = 64;
 
-/// Method of reduction on an adapter. It uses subgroups of at least `width` threads, or no subgroups if `width` is `None`.
+/// Method of reduction on an adapter: with subgroups of at least `width` threads, or without subgroups if `width` is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reduce {
     width: Option<usize>,
-    /// Whether WGSL requires the `enable` directive; wgpu's own WGSL parser supports subgroups but not the directive.
+    /// True if WGSL requires the `enable` directive; wgpu's own WGSL parser supports subgroups but not the directive.
     needs_directive: bool,
 }
 
 impl Reduce {
     pub const PLAIN: Reduce = Reduce { width: None, needs_directive: false };
 
-    /// Method for an adapter with these minimum and maximum subgroup sizes; without subgroups if the sizes are unsuitable.
+    /// Returns the method for an adapter with these minimum and maximum subgroup sizes; without subgroups if the sizes are unsuitable.
     pub fn by_subgroups(least: u32, most: u32, in_browser: bool) -> Reduce {
         let fits = least.is_power_of_two() && least >= NARROWEST && most <= WIDEST;
         Reduce { width: fits.then_some(least as usize), needs_directive: in_browser }
@@ -41,12 +41,12 @@ impl Reduce {
         self.width.is_some()
     }
 
-    /// WGSL directives that a kernel with reductions needs.
+    /// Returns the WGSL directives that a kernel with reductions needs.
     pub fn directives(self) -> &'static str {
         if self.width.is_some() && self.needs_directive { "enable subgroups;" } else { "" }
     }
 
-    /// Parameters of `main` that [`Reduce::place`] needs.
+    /// Returns the parameters of `main` that [`Reduce::place`] needs.
     pub fn builtins(self) -> &'static str {
         match self.width {
             None => "@builtin(local_invocation_index) index: u32",
@@ -57,7 +57,7 @@ impl Reduce {
         }
     }
 
-    /// First lines of `main`, which define `local` as the place of this thread.
+    /// Returns the first lines of `main`, which define `local` as the place of this thread.
     pub fn place(self) -> &'static str {
         match self.width {
             None => "    let local = index;\n",
@@ -72,8 +72,8 @@ impl Reduce {
         }
     }
 
-    /// Text of `fn NAME(x: f32, local: u32) -> f32` for each pair of a name and an operation. The function reduces over `lanes` adjacent
-    /// threads. All threads of the workgroup must call it. The operation is `+` or the name of a WGSL function.
+    /// Returns the text of `fn NAME(x: f32, local: u32) -> f32` for each pair of a name and an operation. The function reduces over `lanes`
+    /// adjacent threads. All threads of the workgroup must call the function. The operation is `+` or the name of a WGSL function.
     pub fn across(self, lanes: usize, names: &[(&str, &str)]) -> String {
         let mut text = self.declared();
         text += "var<workgroup> reduce_lanes: array<f32, 256>;\n";
@@ -106,8 +106,8 @@ impl Reduce {
         text
     }
 
-    /// Text of `fn reduce_segments(local: u32)`. The array `sums`, which the workgroup has just written, has `count` segments of `len`
-    /// numbers. The function writes the sum of each segment to the segment's first number.
+    /// Returns the text of `fn reduce_segments(local: u32)`, for workgroups of `threads` threads. The array `sums`, which the workgroup has
+    /// just written, has `count` segments of `len` numbers. The function writes the sum of each segment to the segment's first number.
     pub fn segments(self, count: usize, len: usize, threads: usize) -> String {
         let mut text = self.declared();
         text += "fn reduce_segments(local: u32) {\n    workgroupBarrier();\n";
@@ -176,7 +176,7 @@ fn joined(op: &str, a: &str, b: &str) -> String {
     if op == "+" { format!("({a} + {b})") } else { format!("{op}({a}, {b})") }
 }
 
-/// Text that computes the whole tree in workgroup memory.
+/// Returns text that computes the whole tree in workgroup memory.
 fn tree(lanes: usize, op: &str) -> String {
     format!(
         "    reduce_lanes[local] = x;
@@ -194,10 +194,10 @@ fn tree(lanes: usize, op: &str) -> String {
     )
 }
 
-/// Expression of the upper levels of the tree. It reduces `lanes / width` numbers of `array`, which are `width` apart, from index `first`
-/// on.
+/// Returns the expression of the upper levels of the tree: it reduces `lanes / width` numbers of `array`, which are `width` apart, from
+/// index `first` on.
 fn upper_levels(width: usize, lanes: usize, op: &str, array: &str, first: &str) -> String {
-    /// Expression of the number with index `at` among the `count` numbers that remain at this level.
+    /// Returns the expression of the number with index `at` among the `count` numbers that remain at this level.
     fn left(at: usize, count: usize, all: usize, op: &str, one: &dyn Fn(usize) -> String) -> String {
         if count == all {
             return one(at);
@@ -209,7 +209,7 @@ fn upper_levels(width: usize, lanes: usize, op: &str, array: &str, first: &str) 
     left(0, 1, all, op, &|i| format!("{array}[{first} + {}u]", i * width))
 }
 
-/// Text of the lower levels of the tree, within a subgroup.
+/// Returns text of the lower levels of the tree, within a subgroup.
 fn exchanges(lanes: usize, op: &str) -> String {
     let mut text = String::new();
     let mut half = lanes / 2;

@@ -20,7 +20,7 @@ fn threefry_first_rounds(x: vec4<u32>) -> vec4<u32> {
     return threefry_odd(threefry_even(y, 13u, 27u), 23u, 5u);
 }
 
-// Threefry4x32 with 13 rounds.
+// Computes Threefry4x32 with 13 rounds.
 fn threefry(key: vec4<u32>, counter: vec4<u32>) -> vec4<u32> {
     let last = 0x1BD11BDAu ^ key.x ^ key.y ^ key.z ^ key.w;
     var x = threefry_first_rounds(counter + key);

@@ -15,7 +15,7 @@ static SPECIAL: &[Special] = &[];
 /// Functions that [`add_special`] has added.
 static MORE: RwLock<Vec<Special>> = RwLock::new(Vec::new());
 
-/// Adds a room's kernels. Call this before a run uses a GPU.
+/// Adds a room's kernels. Call this function before a run uses a GPU.
 pub fn add_special(special: Special) {
     MORE.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(special);
 }

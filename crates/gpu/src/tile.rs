@@ -21,8 +21,9 @@ const fn tile((rows, columns): (usize, usize), depth: usize, (thread_rows, threa
 // - A thread of 8 x 8 numbers needs 4 reads of 16 bytes from workgroup memory for 64 multiply-adds: 94% of its instructions are
 //   multiply-adds. This share is 96% for 8 x 16, 91% for 8 x 4 and 89% for 4 x 4.
 // - Lanes that read the same bytes share the read. With 8 x 8 numbers per thread, 8 x 4 lanes read 384 different bytes for 2048
-//   multiply-adds. This is 24 bytes per clock, of 128 available. It is 16 bytes for 8 x 16, 40 for 8 x 4 and 48 for 4 x 4.
-// - A thread's registers hold its sums, 16 to 32 pending loads, 8 to 24 factors and about 20 addresses. It needs about 120 registers for 8
+//   multiply-adds. This is 24 bytes per clock, of 128 available. This number is 16 for 8 x 16, 40 for 8 x 4 and 48 for 4 x 4.
+// - A thread's registers hold its sums, 16 to 32 pending loads, 8 to 24 factors and about 20 addresses. A thread needs about 120 registers
+// for 8
 //   x 8 (16 warps fit), 210 for 8 x 16 (8 warps) and 75 for 8 x 4 (24 warps).
 // - A tile of 128 x 128 has 16 multiply-adds per byte read from global memory, a tile of 64 x 64 has 8. A result of 4096 x 256 has 64 tiles
 //   of 128 x 128, fewer than half of 132 multiprocessors, or 256 tiles of 64 x 64.
@@ -44,7 +45,7 @@ pub const TILES: [Tile; 12] =
     [LARGE, LARGE_WIDE, MIDDLE, MIDDLE_FINE, MIDDLE_COARSE, NARROW, SMALL, COLUMNS_16, COLUMNS_4, ROWS_16, ROWS_4, CORNER];
 
 impl Tile {
-    /// Name such as `128x32 by 8x4`.
+    /// Returns a name such as `128x32 by 8x4`.
     pub fn name(&self) -> String {
         let Tile { rows, columns, thread_rows, thread_columns, .. } = self;
         format!("{rows}x{columns} by {thread_rows}x{thread_columns}")
@@ -54,7 +55,7 @@ impl Tile {
         m.div_ceil(self.rows) * n.div_ceil(self.columns)
     }
 
-    /// Number of threads of one slice.
+    /// Returns the number of threads of one slice.
     pub(crate) fn threads(&self) -> usize {
         self.rows / self.thread_rows * (self.columns / self.thread_columns)
     }
@@ -67,7 +68,7 @@ pub(crate) enum Class {
     Large,
     /// Products of fewer tiles, such as a layer applied to a batch.
     Batch,
-    /// Products with any number of rows and at most 32 columns.
+    /// Products with many rows and 17 to 32 columns.
     Narrow,
     /// Products with few rows and columns and large k, such as the gradient of a weight.
     Gradient,
@@ -80,7 +81,7 @@ const ENOUGH_TILES: usize = 192;
 /// Minimum k that counts as large.
 const DEEP: usize = 1024;
 
-/// Class of a product, by a fixed rule.
+/// Returns the class of a product, by a fixed rule.
 pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
     let few_rows = m <= 256 && k >= DEEP;
     match (m, n) {
@@ -100,8 +101,8 @@ pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
 }
 
 impl Class {
-    /// Tiles worth timing. Without a measurement, the first tile is used. All candidates have the same depth and slices, which determine
-    /// the order of sums.
+    /// Returns the tiles worth timing. Without a measurement, the first tile is used. All candidates have the same depth and slices, which
+    /// determine the order of sums.
     pub(crate) fn candidates(self) -> Vec<Tile> {
         match self {
             Class::Large => vec![LARGE, LARGE_WIDE, MIDDLE, MIDDLE_COARSE],
@@ -112,7 +113,8 @@ impl Class {
         }
     }
 
-    /// Tile that is used without a measurement. It also determines how a product is split, even if another tile computes the product.
+    /// Returns the tile that is used without a measurement. This tile also determines how a product is split, even if another tile computes
+    /// the product.
     pub(crate) fn rule(self) -> Tile {
         self.candidates()[0]
     }

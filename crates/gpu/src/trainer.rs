@@ -24,7 +24,7 @@ pub struct Trainer {
     /// Dispatches of the optimiser step.
     moved: Range<usize>,
     /// Dispatches that save the gradients of a run if another run of the same update follows. After the first run of an update, range 0
-    /// copies the gradients to the buffer of sums. After each later run, range 1 adds them to this buffer.
+    /// copies the gradients to the buffer of sums. After each later run, range 1 adds the gradients to this buffer.
     keep: [Range<usize>; 2],
     /// Dispatches that add the saved sums of the earlier runs to the gradients of the last run.
     join: Range<usize>,
@@ -86,7 +86,7 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// Two ranges of dispatches: the first saves the gradients of this update's previous run, the second computes the next run.
+    /// Returns two ranges of dispatches: the first saves the gradients of this update's previous run, the second computes the next run.
     fn next_run(&mut self) -> [Range<usize>; 2] {
         self.runs += 1;
         let keep = match self.runs {
@@ -97,7 +97,7 @@ impl Trainer {
         [keep, self.lowered.steps.clone()]
     }
 
-    /// Two ranges of dispatches: the first adds up the gradients since the last update, the second computes the optimiser step.
+    /// Returns two ranges of dispatches: the first adds up the gradients since the last update, the second computes the optimiser step.
     fn next_update(&mut self, adam: &Adam) -> Result<[Range<usize>; 2], Fault> {
         if !self.optimizer.has_settings(adam) {
             self.optimizer.follow(adam, &self.memory)?;

@@ -1,6 +1,6 @@
 //! Executor: replays a plan's kernel calls over one arena. `plan.rs` has made all decisions; the executor allocates nothing while it runs.
-//! Calls run in sequence, and all threads share the pieces of a large call. So there is one copy of the gradients, and their bits do not
-//! depend on the number of threads.
+//! Calls run in sequence, and all threads share the pieces of a large call. There is one copy of the gradients, whose bits do not depend on
+//! the number of threads.
 
 use crate::op::Sums;
 use crate::params::Params;
@@ -12,8 +12,8 @@ use math::{Binary, Buffer, Epilogue, Isa, Span, ops};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Weights of one plan, packed in the layouts that the plan's kernels read. They are packed again after each change of the parameters. Any
-/// number of executors may read them.
+/// Weights of one plan, packed in the layouts that the plan's kernels read. The caller packs them again after each change of the
+/// parameters. Any number of executors may read them.
 #[derive(Clone, Debug)]
 pub struct Packed {
     plan: Arc<Plan>,
@@ -75,7 +75,7 @@ pub struct Executor {
     timed: Option<Timed>,
 }
 
-/// Measurements of [`Executor::time_calls`]: the clock, and for each call of the plan the sum of its seconds over all runs.
+/// Measurements of [`Executor::time_calls`]: the clock, and the seconds of each call of the plan, summed over all runs.
 #[derive(Clone, Debug)]
 struct Timed {
     clock: fn() -> f64,
@@ -114,7 +114,8 @@ impl Executor {
         self.timed.is_some()
     }
 
-    /// Statistics of the calls since [`Executor::time_calls`], in descending order of their seconds. Empty if calls are not timed.
+    /// Returns the statistics of the calls since [`Executor::time_calls`], in descending order of their seconds; an empty list if calls are
+    /// not timed.
     pub fn operations(&self) -> Vec<Operation> {
         let Some(Timed { seconds, .. }) = &self.timed else { return Vec::new() };
         let mut operations: Vec<Operation> = Vec::new();
@@ -136,7 +137,7 @@ impl Executor {
         &self.plan
     }
 
-    /// Input buffer in the memory layout of the plan. Fill it before a run; its contents persist between runs.
+    /// Returns the buffer of an input in the memory layout of the plan. Fill the buffer before a run; its contents persist between runs.
     ///
     /// # Panics
     /// If the plan has no such input.
@@ -146,7 +147,7 @@ impl Executor {
         &mut self.arena[self.plan.slots[slot].clone()]
     }
 
-    /// Output of the last run.
+    /// Returns an output of the last run, in the memory layout of the plan.
     ///
     /// # Panics
     /// If the plan has no such output.
@@ -181,7 +182,7 @@ impl Executor {
         self.replay_wide(params, packed, grads, accumulate, part);
     }
 
-    /// Replays the steps of `part`. A plan with large calls runs on a pool thread, so that its calls need not enter the pool one by one.
+    /// Replays the steps of `part`. A plan with large calls runs on a pool thread, so that the plan enters the pool once.
     fn replay_wide(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool, part: Range<usize>) {
         if self.plan.wide {
             par::inside(|| self.replay(params, packed, grads, accumulate, part));
@@ -432,8 +433,8 @@ fn copy(x: &[f32], y: &mut [f32]) {
     flat(y, |part, y| y.copy_from_slice(&x[part]));
 }
 
-/// `ys` holds the outputs, each with its number of columns. Calls `f(rows, parts)` for blocks of rows, in parallel if there is enough work;
-/// `parts` are these rows of the outputs. The work per row is estimated as `cols` numbers.
+/// Calls `f(rows, parts)` for blocks of rows, in parallel if there is enough work. `ys` holds the outputs, each with its number of columns;
+/// `parts` are the block's rows of the outputs. The work per row is estimated as `cols` numbers.
 fn by_rows<const N: usize>(rows: usize, ys: [(&mut [f32], usize); N], cols: usize, f: impl Fn(Range<usize>, [&mut [f32]; N]) + Sync) {
     let height = par::share(rows, cols);
     let sizes = std::array::from_fn(|i| ys[i].1 * height);

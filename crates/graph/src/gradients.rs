@@ -13,7 +13,7 @@ pub struct Gradients {
 }
 
 impl Gradients {
-    /// Pairs of indices and nodes: for each parameter, its index in the parameter table, and the node that computes its gradient.
+    /// Returns a pair for each parameter: its index in the parameter table, and the node that computes its gradient.
     pub fn iter(&self) -> impl Iterator<Item = (usize, NodeId)> {
         self.of.iter().copied()
     }

@@ -1,7 +1,7 @@
 //! The builder: a model as a list of nodes with fixed two-dimensional shapes.
 //!
-//! Each operation has a method that checks shapes and appends one node; it computes no values. A wrong shape panics at the caller's line.
-//! This file does not depend on kernels, memory or instruction sets.
+//! Each operation has a method that checks shapes and appends one node; the method computes no values. A wrong shape panics at the caller's
+//! line. This file does not depend on kernels, memory or instruction sets.
 
 use crate::op::{Op, Sums};
 use crate::params::{Init, ParamSpec, Table};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub struct NodeId(pub(crate) usize);
 
 impl NodeId {
-    /// Index of the node in the graph and in the result of [`crate::reference::evaluate`].
+    /// Returns the index of the node in the graph and in the result of [`crate::reference::evaluate`].
     pub fn index(self) -> usize {
         self.0
     }
@@ -47,7 +47,7 @@ impl Graph {
         self.nodes[x.0].shape
     }
 
-    /// Name and shape of each input, in the order of their creation.
+    /// Returns the name and shape of each input, in the order of creation.
     pub fn inputs(&self) -> impl Iterator<Item = (&str, Shape)> {
         self.nodes.iter().filter_map(|node| match &node.op {
             Op::Input(name) => Some((&**name, node.shape)),
@@ -55,7 +55,7 @@ impl Graph {
         })
     }
 
-    /// Table of trained parameters: names, shapes, offsets.
+    /// Returns the table of trained parameters: names, shapes, offsets.
     pub fn table(&self) -> &Table {
         &self.table
     }
@@ -67,7 +67,7 @@ impl Graph {
 
     // ---- leaves ----
 
-    /// Input that the caller fills before each run.
+    /// Appends an input that the caller fills before each run.
     #[track_caller]
     pub fn input(&mut self, name: &str, shape: Shape) -> NodeId {
         assert!(shape[0] > 0 && shape[1] > 0, "input {name} is empty: {shape:?}");
@@ -76,13 +76,13 @@ impl Graph {
         self.push(Op::Input(name.into()), &[], shape)
     }
 
-    /// Trained matrix. A repeated name refers to the same parameter.
+    /// Returns the node of a trained matrix. A repeated name refers to the same parameter.
     #[track_caller]
     pub fn param(&mut self, name: &str, shape: Shape, init: Init) -> NodeId {
         self.trained(ParamSpec { name: name.into(), shape, vector: false, offset: 0, init })
     }
 
-    /// A trained row `[1, len]`, such as a bias or a gain; files store it as one dimension.
+    /// Returns the node of a trained row `[1, len]`, such as a bias or a gain; files store the row as one dimension.
     #[track_caller]
     pub fn vector(&mut self, name: &str, len: usize, init: Init) -> NodeId {
         self.trained(ParamSpec { name: name.into(), shape: [1, len], vector: true, offset: 0, init })
@@ -97,7 +97,7 @@ impl Graph {
         known.map_or_else(|| self.push(Op::Param(index), &[], shape), NodeId)
     }
 
-    /// Fixed numbers, row-major.
+    /// Appends a constant with these row-major values.
     #[track_caller]
     pub fn constant(&mut self, values: &[f32], shape: Shape) -> NodeId {
         assert_eq!(values.len(), shape[0] * shape[1], "a constant of shape {shape:?}");
@@ -108,7 +108,7 @@ impl Graph {
         self.constant(&[value], [1, 1])
     }
 
-    /// Value of `x` if it is a `[1, 1]` constant, else `None`.
+    /// Returns the value of `x` if `x` is a `[1, 1]` constant, else `None`.
     fn scalar_of(&self, x: NodeId) -> Option<f32> {
         match &self.nodes[x.0].op {
             Op::Constant(v) if v.len() == 1 => Some(v[0]),
@@ -118,7 +118,7 @@ impl Graph {
 
     // ---- products ----
 
-    /// `a·b`; either operand may be transposed.
+    /// Appends `a·b`; `ta` transposes a, and `tb` transposes b.
     #[track_caller]
     pub fn matmul(&mut self, a: NodeId, b: NodeId, ta: bool, tb: bool) -> NodeId {
         let (mut sa, mut sb) = (self.shape(a), self.shape(b));
@@ -132,14 +132,14 @@ impl Graph {
         self.push(Op::MatMul { ta, tb }, &[a, b], [sa[0], sb[1]])
     }
 
-    /// `x·wᵀ + b`: x `[rows, in]`, w `[out, in]`, b `[1, out]`.
+    /// Appends `x·wᵀ + b`: x `[rows, in]`, w `[out, in]`, b `[1, out]`.
     #[track_caller]
     pub fn linear(&mut self, x: NodeId, w: NodeId, b: NodeId) -> NodeId {
         let product = self.matmul(x, w, false, true);
         self.add(product, b)
     }
 
-    /// A [`Graph::linear`] with its own parameters `name.weight` and `name.bias` (zeros).
+    /// Appends a [`Graph::linear`] with the parameters `name.weight` (initialised by `init`) and `name.bias` (zeros).
     #[track_caller]
     pub fn dense(&mut self, x: NodeId, name: &str, out: usize, init: Init) -> NodeId {
         let inp = self.shape(x)[1];
@@ -155,7 +155,7 @@ impl Graph {
         self.push(op, &[x], shape)
     }
 
-    /// `x·scale + shift`
+    /// Returns the node of `x·scale + shift`.
     pub fn affine(&mut self, x: NodeId, scale: f32, shift: f32) -> NodeId {
         if scale == 1.0 && shift == 0.0 {
             return x;
@@ -191,7 +191,7 @@ maps! {
     tanh = Tanh;
     gelu = Gelu;
     sigmoid = Sigmoid;
-    /// `x·sigmoid(x)`
+    /// Appends `x·sigmoid(x)`.
     silu = Silu;
     exp = Exp;
     ln = Ln;
@@ -215,11 +215,11 @@ zips! {
     add = Add;
     sub = Sub;
     div = Div;
-    /// The smaller of `a` and `b`. In a tie, `a` receives the gradient.
+    /// Appends the smaller of `a` and `b`. In a tie, `a` receives the gradient.
     min = Min;
-    /// The larger of `a` and `b`. In a tie, `a` receives the gradient.
+    /// Appends the larger of `a` and `b`. In a tie, `a` receives the gradient.
     max = Max;
-    /// 1 where `a > b`, else 0. No gradient passes through it.
+    /// Appends 1 where `a > b`, else 0. No gradient passes through this node.
     greater = Greater;
 }
 
@@ -259,15 +259,15 @@ impl Graph {
         };
         if shape == [rows, cols] { x } else { self.push(Op::Sum(of), &[x], shape) }
     }
-    /// Sum of each row: `[r, c] -> [r, 1]`.
+    /// Returns the sum of each row: `[r, c] -> [r, 1]`.
     pub fn sum_rows(&mut self, x: NodeId) -> NodeId {
         self.sum(x, Sums::Rows)
     }
-    /// Sum of each column: `[r, c] -> [1, c]`.
+    /// Returns the sum of each column: `[r, c] -> [1, c]`.
     pub fn sum_cols(&mut self, x: NodeId) -> NodeId {
         self.sum(x, Sums::Cols)
     }
-    /// Sum of all numbers: `[r, c] -> [1, 1]`.
+    /// Returns the sum of all numbers: `[r, c] -> [1, 1]`.
     pub fn sum_all(&mut self, x: NodeId) -> NodeId {
         self.sum(x, Sums::All)
     }
@@ -276,7 +276,7 @@ impl Graph {
         let sum = self.sum_all(x);
         self.affine(sum, 1.0 / (rows * cols) as f32, 0.0)
     }
-    /// Repeats a row, column or scalar to a shape. Binary operations need no such node.
+    /// Repeats a row, column or scalar to a shape. Binary operations broadcast their operands without this node.
     #[track_caller]
     pub fn broadcast(&mut self, x: NodeId, shape: Shape) -> NodeId {
         let from = self.shape(x);
@@ -286,14 +286,14 @@ impl Graph {
 
     // ---- along each row ----
 
-    /// `(x - mean)/√(variance + eps)·gamma + beta`, gamma and beta `[1, cols]`.
+    /// Appends `(x - mean)/√(variance + eps)·gamma + beta` of each row, with gamma and beta `[1, cols]`.
     #[track_caller]
     pub fn layer_norm(&mut self, x: NodeId, gamma: NodeId, beta: NodeId, eps: f32) -> NodeId {
         let shape = self.shape(x);
         assert_eq!([self.shape(gamma), self.shape(beta)], [[1, shape[1]]; 2], "layer norm of {shape:?}");
         self.push(Op::Norm { eps, centred: true }, &[x, gamma, beta], shape)
     }
-    /// A [`Graph::layer_norm`] with its own `name.weight` (ones) and `name.bias` (zeros).
+    /// Appends a [`Graph::layer_norm`] with the parameters `name.weight` (ones) and `name.bias` (zeros), and eps = 1e-5.
     #[track_caller]
     pub fn norm(&mut self, x: NodeId, name: &str) -> NodeId {
         let cols = self.shape(x)[1];
@@ -301,7 +301,7 @@ impl Graph {
         let beta = self.vector(&format!("{name}.bias"), cols, Init::Zeros);
         self.layer_norm(x, gamma, beta, 1e-5)
     }
-    /// `x/√(mean of x² + eps)·gamma`, gamma `[1, cols]`.
+    /// Appends `x/√(mean of x² + eps)·gamma` of each row, with gamma `[1, cols]`.
     #[track_caller]
     pub fn rms_norm(&mut self, x: NodeId, gamma: NodeId, eps: f32) -> NodeId {
         let shape = self.shape(x);
@@ -315,9 +315,9 @@ impl Graph {
         self.map(x, Op::Softmax { log: true })
     }
 
-    /// Causal self-attention of rows `q | k | v`: `[rows, 3·d] -> [rows, d]`, with `len` rows per sequence and `heads` heads. The columns
-    /// of a head are adjacent, and scores are divided by √(d/heads). With `rotary`, pairs of columns (i, i + size/2) of each head's q and k
-    /// are first rotated by position·10000^(-2i/size), where size = d/heads (Su et al. 2021).
+    /// Appends the causal self-attention of rows `q | k | v`: `[rows, 3·d] -> [rows, d]`, with `len` rows per sequence and `heads` heads.
+    /// The columns of a head are adjacent, and scores are divided by √(d/heads). With `rotary`, pairs of columns (i, i + size/2) of each
+    /// head's q and k are first rotated by position·10000^(-2i/size), where size = d/heads (Su et al. 2021).
     #[track_caller]
     pub fn causal_attention(&mut self, qkv: NodeId, heads: usize, len: usize, rotary: bool) -> NodeId {
         let [rows, cols] = self.shape(qkv);
@@ -344,16 +344,16 @@ impl Graph {
         assert_eq!(self.shape(index), [rows, 1], "take from {rows} rows");
         self.push(Op::Take, &[x, index], [rows, 1])
     }
-    /// Sums of table rows: table `[n, c]`, index `[r, k]` -> `[r, c]`. Each output row is the sum of the table rows that its `k` indices
-    /// select. An index below 0 is skipped, so a row may have fewer than `k` terms.
+    /// Appends sums of table rows: table `[n, c]`, index `[r, k]` -> `[r, c]`. Each output row is the sum of the table rows that its `k`
+    /// indices select. An index below 0 is skipped, so a row may have fewer than `k` terms.
     #[track_caller]
     pub fn embedding_bag(&mut self, table: NodeId, index: NodeId) -> NodeId {
         let (rows, cols) = (self.shape(index)[0], self.shape(table)[1]);
         self.push(Op::EmbeddingBag, &[table, index], [rows, cols])
     }
 
-    /// Cross-entropy of each row of `x·wᵀ` with the class in `target`: x `[r, c]`, the parameter w `[n, c]`, target `[r, 1]` -> `[r, 1]`.
-    /// The full matrix of logits, `[r, n]`, is never stored.
+    /// Appends the cross-entropy of each row of `x·wᵀ` with the class in `target`: x `[r, c]`, the parameter w `[n, c]`, target `[r, 1]` ->
+    /// `[r, 1]`. The full matrix of logits, `[r, n]`, is never stored.
     #[track_caller]
     pub fn head_loss(&mut self, x: NodeId, w: NodeId, target: NodeId) -> NodeId {
         let ([rows, cols], [_, width]) = (self.shape(x), self.shape(w));
@@ -372,8 +372,8 @@ impl Graph {
 
     // ---- random ----
 
-    /// Dropout: each number becomes `x/(1 - p)`, or 0 with probability `p`. The choice is a function of `rng`, of the integer `step` `[1,
-    /// 1]`, and of the number's index. Each dropout of a model needs its own `rng`.
+    /// Appends a dropout: each number x becomes `x/(1 - p)`, or 0 with probability `p`. The choice is a function of `rng`, of the integer
+    /// `step` `[1, 1]`, and of the number's index. Each dropout of a model needs its own `rng`.
     #[track_caller]
     pub fn dropout(&mut self, x: NodeId, p: f32, rng: Rng, step: NodeId) -> NodeId {
         assert!((0.0..1.0).contains(&p) && self.shape(step) == [1, 1], "dropout of {p}");
@@ -383,14 +383,14 @@ impl Graph {
 
     // ---- columns ----
 
-    /// Concatenation of columns: `[r, a]` and `[r, b]` -> `[r, a + b]`.
+    /// Concatenates columns: `[r, a]` and `[r, b]` -> `[r, a + b]`.
     #[track_caller]
     pub fn concat(&mut self, a: NodeId, b: NodeId) -> NodeId {
         let (sa, sb) = (self.shape(a), self.shape(b));
         assert_eq!(sa[0], sb[0], "concat of {sa:?} and {sb:?}");
         self.push(Op::Concat, &[a, b], [sa[0], sa[1] + sb[1]])
     }
-    /// Columns `from..to` of x.
+    /// Selects the columns `from..to` of x.
     #[track_caller]
     pub fn slice_cols(&mut self, x: NodeId, from: usize, to: usize) -> NodeId {
         let [rows, cols] = self.shape(x);
@@ -398,7 +398,7 @@ impl Graph {
         self.push(Op::SliceCols { from }, &[x], [rows, to - from])
     }
 
-    /// Values of x. The gradient treats them as constants.
+    /// Appends the values of x, which the gradient treats as constants.
     pub fn stop_gradient(&mut self, x: NodeId) -> NodeId {
         self.map(x, Op::StopGradient)
     }

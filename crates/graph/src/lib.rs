@@ -1,10 +1,9 @@
 //! A model is a graph, built once for fixed shapes, planned once and replayed.
 //!
-//! All tensors are two-dimensional, `[rows, cols]`. A [`Graph`] is a list of nodes; [`Graph::gradients`] appends
-//! the backward nodes of a loss. A [`Plan`] fuses nodes into kernels and places every tensor in one arena,
-//! according to the tensor's lifetime. An [`Executor`] replays the plan and allocates nothing. The parameters are
-//! one contiguous slice. So are the gradients, and each of the optimiser's two moments. This crate contains no
-//! environments, learners, clocks or file access.
+//! All tensors are two-dimensional, `[rows, cols]`. A [`Graph`] is a list of nodes; [`Graph::gradients`] appends the backward nodes of a
+//! loss. A [`Plan`] fuses nodes into kernels and places every tensor in one arena, according to the tensor's lifetime. An [`Executor`]
+//! replays the plan and allocates nothing. The parameters, the gradients and each of the optimiser's two moments are contiguous slices.
+//! This crate contains no environments, learners, clocks or file access.
 //!
 //! ```
 //! use graph::{Adam, Executor, Graph, Init, Isa, Layout, Optimizer, Packed, Params, Plan};

@@ -14,7 +14,7 @@ pub fn activate(g: &mut Graph, x: NodeId, act: Act) -> NodeId {
     }
 }
 
-/// Linear layers `name.0`, `name.1`, … with `widths[0]`, `widths[1]`, … outputs, and `act` between the layers.
+/// Appends linear layers `name.0`, `name.1`, … with `widths[0]`, `widths[1]`, … outputs, and `act` between the layers.
 pub fn mlp(g: &mut Graph, x: NodeId, name: &str, widths: &[usize], act: Act) -> NodeId {
     let last = widths.len() - 1;
     widths.iter().enumerate().fold(x, |x, (i, &width)| {
@@ -23,8 +23,8 @@ pub fn mlp(g: &mut Graph, x: NodeId, name: &str, widths: &[usize], act: Act) -> 
     })
 }
 
-/// A linear layer to `width`, then `blocks` of `relu(x + norm(linear(relu(norm(linear(x))))))`, then a
-/// linear layer to `outputs`.
+/// Appends `relu(norm(linear(x)))` with `width` outputs, then `blocks` blocks `relu(x + norm(linear(relu(norm(linear(x))))))`, then a
+/// linear layer with `outputs` outputs.
 pub fn residual_net(g: &mut Graph, x: NodeId, width: usize, blocks: usize, outputs: usize) -> NodeId {
     let stem = g.dense(x, "stem", width, Init::FanIn);
     let stem = g.norm(stem, "stem.norm");

@@ -21,7 +21,7 @@ pub enum Op {
     Affine { scale: f32, shift: f32 },
     /// x
     Unary(Unary),
-    /// x or y (the one with which the derivative is simpler to compute), dy
+    /// x or y (whichever makes the derivative simpler to compute), dy
     UnaryGrad(Unary),
     /// a, b; either may be broadcast
     Binary(Binary),
@@ -64,7 +64,7 @@ pub enum Op {
     Concat,
     /// x. Selects the columns from `from` on.
     SliceCols { from: usize },
-    /// x. Adds columns of zeros on both sides, `from` of them on the left.
+    /// x. Adds columns of zeros on both sides; `from` is the number of columns on the left.
     PadCols { from: usize },
     /// x, treated as a constant
     StopGradient,
@@ -132,7 +132,7 @@ impl Op {
         !matches!(self, Op::StopGradient | Op::Windows { .. } | Op::Binary(Binary::Greater))
     }
 
-    /// Plain definition: computes the node's value from the values of its inputs, row-major.
+    /// Computes the node's value from the row-major values of its inputs, by the plain definition.
     pub(crate) fn reference(&self, shape: Shape, inputs: &[(&[f64], Shape)]) -> Vec<f64> {
         let [rows, cols] = shape;
         let mut y = vec![0.0; rows * cols];

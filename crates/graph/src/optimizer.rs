@@ -12,7 +12,7 @@ pub struct Adam {
     pub beta2: f32,
     pub eps: f32,
     pub weight_decay: f32,
-    /// Whether weight decay applies to matrices only, not to one-dimensional parameters.
+    /// True if weight decay applies to matrices only, not to one-dimensional parameters.
     pub matrices_only: bool,
     /// Maximum global norm of the gradients, in the units of the gradients; infinity disables clipping.
     pub max_grad_norm: f32,

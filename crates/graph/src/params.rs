@@ -29,7 +29,7 @@ pub enum Init {
 pub struct ParamSpec {
     pub name: Arc<str>,
     pub shape: Shape,
-    /// Whether files store the parameter as one dimension, `[cols]`.
+    /// True if files store the parameter as one dimension, `[cols]`.
     pub vector: bool,
     /// Offset of the first value in the slice of all parameters.
     pub offset: usize,
@@ -37,7 +37,8 @@ pub struct ParamSpec {
 }
 
 impl ParamSpec {
-    /// Number of values, at most `usize::MAX`. A plan with larger parameters can be measured, but it cannot be executed.
+    /// Returns the number of values, at most `usize::MAX`. The memory of a plan with larger parameters can be computed, but the plan cannot
+    /// be executed.
     pub fn len(&self) -> usize {
         self.shape[0].saturating_mul(self.shape[1])
     }
@@ -47,7 +48,7 @@ impl ParamSpec {
     pub fn range(&self) -> std::ops::Range<usize> {
         self.offset..self.offset.saturating_add(self.len())
     }
-    /// Shape of the parameter in files.
+    /// Returns the shape of the parameter in files.
     pub fn file_shape(&self) -> &[usize] {
         if self.vector { &self.shape[1..] } else { &self.shape }
     }
@@ -70,12 +71,13 @@ impl Table {
         self.specs.iter().position(|s| *s.name == *name)
     }
 
-    /// Number of floats of all parameters and the gaps between them, at most `usize::MAX`.
+    /// Returns the number of floats of all parameters and the gaps between them, at most `usize::MAX`.
     pub fn len(&self) -> usize {
         usize::try_from(self.floats).unwrap_or(usize::MAX)
     }
 
-    /// Bytes of all parameters and the gaps between them. If they exceed the address range (a browser has 32 bits), [`Params::new`] panics.
+    /// Returns the bytes of all parameters and the gaps between them. If the bytes exceed the address range (a browser has 32 bits),
+    /// [`Params::new`] panics.
     pub fn bytes(&self) -> u64 {
         bytes(self.floats)
     }
@@ -84,7 +86,7 @@ impl Table {
         self.specs.is_empty()
     }
 
-    /// Number of trained values, without the zeros between tensors.
+    /// Returns the number of trained values, without the zeros between tensors.
     pub fn count(&self) -> usize {
         self.specs.iter().map(ParamSpec::len).fold(0, usize::saturating_add)
     }
@@ -110,7 +112,8 @@ pub struct Params {
 }
 
 impl Params {
-    /// Creates the initial values, which are the same on every machine. The values of a parameter depend only on the seed and its name.
+    /// Creates the initial values, which are the same on every machine. The values of a parameter depend only on the seed and on the
+    /// parameter's name, shape and [`Init`].
     ///
     /// # Panics
     /// If this machine cannot address the parameters.
@@ -126,7 +129,7 @@ impl Params {
     pub fn table(&self) -> &Table {
         &self.table
     }
-    /// All tensors and the zeros between them.
+    /// Returns all tensors and the zeros between them.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
@@ -142,13 +145,14 @@ impl Params {
     pub fn get_mut(&mut self, name: &str) -> Option<&mut [f32]> {
         Some(&mut self.values[self.table.specs[self.table.index(name)?].range()])
     }
-    /// Number of trained values, without the zeros between tensors.
+    /// Returns the number of trained values, without the zeros between tensors.
     pub fn count(&self) -> usize {
         self.table.count()
     }
 }
 
-/// Random stream of a parameter: the FNV-1a hash of its name. So a new parameter does not change the initial values of other parameters.
+/// Returns the random stream of a parameter: the FNV-1a hash of its name. A new parameter therefore does not change the initial values of
+/// other parameters.
 fn stream(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -168,8 +172,8 @@ fn fill(values: &mut [f32], spec: &ParamSpec, seed: u32) {
     }
 }
 
-/// Fills `values` with near-normal numbers of standard deviation `spread`. The sum of six uniforms minus 3 has mean 0 and variance 1/2. It
-/// needs no logarithm, so a seed gives the same weights on every machine, and the loop vectorises.
+/// Fills `values` with near-normal numbers of standard deviation `spread`. The sum of six uniforms minus 3 has mean 0 and variance 1/2. The
+/// sum needs no logarithm, so a seed gives the same weights on every machine, and the loop vectorises.
 fn normal(values: &mut [f32], spread: f32, rng: Rng) {
     const AT_ONCE: usize = 512;
     let mut uniforms = [0.0; 6 * AT_ONCE];

@@ -51,18 +51,18 @@ pub enum Place {
     /// Range of the parameter values, in floats.
     Param(Range<usize>),
     /// Range of the gradients, in floats. If `first`, the call replaces the contents (unless the executor accumulates gradients); otherwise
-    /// it adds to them.
+    /// the call adds to the contents.
     Grad { range: Range<usize>, first: bool },
 }
 
-/// One kernel call with the places that it reads and writes. The comment of each [`Call`] lists them: reads -> writes; `?` marks a place
-/// that may be [`Place::Nowhere`].
+/// One kernel call with the places that it reads and writes. The comment of each [`Call`] lists the places: reads -> writes; `?` marks a
+/// place that may be [`Place::Nowhere`].
 #[derive(Clone, Debug)]
 pub struct Step {
     pub call: Call,
     pub reads: [Place; 5],
     pub writes: [Place; 4],
-    /// Whether, on the CPU, the first write reuses the memory of a tensor that the call reads: `plus` for [`Call::LinearDx`], else the
+    /// True if, on the CPU, the first write reuses the memory of a tensor that the call reads: `plus` for [`Call::LinearDx`], else the
     /// first read.
     pub in_place: bool,
 }
@@ -71,7 +71,7 @@ pub struct Step {
 pub enum Call {
     /// x, bias?, residual?, gamma?, beta? -> y, pre-norm?, statistics?, pre-activation?
     Linear { panels: bool, rows: usize, out: usize, inp: usize, packed: Range<usize>, eps: f32, act: Act },
-    /// dy, plus?, at? -> dx = plus + dy·W. With `slope`, dx is multiplied by the derivative of this function at `at`.
+    /// dy, plus?, at? -> dx = plus + dy·W. With `slope`, dx is multiplied by the derivative of the function `slope` at `at`.
     LinearDx { rows: usize, out: usize, inp: usize, packed: Range<usize>, slope: Option<Unary> },
     /// dy, x -> dw = dyᵀ·x, sums of dy's columns?
     LinearDw { rows: usize, out: usize, inp: usize },
@@ -118,11 +118,11 @@ pub enum Call {
     EmbeddingBagGrad { rows: usize, cols: usize, k: usize },
     /// one x per part -> y: `rows` times `cols` floats. The floats outside the parts are 0.
     Columns { rows: usize, cols: usize, parts: Vec<ColumnSpan> },
-    /// x -> y: copies x to y, or adds x to the gradient y. Needed if the kernel that computes x cannot write to y.
+    /// x -> y: copies x to y, or adds x to the gradient y. This call is needed if the kernel that computes x cannot write to y.
     Collect,
 }
 
-/// A copy of columns. In each row, `width` floats are copied from offset `from` in the source to offset `at`. A row of the source has `of`
+/// Copy of columns. In each row, `width` floats are copied from offset `from` in the source to offset `at`. A row of the source has `of`
 /// floats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColumnSpan {
@@ -133,7 +133,7 @@ pub struct ColumnSpan {
 }
 
 impl Call {
-    /// Name of the operation.
+    /// Returns the name of the operation.
     pub fn name(&self) -> &'static str {
         match self {
             Call::Linear { .. } => "linear",
@@ -166,7 +166,8 @@ impl Call {
         }
     }
 
-    /// Sizes that determine the work: rows, inputs and outputs of a product; rows and columns of most other calls.
+    /// Returns the sizes that determine the work: rows, inputs and outputs of a product; rows and columns of row-wise calls. Empty for
+    /// elementwise calls, except [`Call::Binary`].
     fn sizes(&self) -> Vec<usize> {
         if let Some(sizes) = self.product() {
             return sizes.to_vec();
@@ -188,7 +189,8 @@ impl Call {
         }
     }
 
-    /// Rows, inputs and outputs if the call consists of products, else `None`. For attention: rows, columns and sequence length.
+    /// Returns rows, inputs and outputs if the call consists of products, else `None`. For attention, returns rows, columns and sequence
+    /// length.
     fn product(&self) -> Option<[usize; 3]> {
         match *self {
             Call::CausalAttention { rows, cols, len, .. } | Call::CausalAttentionGrad { rows, cols, len, .. } => Some([rows, cols, len]),
@@ -201,12 +203,12 @@ impl Call {
         }
     }
 
-    /// Multiply-adds of the call's products, in f64 because the number may exceed a browser's usize.
+    /// Returns the multiply-adds of the call's products, as an f64 because the number may exceed a browser's usize.
     fn multiply_adds(&self) -> f64 {
         self.product().map_or(0.0, |sizes| sizes.iter().map(|&size| size as f64).product())
     }
 
-    /// Whether the call has enough multiplications or additions to be divided among threads.
+    /// Returns true if the call has enough multiplications or additions to be divided among threads.
     fn is_wide(&self) -> bool {
         match *self {
             Call::EmbeddingBag { rows, cols, k, .. } | Call::EmbeddingBagGrad { rows, cols, k } => {
@@ -270,7 +272,7 @@ pub struct Plan {
     pub(crate) packs: Vec<Pack>,
     pub(crate) trains: bool,
     pub(crate) half: bool,
-    /// Whether at least one call is large enough for several threads.
+    /// True if at least one call is large enough for several threads.
     pub(crate) wide: bool,
     /// Ranges of the parameters that the loss does not depend on; their gradients are zero.
     pub(crate) untouched: Vec<Range<usize>>,
@@ -289,7 +291,7 @@ impl Plan {
         Planner::plan(graph, outputs, Some(gradients), Layout::Rows, isa, true)
     }
 
-    /// Plans one kernel per node, the reference for tests of fused plans.
+    /// Plans without fusion, as the reference for tests of fused plans.
     pub fn unfused(
         graph: &Graph,
         outputs: &[(&str, NodeId)],
@@ -303,11 +305,11 @@ impl Plan {
     pub fn isa(&self) -> Isa {
         self.isa
     }
-    /// Whether a GPU rounds the factors of products to f16. The CPU computes in f32 in any case.
+    /// Returns true if a GPU rounds the factors of products to f16. This setting does not affect the CPU.
     pub fn half(&self) -> bool {
         self.half
     }
-    /// The same plan with f16 rounding on or off.
+    /// Returns the same plan with f16 rounding on or off.
     pub fn with_half(self, half: bool) -> Plan {
         Plan { half, ..self }
     }
@@ -317,27 +319,28 @@ impl Plan {
     pub fn table(&self) -> &Table {
         &self.table
     }
-    /// Inputs and kernels, in the order in which the kernels run.
+    /// Returns the inputs and kernels as nodes of a drawing, in the order in which the kernels run.
     pub fn describe(&self) -> &[PlanNode] {
         &self.nodes
     }
-    /// Bytes of the arena that holds every tensor. If they exceed the address range (a browser has 32 bits), no executor can be created.
+    /// Returns the bytes of the arena that holds every tensor. If the arena exceeds the address range (a browser has 32 bits), no executor
+    /// can be created.
     pub fn arena_bytes(&self) -> u64 {
         bytes(self.arena_len)
     }
-    /// Bytes that the tensors would need if no two of them shared memory.
+    /// Returns the bytes that the tensors would need if no two of them shared memory.
     pub fn unshared_bytes(&self) -> u64 {
         bytes(self.unshared_len)
     }
-    /// Floats of the arena.
+    /// Returns the number of floats of the arena.
     ///
     /// # Panics
     /// If this machine cannot address the arena.
     pub(crate) fn arena_len(&self) -> usize {
         usize::try_from(self.arena_len).expect("this machine cannot address the arena; check Plan::arena_bytes first")
     }
-    /// Sizes of a step as text, such as `64x144x128`: rows, inputs and outputs of a product; rows and columns of a row-wise call. For other
-    /// calls, the number of values that the call writes.
+    /// Returns the sizes of a step as text, such as `64x144x128`: rows, inputs and outputs of a product; rows and columns of a row-wise
+    /// call. For other calls, the number of values that the call writes.
     pub fn shape_of(&self, step: &Step) -> String {
         let sizes = step.call.sizes();
         if !sizes.is_empty() {
@@ -349,7 +352,7 @@ impl Plan {
             Place::Nowhere => "0".into(),
         }
     }
-    /// Kernel calls in execution order. All executors run this list.
+    /// Returns the kernel calls in execution order. All executors run this list.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -370,31 +373,31 @@ impl Plan {
         }
         parts
     }
-    /// Multiply-adds of all products in one run.
+    /// Returns the multiply-adds of all products in one run.
     pub fn multiply_adds(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).sum()
     }
-    /// Multiply-adds of the largest call. [`Plan::parts`] does not divide a call, even if the given limit is lower.
+    /// Returns the multiply-adds of the largest call. [`Plan::parts`] does not divide a call, even if the given limit is lower.
     pub fn longest_call(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).fold(0.0, f64::max)
     }
-    /// Range of each tensor, in floats, in the arena of [`Plan::arena_bytes`]. An executor with its own memory layout uses only the
-    /// lengths.
+    /// Returns the range of each tensor, in floats, in the arena of [`Plan::arena_bytes`]. An executor with its own memory layout uses only
+    /// the lengths.
     pub fn slots(&self) -> &[Range<usize>] {
         &self.slots
     }
-    /// Inputs to fill before a run.
+    /// Returns the inputs to fill before a run.
     pub fn inputs(&self) -> &[Port] {
         &self.inputs
     }
     pub fn outputs(&self) -> &[Port] {
         &self.outputs
     }
-    /// Indices of the slots that hold constants, with their contents.
+    /// Returns the indices of the slots that hold constants, with the contents of each slot.
     pub fn constants(&self) -> &[(usize, Vec<f32>)] {
         &self.constants
     }
-    /// Range of a weight among the parameters. `packed` is the weight's range among the packed weights.
+    /// Returns the range of a weight among the parameters. `packed` is the weight's range among the packed weights.
     pub fn unpacked(&self, packed: &Range<usize>) -> Range<usize> {
         let pack = self.packs.iter().find(|pack| pack.range == *packed).expect("one of this plan's packings");
         self.table.specs()[pack.param].range()
@@ -424,9 +427,9 @@ struct Slot {
     first: usize,
     /// Index of the last step that uses the tensor.
     last: usize,
-    /// Whether the tensor is an input or a constant, which keeps its memory for the whole run.
+    /// True if the tensor is an input or a constant, which keeps its memory for the whole run.
     given: bool,
-    /// Whether the tensor is an output, which keeps its memory until the end of the run.
+    /// True if the tensor is an output, which keeps its memory until the end of the run.
     kept: bool,
 }
 
@@ -435,15 +438,15 @@ struct Planner<'g> {
     layout: Layout,
     /// Number of rows of the tensors that are in panels.
     batch: usize,
-    /// Nodes that read each node.
+    /// For each node: the nodes that read this node.
     readers: Vec<Vec<usize>>,
     /// Number of uses of each node: reads, outputs and gradients. Two kinds of reads do not count: a norm's gradient reads the norm and its
     /// input, and the gradient of a head's loss reads the loss.
     uses: Vec<usize>,
     live: Vec<bool>,
-    /// Whether each node belongs to a product's chain.
+    /// For each node: true if a product's chain contains the node after the product.
     claimed: Vec<bool>,
-    /// Whether the kernel of another node computes this node.
+    /// For each node: true if the kernel of another node computes this node.
     absorbed: Vec<bool>,
     chains: BTreeMap<usize, Chain>,
     place: Vec<Place>,
@@ -607,14 +610,15 @@ impl<'g> Planner<'g> {
 
     // ---- what is fused ----
 
-    /// The only node that reads node `id`. `None` if the value has another use, or if the reader belongs to a chain already.
+    /// Returns the only node that reads node `id`, apart from gradients of norms. Returns `None` if the value has another use, or if the
+    /// reader belongs to a chain already.
     fn sole_reader(&self, id: usize) -> Option<usize> {
         let mut readers = self.readers[id].iter().filter(|&&r| !self.is_norm_grad(r));
         let reader = *readers.next()?;
         (self.uses[id] == 1 && self.live[reader] && !self.claimed[reader]).then_some(reader)
     }
 
-    /// The gelu of node `id`, if all other readers of the node (including the gelu's gradient) run after the gelu.
+    /// Returns the gelu of node `id`, if all other readers of the node (including the gelu's gradient) run after the gelu.
     fn gelu_beside_others(&self, id: usize) -> Option<usize> {
         // Readers are listed in descending order, so the last one of the list runs first.
         let (&gelu, others) = self.readers[id].split_last()?;
@@ -630,8 +634,8 @@ impl<'g> Planner<'g> {
         matches!(self.graph.nodes[id].op, Op::NormGrad { .. })
     }
 
-    /// The operand that the addition `add` adds to `one`. `None` if `add` is not an addition with `one`, or if this operand does not have
-    /// the given shape.
+    /// Returns the operand that the addition `add` adds to `one`. Returns `None` if `add` is not an addition with `one`, or if this operand
+    /// does not have the given shape.
     fn addend(&self, add: usize, one: usize, shape: Shape) -> Option<usize> {
         let node = &self.graph.nodes[add];
         let other = match (&node.op, node.inputs.as_slice()) {
@@ -642,12 +646,13 @@ impl<'g> Planner<'g> {
         (self.graph.shape(other) == shape).then_some(other.0)
     }
 
-    /// Whether the gradient of a norm reads this node as the norm's input.
+    /// Returns true if the gradient of a norm reads this node as the norm's input.
     fn is_saved(&self, id: usize) -> bool {
         self.readers[id].iter().any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[0].0 == id)
     }
 
-    /// Nodes that compute the gradients of a head's loss with respect to x and to w; `None` for a gradient that no node computes.
+    /// Returns the nodes that compute the gradients of a head's loss with respect to x and to w; `None` for a gradient that no node
+    /// computes.
     fn head_grads(&self, head: usize) -> [Option<usize>; 2] {
         [true, false].map(|of_x| {
             let wanted = Op::HeadLossGrad { of_x };
@@ -678,8 +683,8 @@ impl<'g> Planner<'g> {
     }
 
     /// Fuses the product of a node and a parameter with the operations after it, as a [`Chain`]. If the parameter is transposed (in a
-    /// layer), these are bias, layer norm, residual and activation. Otherwise (in a layer's gradient), only the addition of another
-    /// gradient is fused. An embedding bag is fused with bias and relu.
+    /// layer), these operations are bias, layer norm, residual and activation. Otherwise (in a layer's gradient), only the addition of
+    /// another gradient is fused. An embedding bag is fused with bias and relu.
     fn find_chain(&mut self, product: usize, fuse: bool) {
         let node = &self.graph.nodes[product];
         let bag = node.op == Op::EmbeddingBag;

@@ -1,10 +1,11 @@
-//! The interpreter: computes every node's value in f64 by the plain definitions. It is the reference for the planner, the kernels and the
-//! gradients.
+//! The interpreter: computes every node's value in f64 by the plain definitions. The results are the reference for the planner, the kernels
+//! and the gradients.
 
 use crate::graph::{Graph, NodeId};
 use crate::op::Op;
 
-/// Values of all nodes, row-major. `inputs` are pairs of an input's name and values; `params` has the layout of the graph's table.
+/// Computes the values of all nodes, row-major. `inputs` are pairs of an input's name and values; `params` has the layout of the graph's
+/// table.
 ///
 /// # Panics
 /// If an input of the graph is missing or has the wrong length.

@@ -27,8 +27,8 @@ use math::Isa;
 use std::error::Error;
 use std::ops::Range;
 
-/// Plays those pieces of a round that have a number in `pieces`. A piece is a game of the strong learner or an actor of the published
-/// learner. `due` finds the parts that [`crate::Sharing::due`] returned. The result is for [`crate::Sharing::take`].
+/// Plays the pieces of a round whose numbers are in `pieces`. A piece is one game of the strong learner or one actor of the published
+/// learner. `due` finds the arrays that [`crate::Sharing::due`] returned. [`crate::Sharing::take`] accepts the result.
 pub fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Parts, Box<dyn Error + Send + Sync>> {
     if published::shared::Round::is_in(due) {
         return Ok(published::shared::Round::from_parts(due)?.play(isa, pieces)?.parts());
@@ -36,7 +36,7 @@ pub fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Parts, Box<dyn E
     Ok(td::shared::Round::from_parts(due)?.play(isa, pieces).parts())
 }
 
-/// Hash of sample games of both learners. Two builds with equal hashes play identical games, so a worker's hash must equal the learner's
+/// Returns a hash of sample games of both learners. Builds with different hashes play differently. A worker's hash must equal the learner's
 /// hash.
 pub fn fingerprint(isa: Isa) -> u64 {
     let published = published::shared::Round::fingerprint(isa).expect("a plan of known sizes");

@@ -1,5 +1,5 @@
-//! Learners of the cubes. This file contains their common parts. The modules contain the network, the learners, the searches, and the
-//! evaluation over all states.
+//! Learners for the cubes 2x2x2 and 3x3x3. This file contains their common parts. The modules contain the network, the learners, the
+//! searches, and the evaluation over all states.
 
 pub mod dqn;
 pub mod evaluate;
@@ -84,9 +84,10 @@ impl Cube for Three {
 pub trait CubeLearner: Learner<Stats = Stats, Progress = Progress> {
     type Cube: Cube;
     fn actions(&self) -> Actions;
-    /// Creates a judge of states that uses the current weights.
+    /// Creates an evaluator of states that uses the current weights.
     fn judge(&self) -> Result<Evaluator<Self::Cube>, PlanError>;
-    /// Internal state of the learner, with the `top` transitions of highest priority. `None` for a learner that does not play.
+    /// Returns the internal state of the learner, with the `top` transitions of highest priority in the replay. Returns `None` for a
+    /// learner that does not play.
     fn inside(&self, _top: usize) -> Result<Option<Inside<Self::Cube>>, PlanError> {
         Ok(None)
     }
@@ -132,7 +133,7 @@ impl Stats {
         self.loss.is_finite() && self.grad_norm.is_finite()
     }
 
-    /// Sums of the losses, gradient norms and learning rates, for a save in the middle of an iteration.
+    /// Returns the sums of the losses, gradient norms and learning rates. A save in the middle of an iteration contains these sums.
     fn sums(&self) -> [f64; 3] {
         [self.loss, self.grad_norm, self.lr].map(f64::from)
     }
@@ -178,7 +179,7 @@ pub const PARTS: [&str; 4] = ["samples", "playing", "replay", "learning"];
 /// Rule by which a player that looks one move ahead selects an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Greedy {
-    /// Always takes the best action. If two states prefer each other, the player alternates between them.
+    /// Always takes the best action. The player can therefore alternate between two states forever.
     Plain,
     /// Takes the best action that does not undo the last move.
     Onward,
@@ -188,8 +189,9 @@ impl Greedy {
     pub const ALL: [Greedy; 2] = [Greedy::Plain, Greedy::Onward];
 }
 
-/// Selects an action. `children` are the states to which the actions lead. An action that leads to the solved state is preferred. If there
-/// is none, the action whose state has the least value is selected. Ties select the first action. The action `without` is excluded.
+/// Returns the index of the best action. Action i leads to the state `children[i]`, whose value is `value(i)`. An action to the solved
+/// state is best; otherwise an action to a state with the least value. Of equal actions, the first is returned. The action `without` is
+/// excluded.
 pub fn nearest<P: Puzzle>(children: &[P], without: Option<usize>, value: impl Fn(usize) -> f32) -> usize {
     let mut best = (usize::from(without == Some(0)), f32::INFINITY);
     for (action, child) in children.iter().enumerate().filter(|(action, _)| Some(*action) != without) {

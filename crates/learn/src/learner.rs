@@ -1,4 +1,5 @@
-//! Interface of all learners. Code for all rooms uses only this interface. Code for a single room also calls methods of its own learners.
+//! Interface of all learners. Code that serves every room uses only this interface. Code for one room also calls methods of that room's
+//! learners.
 
 use crate::settings::{Refusal, Setting, Value};
 use crate::{Offload, Parts, Sharing, Slice, Tensor};
@@ -13,7 +14,7 @@ pub trait Learner: Send + Sync {
     type Stats: Into<Iteration>;
     type Progress: Progress;
 
-    /// Runs one slice of work, which takes a few milliseconds.
+    /// Runs one slice of work, which usually takes a few milliseconds.
     fn advance(&mut self) -> Slice<Self::Stats>;
 
     /// Returns true between two iterations. Settings may change only then.
@@ -22,7 +23,7 @@ pub trait Learner: Send + Sync {
     /// Returns every setting with its current value, in declaration order.
     fn settings(&self) -> Vec<(&'static Setting, Value)>;
 
-    /// Returns the result that [`Learner::change`] would return, without a change.
+    /// Returns the result that [`Learner::change`] would return for a live setting, without changing the setting.
     fn may_change(&self, name: &str, value: &Value) -> Result<(), Refusal>;
 
     /// Changes a live setting. Call it at a boundary only.
@@ -43,8 +44,8 @@ pub trait Learner: Send + Sync {
     /// Returns the weights of the network that acts or predicts. The digest of a run is computed from them.
     fn weights(&self) -> &[f32];
 
-    /// Returns the parameter tensors, for display. This method may be called at any time. While another machine trains, the tensors have
-    /// the values that it returned last.
+    /// Returns the parameter tensors, for display. This method may be called at any time. While the learner trains on another machine, the
+    /// tensors have the values that this machine returned last.
     fn tensors(&self) -> Vec<Tensor<'_>> {
         let weights = self.weights();
         vec![Tensor { name: "weights".into(), shape: vec![weights.len()], weights, gradients: &[] }]
@@ -87,9 +88,9 @@ pub trait Learner: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkedOn {
     Processor,
-    /// The other machine did all work that determines the digest.
+    /// The machine with offloaded work did all work that determines the digest.
     Offloaded,
-    /// The CPU and the other machine each did a part of the work that determines the digest.
+    /// The CPU and the machine with offloaded work each did a part of the work that determines the digest.
     Both,
 }
 
@@ -108,8 +109,8 @@ pub struct Iteration {
     pub parts_s: ByName<f64>,
     /// Reason why training ends with this iteration; `None` if it can continue.
     pub failure: Option<Failure>,
-    /// Work of the iteration, in the unit of [`Offload::pass_work`]. The choice of a device depends on it. `None` if the time per unit may
-    /// change in later iterations.
+    /// Amount of work of the iteration, in the unit of [`Offload::pass_work`]. The choice of a device depends on this amount. `None` if the
+    /// time per unit may change in later iterations.
     pub work: Option<f64>,
 }
 

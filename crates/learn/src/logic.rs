@@ -54,7 +54,8 @@ pub fn apply(op: u8, a: bool, b: bool) -> bool {
     op >> (3 - (2 * u8::from(a) + u8::from(b))) & 1 == 1
 }
 
-/// Returns the coefficients of the polynomial c0 + c1 a + c2 b + c3 ab that equals an operation.
+/// Returns the coefficients c0, c1, c2 and c3 of an operation. The polynomial c0 + c1 a + c2 b + c3 ab equals the operation if `a` and `b`
+/// are 0 or 1.
 pub fn coefficients(op: u8) -> [f64; 4] {
     let [none, b, a, both] =
         [(false, false), (false, true), (true, false), (true, true)].map(|(a, b)| f64::from(u8::from(apply(op, a, b))));
@@ -66,25 +67,26 @@ pub fn coefficients(op: u8) -> [f64; 4] {
 pub struct Architecture {
     pub channels: usize,
     pub kernels: usize,
-    /// Number of gates in each layer of one kernel. The first layer has 8 gates. Each of them reads the cell itself and one neighbour.
+    /// Number of gates in each layer of one kernel. The first layer has 8 gates. Each of these gates reads the cell itself and one
+    /// neighbour.
     pub perception: Vec<usize>,
     /// Number of gates in each layer of the update; the last layer has one gate per channel.
     pub update: Vec<usize>,
 }
 
 impl Architecture {
-    /// Number of inputs of the update: the cell's channels, then the kernels' outputs for each channel.
+    /// Returns the number of inputs of the update: the cell's channels, then the kernels' outputs for each channel.
     pub fn update_inputs(&self) -> usize {
         self.channels * (1 + self.kernels * self.perception.last().copied().unwrap_or(0))
     }
 
-    /// Number of learned gates. Parameters are always stored in this order: layers of the perception, each `[kernel][gate]`, then layers of
-    /// the update.
+    /// Returns the number of learned gates. Parameters are always stored in this order: layers of the perception, each `[kernel][gate]`,
+    /// then layers of the update.
     pub fn gates(&self) -> usize {
         self.kernels * self.perception.iter().sum::<usize>() + self.update.iter().sum::<usize>()
     }
 
-    /// Number of gate evaluations per cell and step. Every channel needs its own evaluation of the kernels.
+    /// Returns the number of gate evaluations per cell and step. Every channel needs its own evaluation of the kernels.
     pub fn gates_per_cell(&self) -> usize {
         self.channels * self.kernels * self.perception.iter().sum::<usize>() + self.update.iter().sum::<usize>()
     }
@@ -93,10 +95,10 @@ impl Architecture {
 /// Rule for the wires of all layers except the first layer of each kernel. The wires of this first layer are fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wiring {
-    /// Distinct pairs of inputs: first neighbouring inputs, then pairs of increasing distance. The pairs are assigned to gates in random
-    /// order.
+    /// Distinct pairs of inputs: first pairs of adjacent inputs, then pairs with increasing distance. The pairs are assigned to gates in
+    /// random order.
     Unique,
-    /// Random pairs of inputs. Every input is used equally often.
+    /// Random pairs of inputs. The numbers of uses of any two inputs differ by at most 1.
     Random,
 }
 
@@ -118,7 +120,9 @@ pub struct Wirings {
 }
 
 impl Wirings {
-    /// Creates the wires of an automaton. Returns an error if a layer has too few or too many gates for its inputs.
+    /// Creates the wires of an automaton. Returns an error if the first layer of a kernel does not have 8 gates, or if the last layer of
+    /// the update does not have one gate per channel. With [`Wiring::Unique`], also returns an error if a layer has too few or too many
+    /// gates for its inputs.
     pub fn new(architecture: &Architecture, wiring: Wiring, seed: u32) -> Result<Wirings, LogicError> {
         let rng = Rng::new(seed, PURPOSE_WIRES);
         let mut place = 0;
@@ -154,12 +158,13 @@ impl Wirings {
     }
 }
 
-/// Wires of a kernel's first layer. They pair each neighbour with the cell itself.
+/// Returns the wires of a kernel's first layer, which pair each neighbour with the cell itself.
 fn neighbours() -> Wires {
     Wires { a: (0..9).filter(|&i| i != 4).collect(), b: vec![4; 8] }
 }
 
-/// Returns the wires of a layer according to [`Wiring::Unique`], before the gates are shuffled.
+/// Returns the wires of a layer according to [`Wiring::Unique`], before the gates are shuffled. Returns an error if the gates are too few
+/// to read all inputs, or more than the pairs of inputs.
 pub fn unique(inputs: usize, gates: usize) -> Result<Wires, LogicError> {
     if 2 * gates < inputs {
         return Err(LogicError::Shape(format!("{gates} gates cannot read all {inputs} inputs")));
@@ -195,7 +200,7 @@ fn shuffled(count: usize, random: &mut math::rng::Sequence) -> Vec<usize> {
 }
 
 /// Draws which cells of a sample fire in a step. Writes 1 to `cells` for a cell that fires, otherwise 0. Each cell fires with probability
-/// `rate`. The result depends on the arguments only. `draw` identifies a rollout; in training it is the number of updates before the
+/// `rate`. The result depends on the arguments only. `draw` identifies a rollout; in training, `draw` is the number of updates before the
 /// rollout.
 pub fn fire(isa: Isa, seed: u32, rate: f32, [draw, step, sample]: [u32; 3], cells: &mut [f32]) {
     let rng = Rng { key: [seed, PURPOSE_FIRE, draw, step] };
@@ -210,7 +215,7 @@ pub const PURPOSE_FIRE: u32 = 2;
 /// Random stream for Gumbel noise.
 pub const PURPOSE_GUMBEL: u32 = 3;
 
-/// Invalid shape or settings, with a remedy.
+/// Error for layer sizes that cannot be wired, or for a change of fixed settings.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LogicError {
     #[error("this automaton cannot be wired: {0}")]

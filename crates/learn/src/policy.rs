@@ -1,14 +1,15 @@
 /// Copy of a learned policy, which can be used without its learner. `observations` is a batch of shape `[n][observation_len]`.
 pub trait Policy: Send + Sync {
-    /// Number of values in an observation.
+    /// Returns the number of values in an observation.
     fn observation_len(&self) -> usize;
-    /// Number of values per state that [`Policy::predict`] writes to `policy`.
+    /// Returns the number of values per state that [`Policy::predict`] writes to `policy`.
     fn policy_len(&self) -> usize;
-    /// Number of values in an action; 1 for a choice.
+    /// Returns the number of values in an action; 1 for a discrete action.
     fn action_len(&self) -> usize;
     /// Writes the best action for each observation, `[n][action_len]`. A discrete action is written as its index.
     fn act(&mut self, observations: &[f32], actions: &mut [f32]);
-    /// Writes the policy, `[n][policy_len]`, and the value of each state, `[n]`. For discrete actions, the policy is the probability of
-    /// each choice. For continuous actions, it is the mean of each number, then the standard deviation of each number.
+    /// Writes the policy, `[n][policy_len]`, and the value of each state, `[n]`. For discrete actions, the policy consists of the
+    /// probability of each action. For continuous actions, the policy consists of the mean of each component of the action, then the
+    /// standard deviation of each component.
     fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]);
 }

@@ -95,7 +95,7 @@ impl Span {
     }
 }
 
-/// Range of a number, shown on a logarithmic scale.
+/// Returns the range of a number that is shown on a logarithmic scale.
 pub const fn log(min: f64, max: f64) -> Span {
     Span::new(KnobKind::Float { min, max, log: true }, min, max)
 }
@@ -106,7 +106,7 @@ pub const fn linear(min: f64, max: f64) -> Span {
 
 pub const SHARE: Span = linear(0.0, 1.0);
 
-/// Range of a whole number, shown on a logarithmic scale.
+/// Returns the range of a whole number that is shown on a logarithmic scale.
 pub const fn count(min: f64, max: f64) -> Span {
     Span::new(KnobKind::Int { min, max, log: true }, min, max)
 }
@@ -121,7 +121,7 @@ pub const fn one_of<C: Choice>() -> Span {
     Span::new(KnobKind::Choice { options: C::OPTIONS }, 0.0, 0.0)
 }
 
-/// Text of at most `most` bytes.
+/// Returns the span of a text of at most `most` bytes.
 pub const fn text(most: u32) -> Span {
     Span::new(KnobKind::Text { most }, 0.0, 0.0)
 }
@@ -200,7 +200,7 @@ impl Value {
         matches!(self, Value::Number(_))
     }
 
-    /// Returns the number. Panics if the value is a text; [`KnobKind::check`] excludes this.
+    /// Returns the number. Panics if the value is a text; [`KnobKind::check`] rejects a text for a number.
     pub fn number(&self) -> f64 {
         match self {
             Value::Number(number) => *number,
@@ -208,7 +208,7 @@ impl Value {
         }
     }
 
-    /// Returns the text. Panics if the value is a number; [`KnobKind::check`] excludes this.
+    /// Returns the text. Panics if the value is a number; [`KnobKind::check`] rejects a number for a text.
     pub fn text(&self) -> &str {
         match self {
             Value::Text(text) => text,
@@ -261,7 +261,7 @@ macro_rules! whole_fields {
 
 whole_fields!(usize u32);
 
-/// Time at which something starts, such as a step number. The setting's value 0 means never; the field then contains `u64::MAX`.
+/// Time at which something starts, such as a step number. The setting's value 0 means never and is stored in the field as `u64::MAX`.
 impl Field for u64 {
     fn get(&self) -> Value {
         Value::Number(if *self == u64::MAX { 0.0 } else { *self as f64 })
@@ -340,7 +340,7 @@ impl<C: Choice> Field for C {
 
 /// Struct declared by [`crate::settings!`].
 pub trait Settings: Clone {
-    /// Calls `see` for each setting whose `when` condition holds, in declaration order. The arguments are the setting and its field.
+    /// Calls `see` with each setting and its field, in declaration order. Settings whose `when` condition is false are skipped.
     fn visit(&mut self, see: &mut dyn FnMut(&'static Setting, &mut dyn Field));
 
     /// Returns true if a learner with the settings `self` can change to the settings `other`: if the two differ in live fields only.
@@ -380,7 +380,7 @@ pub trait Settings: Clone {
     }
 }
 
-/// Reason why a learner rejects a changed setting. The text includes the remedy.
+/// Reason why a learner rejects a changed setting.
 pub type Refusal = Box<dyn std::error::Error + Send + Sync>;
 
 /// Returns a copy of `settings` in which the setting called `name` has the value `value`.

@@ -36,7 +36,7 @@ impl Data {
         each * self.len()
     }
 
-    /// Returns false if a value is NaN or infinite. A learner cannot be restored from such an array.
+    /// Returns true if no value is NaN or infinite. A learner cannot be restored from an array with such a value.
     pub fn is_finite(&self) -> bool {
         match self {
             Data::F32(values) => values.iter().all(|x| x.is_finite()),
@@ -53,7 +53,7 @@ pub type Find<'a> = dyn Fn(&str) -> Option<(&'a [usize], &'a Data)> + 'a;
 /// Name, shape and contents of each array of a checkpoint.
 pub type Parts = Vec<(String, Vec<usize>, Data)>;
 
-/// Finds the array called `name`. A closure around this function is a [`Find`].
+/// Returns the shape and the contents of the array called `name`. A closure around this function is a [`Find`].
 pub fn part<'a>(parts: &'a Parts, name: &str) -> Option<(&'a [usize], &'a Data)> {
     parts.iter().find(|(known, ..)| known == name).map(|(_, shape, data)| (shape.as_slice(), data))
 }
@@ -117,18 +117,18 @@ fn values<'a, T>(find: &Find<'a>, name: &str, of: fn(&Data) -> Option<&Vec<T>>) 
     find(name).and_then(|(_, data)| of(data)).map(Vec::as_slice).ok_or_else(|| missing(name))
 }
 
-/// Returns the f32 array called `name`; all its values must be finite.
+/// Returns the f32 array called `name`. Returns an error if a value is not finite.
 pub(crate) fn floats<'a>(find: &Find<'a>, name: &str) -> Result<&'a [f32], SavedError> {
     let all = values(find, name, |data| if let Data::F32(values) = data { Some(values) } else { None })?;
     if all.iter().all(|x| x.is_finite()) { Ok(all) } else { Err(bad(name)) }
 }
 
-/// As [`floats`], but the array must have exactly `len` values.
+/// Returns the array as [`floats`] does. An array that does not have exactly `len` values is reported as missing.
 pub(crate) fn floats_of<'a>(find: &Find<'a>, name: &str, len: usize) -> Result<&'a [f32], SavedError> {
     if find(name).is_some_and(|(_, data)| data.len() == len) { floats(find, name) } else { Err(missing(name)) }
 }
 
-/// As [`floats`], but the array must have the shape `shape`.
+/// Returns the array as [`floats`] does. An array of another shape than `shape` is reported as missing.
 pub(crate) fn floats_in<'a>(find: &Find<'a>, name: &str, shape: &[usize]) -> Result<&'a [f32], SavedError> {
     match find(name) {
         Some((found, _)) if found == shape => floats_of(find, name, shape.iter().product()),

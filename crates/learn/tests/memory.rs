@@ -11,7 +11,7 @@ use testkit::live_bytes as live;
 #[global_allocator]
 static COUNTING: testkit::Counting = testkit::Counting;
 
-/// Asserts that the estimate is at least the used memory, and less than `most` times the used memory.
+/// Asserts that `estimate` is at least the memory of the learner in bytes, and less than `most` times this memory.
 fn check(what: &str, estimate: u64, most: f64, learner: impl FnOnce() -> Box<dyn std::any::Any>) {
     let before = live();
     let learner = learner();

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use worlds::cube::{Three, Two};
 
-/// Copy of `settings` in which the setting `name` is `x`. The value may be out of range.
+/// Returns a copy of `settings` in which the setting `name` has the value `x`, which may be out of range.
 fn with<C: Settings>(settings: &C, name: &str, x: f64) -> C {
     let mut changed = settings.clone();
     changed.visit(&mut |setting, field| {
@@ -21,7 +21,7 @@ fn with<C: Settings>(settings: &C, name: &str, x: f64) -> C {
     changed
 }
 
-/// Value next to `x`: larger if `by` is 1, smaller if `by` is -1.
+/// Returns a value near `x`: larger if `by` is 1, smaller if `by` is -1.
 fn beyond(x: f64, whole: bool, by: f64) -> f64 {
     let step = if whole { 1.0 } else { (0.1 * x.abs()).max(0.01 * f64::from(u8::from(x == 0.0))) };
     x + by * step

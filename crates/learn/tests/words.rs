@@ -42,7 +42,7 @@ fn fill(params: &mut Params, scale: f64) {
     }
 }
 
-/// Training config of nanoGPT. The plan is executed once per step.
+/// Returns the training settings of nanoGPT. The plan is executed once per step.
 fn config(shape: Shape, batch: usize) -> Config {
     Config { shape, batch, micro: batch, steps: 2, lr: 3e-3, min_lr: 3e-4, warmup: 20, decay_steps: 200, ..Config::default() }
 }
@@ -80,7 +80,7 @@ fn the_learning_rate_warms_up_and_decays_along_a_cosine() {
     assert!(adam.matrices_only);
 }
 
-/// Golden cases, each with the shape of its model.
+/// Returns the golden cases, each with the shape of its model.
 fn cases() -> Vec<(Value, Shape)> {
     let shape = |case: &Value| {
         let on = |name: &str| case[name].as_bool().unwrap();
@@ -174,7 +174,8 @@ fn losses_match_pytorch_over_200_steps() {
     }
 }
 
-/// Reader with the shape of a golden case, and its weights. The weights are large, so that the probabilities of tokens differ.
+/// Returns a reader with the shape of a golden case, and the reader's weights. The weights are large, so that the probabilities of tokens
+/// differ.
 fn reader(shape: &Shape) -> (Reader, Params) {
     let mut params = Params::new(shape.declared().table(), 0);
     fill(&mut params, 0.25);
@@ -214,7 +215,7 @@ fn the_reader_matches_the_trained_model() {
     }
 }
 
-/// All tokens in the order of their probability after `text`, the likeliest first. The reader reads `text` in one call.
+/// Returns all tokens in the order of their probability after `text`, the likeliest first. The reader reads `text` in one call.
 fn likeliest(shape: &Shape, text: &[u32]) -> Vec<u32> {
     let (mut reader, _) = reader(shape);
     reader.read(text);
@@ -297,7 +298,7 @@ fn top_p_keeps_the_smallest_sufficient_set_of_tokens() {
     assert!(sizes[0] < sizes[2], "{sizes:?}");
 }
 
-/// Text in which most tokens depend on the previous token.
+/// Returns a text in which most tokens depend on the previous token.
 fn text(numbers: &mut Numbers, count: usize) -> Vec<u32> {
     let mut text = vec![0u32];
     while text.len() < count {
@@ -307,7 +308,7 @@ fn text(numbers: &mut Numbers, count: usize) -> Vec<u32> {
     text
 }
 
-/// Corpus of [`text`], with a letter per token, in windows of 32 tokens.
+/// Returns the corpus of [`text`], with a letter per token, in windows of 32 tokens.
 fn corpus() -> Arc<Corpus> {
     let letters: Vec<u8> = text(&mut Numbers(11), 3000).iter().map(|&token| b'a' + token as u8).collect();
     Arc::new(Corpus::new(&letters, TokenizerSpec::Chars, 32).unwrap().0)
@@ -317,7 +318,7 @@ fn learner(config: Config) -> Pretrainer {
     Pretrainer::new(config, &corpus(), 3, Isa::best()).unwrap()
 }
 
-/// Settings of a small model. A step takes several slices and executes the plan twice.
+/// Returns the settings of a small model. A step takes several slices and executes the plan twice.
 fn small() -> Config {
     Config { micro: 4, ..config(gpt(24, 128, 3, 4, 32), 8) }
 }
@@ -331,7 +332,7 @@ fn iterate(learner: &mut Pretrainer, count: usize) -> Vec<f64> {
 }
 
 /// If a text has more tokens than f32 can index exactly, the machine that computes the offloaded steps does not keep the text. The learner
-/// then sends it the tokens of the windows for each execution of the plan.
+/// then sends the tokens of the windows to the machine for each execution of the plan.
 #[test]
 fn offloaded_steps_on_a_long_text_match_local_steps() {
     let long: Vec<u8> = (0..20_000_000_u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 28) as u8).collect();

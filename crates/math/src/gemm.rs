@@ -67,17 +67,17 @@ pub struct Epilogue<'a> {
     pub save: &'a mut [f32],
 }
 
-/// Number of floats that [`pack_rows`] writes, at most `usize::MAX`.
+/// Returns the maximum number of floats that [`pack_rows`] writes, or `usize::MAX` if that overflows.
 pub fn packed_rows_len(out: usize, inp: usize) -> usize {
     out.div_ceil(PANEL).saturating_mul(PANEL).saturating_mul(inp)
 }
 
-/// Number of floats that [`pack_rows_t`] writes, at most `usize::MAX`.
+/// Returns the maximum number of floats that [`pack_rows_t`] writes, or `usize::MAX` if that overflows.
 pub fn packed_rows_t_len(out: usize, inp: usize) -> usize {
     inp.div_ceil(PANEL).saturating_mul(PANEL).saturating_mul(out)
 }
 
-/// Number of floats that [`pack_panels`] writes, at most `usize::MAX`.
+/// Returns the number of floats that [`pack_panels`] writes, or `usize::MAX` if that overflows.
 pub fn packed_panels_len(out: usize, inp: usize) -> usize {
     out.saturating_mul(inp)
 }
@@ -137,7 +137,7 @@ fn pack_columns(isa: Isa, b: &[f32], n: usize, k: usize, (ks, cs): (usize, usize
     });
 }
 
-/// `y[rows][out]` = epilogue(`x[rows][inp]` · Wᵀ).
+/// Computes `y[rows][out]` = epilogue(`x[rows][inp]` · Wᵀ). `packed` is W, packed by [`pack_rows`].
 pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], packed: &[f32], y: &mut [f32], ep: Epilogue) {
     let (x, y) = (&x[..rows * inp], &mut y[..rows * out]);
     let packed = &packed[..packed_rows_len(out, inp)];
@@ -184,20 +184,21 @@ pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], pac
     }
 }
 
-/// `dx[rows][inp]` (+)= `dy[rows][out]` · W.
+/// Computes `dx[rows][inp]` (+)= `dy[rows][out]` · W. `packed_t` is W, packed by [`pack_rows_t`].
 pub fn linear_rows_dx(isa: Isa, rows: usize, out: usize, inp: usize, dy: &[f32], packed_t: &[f32], dx: &mut [f32], accumulate: bool) {
     let (dy, dx) = (&dy[..rows * out], &mut dx[..rows * inp]);
     let (a, b) = (Left::strided(dy.as_ptr(), out, 1), Right::of_packed(isa, &packed_t[..packed_rows_t_len(out, inp)]));
     run(isa, Product::new([rows, inp, out], a, b, Target::rows(dx.as_mut_ptr(), inp), Start::of(accumulate)));
 }
 
-/// `dw[out][inp]` (+)= dyᵀ · x.
+/// Computes `dw[out][inp]` (+)= dyᵀ · x.
 pub fn linear_rows_dw(isa: Isa, rows: usize, out: usize, inp: usize, dy: &[f32], x: &[f32], dw: &mut [f32], accumulate: bool) {
     matmul(isa, out, inp, rows, dy, (1, out), x, (inp, 1), dw, accumulate);
 }
 
-/// [`linear_rows`] for a batch in panels: x is `[batch/PANEL][inp][PANEL]`, and y is `[batch/PANEL][out][PANEL]`. The saved input of the
-/// norm has the layout of y. The saved statistics are `[batch rounded up to whole panels][2]`.
+/// Computes [`linear_rows`] for a batch in panels: x is `[batch/PANEL][inp][PANEL]`, and y is `[batch/PANEL][out][PANEL]`. `packed` is W,
+/// packed by [`pack_panels`]. The saved input of the norm has the layout of y. The saved statistics are `[batch rounded up to whole
+/// panels][2]`.
 pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], packed: &[f32], y: &mut [f32], ep: Epilogue) {
     let (x, y) = (&x[..crate::panels_len(batch, inp)], &mut y[..crate::panels_len(batch, out)]);
     let packed = &packed[..packed_panels_len(out, inp)];
@@ -229,8 +230,8 @@ pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], 
     });
 }
 
-/// `c[m][n]` (+)= Σ_k `a[m·rs + k·ks]` · `b[k·rs + n·cs]`. The strides of an operand are (to the next row, to the next column), so a
-/// transposed operand has its strides swapped. No operand is packed beforehand.
+/// Computes `c[m][n]` (+)= Σ_k `a[m·rs + k·ks]` · `b[k·ks + n·cs]`. The strides of an operand are (to the next row, to the next column), so
+/// a transposed operand has its strides swapped. No operand is packed beforehand.
 pub fn matmul(
     isa: Isa,
     m: usize,
@@ -267,8 +268,8 @@ pub fn matmul(
     run(isa, product);
 }
 
-/// `c[m][n]` (+)= Σ_k `a[m][k]`·`b[k][n]`, on this thread. b is `[k][PANEL]`, and n is at most PANEL. The strides of a are (to the next
-/// row, to the next column); one of them is 1.
+/// Computes `c[m][n]` (+)= Σ_k `a[m][k]`·`b[k][n]`, on this thread. b is `[k][PANEL]`, and n is at most PANEL. The strides of a are (to the
+/// next row, to the next column); one of them is 1.
 ///
 /// # Safety
 /// a and c must be valid for m, n and k at their strides, and b for k whole rows.
@@ -285,7 +286,8 @@ pub(crate) unsafe fn panel_product(
     run_tiles(isa, product, None);
 }
 
-/// Number of lanes that a row of n numbers occupies in vectors of 16 lanes, the widest. In narrower vectors, it may occupy fewer.
+/// Returns the number of lanes that a row of n numbers occupies in vectors of 16 lanes, the widest vectors. In narrower vectors, the row
+/// may occupy fewer lanes.
 fn padded(n: usize) -> usize {
     n.div_ceil(16) * 16
 }
@@ -294,16 +296,17 @@ fn padded(n: usize) -> usize {
 const ROW_BLOCK: usize = 64;
 /// Maximum length of a block of B along k. A block of this length stays in the first-level cache.
 const K_BLOCK: usize = 384;
-/// Replaces [`K_BLOCK`] if B is packed on the stack during the product.
+/// Maximum length of a block of B along k if B is packed on the stack during the product.
 const K_STACK: usize = 128;
 /// Maximum number of columns of C per copied block of A. The block stays in cache while these columns are computed.
 const N_LARGE: usize = 2048;
-/// Stride of the rows of a copied block, in floats. It is one cache line longer than a row, so that the rows use different cache sets.
+/// Stride of the rows of a copied block, in floats. The stride is one cache line longer than a row, so that the rows use different cache
+/// sets.
 const ROW_LARGE: usize = K_LARGE + 16;
 /// Number of multiply-adds that justifies another thread: they take about 60 µs natively and 250 µs in a browser.
 pub const PIECE: usize = 1 << 23;
 
-/// Number of multiply-adds of a product, as a `u64` because it can exceed a browser's `usize`.
+/// Returns the number of multiply-adds of a product, as a `u64` because the number can exceed a browser's `usize`.
 fn multiply_adds(sizes: [usize; 3]) -> u64 {
     sizes.map(|size| size as u64).iter().product()
 }
@@ -513,7 +516,7 @@ fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
     });
 }
 
-/// Width in vectors of the next tile if `cols` columns are left: 1, 2 or the maximum.
+/// Returns the width in vectors of the next tile if `cols` columns are left: 1, 2 or the maximum.
 #[inline(always)]
 fn tile_vectors<S: Simd>(cols: usize) -> usize {
     if cols <= S::LANES {
@@ -525,7 +528,7 @@ fn tile_vectors<S: Simd>(cols: usize) -> usize {
     }
 }
 
-/// Height of the next tile if `rows` rows are left: 1, 2, 4 or the maximum.
+/// Returns the height of the next tile if `rows` rows are left: 1, 2, 4 or the maximum.
 #[inline(always)]
 fn tile_rows<S: Simd>(rows: usize) -> usize {
     match rows {
@@ -536,7 +539,7 @@ fn tile_rows<S: Simd>(rows: usize) -> usize {
     }
 }
 
-/// Cache lines to prefetch during other work. Each call of [`Ahead::ask`] prefetches a few.
+/// Cache lines to prefetch during other work. Each call of [`Ahead::ask`] prefetches a few of the lines.
 struct Ahead {
     p: *const f32,
     stride: usize,
@@ -576,8 +579,8 @@ impl Ahead {
     }
 }
 
-/// Number of rows per block if threads share `rows` rows. All threads get the same number of blocks. A block has at most `most` rows,
-/// rounded up to whole tiles of `height` rows.
+/// Returns the number of rows per block if threads share `rows` rows. All threads get the same number of blocks. A block has at most `most`
+/// rows, rounded up to whole tiles of `height` rows.
 fn even_for(rows: usize, most: usize, height: usize) -> usize {
     rows.div_ceil(rows.div_ceil(most).next_multiple_of(par::threads()).max(1)).next_multiple_of(height)
 }
@@ -601,8 +604,8 @@ unsafe fn copy_rows((a, rs, ks): (*const f32, usize, usize), rows: usize, steps:
     (to.cast_const(), ROW_LARGE, 1)
 }
 
-/// Stride in floats of the tiles that [`copy_tiles`] writes. A tile is padded by one cache line, so that the tiles use different cache
-/// sets.
+/// Returns the stride in floats of the tiles that [`copy_tiles`] writes. A tile is padded by one cache line, so that the tiles use
+/// different cache sets.
 #[inline(always)]
 fn tile_stride<S: Simd>(steps: usize) -> usize {
     S::TILE_ROWS * steps + 16
@@ -810,7 +813,7 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
     }
 }
 
-/// `acc[m]` += Σ_k `A[m][k]`·`B[k]`. With `COPY`, also copies the rows of B to `copy`, without gaps.
+/// Computes `acc[m]` += Σ_k `A[m][k]`·`B[k]`. With `COPY`, also copies the rows of B to `copy`, without gaps.
 #[inline(always)]
 unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
     s: S,
@@ -827,8 +830,8 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
         for m in 1..MR {
             rows[m] = t.a.add(m * a_rs);
             if cfg!(target_arch = "wasm32") && a_rs != 1 {
-                // If the compiler knows that rows are evenly spaced, it computes each address from one pointer. That would cost a tenth of
-                // the speed.
+                // Hides from the compiler that rows are evenly spaced. Otherwise, it would compute each address from one pointer, which
+                // costs a tenth of the speed.
                 rows[m] = std::hint::black_box(rows[m]);
             }
         }
@@ -950,8 +953,8 @@ fn finish_act(isa: Isa, act: Act, y: &mut [f32]) {
     }
 }
 
-/// `y[rows][cols]` = max(norm(y) + residual, floor). Also saves the norm's input to `pre` and its statistics to `stats`; an empty `pre` or
-/// `stats` is not written.
+/// Computes `y[rows][cols]` = max(norm(y) + residual, floor). Also saves the norm's input to `pre` and its statistics to `stats`; an empty
+/// `pre` or `stats` is not written.
 fn finish_rows(isa: Isa, cols: usize, y: &mut [f32], finish: Finish, pre: &mut [f32], stats: &mut [f32]) {
     kernel!(isa, |s: S, cols: usize, y: &mut [f32], finish: Finish<'_>, pre: &mut [f32], stats: &mut [f32]| {
         if !pre.is_empty() {
@@ -993,7 +996,7 @@ fn finish_rows(isa: Isa, cols: usize, y: &mut [f32], finish: Finish, pre: &mut [
     })
 }
 
-/// [`finish_rows`] for one panel, `y[features][PANEL]`: the norm is over the features of each lane.
+/// Does the same as [`finish_rows`] for one panel, `y[features][PANEL]`: the norm is over the features of each lane.
 fn finish_panel(isa: Isa, features: usize, y: &mut [f32], finish: Finish, pre: &mut [f32], stats: &mut [f32]) {
     kernel!(isa, |s: S, features: usize, y: &mut [f32], finish: Finish<'_>, pre: &mut [f32], stats: &mut [f32]| {
         if !pre.is_empty() {

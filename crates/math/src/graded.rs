@@ -2,8 +2,8 @@
 //! sum of the selected rows. Rows are integers, so sums are exact: a sum that is corrected after a change of inputs has the same bits as a
 //! sum computed from scratch (Nasu's efficiently updatable neural networks, 2018, here on a layer that trains).
 //!
-//! The rows are derived from trained steps. In a graded input, the row of a value is the row of the next lower value plus a step. So the
-//! row of a rare value starts from its neighbour's row. A slope is the derivative of the loss with respect to a value.
+//! The rows are derived from trained steps. In a graded input, the row of a value is the row of the next lower value plus a step, so the
+//! row of a rare value starts from that row. A slope is the derivative of the loss with respect to a value.
 
 use crate::isa::{Isa, Simd, kernel, strips};
 
@@ -19,7 +19,7 @@ pub struct Grade {
     pub step: u32,
     /// Factor of the step.
     pub scale: f32,
-    /// Whether the row is the sum of the step and the previous row of the table. Otherwise the row is the step alone.
+    /// True if the row is the sum of the step and the previous row of the table; false if the row is the step alone.
     pub onward: bool,
 }
 
@@ -169,8 +169,8 @@ impl Scatter<'_> {
 /// Maximum number of columns of [`softmax_open`].
 pub const MOST_OPEN: usize = 8;
 
-/// `y[r]` = softmax(`x[r]`) over the columns whose bits are set in `open[r]`; the other columns are 0. Rows of x are `stride` floats apart;
-/// y is `[rows][cols]`. If no bit is set, the row is all 0.
+/// Computes `y[r]` = softmax(`x[r]`) over the columns whose bits are set in `open[r]`; the other columns are 0. Rows of x are `stride`
+/// floats apart; y is `[rows][cols]`. If no bit is set, the row is all 0.
 pub fn softmax_open(isa: Isa, cols: usize, stride: usize, x: &[f32], open: &[u8], y: &mut [f32]) {
     let rows = open.len();
     assert!((1..=MOST_OPEN).contains(&cols) && cols <= stride);

@@ -94,7 +94,7 @@ pub enum Isa {
     /// AVX-512. Products round their operands to bf16 and are summed in f32. The results differ from those of other sets, so this set is
     /// used only on request.
     Bf16,
-    /// Like [`Isa::Bf16`], but with AMX tiles, which add the products in a different order.
+    /// [`Isa::Bf16`] with AMX tiles, which add the products in a different order.
     Amx,
     Neon,
     /// WebAssembly SIMD.
@@ -154,13 +154,13 @@ impl Isa {
         }
     }
 
-    /// Whether products round their operands to bf16.
+    /// Returns true if products round their operands to bf16.
     pub fn rounds_to_bf16(self) -> bool {
         matches!(self, Isa::Bf16 | Isa::Amx)
     }
 
-    /// Whether a multiply-add rounds once. Two sets with the same answer give the same bits, except [`Isa::Bf16`] and [`Isa::Amx`]. The
-    /// answer is tested at run time, because the browser's engine chooses the rounding of a relaxed multiply-add.
+    /// Returns true if a multiply-add rounds once. Two sets with the same result give the same bits, except [`Isa::Bf16`] and [`Isa::Amx`].
+    /// The rounding is tested at run time, because the browser's engine chooses the rounding of a relaxed multiply-add.
     pub fn fused(self) -> bool {
         kernel!(self, |s: S| -> bool {
             // (1 + ε)(1 - ε) = 1 - ε². If the product is rounded before the subtraction, it becomes 1.
@@ -171,7 +171,8 @@ impl Isa {
     }
 }
 
-/// Runs a kernel on `isa`, or on [`Isa::Portable`] if this machine or build lacks `isa`. A WebAssembly module always uses its only set.
+/// Runs a kernel on `isa`, or on [`Isa::Portable`] if this machine or build lacks `isa`. [`Isa::Bf16`] and [`Isa::Amx`] run on AVX-512. A
+/// WebAssembly module always uses its only set.
 #[inline]
 pub fn dispatch<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]

@@ -2,7 +2,7 @@
 //! The four coefficients of a gate are computed once per step from its parameters. A slope is the derivative of the loss with respect to a
 //! value.
 //!
-//! Activations are `[feature][width]`. A feature has one value for each of the [`CELLS`] cells of a block, in one channel or in two. So the
+//! Activations are `[feature][width]`. A feature has one value for each of the [`CELLS`] cells of a block, in one channel or in two, so the
 //! width is 32 or 64.
 
 use crate::isa::{Isa, Simd, kernel};
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Number of cells in a block.
 pub const CELLS: usize = 32;
-/// Number of partial sums per gate in [`backward`]: four for the slope of each of the four coefficients. [`slopes`] adds them up.
+/// Number of partial sums per gate in [`backward`]: four for the slope of each of the four coefficients. [`slopes`] adds up the four.
 pub const SUMS: usize = 16;
 /// Number of floats after the last cell that [`gather`] may read and write.
 pub const SLACK: usize = 16;
@@ -38,8 +38,8 @@ pub struct Layer {
 #[derive(Clone, Debug)]
 struct Walk {
     kind: u8,
-    /// `stale[0]`: whether an earlier walk has written the slope of the first gate's input a. `stale[1]`: whether earlier walks have
-    /// written the slope of every gate's input b. If so, this walk adds to the slope; otherwise it overwrites the slope.
+    /// `stale[0]` is true if an earlier walk has written the slope of the first gate's input a. `stale[1]` is true if earlier walks have
+    /// written the slope of every gate's input b. This walk adds to a slope that has been written; otherwise it overwrites the slope.
     stale: [bool; 2],
     gates: Range<usize>,
 }
@@ -157,7 +157,8 @@ impl Layer {
         Layer { width, inputs, walks, gates, moved: Vec::new(), moved_len: 0, unread, order }
     }
 
-    /// For each gate, in the order of the coefficients and their slopes: its index in the lists that [`Layer::new`] received.
+    /// Returns the index of each gate in the lists that [`Layer::new`] received. Gates are in the order of the coefficients and their
+    /// slopes.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
@@ -213,7 +214,7 @@ fn gates(layers: &[Layer]) -> usize {
     layers.iter().map(|layer| layer.gates.len()).sum()
 }
 
-/// Length in floats of the argument `between` of [`forward`]: the outputs of all layers but the last.
+/// Returns the length in floats of the argument `between` of [`forward`]: the outputs of all layers but the last.
 pub fn between_len(layers: &[Layer]) -> usize {
     layers.iter().rev().skip(1).map(Layer::outputs_len).sum()
 }
@@ -241,7 +242,7 @@ pub fn forward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32],
     });
 }
 
-/// Runs the layers in the memory that [`Layer::move_in`] assigned.
+/// Runs the layers in one `memory`, in the rows that [`Layer::move_in`] assigned. `coefficients` holds those of all layers in sequence.
 pub fn forward_moved(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], memory: &mut [f32]) {
     assert_eq!(coefficients.len(), gates(layers));
     kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], memory: &mut [f32]| {
@@ -262,14 +263,15 @@ pub struct Slopes<'a> {
     pub dy: &'a [f32],
     /// Scratch memory for the slopes of the outputs of two adjacent layers.
     pub between: [&'a mut [f32]; 2],
-    /// Output: slopes of the first layer's inputs. They are added to the contents if `adds`, else they replace them.
+    /// Output: slopes of the first layer's inputs. If `adds` is true, the slopes are added to the contents of `dx`, else they replace the
+    /// contents.
     pub dx: &'a mut [f32],
     pub adds: bool,
-    /// Output: slopes of the coefficients as [`SUMS`] partial sums per gate. They are always added to the contents.
+    /// Output: slopes of the coefficients as [`SUMS`] partial sums per gate. The slopes are always added to the contents of `sums`.
     pub sums: &'a mut [f32],
 }
 
-/// Backward pass of [`forward`]. `between` holds the outputs that [`forward`] has written to it.
+/// Runs the backward pass of [`forward`]. `between` holds the outputs of all layers but the last, as [`forward`] has written them.
 pub fn backward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &[f32], slopes: Slopes) {
     assert!(coefficients.len() == gates(layers) && slopes.sums.len() == SUMS * coefficients.len());
     kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &[f32], slopes: Slopes<'_>| {
@@ -529,7 +531,8 @@ pub struct Run {
 }
 
 /// Gathers the 9 neighbours of each of a block's cells: y is `[9][group][CELLS]`. The `group` channels of x are `plane` floats apart, and
-/// rows of the grid are `stride` floats apart. Lanes that belong to no run get arbitrary finite values.
+/// rows of the grid are `stride` floats apart. The values of lanes that belong to no run are unspecified; they are finite if x and y were
+/// finite.
 pub fn gather(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], x: &[f32], y: &mut [f32]) {
     let last = runs.iter().map(|run| (run.at + run.len) as usize).max().unwrap_or(0);
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
@@ -553,14 +556,15 @@ pub fn gather(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], x: &[f
     });
 }
 
-/// Backward pass of [`gather`]: adds the slopes of the 9 neighbours, `[9][group][CELLS]`, to the slopes of the grid's cells.
+/// Runs the backward pass of [`gather`]: adds the slopes of the 9 neighbours, `[9][group][CELLS]`, to the slopes of the grid's cells.
 pub fn scatter(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], dy: &[f32], dx: &mut [f32]) {
     let last = runs.iter().map(|run| (run.at + run.len) as usize).max().unwrap_or(0);
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
     assert!(dx.len() > last + (group - 1) * plane + stride);
     assert!(dy.len() >= 9 * group * CELLS);
     kernel!(isa, |s: S, runs: &[Run], stride: usize, plane: usize, group: usize, dy: &[f32], dx: &mut [f32]| {
-        // The neighbours are processed column by column. So a vector is not loaded, at an offset of one float, just after it was stored.
+        // The neighbours are processed column by column, so that a vector is not loaded, at an offset of one float, just after it was
+        // stored.
         for k in [0, 3, 6, 1, 4, 7, 2, 5, 8] {
             for c in 0..group {
                 for run in runs {
@@ -592,7 +596,7 @@ pub enum Form<'a> {
 }
 
 impl Form<'_> {
-    /// Number of parameters of a gate.
+    /// Returns the number of parameters of a gate.
     pub fn width(self) -> usize {
         if self == Form::Four { 4 } else { 16 }
     }
@@ -601,7 +605,7 @@ impl Form<'_> {
 /// Number of gates that are processed together.
 const TILE: usize = 16;
 
-/// Length in floats of the argument `soft` of [`coefficients`].
+/// Returns the length in floats of the argument `soft` of [`coefficients`].
 pub fn soft_len(form: Form, gates: usize) -> usize {
     gates.div_ceil(TILE) * TILE * form.width()
 }
@@ -626,7 +630,7 @@ fn turn<S: Simd>(s: S, columns: usize, rows: &[f32], turned: &mut [f32; TILE * 1
     }
 }
 
-/// Inverse of [`turn`] for the gates that `rows` has room for.
+/// Inverts [`turn`] for as many gates as `rows` has room for.
 #[inline(always)]
 fn turn_back<S: Simd>(s: S, columns: usize, turned: &[f32; TILE * 16], rows: &mut [f32]) {
     let mut all = [0.0; TILE * 16];
@@ -642,8 +646,8 @@ fn turn_back<S: Simd>(s: S, columns: usize, turned: &[f32; TILE * 16], rows: &mu
     rows.copy_from_slice(&all[..len]);
 }
 
-/// Computes the coefficients of the gates from their parameters. The coefficients of gate g are written to `places[g]`, its position in the
-/// layer's order. `soft` receives intermediate values, which [`slopes`] reads.
+/// Computes the coefficients of the gates from their parameters. The coefficients of gate g are written to index `places[g]`, the position
+/// of g in the layer's order. `soft` receives intermediate values, which [`slopes`] reads.
 pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: &mut [f32], coefficients: &mut [[f32; 4]]) {
     assert!(params.len() == places.len() * form.width() && coefficients.len() == places.len());
     assert_eq!(soft.len(), soft_len(form, places.len()));
@@ -729,7 +733,7 @@ fn scale_and_shift<S: Simd>(s: S, x: &mut [S::F; 16], form: Form, noisy: &[f32; 
     ahead
 }
 
-/// Outputs of a mixture of the 16 operations with the weights `p`, for the inputs (0, 0), (0, 1), (1, 0) and (1, 1).
+/// Returns the outputs of a mixture of the 16 operations with the weights `p`, for the inputs (0, 0), (0, 1), (1, 0) and (1, 1).
 #[inline(always)]
 fn corner_sums<S: Simd>(s: S, p: &[S::F; 16]) -> [S::F; 4] {
     let mut w = [s.splat(0.0); 4];

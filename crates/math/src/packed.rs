@@ -2,8 +2,8 @@
 //!
 //! A row is one leading word and then words of 32 cells, the first cell in the lowest bit. Each row also stores the cells beyond its ends.
 //! The highest bit of the leading word is the cell before the first cell; the bit after the last cell is the cell after it. If the last
-//! word is full, the bit after the last cell is in the leading word of the next row. So rows are adjacent in memory, and a load at an
-//! offset, followed by a shift, gives the neighbours. The gates process blocks of words, which may span several rows. Values are kept in
+//! word is full, the bit after the last cell is in the leading word of the next row. Rows are therefore adjacent in memory, and a load at
+//! an offset, followed by a shift, gives the neighbours. The gates process blocks of words, which may span several rows. Values are kept in
 //! reused slots, so that the slots of a block stay in the first-level cache.
 //!
 //! The rows are divided into bands; the number of bands depends on the problem size. Each band also stores copies of the rows before and
@@ -12,7 +12,7 @@
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::par;
 
-/// Number of cells in a neighbourhood. They are indexed row by row, and index 4 is the cell itself.
+/// Number of cells in a neighbourhood. The cells are indexed row by row; index 4 is the central cell.
 pub const NEIGHBOURS: usize = 9;
 
 #[derive(Clone, Copy, Debug)]
@@ -108,24 +108,24 @@ impl Program {
         })
     }
 
-    /// Number of gates that are evaluated. Omitted gates do not count.
+    /// Returns the number of gates that are evaluated. Omitted gates do not count.
     pub fn gates(&self) -> usize {
         self.steps.iter().filter(|step| matches!(step, Step::Gate { .. })).count()
     }
 
-    /// Number of slots: the maximum number of values that are needed at the same time.
+    /// Returns the number of slots: the maximum number of values that are needed at the same time.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Number of words in a block, for a grid of `words` words. A long block needs fewer branches per word. A short block is used if the
-    /// slots of a long block exceed the first-level cache, or if the grid is shorter than a long block.
+    /// Returns the number of words in a block, for a grid of `words` words. A long block needs fewer branches per word. A short block is
+    /// used if the slots of a long block exceed the first-level cache, or if the grid is shorter than a long block.
     fn block(&self, words: usize) -> usize {
         if self.slots * BLOCK <= FIRST_CACHE && words >= BLOCK { BLOCK } else { SHORT_BLOCK }
     }
 }
 
-/// Operands a and b of a gate; `None` for an operand that the gate's output does not depend on.
+/// Returns the operands a and b of a gate; `None` for an operand that the gate's output does not depend on.
 fn ends((op, a, b): (u8, u32, u32)) -> [Option<u32>; 2] {
     let bit = |k: u8| op >> k & 1;
     let (by_a, by_b) = ((bit(3), bit(2)) != (bit(1), bit(0)), (bit(3), bit(1)) != (bit(2), bit(0)));
@@ -150,7 +150,7 @@ pub struct Packed {
     channels: usize,
     width: usize,
     height: usize,
-    /// Whether opposite borders are joined, so that the grid has no edge.
+    /// True if opposite borders are joined, so that the grid has no edge.
     periodic: bool,
     /// Number of words of a row, including the leading word.
     stride: usize,
@@ -174,7 +174,7 @@ struct Band {
 }
 
 impl Packed {
-    /// Creates an empty grid for this program. Cells beyond the border are off, unless opposite borders are joined.
+    /// Creates an empty grid for this program. Cells beyond the border are off, unless `periodic` joins opposite borders.
     pub fn new(program: &Program, width: usize, height: usize, periodic: bool) -> Packed {
         assert!(width > 0 && height > 0 && program.channels > 0, "a grid has cells, and these channels");
         let shape = Shape::of(program, width, height);
@@ -197,7 +197,7 @@ impl Packed {
         Packed { channels: program.channels, width, height, periodic, stride, block, bands, edges }
     }
 
-    /// Bytes of a grid of this size. `fires` tells whether steps will use [`Fires`].
+    /// Returns the approximate number of bytes of a grid of this size. `fires` is true if steps will use [`Fires`].
     pub fn bytes(program: &Program, width: usize, height: usize, fires: bool) -> u64 {
         let shape = Shape::of(program, width, height);
         let (channels, bands) = (program.channels as u64, shape.bands as u64);
@@ -219,7 +219,7 @@ impl Packed {
         self.channels
     }
 
-    /// Cells of a row in words of 32. Ignore the bits beyond the width.
+    /// Returns the cells of a row in words of 32. Ignore the bits beyond the width.
     pub fn row(&self, channel: usize, row: usize) -> &[u32] {
         let band = self.bands.partition_point(|band| band.first + band.rows <= row);
         let band = &self.bands[band];
@@ -241,7 +241,7 @@ impl Packed {
         self.join();
     }
 
-    /// Offset in `band.now` of the first cell of a row; `row` is counted from the band's first row.
+    /// Returns the offset in `band.now` of the first cell of a row; `row` is counted from the band's first row.
     fn place(&self, band: &Band, channel: usize, row: usize) -> usize {
         channel * (band.now.len() / self.channels) + FRONT + (row + 1) * self.stride + 1
     }
@@ -346,7 +346,7 @@ impl Shape {
         Shape { stride, block: program.block(words), bands: bands.clamp(1, MOST_BANDS).min(height) }
     }
 
-    /// Number of words of one channel in a band with `rows` rows.
+    /// Returns the number of words of one channel in a band with `rows` rows.
     fn plane(&self, rows: usize) -> usize {
         FRONT + (rows + 2) * self.stride + self.block + 1
     }

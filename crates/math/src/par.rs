@@ -1,15 +1,15 @@
 //! Parallel execution: the only module that uses threads. The caller divides the work. The division and the order of the pieces may depend
-//! on the number of threads; the result never does. Without the `threads` feature, or with a pool of one thread, everything runs in order
-//! on the calling thread.
+//! on the number of threads; the result may not. Without the `threads` feature, or with a pool of one thread, everything runs in order on
+//! the calling thread.
 
 use std::cell::Cell;
 
 thread_local! {
-    /// Whether parallel calls from this thread must use this thread alone.
+    /// True if parallel calls from this thread must use this thread alone.
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Number of threads that parallel calls from this thread use.
+/// Returns the number of threads that parallel calls from this thread use.
 pub fn threads() -> usize {
     #[cfg(feature = "threads")]
     {
@@ -33,8 +33,8 @@ enum PoolKind {
 }
 
 impl Threads {
-    /// Returns a pool of `count` threads, or `None` if the platform cannot create it. One thread is always possible. A browser supports one
-    /// thread, or all threads of its pool.
+    /// Returns a pool of `count` threads, or `None` if the platform cannot create this pool. One thread is always possible. A browser
+    /// supports one thread, or all threads of its pool.
     pub fn of(count: usize) -> Option<Threads> {
         if count == 1 {
             return Some(Threads(PoolKind::One));
@@ -63,7 +63,7 @@ impl Threads {
     }
 }
 
-/// Whether this thread belongs to a pool of several threads.
+/// Returns true if this thread belongs to the pool and its parallel calls use several threads.
 fn is_inside() -> bool {
     #[cfg(feature = "threads")]
     return threads() > 1 && rayon::current_thread_index().is_some();
@@ -71,7 +71,8 @@ fn is_inside() -> bool {
     false
 }
 
-/// Runs `f` on a thread of the pool. The pool is entered only once, even if `f` makes many parallel calls.
+/// Runs `f` on a thread of the pool, so that many parallel calls of `f` enter the pool once. Without several threads, runs `f` on this
+/// thread.
 pub fn inside<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     #[cfg(feature = "threads")]
     if threads() > 1 && rayon::current_thread_index().is_none() {
@@ -110,7 +111,7 @@ pub fn each_mut<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     }
 }
 
-/// [`each_mut`] for large items. If there are at least as many items as threads, each item is processed by one thread alone.
+/// Does the same as [`each_mut`], for large items. If there are at least as many items as threads, one thread alone processes each item.
 pub fn each_apart<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     if items.len() < threads() || items.len() < 2 {
         return each_mut(items, f);
@@ -131,14 +132,14 @@ pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> 
     (a(), b())
 }
 
-/// Number of floats that a pass over memory must have to justify another thread: about 50 µs of work, in a browser 200 µs.
+/// Number of floats that justifies another thread in a pass over memory: about 50 µs of work, in a browser 200 µs.
 pub const CHUNK: usize = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 << 16 };
 
-/// Number of multiply-adds after which a long computation returns to its caller: a few hundredths of a second on two threads.
+/// Number of multiply-adds after which a long computation returns to its caller. They take a few hundredths of a second on two threads.
 pub const TURN: f64 = if cfg!(target_family = "wasm") { 1e9 } else { 4e9 };
 
-/// Number of items per piece, for `count` items of `size` numbers each. Each piece justifies a thread, and all threads get the same number
-/// of pieces.
+/// Returns the number of items per piece, for `count` items of `size` numbers each. Each piece but the last has at least [`CHUNK`] numbers.
+/// The number of pieces follows [`evenly`].
 pub fn share(count: usize, size: usize) -> usize {
     count.div_ceil(evenly(count * size / CHUNK)).max(1)
 }
@@ -151,8 +152,8 @@ pub fn evenly(pieces: usize) -> usize {
 }
 
 /// Divides several slices into corresponding pieces: piece i of slice j is `sizes[j]` floats from i·`sizes[j]` on. Calls `f(i, pieces)` in
-/// any order and on any thread. Outside the pool, all calls run on the calling thread, because a transfer to the pool may cost more than it
-/// saves. The first slice determines the number of pieces. An absent slice is empty and has size 0.
+/// any order and on any thread. Outside the pool, all calls run on the calling thread, because a transfer to the pool may cost more time
+/// than the threads save. The first slice determines the number of pieces. An absent slice is empty and has size 0.
 pub fn chunks_mut<const N: usize>(slices: [&mut [f32]; N], sizes: [usize; N], f: impl Fn(usize, [&mut [f32]; N]) + Sync) {
     if slices[0].len() <= sizes[0] {
         return f(0, slices);
@@ -164,7 +165,7 @@ pub fn chunks_mut<const N: usize>(slices: [&mut [f32]; N], sizes: [usize; N], f:
     halve_slices(0, count, slices, sizes, &f);
 }
 
-/// [`chunks_mut`] on this thread, in order.
+/// Does the same as [`chunks_mut`] on this thread, in order.
 pub fn chunks_in_order<const N: usize>(slices: [&mut [f32]; N], sizes: [usize; N], f: impl Fn(usize, [&mut [f32]; N])) {
     let mut rest = slices;
     let mut i = 0;

@@ -15,8 +15,8 @@ pub struct Peak<'a> {
 }
 
 impl<'a> Peak<'a> {
-    /// Chooses the loop for one core, or for a crew: a pool and its number of threads. The two loops alternate for a quarter of a second in
-    /// total. By then a browser has compiled both loops well, and the faster one is known.
+    /// Chooses the loop for one core, or for a crew: a pool and its number of threads. The two loops alternate for at least a quarter of a
+    /// second in total, so that a browser has compiled both loops well.
     pub fn new(isa: Isa, crew: Option<(&'a Threads, usize)>, now: &dyn Fn() -> f64) -> Peak<'a> {
         const CHOICE_S: f64 = 0.25;
         let mut peak = Peak { isa, crew, chains: Chains { rounds: 1 << 10, wide: false } };
@@ -42,7 +42,7 @@ impl<'a> Peak<'a> {
         }
     }
 
-    /// GFLOP/s sustained in one round. A multiply-add counts as two operations.
+    /// Returns the GFLOP/s sustained in one round. A multiply-add counts as two operations.
     pub fn gflops(&self, now: &dyn Fn() -> f64) -> f64 {
         let mut flops = 0.0;
         let stretch_s = sustained_s(ROUND_S, now, || flops = self.stretch());
@@ -67,13 +67,13 @@ fn stretch(isa: Isa, chains: Chains) -> f64 {
 #[derive(Clone, Copy)]
 struct Chains {
     rounds: usize,
-    /// Whether to run [`wide`] instead of [`narrow`]. In a chain, each multiply-add needs the result of the one before. [`wide`] has 12
-    /// chains, for processors whose multiply-adds have a long latency. [`narrow`] has 6 chains, which fit into 16 registers even if each
-    /// product needs a register.
+    /// True to run [`wide`], false to run [`narrow`]. In a chain, each multiply-add needs the previous result. [`wide`] has 12 chains, for
+    /// processors whose multiply-adds have a long latency. [`narrow`] has 6 chains, which fit into 16 registers even if each product needs
+    /// a register.
     wide: bool,
 }
 
-/// c = c·x + y in 12 chains.
+/// Computes c = c·x + y in 12 chains, and returns the number of operations.
 #[inline(always)]
 fn wide<S: Simd>(s: S, rounds: usize) -> f64 {
     let (x, y) = (lanes(s, 0.999), lanes(s, 1e-6));
@@ -89,7 +89,8 @@ fn wide<S: Simd>(s: S, rounds: usize) -> f64 {
     finish(s, chains, 8 * rounds)
 }
 
-/// c = c + x·y in 6 chains. x is new at each step, so an unfused product does not wait for an earlier result.
+/// Computes c = c + x·y in 6 chains, and returns the number of operations. x is new at each step, so an unfused product does not wait for
+/// an earlier result.
 #[inline(always)]
 fn narrow<S: Simd>(s: S, rounds: usize) -> f64 {
     let mut factors = [0.0; 16];
@@ -110,7 +111,7 @@ fn narrow<S: Simd>(s: S, rounds: usize) -> f64 {
     finish(s, chains, 16 * rounds)
 }
 
-/// A vector about which the compiler knows nothing, not even that its lanes are equal.
+/// Returns a vector of equal lanes, but hides from the compiler that they are equal.
 #[inline(always)]
 fn lanes<S: Simd>(s: S, x: f32) -> S::F {
     s.load(&black_box([x; 16]))

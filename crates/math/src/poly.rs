@@ -3,7 +3,7 @@
 
 use crate::isa::{Isa, Simd, kernel};
 
-/// eˣ; 0 for x below -87.34, infinity for x above 88.72.
+/// Returns eˣ; 0 for x below -87.34, infinity for x above 88.72.
 #[inline(always)]
 pub fn exp<S: Simd>(s: S, x: S::F) -> S::F {
     let (p, n) = exp_parts(s, x);
@@ -17,7 +17,7 @@ pub fn exp<S: Simd>(s: S, x: S::F) -> S::F {
     s.select(s.eq(x, x), y, x)
 }
 
-/// eˣ for x from -87 to 88. A smaller or larger x is clamped to this range. The function takes two thirds of the work of [`exp`].
+/// Returns eˣ for x from -87 to 88. A smaller or larger x is clamped to this range. The function takes two thirds of the work of [`exp`].
 #[inline(always)]
 pub fn exp_within<S: Simd>(s: S, x: S::F) -> S::F {
     // This order of min and max keeps NaN.
@@ -26,7 +26,7 @@ pub fn exp_within<S: Simd>(s: S, x: S::F) -> S::F {
     s.mul(p, s.f32_from_bits(s.shl_u(s.add_u(n, s.splat_u(127)), 23)))
 }
 
-/// (eʳ, n), where x = n·ln 2 + r and |r| <= ln 2 / 2.
+/// Returns (eʳ, n), where x = n·ln 2 + r and |r| <= ln 2 / 2.
 #[inline(always)]
 fn exp_parts<S: Simd>(s: S, x: S::F) -> (S::F, S::U) {
     // Adding 1.5·2²³ rounds to n; the low bits of the sum then hold n.
@@ -44,7 +44,7 @@ fn exp_parts<S: Simd>(s: S, x: S::F) -> (S::F, S::U) {
     (p, s.sub_u(s.to_bits(shifted), s.splat_u(MAGIC.to_bits())))
 }
 
-/// 2ˣ for x below 1, with a shorter dependency chain than [`exp`]; 0 for x below -125.
+/// Returns 2ˣ for x below 1, with a shorter dependency chain than [`exp`]; 0 for x below -125.
 #[inline(always)]
 pub fn exp2_below<S: Simd>(s: S, x: S::F) -> S::F {
     // x = n + r with |r| <= 1/2; n is rounded as in [`exp_parts`].
@@ -68,7 +68,7 @@ const LN2_LOW: f32 = -2.121_944_4e-4;
 /// Coefficients of (eʳ - 1 - r)/r² for |r| <= ln 2 / 2, highest power first.
 const EXP: [f32; 6] = [1.987_569_2e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_66, 0.5];
 
-/// Natural logarithm; -infinity at 0, NaN below 0.
+/// Returns the natural logarithm; -infinity at 0, NaN below 0.
 #[inline(always)]
 pub fn ln<S: Simd>(s: S, x: S::F) -> S::F {
     // Scales subnormals to normal numbers first.
@@ -112,7 +112,7 @@ const LN: [f32; 9] = [
     0.333_333_3,
 ];
 
-/// Hyperbolic tangent.
+/// Returns the hyperbolic tangent.
 #[inline(always)]
 pub fn tanh<S: Simd>(s: S, x: S::F) -> S::F {
     let magnitude = s.abs(x);
@@ -131,14 +131,14 @@ pub fn tanh<S: Simd>(s: S, x: S::F) -> S::F {
 
 const TANH: [f32; 5] = [-5.704_988_7e-3, 2.063_909e-2, -5.373_972e-2, 1.333_144_2e-1, -3.333_328e-1];
 
-/// 1/(1 + e⁻ˣ).
+/// Returns 1/(1 + e⁻ˣ).
 #[inline(always)]
 pub fn sigmoid<S: Simd>(s: S, x: S::F) -> S::F {
     let e = exp(s, s.neg(x));
     s.div(s.splat(1.0), s.add(s.splat(1.0), e))
 }
 
-/// (sin x, cos x) for |x| up to a few thousand. For larger |x|, the reduction by π/2 loses digits.
+/// Returns (sin x, cos x) for x in rad and |x| up to a few thousand. For larger |x|, the reduction by π/2 loses digits.
 #[inline(always)]
 pub fn sin_cos<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
     const MAGIC: f32 = 12_582_912.0;
@@ -167,14 +167,14 @@ pub fn sin_cos<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
 /// π/2 in three parts of few bits, so that products with small whole numbers are exact.
 const HALF_PI: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 
-/// Tangent of x in rad: the quotient of the results of [`sin_cos`].
+/// Returns the tangent of x in rad: the quotient of the results of [`sin_cos`].
 #[inline(always)]
 pub fn tan<S: Simd>(s: S, x: S::F) -> S::F {
     let (sin, cos) = sin_cos(s, x);
     s.div(sin, cos)
 }
 
-/// Angle of the point (x, y) in rad, from -π to π. The sign of a zero counts, as in IEEE 754.
+/// Returns the angle of the point (x, y) in rad, from -π to π. The sign of a zero counts, as in IEEE 754.
 #[inline(always)]
 pub fn atan2<S: Simd>(s: S, y: S::F, x: S::F) -> S::F {
     let (ax, ay) = (s.abs(x), s.abs(y));
@@ -215,23 +215,23 @@ macro_rules! single {
     )*};
 }
 single! {
-    /// [`exp`] of one value.
+    /// Computes [`exp`] of one value.
     exp_1 = exp;
-    /// [`exp2_below`] of one value.
+    /// Computes [`exp2_below`] of one value.
     exp2_below_1 = exp2_below;
-    /// [`exp_within`] of one value.
+    /// Computes [`exp_within`] of one value.
     exp_within_1 = exp_within;
-    /// [`ln`] of one value.
+    /// Computes [`ln`] of one value.
     ln_1 = ln;
-    /// [`tanh`] of one value.
+    /// Computes [`tanh`] of one value.
     tanh_1 = tanh;
-    /// [`sigmoid`] of one value.
+    /// Computes [`sigmoid`] of one value.
     sigmoid_1 = sigmoid;
-    /// [`tan`] of one value.
+    /// Computes [`tan`] of one value.
     tan_1 = tan;
 }
 
-/// [`sin_cos`] of one value.
+/// Computes [`sin_cos`] of one value.
 pub fn sin_cos_1(isa: Isa, x: f32) -> (f32, f32) {
     kernel!(isa, |s: S, x: f32| -> (f32, f32) {
         let (sin, cos) = sin_cos(s, s.splat(x));
@@ -239,7 +239,7 @@ pub fn sin_cos_1(isa: Isa, x: f32) -> (f32, f32) {
     })
 }
 
-/// [`atan2`] of two single values.
+/// Computes [`atan2`] of two single values.
 pub fn atan2_1(isa: Isa, y: f32, x: f32) -> f32 {
     kernel!(isa, |s: S, y: f32, x: f32| -> f32 { s.first(atan2(s, s.splat(y), s.splat(x))) })
 }

@@ -5,7 +5,7 @@ use crate::gemm::Act;
 use crate::ops::{Binary, Span, Unary};
 use std::ops::Add;
 
-/// `c[m][n]` (+)= Σ_k `a[m·rs + k·ks]` · `b[k·rs + n·cs]`.
+/// Computes `c[m][n]` (+)= Σ_k `a[m·rs + k·ks]` · `b[k·ks + n·cs]`, where rs, ks and cs are the strides of that operand.
 pub fn matmul(
     m: usize,
     n: usize,
@@ -28,7 +28,7 @@ pub fn matmul(
     }
 }
 
-/// `y[rows][out]` = act(norm(x · Wᵀ + bias) + residual); `norm` is (gamma, beta, eps).
+/// Computes `y[rows][out]` = act(norm(x · Wᵀ + bias) + residual); `norm` is (gamma, beta, eps).
 pub fn linear(
     rows: usize,
     out: usize,
@@ -57,7 +57,7 @@ pub fn linear(
     }
 }
 
-/// Value of an elementwise function at x.
+/// Returns the value of an elementwise function at x.
 pub fn unary(op: Unary, x: f64) -> f64 {
     match op {
         Unary::Relu if 0.0 > x => 0.0,
@@ -80,7 +80,7 @@ fn gelu_inner(x: f64) -> f64 {
     GELU_ROOT * (x + GELU_CUBE * x * x * x)
 }
 
-/// The derivative of [`unary`] at x.
+/// Returns the derivative of [`unary`] at x.
 pub fn unary_slope(op: Unary, x: f64) -> f64 {
     let y = unary(op, x);
     match op {
@@ -102,7 +102,7 @@ pub fn unary_slope(op: Unary, x: f64) -> f64 {
     }
 }
 
-/// Derivative of [`unary`], computed from `at`, the value that the kernel also receives: y, or x if y does not determine the derivative.
+/// Returns the derivative of [`unary`], computed from `at`: the result y for relu, tanh and sigmoid, else the argument x.
 pub fn unary_slope_at(op: Unary, at: f64) -> f64 {
     match op {
         Unary::Relu => f64::from(u8::from(at > 0.0)),
@@ -112,7 +112,7 @@ pub fn unary_slope_at(op: Unary, at: f64) -> f64 {
     }
 }
 
-/// Value of a two-argument function at (a, b).
+/// Returns the value of a two-argument function at (a, b).
 pub fn binary(op: Binary, a: f64, b: f64) -> f64 {
     match op {
         Binary::Add => a + b,
@@ -126,7 +126,7 @@ pub fn binary(op: Binary, a: f64, b: f64) -> f64 {
     }
 }
 
-/// Element (r, c) of an operand that is broadcast according to `span`.
+/// Returns the element (r, c) of an operand that is broadcast according to `span`.
 pub fn at(x: &[f64], span: Span, cols: usize, r: usize, c: usize) -> f64 {
     match span {
         Span::Full => x[r * cols + c],
@@ -136,7 +136,7 @@ pub fn at(x: &[f64], span: Span, cols: usize, r: usize, c: usize) -> f64 {
     }
 }
 
-/// `y[r][c]` = a (op) b with both operands broadcast to `[rows][cols]`.
+/// Computes `y[r][c]` = a (op) b with both operands broadcast to `[rows][cols]`.
 pub fn binary_all(op: Binary, rows: usize, cols: usize, a: (&[f64], Span), b: (&[f64], Span), y: &mut [f64]) {
     for r in 0..rows {
         for c in 0..cols {
@@ -145,7 +145,7 @@ pub fn binary_all(op: Binary, rows: usize, cols: usize, a: (&[f64], Span), b: (&
     }
 }
 
-/// y = softmax of each row, or the logarithm of the softmax if `log`.
+/// Computes y = softmax of each row, or the logarithm of the softmax if `log`.
 pub fn softmax(rows: usize, cols: usize, x: &[f64], y: &mut [f64], log: bool) {
     for r in 0..rows {
         let x = &x[r * cols..][..cols];
@@ -169,8 +169,8 @@ pub fn softmax_backward(rows: usize, cols: usize, y: &[f64], dy: &[f64], dx: &mu
     }
 }
 
-/// Probabilities of one head of one sequence, `[len][len]`: for each query, the softmax of q·kᵀ/√size over the keys up to the query's own
-/// position.
+/// Returns the probabilities of one head of one sequence, `[len][len]`: for each query, the softmax of q·kᵀ/√size over the keys up to the
+/// query's own position.
 fn attention(len: usize, size: usize, q: impl Fn(usize, usize) -> f64, k: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let mut p = vec![0.0; len * len];
     for i in 0..len {
@@ -181,8 +181,8 @@ fn attention(len: usize, size: usize, q: impl Fn(usize, usize) -> f64, k: impl F
     p
 }
 
-/// Computes attention. A row of qkv is `q | k | v` with 3·cols columns, in which the columns of a head are adjacent. There are `len` rows
-/// per sequence.
+/// Computes attention. A row of qkv is `q | k | v` with 3·cols columns, in which the columns of a head are adjacent. A sequence has `len`
+/// rows.
 pub fn causal_attention(heads: usize, len: usize, cols: usize, qkv: &[f64], y: &mut [f64]) {
     let (size, stride) = (cols / heads, 3 * cols);
     for (qkv, y) in qkv.chunks(len * stride).zip(y.chunks_mut(len * cols)) {
@@ -226,8 +226,8 @@ pub fn causal_attention_backward(heads: usize, len: usize, cols: usize, qkv: &[f
     }
 }
 
-/// `y[r]` = bias + the sum of the table rows that the `k` indices of row r select. Indices below 0 are skipped; indices beyond the table
-/// select its last row.
+/// Computes `y[r]` = bias + the sum of the table rows that the `k` indices of row r select. Indices below 0 are skipped; indices beyond the
+/// table select its last row.
 pub fn embedding_bag<T: Copy + Default + Add<Output = T>>(
     cols: usize,
     table: &[T],
@@ -262,7 +262,8 @@ fn named(index: &[f32], rows: usize) -> impl Iterator<Item = usize> {
     index.iter().filter(|i| **i >= 0.0).map(move |i| (*i as usize).min(rows - 1))
 }
 
-/// (mean, 1/std) of one row, where the variance is a mean over the whole row. If not `centred`, (0, 1/root of the mean square).
+/// Returns (mean, 1/std) of one row, where the variance is a mean over the whole row. If not `centred`, returns (0, 1/root of the mean
+/// square).
 pub fn stats(x: &[f64], eps: f64, centred: bool) -> (f64, f64) {
     let n = x.len() as f64;
     let mean = if centred { x.iter().sum::<f64>() / n } else { 0.0 };
@@ -270,7 +271,7 @@ pub fn stats(x: &[f64], eps: f64, centred: bool) -> (f64, f64) {
     (mean, 1.0 / (var + eps).sqrt())
 }
 
-/// Layer norm of each row (Ba et al. 2016). Without a beta: root mean square norm of each row (Zhang and Sennrich 2019).
+/// Computes the layer norm of each row (Ba et al. 2016). Without a beta, computes the root mean square norm (Zhang and Sennrich 2019).
 pub fn norm(rows: usize, cols: usize, x: &[f64], gamma: &[f64], beta: Option<&[f64]>, eps: f64, y: &mut [f64]) {
     for r in 0..rows {
         let (mean, rstd) = stats(&x[r * cols..][..cols], eps, beta.is_some());
@@ -313,8 +314,8 @@ pub fn norm_backward(
     }
 }
 
-/// Computes the loss of each row of logits = x·wᵀ. Also computes dx and adds to dw; `upstream` holds the gradient with respect to each
-/// row's loss.
+/// Computes the cross-entropy of each row of logits = x·wᵀ. Also computes dx, and adds the gradient of w to dw. `upstream` holds the
+/// gradient with respect to each row's loss.
 pub fn head_loss(
     [rows, vocab, inp]: [usize; 3],
     x: &[f64],
@@ -342,12 +343,12 @@ pub fn head_loss(
     }
 }
 
-/// Index of row r, feature c of a batch in `[batch/PANEL][feature][PANEL]`.
+/// Returns the index of row r, feature c of a batch in `[batch/PANEL][feature][PANEL]`.
 pub fn panel_index(cols: usize, r: usize, c: usize) -> usize {
     (r / crate::PANEL * cols + c) * crate::PANEL + r % crate::PANEL
 }
 
-/// One Adam/AdamW step of one parameter (Kingma & Ba 2015; Loshchilov & Hutter 2019): returns (param, m, v).
+/// Computes one Adam or AdamW step of one parameter (Kingma & Ba 2015; Loshchilov & Hutter 2019). Returns (param, m, v).
 pub fn adam(param: f64, grad: f64, m: f64, v: f64, step: &crate::ops::AdamStep) -> (f64, f64, f64) {
     let of = |x: f32| f64::from(x);
     let grad = grad * of(step.grad_scale);

@@ -7,8 +7,8 @@ use crate::poly;
 
 const PARITY: u32 = 0x1BD1_1BDA;
 
-/// Computes 4 random words per lane from a key and a counter per lane, in 13 rounds. The key is injected before rounds 1, 5, 9 and 13. The
-/// rotations are Skein's for four 32-bit words and repeat after 8 rounds.
+/// Computes 4 random words per lane in 13 rounds, from one key for all lanes and one counter per lane. The key is injected before rounds 1,
+/// 5, 9 and 13. The rotations are Skein's for four 32-bit words and repeat after 8 rounds.
 #[inline(always)]
 pub fn threefry<S: Simd>(s: S, key: [u32; 4], counter: [S::U; 4]) -> [S::U; 4] {
     let schedule = [key[0], key[1], key[2], key[3], PARITY ^ key[0] ^ key[1] ^ key[2] ^ key[3]];
@@ -55,8 +55,8 @@ fn odd_round<S: Simd>(s: S, [a, b, c, d]: [S::U; 4], left: u32, right: u32) -> [
     [a, b, c, d]
 }
 
-/// Maps 4 words to 4 random words, one to one: PCG4D of Jarzynski and Olano ("Hash functions for GPU rendering", 2020). It takes a third of
-/// the time of [`threefry`].
+/// Maps 4 words to 4 random words, one to one: PCG4D of Jarzynski and Olano ("Hash functions for GPU rendering", 2020). The function takes
+/// a third of the time of [`threefry`].
 #[inline(always)]
 pub fn pcg<S: Simd>(s: S, words: [S::U; 4]) -> [S::U; 4] {
     let (factor, term) = (s.splat_u(1_664_525), s.splat_u(1_013_904_223));
@@ -80,35 +80,35 @@ fn stir<S: Simd>(s: S, [a, b, c, d]: [S::U; 4]) -> [S::U; 4] {
     [a, b, c, s.add_u(d, s.mul_u(b, c))]
 }
 
-/// [`pcg`] of two words and a key, for small decisions in an inner loop. Carries move upwards only, so the upper half of each word is first
-/// folded into the lower half. The key's words are shifted to even numbers, and the first step of [`pcg`] makes them odd. A product with an
-/// odd number loses no bits.
+/// Computes [`pcg`] of two words and a key, for small decisions in an inner loop. Carries move upwards only, so the upper half of each word
+/// is first folded into the lower half. The key's words are shifted to even numbers, and the first step of [`pcg`] makes them odd. A
+/// product with an odd number loses no bits.
 #[inline(always)]
 pub fn hash<S: Simd>(s: S, key: [u32; 2], [a, b]: [S::U; 2]) -> [S::U; 4] {
     let (a, b) = (s.xor_u(a, s.shr_u(a, 16)), s.xor_u(b, s.shr_u(b, 16)));
     pcg(s, [a, b, s.splat_u(key[0] << 1), s.splat_u(key[1] << 1)])
 }
 
-/// [`hash`] of two single words instead of lanes.
+/// Computes [`hash`] of two single words instead of lanes.
 pub fn hash_1(key: [u32; 2], words: [u32; 2]) -> [u32; 4] {
     let s = crate::isa::PORTABLE;
     hash(s, key, words.map(|word| s.splat_u(word))).map(|lanes| lanes[0])
 }
 
-/// A uniform f32 in [0, 1) from the high bits of a random word: a multiple of 2⁻²⁴.
+/// Returns a uniform f32 in [0, 1) from the high bits of a random word: a multiple of 2⁻²⁴.
 #[inline(always)]
 pub fn uniform<S: Simd>(s: S, word: S::U) -> S::F {
     s.mul(s.f32_from_i32(s.shr_u(word, 8)), s.splat(UNIT))
 }
 
-/// [`uniform`] for a single word instead of lanes.
+/// Computes [`uniform`] of a single word instead of lanes.
 pub fn uniform_from_word(word: u32) -> f32 {
     (word >> 8) as f32 * UNIT
 }
 
 const UNIT: f32 = 1.0 / 16_777_216.0;
 
-/// A key of the generator. It selects one stream of random numbers of one seed.
+/// Key of the generator. A key selects one stream of random numbers of one seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rng {
     pub key: [u32; 4],
@@ -119,7 +119,7 @@ impl Rng {
         Rng { key: [seed, stream, 0, 0] }
     }
 
-    /// Four random words for one counter.
+    /// Returns four random words for one counter.
     pub fn block(&self, counter: [u32; 4]) -> [u32; 4] {
         // One lane would suffice; four are as fast.
         let s = crate::isa::PORTABLE;
@@ -164,12 +164,13 @@ impl Sequence {
         self.block[word]
     }
 
-    /// Next uniform f32 in [0, 1).
+    /// Returns the next uniform f32 in [0, 1).
     pub fn uniform(&mut self) -> f32 {
         uniform_from_word(self.word())
     }
 
-    /// Next integer in 0..n. A result's probability has an error below n/2³² (Lemire's multiplication without the rejection).
+    /// Returns the next integer in 0..n. A result's probability has a relative error below n/2³² (Lemire's multiplication without the
+    /// rejection).
     pub fn below(&mut self, n: u32) -> u32 {
         ((u64::from(self.word()) * u64::from(n)) >> 32) as u32
     }
@@ -182,12 +183,12 @@ impl Sequence {
     }
 }
 
-/// Last counter word of a [`Sequence`]. It differs from [`FILL`], so that a key's sequences have other numbers than its filled slices.
+/// Last counter word of a [`Sequence`]. This word differs from [`FILL`], so a key's sequences and filled slices have different numbers.
 const SEQUENCE: u32 = 1;
 /// Last counter word of [`Rng::fill_uniform`] and [`Rng::fill_normal`].
 const FILL: u32 = 2;
 
-/// Uniforms of [`Rng::fill_uniform`], before they are ordered: four per block, one block per lane, from block `first` on.
+/// Returns uniforms of [`Rng::fill_uniform`] before they are ordered: four per block, one block per lane, from block `first` on.
 #[inline(always)]
 pub(crate) fn uniforms<S: Simd>(s: S, key: [u32; 4], fill: u32, first: u32) -> [S::F; 4] {
     let words = threefry(s, key, [s.count_u(first), s.splat_u(fill), s.splat_u(0), s.splat_u(FILL)]);
@@ -198,8 +199,8 @@ pub(crate) fn uniforms<S: Simd>(s: S, key: [u32; 4], fill: u32, first: u32) -> [
     numbers
 }
 
-/// Fills `y` in groups of 64 numbers: word w of block 16g + l becomes number 64g + 16w + l. So stores are contiguous, and the order does
-/// not depend on the number of lanes.
+/// Fills `y` in groups of 64 numbers: word w of block 16g + l becomes number 64g + 16w + l. Stores are contiguous, and the order does not
+/// depend on the number of lanes.
 fn fill_with(isa: Isa, key: [u32; 4], fill: u32, y: &mut [f32], normal: bool) {
     kernel!(isa, |s: S, key: [u32; 4], fill: u32, y: &mut [f32], normal: bool| {
         for (group, y) in y.chunks_mut(64).enumerate() {

@@ -1,12 +1,12 @@
 //! The rule for all measured speeds: **the median of sustained rounds, with its quartiles**. A round lasts for a given time and counts
-//! every call in it, slow ones too. The two sides of a ratio are measured in alternating rounds of the same length. The caller passes the
-//! clock, because this crate has none.
+//! every call in that time, including slow calls. The two sides of a ratio are measured in alternating rounds of the same length. The
+//! caller passes the clock, because this crate has none.
 
 /// Number of rounds for calls that take milliseconds.
 pub const ROUNDS: usize = 15;
 /// Number of rounds for calls that take seconds.
 pub const FEW: usize = 5;
-/// Minimum duration of a round.
+/// Minimum duration of a round in seconds.
 pub const ROUND_S: f64 = 0.04;
 
 /// Quartiles of one quantity, measured in several rounds.
@@ -18,7 +18,8 @@ pub struct Quartiles {
 }
 
 impl Quartiles {
-    /// Quartiles by linear interpolation between the sorted samples, as in NumPy. A measurement that never finished is an infinite sample.
+    /// Computes the quartiles by linear interpolation between the sorted samples, as in NumPy. A measurement that never finished is an
+    /// infinite sample.
     ///
     /// # Panics
     /// If there are no samples.
@@ -37,8 +38,8 @@ impl Quartiles {
     }
 }
 
-/// Seconds per call: the mean over all calls in a round of at least `round_s` seconds. The clock is read about twenty times per round, so a
-/// slow clock costs almost nothing.
+/// Returns the seconds per call: the mean over all calls in a round of at least `round_s` seconds. The clock is read about twenty times per
+/// round, so a slow clock costs almost nothing.
 pub fn sustained_s(round_s: f64, now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 {
     let (began_s, mut done, mut next) = (now(), 0u64, 1u64);
     loop {
@@ -53,7 +54,7 @@ pub fn sustained_s(round_s: f64, now: &dyn Fn() -> f64, mut call: impl FnMut()) 
     }
 }
 
-/// Seconds per call in each of [`ROUNDS`] rounds of [`ROUND_S`] seconds.
+/// Returns the seconds per call in each of [`ROUNDS`] rounds of at least [`ROUND_S`] seconds.
 pub fn rounds_s(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> Vec<f64> {
     (0..ROUNDS).map(|_| sustained_s(ROUND_S, now, &mut call)).collect()
 }

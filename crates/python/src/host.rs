@@ -8,7 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Instant;
 
-/// Maximum number of threads. It detects typing errors.
+/// Maximum number of threads. The limit detects typing errors.
 const MOST_THREADS: usize = 1024;
 
 /// Threads for the work of one process: a pool, or only the calling thread if `pool` is `None`.
@@ -54,7 +54,7 @@ impl Threads {
 }
 
 impl Drop for Threads {
-    /// A forked process has no threads of the pool, so dropping the pool would block. The pool is leaked instead.
+    /// Leaks the pool in a forked process. Such a process has no threads of the pool, so dropping the pool would block.
     fn drop(&mut self) {
         if std::process::id() != self.process {
             std::mem::forget(self.pool.take());
@@ -75,8 +75,8 @@ impl<T> Turns<T> {
         Turns { door: Mutex::new(()), inner: Mutex::new(inner) }
     }
 
-    /// Waits for other threads without holding Python's lock. In a forked process, the thread that holds the mutex may not exist; `here`
-    /// then returns an error, which ends the wait.
+    /// Locks the mutex. Waits for other threads without holding Python's lock. In a forked process, the thread that holds the mutex may not
+    /// exist; `here` must then return an error, which prevents the wait.
     pub fn take(&self, py: Python, here: impl Fn() -> PyResult<()>) -> PyResult<MutexGuard<'_, T>> {
         let _door = lock(&self.door, py, &here)?;
         lock(&self.inner, py, &here)
@@ -114,12 +114,12 @@ fn pool(count: usize) -> PyResult<ThreadPool> {
         .map_err(|error| PyRuntimeError::new_err(format!("cannot start {count} threads ({error}). Choose fewer with threads=")))
 }
 
-/// Number of cores that this process may use.
+/// Returns the number of cores that this process may use.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Seconds since the first call.
+/// Returns the number of seconds since the first call.
 pub fn now_s() -> f64 {
     static FIRST: OnceLock<Instant> = OnceLock::new();
     FIRST.get_or_init(Instant::now).elapsed().as_secs_f64()

@@ -24,7 +24,7 @@ impl Policy {
         Policy { policy: Turns::new(policy), observation_len, policy_len, action_len }
     }
 
-    /// Observation values in row-major order, and the number of rows.
+    /// Returns the observation values in row-major order, and the number of rows.
     fn rows<'a>(&self, observations: &'a PyReadonlyArray2<f32>) -> PyResult<(&'a [f32], usize)> {
         let (shape, width) = (observations.shape(), self.observation_len);
         if shape[1] != width {

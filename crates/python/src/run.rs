@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::sync::MutexGuard;
 use std::time::Instant;
 
-/// A table with one row per iteration or per test: progress and values. It is stored by column. Missing values are NaN.
+/// A table with one row per iteration or per test: progress and values. The values are stored by column. Missing values are NaN.
 struct Table {
     names: Vec<String>,
     columns: Vec<Vec<f64>>,
@@ -93,8 +93,8 @@ impl Session {
         }
     }
 
-    /// Advances until pieces are due. Returns their numbers and the data for computing them, or `None` if the run is done or the time is
-    /// up.
+    /// Advances the run until pieces are due, for at most `for_s` seconds. Returns the numbers of the pieces and the data for computing
+    /// them; `None` if the run is done (see `is_done`) or the time is up.
     fn work_until_due(&mut self, target: f64, for_s: f64) -> Option<(Range<u64>, Vec<u8>)> {
         let began = Instant::now();
         while !self.is_done(target) && began.elapsed().as_secs_f64() < for_s {
@@ -107,7 +107,7 @@ impl Session {
         None
     }
 
-    /// Does work that does not depend on the due pieces, until the time is up. Returns false if no such work remains.
+    /// Does work that does not depend on the due pieces, for at most `for_s` seconds. Returns false if no such work remains.
     fn work_meanwhile(&mut self, for_s: f64) -> bool {
         let began = Instant::now();
         while began.elapsed().as_secs_f64() < for_s {
@@ -127,7 +127,7 @@ impl Session {
         Ok(bytes)
     }
 
-    /// Returns `done`, or the reason why the run stopped for good.
+    /// Returns `done`, or the reason why the run stopped permanently.
     fn unless_failed<T>(&self, done: T) -> Result<T, RunError> {
         self.run.failure().map_or(Ok(done), Err)
     }
@@ -142,8 +142,8 @@ impl Session {
     }
 
     /// Advances to the first boundary at which the first counter has reached `target`. With `end`, the counter does not matter. With
-    /// `late`, any point within a long iteration at which the run can be saved counts as a boundary. Returns false if the time is up first,
-    /// and true otherwise, also after divergence.
+    /// `late`, any point within a long iteration at which the run can be saved counts as a boundary. Returns false if `for_s` seconds pass
+    /// first, and true otherwise, also after a failure of the run.
     fn work(&mut self, target: f64, for_s: f64, end: bool, late: bool) -> bool {
         let began = Instant::now();
         loop {
@@ -161,7 +161,7 @@ impl Session {
     }
 }
 
-/// Default config of a room's variant. Without `variant`, the room's default variant is used.
+/// Returns the default config of a room's variant. Without `variant`, the room's default variant is used.
 pub fn config(room: &str, variant: Option<String>) -> PyResult<Config> {
     let room = run::room(room).map_err(refusal)?;
     let mut config = run::config_of(room);

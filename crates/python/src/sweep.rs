@@ -85,7 +85,8 @@ fn named_knobs(knobs: &Bound<PyAny>) -> PyResult<String> {
     Ok(outcomes::named(&from_python::<Knobs>(knobs)?))
 }
 
-/// Three values per run: the result, the first counter at the time of the solution (if it was solved), and whether the run diverged.
+/// Three values per run: the result, the first counter at the time of the solution (`None` if the run was not solved), and true if the run
+/// diverged.
 type Runs = Vec<(Option<f64>, Option<f64>, bool)>;
 
 /// Table with a line per setting. It compares runs by the column `name`, which is a test column if `test`, else a metric.

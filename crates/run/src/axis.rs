@@ -23,7 +23,7 @@ enum Points {
     },
 }
 
-/// Parses `lr=1e-4..1e-2:log`, `gamma=0.9..0.99` or `hidden=32,64,128`.
+/// Parses an argument of `--knob`: `lr=1e-4..1e-2:log`, `gamma=0.9..0.99` or `hidden=32,64,128`.
 pub fn axis(text: &str) -> Result<Axis, String> {
     let form = "write it as KNOB=FROM..TO, KNOB=FROM..TO:log or KNOB=A,B,C";
     let (name, points) = text.split_once('=').filter(|(_, points)| !points.is_empty()).ok_or(form)?;
@@ -49,8 +49,9 @@ pub fn axis(text: &str) -> Result<Axis, String> {
 }
 
 impl Axis {
-    /// Returns the distinct values of the axis. A list keeps its order. A range gives `count` values that include both ends, evenly spaced
-    /// on a linear or a logarithmic scale.
+    /// Returns the distinct values of the axis. The values of a list keep their order. A range gives `count` values, at least 2, from its
+    /// lower to its upper end; they are evenly spaced on a linear or a logarithmic scale. If the knob is not a float, the values of a range
+    /// are rounded and duplicates are dropped.
     pub fn values(&self, count: u32, knobs: &[Knob]) -> Result<Vec<Value>, RunError> {
         let knob = knobs.iter().find(|knob| knob.name == self.name);
         let whole = knob.is_some_and(|knob| !matches!(knob.kind, KnobKind::Float { .. }));

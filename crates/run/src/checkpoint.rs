@@ -1,5 +1,5 @@
-//! Content of a saved run. The tensors are the room's parts and the history of metrics rows. The text contains config, progress, marks,
-//! tests and the room's notes. `container.rs` defines the file format.
+//! Content of a saved run. The tensors are the room's parts, the history of metrics rows, and user data that are not too large. The text
+//! contains config, progress, marks, tests and the room's notes. `container.rs` defines the file format.
 //!
 //! Rows are stored with the names of their columns, so that files with missing or obsolete columns can be read.
 
@@ -23,9 +23,9 @@ pub(crate) struct Header {
     pub progress: Progress,
     pub marks: Vec<Mark>,
     pub tests: Vec<Row>,
-    /// A test was in progress when the run was saved. The restored run repeats the test.
+    /// True if a test was in progress when the run was saved. The restored run repeats the test.
     pub testing: bool,
-    /// The test in progress was a confirmation ([`crate::protocol::Goal`]).
+    /// True if the test in progress was a confirmation ([`crate::protocol::Goal`]).
     #[serde(default)]
     pub confirming: bool,
     pub solved: Option<Progress>,

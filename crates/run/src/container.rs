@@ -1,7 +1,7 @@
-//! File format for the runs of all rooms: a safetensors file with all other data as text in its metadata. A checksum covers tensors and
-//! text. Any safetensors reader can open the file. Messages between processes have the same format, with a faster checksum.
+//! File format for the runs of all rooms: a safetensors file. Its metadata contain all data other than tensors as text. A checksum covers
+//! tensors and text. Any safetensors reader can open the file. Messages between processes have the same format, with a faster checksum.
 //!
-//! Each of these files gives an error of its own: a foreign file, a damaged file, a file of a newer version, and a file of another room.
+//! A foreign file, a damaged file, a file of another version and a file of another room give different errors.
 
 use crate::digest;
 use crate::error::RunError;
@@ -35,7 +35,7 @@ pub(crate) enum Sum {
     Whole,
 }
 
-/// First part of the header of any room. It identifies the room before the rest is parsed.
+/// Part of the header that is parsed before the room is known.
 #[derive(Deserialize)]
 struct Beginning {
     config: BeginningConfig,
@@ -73,7 +73,7 @@ pub(crate) fn pack<H: Serialize>(header: &H, mut tensors: Tensors, sum: Sum) -> 
     serialize(views, Some(HashMap::from([(KEY.to_string(), text)]))).expect("names are distinct")
 }
 
-/// Returns the header's text and the tensors. A run of a room other than `room` is an error.
+/// Returns the header's text and the tensors. A file of a room other than `room` is an error.
 pub(crate) fn unpack(bytes: &[u8], room: &str, sum: Sum) -> Result<(String, Tensors), RunError> {
     let damaged = |why: String| RunError::Damaged { why };
     let (all, text) = checked(bytes, sum)?;

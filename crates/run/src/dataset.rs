@@ -26,7 +26,7 @@ impl Dataset {
     }
 }
 
-/// Maximum length of a data name in characters. Most file systems have the same limit.
+/// Maximum length of a data name in characters. Most file systems have a similar limit.
 const NAME: usize = 255;
 
 /// Makes a name from another source safe to display. Removes line breaks, control characters and marks of text direction, and cuts the
@@ -74,7 +74,8 @@ pub(crate) struct Given {
 }
 
 impl From<Given> for Dataset {
-    /// Converts received data. Bytes that do not match the claimed length and hash are dropped.
+    /// Converts received data. Bytes that do not match a claimed hash and length are dropped. Without a valid claimed hash, length and hash
+    /// are computed from the bytes.
     fn from(given: Given) -> Dataset {
         let hash = if is_hash(&given.hash) { given.hash } else { String::new() };
         let claimed = Dataset { name: shown(&given.name), bytes: given.bytes, hash, content: None };

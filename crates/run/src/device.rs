@@ -15,8 +15,8 @@ const PROCESSOR_RATES: usize = 3;
 const PROBE_S: f64 = 0.15;
 /// Number of passes after which a probe ends, even if its duration is shorter than [`PROBE_S`].
 const PROBE_PASSES: u32 = 16;
-/// Maximum time in seconds until the first passes of all options have ended. If it is exceeded, the options without an ended first pass are
-/// not used.
+/// Maximum time in seconds until the first passes of all options have ended. If this time is exceeded, the options without an ended first
+/// pass are not used.
 const PATIENCE_S: f64 = 5.0;
 
 #[derive(Default)]
@@ -100,7 +100,7 @@ impl Devices {
         self.wish
     }
 
-    /// Returns true if the shell should open a GPU and offer it. The caller must know that the learner can use a GPU.
+    /// Returns true if the shell should open a GPU and offer the GPU. The caller must check whether the learner can use a GPU.
     pub fn wanted(&self) -> bool {
         self.wish != DeviceWish::Cpu && self.machine.is_none() && self.missing.is_none()
     }
@@ -114,7 +114,7 @@ impl Devices {
         self.settled = false;
     }
 
-    /// Returns the choice for another run. The machine and the requested device are kept; both devices will be measured again.
+    /// Moves the machine and the requested device to the choice for another run. The other run measures both devices again.
     pub fn for_another_run(&mut self) -> Self {
         let Devices { wish, machine, missing, .. } = std::mem::take(self);
         Devices { wish, machine, missing, ..Devices::default() }
@@ -145,7 +145,7 @@ impl Devices {
         }
     }
 
-    /// Offloads the learner again to the present GPU, after the learner's settings changed.
+    /// Offloads the learner again to the present GPU, after the learner's settings changed. Does nothing without a GPU.
     pub fn offload_again(&mut self, learner: &mut dyn Offload) -> Result<(), Fault> {
         match &self.machine {
             Some(machine) => learner.begin_offload(machine, learner.ways().len() - 1),
@@ -153,7 +153,8 @@ impl Devices {
         }
     }
 
-    /// Drops a GPU that failed. A GPU is used again only after another request. Returns the device report.
+    /// Decides for the CPU after a fault of the GPU, and returns the device report. A GPU that was lost or refused work is dropped; a GPU
+    /// is then used again only after another request or offer.
     pub fn lose(&mut self, fault: &Fault) -> Device {
         if matches!(fault, Fault::Lost { .. } | Fault::Refused { .. }) {
             (self.machine, self.missing) = (None, Some(fault.clone()));
@@ -161,7 +162,7 @@ impl Devices {
         self.report(false, None, fault.what())
     }
 
-    /// Decides on the requested device, if the decision is open and possible. The caller must be at a boundary.
+    /// Decides on the requested device, if the decision is open and possible. The learner must be at a boundary.
     pub fn settle(&mut self, learner: Result<&mut dyn Offload, &'static str>, now_s: f64) -> Settled {
         if self.settled {
             return Settled::Already;
@@ -279,7 +280,7 @@ impl Devices {
 }
 
 impl Probes {
-    /// Polls the probe of the present option, or begins it. Ends the probe when its rate is known.
+    /// Polls the probe of the present option, or begins it. Ends the probe when its rate is known or its first pass is late.
     fn poll(&mut self, learner: &mut dyn Offload, machine: &dyn Machine, processor: f64, now_s: f64) -> Result<ProbeStatus, Fault> {
         let mut probe = match self.now.take() {
             Some(probe) => probe,

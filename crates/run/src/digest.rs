@@ -30,8 +30,8 @@ impl Fnv {
     }
 }
 
-/// Returns a hash of the parts and of their boundaries. It processes 64-byte blocks as eight words in parallel. A change of a single word
-/// always changes the hash.
+/// Returns a hash of the parts and of their boundaries. Each block of 64 bytes is processed as eight words in parallel. A change of a
+/// single word always changes the hash.
 pub(crate) fn of_words<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     const LANES: usize = 8;
     // The factor is odd, so different words of a lane never collide. The rotation moves high bits to low positions.
@@ -139,7 +139,7 @@ impl Arithmetic {
 /// Digests of a run, and the link's digest that the run should reproduce.
 pub(crate) struct Digests {
     pub arithmetic: Arithmetic,
-    /// Digest from the link that opened the run; `None` if there is none, or after the comparison.
+    /// Digest from the link that opened the run; `None` if the link has no digest, or after the comparison.
     pub expected: Option<Digest>,
     /// Newest digest of this run; `None` before the first one.
     pub newest: Option<Digest>,
@@ -159,7 +159,7 @@ impl Digests {
         (!user_changed).then(|| compared(&expected, reached, unit))
     }
 
-    /// Records the end of an iteration, which was computed at `at`. `isa` is the instruction set of the room on the CPU.
+    /// Records the end of an iteration that was computed on `at`. `isa` is the instruction set that the room uses on the CPU.
     pub fn note(&mut self, iteration: u32, at: WorkedOn, isa: Isa) {
         let now = match (std::mem::take(&mut self.partly_away), at) {
             (false, WorkedOn::Processor) => arithmetic(isa),

@@ -16,7 +16,8 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// Formats a number with three significant figures and an SI prefix: `940`, `1.57 M`.
+/// Formats a number with three significant figures and an SI prefix: `1.57 M`. A number below 9995 has no prefix and keeps all its integer
+/// digits: `940`.
 pub fn short(x: f64) -> String {
     let (scaled, prefix) = match x.abs() {
         a if a >= 999.5e9 => (x / 1e12, " T"),
@@ -44,7 +45,7 @@ pub fn clock(seconds: f64) -> String {
     }
 }
 
-/// Formats a learner's number in at most 7 characters: `0.0213`, `12.4`, `-1.2e-5`.
+/// Formats a learner's number in a few characters, usually at most 7: `0.0213`, `12.41`, `-1.2e-5`.
 pub fn figure(x: f64) -> String {
     match x.abs() {
         0.0 => "0".into(),
@@ -85,7 +86,7 @@ pub fn counts(schema: &Schema, progress: &Progress) -> String {
     all.map(|(column, &count)| counted(column, count)).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns short names and values of the columns in the terminal's status line: `return` and `212.5 (9.0 to 500.0)`.
+/// Returns short names and values of the columns in the terminal's status line: `return` and `212.5 (9 to 500)`.
 pub fn briefs(columns: &[Column], values: &[Option<f64>]) -> Vec<(String, String)> {
     let find = |name: &str| columns.iter().position(|column| column.name == name).and_then(|i| values.get(i).copied()?);
     let shown = |(column, &at): (&Column, &Option<f64>)| {
@@ -113,7 +114,8 @@ pub fn goal(schema: &Schema, goal: &Goal) -> String {
     format!("{label} of {}{}{unit}", goal.at, if unit.is_empty() { "" } else { " " })
 }
 
-/// Formats the shares of the parts of time, the longest first: `gradient 61%, policy 17%`. Returns `None` if no time was spent.
+/// Formats the shares of the parts of time, the longest first: `gradient 61%, policy 17%`. Shares below 0.5% are left out. Returns `None`
+/// if no time was spent.
 pub fn breakdown(schema: &Schema, parts_s: &[f64]) -> Option<String> {
     let whole_s: f64 = parts_s.iter().sum();
     let share = |part_s: f64| 100.0 * part_s / whole_s;
@@ -157,7 +159,7 @@ pub fn fitted(text: &str, width: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Breaks `text` between words into lines of at most `width` columns.
+/// Breaks `text` between words into lines of at most `width` columns. A longer word gets a line of its own.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

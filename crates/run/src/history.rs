@@ -20,7 +20,7 @@ pub(crate) struct Clock {
     /// Profiling clock in seconds, with an arbitrary epoch.
     pub now: fn() -> f64,
     last_s: Option<f64>,
-    /// Seconds of training since the beginning of the run.
+    /// Seconds of training and tests since the beginning of the run, without pauses.
     pub train_s: f64,
     /// Time spent in the present iteration.
     pub spent: Spent,
@@ -38,8 +38,8 @@ impl Clock {
         self.last_s = None;
     }
 
-    /// Adds the time since the previous call to the training time. Also adds it to the iteration's time of tests, if the last slice
-    /// belonged to a test, else to the iteration's time of training.
+    /// Adds the time since the previous call to the training time. Also adds this time to the present iteration: to its time of tests if
+    /// the last slice belonged to a test, otherwise to its time of training.
     pub fn take(&mut self, now_s: f64) {
         let passed_s = self.trained(now_s);
         if std::mem::take(&mut self.tested) {
@@ -81,7 +81,8 @@ impl Thinning {
         Thinning { most, stride: 1, seen: 0, kept: 0 }
     }
 
-    /// Returns true if the next record is to be kept. If the space is full, calls `halve`, which must drop every second kept record.
+    /// Returns true if the caller must keep the next record. If the space has no room for this record, calls `halve`, which must drop every
+    /// second kept record.
     pub fn takes(&mut self, halve: impl FnOnce()) -> bool {
         let takes = self.most > 0 && self.seen.is_multiple_of(self.stride);
         self.seen += 1;
@@ -98,7 +99,7 @@ impl Thinning {
     }
 }
 
-/// Rows of a run from its beginning on. If there are many rows, only some of them are kept.
+/// Rows of a run from its beginning on. If there are too many rows, only rows at equal intervals are kept.
 #[derive(Clone, Debug)]
 pub struct History {
     rows: Vec<Row>,
@@ -112,7 +113,7 @@ impl Default for History {
 }
 
 impl History {
-    /// Restores the history of a run that has completed `iterations` iterations. Later rows are kept at the same intervals as the last of
+    /// Restores the history of a run that has completed `iterations` iterations. Later rows are kept at the interval of the last two of
     /// `rows`.
     pub(crate) fn restored(rows: Vec<Row>, iterations: u32) -> History {
         let at = |row: &Row| u64::from(row.progress.iteration);
@@ -149,7 +150,7 @@ pub struct TimeByPart {
 }
 
 impl TimeByPart {
-    /// Creates a count that begins at `progress`, where the run began or was restored.
+    /// Creates a count for `parts` parts that begins at `progress`, where the run began or was restored.
     pub fn since(progress: &Progress, parts: usize) -> TimeByPart {
         TimeByPart { parts_s: vec![0.0; parts], known_s: progress.train_s }
     }

@@ -9,7 +9,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// A host with unlimited memory.
+    /// Creates a host with unlimited memory.
     pub fn new(isa: math::Isa) -> Host {
         Host { isa, memory_bytes: u64::MAX }
     }

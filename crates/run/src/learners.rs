@@ -8,7 +8,7 @@ use learn::Find;
 /// A learner in a room's list of learners. `T` is the trait object type of the room's learners.
 pub(crate) struct Entry<T: ?Sized> {
     pub knobs: fn() -> Vec<Knob>,
-    /// Returns an error if the knobs cannot be used together. Each knob must be valid on its own.
+    /// Returns an error if a knob is invalid or the knobs cannot be used together.
     pub check: fn(&Knobs) -> Result<(), RunError>,
     /// Returns an upper bound of the bytes that the learner allocates.
     pub bytes: fn(&Knobs) -> Result<u64, RunError>,

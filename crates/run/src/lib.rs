@@ -1,9 +1,10 @@
 //! Interface between runs and shells, for all rooms. A shell sends commands and receives events.
 //!
-//! The page and the terminal depend on this crate and on no crate below it. The crate is independent of the platform: it uses no clocks,
-//! files or threads. The shell provides them.
+//! The page and the terminal use learners and environments only through this crate. The crate is independent of the platform: it uses no
+//! clocks, files or threads. The shell provides them.
 //!
-//! Each folder contains one room. Code outside these folders serves all rooms and names a room only in [`rooms`].
+//! The folders `control`, `backgammon`, `cube`, `logic` and `words` contain one room each. All other code serves all rooms; only this file
+//! names rooms.
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 #![forbid(unsafe_code)]
 
@@ -86,7 +87,7 @@ pub fn rooms() -> Vec<&'static dyn AnyRoom> {
     ROOMS.iter().chain(more.iter()).copied().collect()
 }
 
-/// Adds a room. Call it before any other use of the rooms.
+/// Adds a room. Call this function before any other use of the rooms.
 pub fn add_room(room: &'static dyn AnyRoom) {
     MORE.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(room);
 }
@@ -100,7 +101,7 @@ pub fn room(id: &str) -> Result<&'static dyn AnyRoom, RunError> {
         .ok_or_else(|| RunError::UnknownRoom { id: id.into(), known: known(&rooms).join(", ") })
 }
 
-/// Names of all rooms, including rooms that this program omits.
+/// Returns the names of all rooms, including rooms that this program omits.
 fn known(rooms: &[&dyn AnyRoom]) -> Vec<&'static str> {
     let more = rooms.iter().map(|room| room.schema().id).filter(|id| !IDS.contains(id));
     IDS.iter().copied().chain(more).collect()

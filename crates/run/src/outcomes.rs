@@ -71,7 +71,7 @@ fn quartiles(values: &[f64]) -> Quartiles {
     Quartiles { q1: known(lower), median: known(median), q3: known(upper) }
 }
 
-/// Returns a text table with a head and one line per setting.
+/// Returns a text table with a head and one line per setting. `result` is the goal's column, and `counter` is the room's first counter.
 pub fn table(outcomes: &[Outcome], result: &Column, counter: &Column) -> String {
     let results = |x: Option<f64>| format::value(result, x);
     let counts = |x: Option<f64>| x.map_or("-".into(), |x| format::grouped(x.round() as u64));

@@ -26,7 +26,7 @@ pub struct Setup<'a> {
 }
 
 impl<'a> Setup<'a> {
-    /// Returns the variant, the seed and the data of `config`, with the present values `knobs`.
+    /// Returns the variant, the seed and the data of `config`, with the present values `knobs` and the host.
     pub fn new(config: &'a Config, knobs: &'a Knobs, host: Host) -> Setup<'a> {
         Setup { variant: &config.variant, knobs, seed: config.seed, host, data: config.data.as_ref() }
     }
@@ -62,7 +62,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// Returns the variants of the room. The first one is the default.
     fn variants() -> Vec<Variant>;
     fn knobs(variant: &str) -> Vec<Knob>;
-    /// Returns an error if the knobs cannot be used together. Each knob must be valid on its own.
+    /// Returns an error if a knob is invalid or the knobs cannot be used together.
     fn check(setup: Setup) -> Result<(), RunError>;
     /// Returns an estimated upper bound of the bytes that a run allocates. It includes data derived from user data, but not the user data.
     fn bytes(setup: Setup) -> Result<u64, RunError>;
@@ -81,7 +81,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// Takes over the state that survives a reset, such as a user's game. `_before` is the room of the previous run.
     fn follow(&mut self, _before: Self) {}
 
-    /// Returns the learner; `None` until its training data are prepared. A run that stops before that loses nothing.
+    /// Returns the learner; `None` until its training data are prepared. A run that stops during the preparation loses no training.
     fn learner(&self) -> Option<&Self::Learner>;
     fn learner_mut(&mut self) -> Option<&mut Self::Learner>;
     /// Runs one slice of the preparation of the training data.
@@ -115,10 +115,11 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// Begins a test of the current weights. Later training does not affect the test.
     fn begin_test(&mut self) {}
     /// Begins a confirmation, which repeats a test that reached the goal. Its random draws depend on `seed`; neither training nor tests use
-    /// them. Returns false if the room's tests need no confirmation because they are deterministic, for example if they cover all states.
+    /// them. Returns true if a confirmation began. Returns false if the room's tests need no confirmation because they are deterministic,
+    /// for example if they cover all states.
     fn begin_confirmation(&mut self, seed: u32) -> bool;
-    /// Runs one slice of the test or the confirmation in progress. Returns its values at the end, otherwise `None`. Training is not
-    /// affected.
+    /// Runs one slice of the test or the confirmation in progress. In the last slice, returns the values; otherwise returns `None`.
+    /// Training is not affected.
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
 
     /// Returns a policy that acts on observations; `None` if the room has no such policy.

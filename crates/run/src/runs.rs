@@ -1,7 +1,7 @@
 //! A run of any room: it executes commands, works in short slices and emits events.
 //!
-//! The run has no time source, platform, files or threads of its own. The shell passes the value of its clock, which never affects
-//! training. So a config always gives the same weights, regardless of displays, questions and tests.
+//! The run has no time source, platform, files or threads of its own. The shell passes the value of the shell's clock, which never affects
+//! training. With the same arithmetic, a config therefore gives the same weights, regardless of displays, questions and tests.
 
 mod any_run;
 mod changes;
@@ -38,8 +38,8 @@ const LONG_S: f64 = 0.9;
 struct Saves {
     /// True if a save was requested and has not been emitted yet.
     wanted: bool,
-    /// Snapshot at the beginning of the iteration in progress. It is kept only if the iteration may be long and cannot be saved before its
-    /// end.
+    /// Snapshot at the beginning of the iteration in progress. The snapshot is kept only if the iteration may be long and cannot be saved
+    /// before its end, or if a test may delay the record of its end.
     began: Option<Snapshot>,
     /// True if the previous iteration was short and had the present knobs.
     is_brief: bool,
@@ -54,11 +54,11 @@ pub struct Run<R: Room> {
     running: bool,
     /// True if the run continues to the next boundary even if it is paused.
     finish_iteration: bool,
-    /// Time of the pause, if the run paused during a test; `None` otherwise.
+    /// Time at which the run paused, in seconds of the shell's clock; `None` while the run is not paused.
     paused_s: Option<f64>,
     /// True if the run has no work until another machine answers.
     waiting: bool,
-    /// Reason why the run cannot continue.
+    /// Reason why the run cannot continue; `None` if the run can continue.
     failure: Option<Failure>,
     queue: EventQueue,
     clock: Clock,
@@ -233,8 +233,8 @@ impl<R: Room> Run<R> {
         self.ended.is_none() && self.is_between()
     }
 
-    /// Returns true if the state within an iteration can be saved. During a test it cannot, because the restored run repeats the test with
-    /// the weights of the boundary.
+    /// Returns true if the state within an iteration can be saved. During a test, such a state cannot be saved, because the restored run
+    /// repeats the test with the weights of the boundary.
     fn saves_mid_iteration(&self) -> bool {
         let saves = self.room.learner().is_some_and(Learner::saves_mid_iteration);
         saves && self.ended.is_none() && self.tests.under_way().is_none()
@@ -369,7 +369,8 @@ impl<R: Room> Run<R> {
         self.queue.push(Event::Digest(digest));
     }
 
-    /// Begins a test or, if `confirms` is true, a confirmation. Returns false if the test needs no confirmation.
+    /// Begins a test or, if `confirms` is true, a confirmation. Returns false if a confirmation was requested but the room's tests need
+    /// none.
     fn begin_test(&mut self, confirms: bool) -> bool {
         let progress = self.progress();
         self.tests.begin(&mut self.room, progress, self.config.seed, confirms)
@@ -431,7 +432,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Encodes the newest state that can be saved; [`AnyRun::saves`] reports its progress.
+    /// Encodes the newest state that can be saved; [`AnyRun::saves`] returns the progress of this state.
     fn encode_newest(&mut self) -> Result<Vec<u8>, RunError> {
         match &self.saves.began {
             Some(began) if !self.is_at_boundary() && !self.saves_mid_iteration() => {

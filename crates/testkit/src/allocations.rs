@@ -1,5 +1,5 @@
-//! Counting allocator. It counts the allocations of each thread separately, so that other tests and the harness do not affect a test's
-//! count.
+//! Counting allocator. A `Meter` counts only the allocations of the threads that it watches, so that other tests and the harness do not
+//! affect a test's count. Live bytes are counted for the whole process.
 //!
 //! ```
 //! #[global_allocator]
@@ -12,8 +12,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The system allocator, which also counts the allocations of threads that a [`Meter`] watches. A test file that counts allocations sets it
-/// as `#[global_allocator]`.
+/// System allocator that also counts live bytes, and the allocations of threads that a [`Meter`] watches. A test file that counts
+/// allocations sets `Counting` as `#[global_allocator]`.
 pub struct Counting;
 
 thread_local! {
@@ -26,13 +26,13 @@ thread_local! {
 /// Number of bytes that the whole process has allocated and not freed.
 static LIVE: AtomicU64 = AtomicU64::new(0);
 
-/// Number of bytes that all threads have allocated and not freed. 0 if [`Counting`] is not the allocator.
+/// Returns the number of bytes that all threads have allocated and not freed, or 0 if [`Counting`] is not the allocator.
 pub fn live_bytes() -> u64 {
     LIVE.load(Ordering::SeqCst)
 }
 
-/// Runs `work`. Returns its result, and the largest number of bytes that the calling thread held at once in addition to the bytes it held
-/// before.
+/// Runs `work`. Returns the result of `work`, and the largest number of bytes that the calling thread held during `work` in addition to the
+/// bytes that the thread held before. Panics if [`Counting`] is not the allocator.
 #[track_caller]
 pub fn peak_bytes<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let (before, _) = HELD.get();
@@ -89,7 +89,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Counts the allocations of the threads that it watches. To watch the threads of a pool, call `pool.broadcast(|_| meter.watch())`.
+/// Counter of the allocations of the threads that the meter watches. `pool.broadcast(|_| meter.watch())` watches the threads of a pool.
 #[derive(Clone, Copy)]
 pub struct Meter(&'static AtomicU64);
 
@@ -105,12 +105,12 @@ impl Meter {
         meter
     }
 
-    /// Watches the calling thread from now on. A meter that watched this thread before stops watching it.
+    /// Watches the calling thread from now on. A meter that watched this thread before no longer counts the thread's allocations.
     pub fn watch(&self) {
         METER.set(Some(self.0));
     }
 
-    /// Runs `work`. Returns its result, and the number of allocations that the watched threads made during it.
+    /// Runs `work`. Returns the result of `work`, and the number of allocations that the watched threads made during `work`.
     pub fn count<T>(&self, work: impl FnOnce() -> T) -> (T, u64) {
         let before = self.0.load(Ordering::SeqCst);
         let result = work();
@@ -118,7 +118,7 @@ impl Meter {
     }
 }
 
-/// Number of allocations that the calling thread makes in `work`.
+/// Runs `work`. Returns the number of allocations that the calling thread makes in `work`.
 #[track_caller]
 pub fn allocations(work: impl FnOnce()) -> u64 {
     Meter::new().count(work).1

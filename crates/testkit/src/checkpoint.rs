@@ -44,11 +44,12 @@ impl Apart {
         &mut self.tensors.iter_mut().find(|t| t.0 == name).unwrap_or_else(|| panic!("no {name}")).3
     }
 
-    /// Tensors of the learning state. The history is excluded, because it contains times.
+    /// Returns the tensors of the learning state. The history is excluded, because it contains times.
     pub fn state(&self) -> impl Iterator<Item = &(String, Dtype, Vec<usize>, Vec<u8>)> {
         self.tensors.iter().filter(|t| t.0 != "run.history")
     }
-    /// Sets the weights of networks and gates to extreme finite values, as training with a too large learning rate does.
+    /// Sets the weights of networks and gates to the largest and smallest finite values. Training with a too large learning rate can
+    /// produce such weights.
     pub fn set_extreme_weights(&mut self) {
         let wild = |name: &str| {
             name.ends_with(".weight") || name.ends_with(".gates") || matches!(name, "weights" | "strong.learned" | "strong.weights")

@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 
-/// Number of cases of a random test. It is the value of the environment variable `FUZZ` if that is set, otherwise `usual`. `usual` cases
-/// should take seconds.
+/// Returns the number of cases of a random test: the value of the environment variable `FUZZ` if that is a number, otherwise `usual`.
+/// `usual` cases should take seconds.
 pub fn cases(usual: u32) -> u32 {
     std::env::var("FUZZ").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
@@ -70,7 +70,7 @@ impl Mutator {
         Mutator(seed ^ u64::from(case).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    /// Random 64-bit number, by SplitMix64.
+    /// Returns a random 64-bit number, by SplitMix64.
     pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -79,7 +79,7 @@ impl Mutator {
         z ^ (z >> 31)
     }
 
-    /// Random number from 0 to `count` - 1; 0 if `count` is 0.
+    /// Returns a random number from 0 to `count` - 1, or 0 if `count` is 0.
     pub fn below(&mut self, count: usize) -> usize {
         (self.word() % count.max(1) as u64) as usize
     }

@@ -15,7 +15,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 /// The system allocator with guards.
 pub struct Guarded;
 
-/// Smallest number of guard bytes on each side: a cache line, which is as long as the widest store.
+/// Minimum number of guard bytes on each side: a cache line, which is as long as the widest store.
 const GUARD: usize = 64;
 const CANARY: u8 = 0xC5;
 
@@ -26,7 +26,7 @@ fn whole(layout: Layout) -> (Layout, usize) {
     (Layout::from_size_align(size, layout.align()).expect("as large as memory"), before)
 }
 
-/// Finds the first overwritten guard byte. Returns its offset from the start of the caller's part; `None` if all guard bytes are unchanged.
+/// Returns the offset of the first changed guard byte from the start of the caller's part, or `None` if all guard bytes are unchanged.
 ///
 /// # Safety
 /// `at` was returned by [`Guarded`] for this layout.

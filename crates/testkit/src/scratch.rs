@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Creates the folder. `name` identifies it among temporary files.
+    /// Creates the folder. The name of the folder contains `name`.
     #[track_caller]
     pub fn new(name: &str) -> Scratch {
         static MADE: AtomicU32 = AtomicU32::new(0);

@@ -219,7 +219,7 @@ fn absolute(path: Vec<String>, here: &[String]) -> Vec<String> {
     }
 }
 
-/// Other files that each file imports.
+/// Returns the other files that each file imports.
 fn imports(sources: &BTreeMap<Module, Source>) -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
     let mut graph = BTreeMap::new();
     for (module, source) in sources {
@@ -233,7 +233,7 @@ fn imports(sources: &BTreeMap<Module, Source>) -> BTreeMap<PathBuf, BTreeSet<Pat
     graph
 }
 
-/// File that defines the target of a path in `module`. `None` if the target is a module or in another crate.
+/// Returns the file that defines the target of a path in `module`, or `None` if the target is a module or in another crate.
 fn defined_in(sources: &BTreeMap<Module, Source>, module: &[String], path: &[String], depth: u32) -> Option<PathBuf> {
     // The depth is limited, because two modules may re-export all of each other's names.
     if depth > 12 {
@@ -264,7 +264,7 @@ fn defined_in(sources: &BTreeMap<Module, Source>, module: &[String], path: &[Str
     source.globs.iter().find_map(through)
 }
 
-/// Strongly connected components: sets of files in which each file imports every other file, directly or indirectly.
+/// Returns the strongly connected components: sets of files in which each file imports every other file, directly or indirectly.
 fn components(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathBuf>> {
     let reached: BTreeMap<&PathBuf, BTreeSet<PathBuf>> = graph.keys().map(|file| (file, reach(graph, file))).collect();
     let mut components: Vec<BTreeSet<PathBuf>> = Vec::new();
@@ -285,7 +285,7 @@ fn reach(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>, from: &PathBuf) -> BTreeS
     reached
 }
 
-/// A shortest cycle of imports within a component. The first file is repeated at the end.
+/// Returns a shortest cycle of imports within a component. The first file is repeated at the end.
 fn shortest_cycle(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>, component: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let rounds = component.iter().map(|start| {
         let mut ways = vec![vec![start.clone()]];

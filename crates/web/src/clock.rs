@@ -8,7 +8,7 @@ extern "C" {
     fn now_ms() -> f64;
 }
 
-/// Time in seconds. All threads of the worker have the same clock.
+/// Returns the time in seconds since the start of the calling worker or thread.
 pub fn now_s() -> f64 {
     1e-3 * now_ms()
 }

@@ -1,4 +1,4 @@
-//! A GPU of the browser. Only the thread that opened it may use it; this is also the thread of the run.
+//! A GPU of the browser. Only the thread that opened the GPU may use the GPU. This thread is also the thread of the run.
 
 use gpu::{Fault, Gpu, OpenOptions};
 use std::cell::RefCell;
@@ -46,7 +46,7 @@ impl Graphics {
         self.gpu.check().is_ok()
     }
 
-    /// For tests. Destroys the GPU, or makes it report that its memory is exhausted.
+    /// Makes the GPU report exhausted memory if `out_of_memory` is true; otherwise destroys the GPU. For tests.
     pub fn fail_for_test(&self, out_of_memory: bool) {
         if out_of_memory {
             self.gpu.fail(Fault::OutOfMemory);

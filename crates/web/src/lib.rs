@@ -40,7 +40,7 @@ pub fn forward_panics(channel: String) {
     panic::forward_to(channel);
 }
 
-/// Descriptions of all rooms.
+/// Returns the descriptions of all rooms.
 #[wasm_bindgen]
 pub fn rooms() -> Result<JsValue, JsValue> {
     to_js(&run::rooms().iter().map(|room| room.info()).collect::<Vec<_>>())
@@ -58,22 +58,22 @@ pub fn decode(link: &str) -> Result<JsValue, JsValue> {
     to_js(&Decoded { config: link.config, digest: link.digest })
 }
 
-/// Default config of the room that a link names, or of the first room if this module does not have that room. Ignores the other parts of
-/// the link.
+/// Returns the default config of the room that a link names, or of the first room if this module does not have the named room. Ignores the
+/// other parts of the link.
 #[wasm_bindgen]
 pub fn default_config(link: &str) -> Result<JsValue, JsValue> {
     let name = link.trim_start_matches('#').trim_start_matches('/').split(['?', '/']).next().unwrap_or_default();
     to_js(&run::room(name).map_or_else(|_| run::default_config(), run::config_of))
 }
 
-/// Name of the room of a saved run.
+/// Returns the name of the room of a saved run.
 #[wasm_bindgen]
 pub fn room_of(bytes: &[u8]) -> Result<String, JsValue> {
     run::room_of(bytes).map_err(refusal)
 }
 
-/// Returns an error if a file would not fit into memory twice, packed and unpacked. The page calls this before it loads the file, because
-/// the module cannot recover from a failed allocation.
+/// Returns an error if a file would not fit into memory twice, packed and unpacked. The page calls this function before it loads the file,
+/// because the module cannot recover from a failed allocation.
 #[wasm_bindgen]
 pub fn has_room(name: &str, bytes: f64) -> Result<(), JsValue> {
     let twice = 2.0 * bytes;
@@ -144,12 +144,12 @@ impl Run {
         Ok(Run { run, monitor, memory, cursor: Cursor::default() })
     }
 
-    /// Byte address of the monitor in the module's memory.
+    /// Returns the byte address of the monitor in the module's memory.
     pub fn monitor(&self) -> usize {
         self.memory.as_ptr() as usize
     }
 
-    /// Memory layout of the monitor's data.
+    /// Returns the memory layout of the monitor's data.
     pub fn layout(&self) -> Result<JsValue, JsValue> {
         to_js(&monitor::layout(self.run.schema()))
     }
@@ -169,7 +169,7 @@ impl Run {
         self.run.command(from_js(command)?).map_err(refusal)
     }
 
-    /// Executes one slice of work; returns false if there is nothing to do.
+    /// Executes one slice of work; returns false if there is nothing to do. `now_s` is the time in seconds.
     pub fn advance(&mut self, now_s: f64) -> bool {
         let worked = self.run.advance(now_s);
         self.monitor.beat(&self.run.progress());
@@ -200,7 +200,7 @@ impl Run {
         self.run.offer(Err(Fault::NoAdapter { why }));
     }
 
-    /// Events since the last call; undefined if there are none. Rows are omitted, because the page reads them from the monitor.
+    /// Returns the events since the last call; undefined if there are none. Rows are omitted, because the page reads them from the monitor.
     pub fn events(&mut self) -> Result<JsValue, JsValue> {
         let mut events = self.run.events();
         for event in &events {
@@ -219,8 +219,8 @@ impl Run {
         to_js(&answer)
     }
 
-    /// Time per operation of the gradient computation since profiling started; null if the learner has no plan. `look` switches profiling
-    /// on or off.
+    /// Returns the time per operation of the gradient computation since profiling started; null if the learner has no plan. `look` switches
+    /// profiling on or off.
     pub fn operations(&mut self, look: bool) -> Result<JsValue, JsValue> {
         to_js(&self.run.operations(look))
     }
@@ -238,7 +238,7 @@ impl Run {
         run::validate(&from_js(config)?, left).map_err(refusal)
     }
 
-    /// Indices of the marks to which the run can be rewound. `save_before` returns the checkpoint from before a mark.
+    /// Returns the indices of the marks for which `save_before` returns the checkpoint from before the mark.
     pub fn kept_before(&self) -> Vec<usize> {
         self.run.kept_before()
     }
@@ -247,7 +247,7 @@ impl Run {
         self.run.save_before(mark).map_err(refusal)
     }
 
-    /// Value of the room's first counter.
+    /// Returns the value of the room's first counter.
     pub fn count(&self) -> f64 {
         self.run.progress().counts.first().copied().unwrap_or_default()
     }
@@ -286,7 +286,7 @@ impl Sweep {
         Ok(Sweep { learners })
     }
 
-    /// Runs one or more slices of each learner; returns false when all are done.
+    /// Runs one slice of each unfinished learner; returns false when all learners are done.
     pub fn advance(&mut self, now_s: f64) -> bool {
         self.learners.advance(now_s)
     }
@@ -296,7 +296,7 @@ impl Sweep {
     }
 }
 
-/// Converts to plain objects, with null for missing values and typed arrays for bytes.
+/// Converts a value to plain objects, with null for missing values and typed arrays for bytes.
 fn to_js<T: Serialize + ?Sized>(value: &T) -> Result<JsValue, JsValue> {
     let style = serde_wasm_bindgen::Serializer::new().serialize_missing_as_null(true).serialize_maps_as_objects(true);
     Ok(value.serialize(&style)?)

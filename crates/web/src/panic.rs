@@ -1,7 +1,7 @@
 //! Sends the text of a panic on any thread to the page.
 //!
-//! A panic stops the thread, while the run's worker waits for it. So the panicking thread itself sends the text to the page, over a
-//! broadcast channel.
+//! A panic stops a thread while the run's worker waits for this thread. The panicking thread itself therefore sends the text to the page,
+//! over a broadcast channel.
 
 use std::panic::PanicHookInfo;
 use std::sync::OnceLock;

@@ -50,7 +50,7 @@ pub struct Side(u128);
 impl Side {
     const START: Side = Side(2 * UNIT[24] + 5 * UNIT[13] + 3 * UNIT[8] + 5 * UNIT[6]);
 
-    /// Number of checkers in a place.
+    /// Returns the number of checkers in a place.
     #[inline]
     pub fn count(self, place: usize) -> u8 {
         (self.0 >> (4 * place)) as u8 & 15
@@ -66,23 +66,23 @@ impl Side {
         self.count(BAR)
     }
 
-    /// The highest place with a checker; [`OFF`] when all are borne off.
+    /// Returns the highest place with a checker; [`OFF`] when all are borne off.
     #[inline]
     pub fn rear(self) -> usize {
         ((127 - (self.0 | 1).leading_zeros()) / 4) as usize
     }
 
-    /// Pip count: the total distance to bearing off all checkers.
+    /// Returns the pip count: the total distance to bearing off all checkers.
     pub fn pips(self) -> u32 {
         (1..=BAR).map(|place| place as u32 * u32::from(self.count(place))).sum()
     }
 
-    /// Number of checkers on each of points 1 to 24 and on the bar, as in the arguments of [`Board::new`].
+    /// Returns the number of checkers on each of points 1 to 24 and on the bar, as in the arguments of [`Board::new`].
     pub fn places(self) -> [u8; BAR] {
         std::array::from_fn(|i| self.count(i + 1))
     }
 
-    /// Number of checkers in each place. Index 0 is the checkers borne off, 1 to 24 are the points, and 25 is the bar.
+    /// Returns the number of checkers in each place. Index 0 is the checkers borne off, 1 to 24 are the points, and 25 is the bar.
     #[inline]
     pub fn counts(self) -> [u8; BAR + 1] {
         let bytes = self.0.to_le_bytes();
@@ -99,8 +99,8 @@ impl Side {
         Ok(Side(off + on))
     }
 
-    /// Two masks with one bit per place. Bit p of the first mask is set if place p has a checker; bit p of the second is set if place p has
-    /// at least two.
+    /// Returns two masks with one bit per place. Bit p of the first mask is set if place p has a checker. Bit p of the second mask is set
+    /// if place p has at least two checkers.
     #[inline]
     pub fn masks(self) -> (u32, u32) {
         const ONES: u128 = u128::MAX / 15;
@@ -157,20 +157,20 @@ impl Board {
         self.theirs
     }
 
-    /// The same board from the other player's point of view.
+    /// Returns the same board from the other player's point of view.
     #[inline]
     pub fn turned(self) -> Board {
         Board { mine: self.theirs, theirs: self.mine }
     }
 
-    /// Whether a checker of one side can still meet a checker of the other side.
+    /// Returns true if a checker of one side can still meet a checker of the other side.
     #[inline]
     pub fn contact(&self) -> bool {
         self.mine.rear() + self.theirs.rear() > BAR
     }
 
-    /// Number of points that the player of `mine` has won, before multiplication by the cube: 1 for a single game, 2 for a gammon, 3 for a
-    /// backgammon. The number is negative if this player has lost, and 0 for a game in progress.
+    /// Returns the number of points that the player of `mine` has won, before multiplication by the cube: 1 for a single game, 2 for a
+    /// gammon, 3 for a backgammon. The number is negative if this player has lost, and 0 for a game in progress.
     #[inline]
     pub fn points(&self) -> i32 {
         if self.mine.off() == CHECKERS {
@@ -182,7 +182,7 @@ impl Board {
         }
     }
 
-    /// Hash for tables of boards. It does not resist deliberate collisions.
+    /// Returns a hash for tables of boards. The hash does not resist deliberate collisions.
     #[inline]
     pub fn hash64(&self) -> u64 {
         const ODD: [u64; 4] = [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0xD6E8_FEB8_6659_FD93];
@@ -196,7 +196,7 @@ impl Board {
     }
 }
 
-/// Number of points that the loser of a finished game loses: 1, 2 or 3.
+/// Returns the number of points that the loser of a finished game loses: 1, 2 or 3.
 fn level(loser: Side) -> i32 {
     if loser.off() > 0 {
         1
@@ -293,7 +293,7 @@ impl Roll {
         self.low
     }
 
-    /// Both values, the larger first.
+    /// Returns both values, the larger first.
     pub fn dice(self) -> [u8; 2] {
         [self.high, self.low]
     }
@@ -302,7 +302,7 @@ impl Roll {
         self.high == self.low
     }
 
-    /// Number of outcomes that give this roll, out of the 36 outcomes of two dice.
+    /// Returns the number of outcomes that give this roll, out of the 36 outcomes of two dice.
     pub fn ways(self) -> u32 {
         if self.is_double() { 1 } else { 2 }
     }

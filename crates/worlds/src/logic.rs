@@ -57,8 +57,8 @@ impl Grid {
         (channel * self.height + y) * self.width + x
     }
 
-    /// For each cell, the first `shown` channels as one number, in which bit k is channel k. If three channels are a colour, 1 is red, 2
-    /// green and 4 blue.
+    /// Returns the first `shown` channels of each cell as one number, in which bit k is channel k. If three channels are a colour, 1 is
+    /// red, 2 green and 4 blue.
     pub fn values(&self, shown: usize) -> Vec<u8> {
         let size = self.width * self.height;
         let value = |i| (0..shown.min(self.channels)).map(|channel| self.cells[channel * size + i] << channel).sum();
@@ -100,7 +100,8 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Draws the first `shown` channels. A cell is `.` or `#` for one channel, and `.` or a digit of [`Grid::values`] for several channels.
+    /// Writes the first `shown` channels as a drawing. A cell is `.` or `#` for one channel, and `.` or a digit of [`Grid::values`] for
+    /// several channels.
     pub fn text(&self, shown: usize) -> String {
         let values = self.values(shown);
         let digit = |&value: &u8| match (value, shown) {
@@ -147,7 +148,7 @@ pub enum Area {
 }
 
 impl Area {
-    /// Columns of the row `row` that are in the area, for a grid of this width.
+    /// Returns the columns of the row `row` that are in the area, for a grid of this width.
     pub fn columns(self, row: usize, width: usize) -> impl Iterator<Item = usize> {
         (0..width).filter(move |&column| self.holds(column, row))
     }
@@ -182,7 +183,7 @@ pub struct Rule {
 impl Rule {
     pub const STATES: usize = 512;
 
-    /// Conway's Game of Life.
+    /// Returns Conway's Game of Life.
     pub fn life() -> Rule {
         Rule::counted(1 << 3, 1 << 2 | 1 << 3)
     }
@@ -192,8 +193,8 @@ impl Rule {
         Rule { table: std::array::from_fn(bits) }
     }
 
-    /// Creates a rule that counts the active ones among the eight neighbours of a cell. If n of them are active, an inactive cell turns on
-    /// if bit n of `born` is set, and an active cell stays on if bit n of `stays` is set.
+    /// Creates a rule that counts the active neighbours of a cell. With n active neighbours, an inactive cell turns on if bit n of `born`
+    /// is set, and an active cell stays on if bit n of `stays` is set.
     fn counted(born: u32, stays: u32) -> Rule {
         Rule::new(|state| {
             let neighbours = (state & !(1 << 4)).count_ones();
@@ -225,12 +226,12 @@ impl Rule {
         }
     }
 
-    /// Next value of a cell whose neighbourhood has the state `state`.
+    /// Returns the next value of a cell whose neighbourhood has the state `state`.
     pub fn next(&self, state: usize) -> bool {
         self.table[state / 64] >> (state % 64) & 1 == 1
     }
 
-    /// Steps a grid of one channel. Cells outside the grid are off, unless the grid is periodic.
+    /// Returns a grid of one channel after one step. Cells outside the grid are off, unless the grid is periodic.
     pub fn step(&self, grid: &Grid, periodic: bool) -> Grid {
         let mut next = grid.clone();
         for y in 0..grid.height {
@@ -243,7 +244,8 @@ impl Rule {
     }
 }
 
-/// Column and row of the neighbour number `neighbour` of a cell. `None` if the neighbour is outside a grid that is not periodic.
+/// Returns the column and the row of the neighbour number `neighbour` of a cell. `None` if the neighbour is outside a grid that is not
+/// periodic.
 pub fn beside((width, height): (usize, usize), periodic: bool, (x, y): (usize, usize), neighbour: usize) -> Option<(usize, usize)> {
     let along = |at: usize, step: usize, size: usize| match (at + step).checked_sub(1) {
         Some(to) if to < size => Some(to),
@@ -253,13 +255,13 @@ pub fn beside((width, height): (usize, usize), periodic: bool, (x, y): (usize, u
     along(x, neighbour % 3, width).zip(along(y, neighbour / 3, height))
 }
 
-/// Bit of the neighbour number `neighbour` of a cell; 0 if the neighbour is outside a grid that is not periodic.
+/// Returns the bit of the neighbour number `neighbour` of a cell; 0 if the neighbour is outside a grid that is not periodic.
 pub fn neighbour(grid: &Grid, periodic: bool, channel: usize, x: usize, y: usize, neighbour: usize) -> u8 {
     let place = beside((grid.width, grid.height), periodic, (x, y), neighbour);
     place.map_or(0, |(x, y)| grid.cells[grid.index(channel, x, y)])
 }
 
-/// A checkerboard of squares with `square` cells per side. The square in the north-west corner is off.
+/// Returns a checkerboard of squares with `square` cells per side. The square in the north-west corner is off.
 pub fn checkerboard(width: usize, height: usize, square: usize) -> Grid {
     let mut grid = Grid::blank(1, width, height);
     for (i, cell) in grid.cells.iter_mut().enumerate() {
@@ -268,12 +270,12 @@ pub fn checkerboard(width: usize, height: usize, square: usize) -> Grid {
     grid
 }
 
-/// A lizard of 20x20 cells with one channel.
+/// Returns a lizard of 20x20 cells with one channel.
 pub fn lizard() -> Grid {
     Grid::draw(LIZARD, 1).expect("the drawing is valid")
 }
 
-/// A coloured letter G of 16x16 cells with three channels.
+/// Returns a coloured letter G of 16x16 cells with three channels.
 pub fn colour_g() -> Grid {
     Grid::draw(COLOUR_G, 3).expect("the drawing is valid")
 }

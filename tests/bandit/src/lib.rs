@@ -1,8 +1,8 @@
 //! The smallest complete room: a gradient bandit (Sutton and Barto 2018, section 2.8). Copy this file to start a new room.
 //!
 //! The learner is a softmax policy over arms with one preference per arm. An iteration pulls a fixed number of arms and updates the
-//! preferences after each pull. The file contains the question that the page can ask, the schema of counters, metrics and tests, the
-//! settings, the learner, and the room, in this order.
+//! preferences after each pull. The file contains, in this order: the question that the page can ask, the schema of counters, metrics and
+//! tests, the settings, the learner, and the room.
 
 #[cfg(target_family = "wasm")]
 pub mod page;
@@ -51,13 +51,13 @@ settings! {
     }
 }
 
-/// The settings with their defaults.
+/// Returns the settings with their defaults.
 fn table() -> Table<Settings> {
     let payouts = "0.2 0.5 0.9".into();
     Table::new(Settings { lr: 0.1, pulls: 256, baseline: Baseline::Mean, payouts })
 }
 
-/// Mean reward of each arm, from the user data if there is any, otherwise from the setting `payouts`.
+/// Returns the mean reward of each arm, from the user data if the user provides data, otherwise from the setting `payouts`.
 fn means(setup: Setup, settings: &Settings) -> Result<Vec<f32>, RunError> {
     let data = setup.content().map(|content| String::from_utf8_lossy(content));
     let payouts = data.as_deref().unwrap_or(&settings.payouts);
@@ -79,7 +79,7 @@ pub struct Bandit {
 run::progress! { pulls }
 
 impl Bandit {
-    /// Probability of each arm: the softmax of the preferences.
+    /// Returns the probability of each arm: the softmax of the preferences.
     fn policy(&self) -> Vec<f64> {
         let arms = &self.weights[..self.means.len()];
         let top = arms.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -129,7 +129,7 @@ impl Learner for Bandit {
         })
     }
 
-    /// Every slice ends an iteration, so the learner is always between two iterations.
+    /// Returns true: every slice ends an iteration, so the learner is always between two iterations.
     fn at_boundary(&self) -> bool {
         true
     }
@@ -142,7 +142,7 @@ impl Learner for Bandit {
         &self.weights
     }
 
-    /// Tensors of a checkpoint. [`Bandit::restore`] reads these tensors.
+    /// Returns the tensors of a checkpoint. [`Bandit::restore`] reads these tensors.
     fn parts(&self) -> Tensors {
         let weights = ("weights".into(), vec![self.weights.len()], Data::F32(self.weights.clone()));
         vec![weights, ("iterations".into(), vec![1], Data::U32(vec![self.iterations as u32]))]
@@ -176,7 +176,7 @@ impl Room for Bandit {
         means(setup, &table().settings(setup.knobs)?).map(|_| ())
     }
 
-    /// Upper bound of the memory of a run, in bytes.
+    /// Returns an upper bound of the memory of a run, in bytes.
     fn bytes(setup: Setup) -> Result<u64, RunError> {
         Ok((1 << 16) + setup.data.map_or(0, |data| 4 * data.bytes))
     }
@@ -208,7 +208,7 @@ impl Room for Bandit {
         Some(self)
     }
 
-    /// Returns true if the last test is at least four iterations old.
+    /// Returns true if the last test, or the start of a run without tests, is at least four iterations old.
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
         self.iterations >= tests.last().map_or(0, |test| test.progress.iteration.into()) + 4
     }
@@ -228,7 +228,7 @@ impl Room for Bandit {
     }
 }
 
-/// Adds the room to the program. Must be called before the program uses its list of rooms.
+/// Adds the room to the program. Call this function before the program uses its list of rooms.
 pub fn add() {
     run::add_room(&run::Entry::<Bandit>::NEW);
 }

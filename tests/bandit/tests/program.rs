@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Temporary folder of a test. It is the current folder and the cache folder of the program.
+/// Temporary folder of a test, used as the current folder and the cache folder of the program.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -47,7 +47,7 @@ impl Folder {
     }
 }
 
-/// Last line of the output, parsed as JSON.
+/// Parses the last line of the output as JSON.
 fn last(lines: &str) -> Json {
     serde_json::from_str(lines.lines().last().unwrap()).unwrap()
 }

@@ -1,4 +1,5 @@
-// Analysis of a position, which an id or the editor defines. Without dice it shows the outlook of the position, with dice the ranked moves.
+// Analysis of a position from an id or from the editor. Without dice, the pane shows the outlook of the position; with dice, the ranked
+// moves.
 
 import type { Announcer } from "../../parts/announce";
 import { h } from "../../parts/dom";
@@ -15,7 +16,7 @@ export class AnalysisPane {
   readonly element: HTMLElement;
   readonly form: PositionForm;
   private readonly findings: Findings;
-  /** Marks each question as stale when a newer one is asked. */
+  /** Turns of the questions. A newer question makes the older ones stale. */
   private readonly questions = new Turns();
   private asked = false;
 
@@ -35,12 +36,12 @@ export class AnalysisPane {
     ]);
   }
 
-  /** Analyses the default position, unless the page has analysed a position before or the visitor sets one up. */
+  /** Analyses the default position, unless a position was analysed before or the editor is open. */
   begin(): void {
     if (!this.asked && !this.form.editor.editing) void this.ask(true);
   }
 
-  /** Opens the position in a link. Rejects if its id is invalid. */
+  /** Opens the position of a link. Rejects if `id` is invalid. */
   async open(id: string): Promise<void> {
     // Set before the request, so that `begin` does not analyse the default position meanwhile.
     this.asked = true;

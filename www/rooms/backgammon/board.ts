@@ -38,7 +38,7 @@ const BAR_X = LEFT + HALF;
 const RIGHT_X = BAR_X + COLUMN;
 const TRAY_X = RIGHT_X + HALF + GAP;
 const WIDTH = TRAY_X + TRAY + 6;
-/** Distance of the checkers of a stack. They overlap a little, so that the board is flat and fits a wide screen. */
+/** Distance between neighbouring checkers of a stack. The checkers overlap a little, so that the board is flat and fits a wide screen. */
 const STACKED = 36;
 const POINT_HEIGHT = 186;
 const HEIGHT = 2 * (RIM + POINT_HEIGHT) + 60;
@@ -48,15 +48,12 @@ const MIDDLE = HEIGHT / 2;
 const MOST_STACKED = 5;
 const STEP_MS = 330;
 const DRAG_PX = 6;
-/** Width below which the points have no numbers, because the rim is lower than the type. */
+/** Width of the board below which the points have no numbers, because the rim is lower than the type. */
 const TINY_PX = 320;
 /** Greatest distance between a touch and the place that it selects. The points of a narrow board are thinner than a finger. */
 const NEAR_PX = 10;
 
-/**
- * Dots of each face of a die. Each digit is a field of a 3×3 grid, counted row by row from 1. The digits are converted to offsets from the
- * centre.
- */
+/** Dots of each face of a die, as offsets from the centre. Each digit is a field of a 3×3 grid, counted row by row from 1. */
 const PIPS = ["5", "19", "159", "1379", "13579", "134679"].map((places) =>
   Array.from(places, (place) => [((Number(place) - 1) % 3) - 1, Math.floor((Number(place) - 1) / 3) - 1] as const),
 );
@@ -73,7 +70,7 @@ function columnX(point: number): number {
 
 type Spot = { x: number; y: number; flat: boolean };
 
-/** Position of a checker that has `below` checkers of its stack below it. */
+/** Returns the position of a checker that has `below` checkers of its stack below it. */
 function spot(side: Side, place: number, below: number): Spot {
   const level = Math.min(below, MOST_STACKED - 1);
   if (place === BAR) return { x: BAR_X + COLUMN / 2, y: MIDDLE + (side === 0 ? 1 : -1) * (44 + level * 34), flat: false };
@@ -114,10 +111,10 @@ export class Board {
   private open: Step[] = [];
   private source: number | undefined;
   private focused = 6;
-  /** Number of the newest animation. An animation stops when a newer one starts. */
+  /** Number of calls of `show` and `play`. A newer call stops the animation of an older one. */
   private turn = 0;
   private dragged = false;
-  /** Handler of the places that are chosen in an editor. `less` is true if a checker is to be removed there. */
+  /** Called when the visitor chooses a place in an editor. `less` is true if a checker is to be removed from this place. */
   pick: ((place: number, less: boolean) => void) | undefined;
 
   /** Without callbacks the board is read-only. */
@@ -171,7 +168,7 @@ export class Board {
     this.settle();
   }
 
-  /** Animates the steps of a side. Stops when the board shows anything newer. */
+  /** Animates the steps of a side. A newer call of `show` or `play` stops the animation. */
   async play(side: Side, steps: Step[]): Promise<void> {
     const turn = ++this.turn;
     for (const step of steps) {
@@ -184,7 +181,7 @@ export class Board {
 
   /**
    * Draws an arrow for each step; an empty list removes the arrows. If `guess` is false, the steps led to the shown position. If `guess` is
-   * true, they start from it.
+   * true, the steps start from the shown position.
    */
   point(side: Side, steps: Step[], guess = false): void {
     this.arrows.classList.toggle("guess", guess);
@@ -211,7 +208,7 @@ export class Board {
     }
   }
 
-  /** Shows a text in a side's half of the board, such as the side's answer to a double. An empty text removes it. */
+  /** Shows a text in a side's half of the board, such as the side's answer to a double. An empty string removes the text. */
   say(side: Side, words: string): void {
     this.word.replaceChildren();
     if (!words) return;
@@ -232,7 +229,7 @@ export class Board {
     const all = allOf(shown);
     const middle = (side === 0 ? RIGHT_X : LEFT) + HALF / 2;
     const unused = [...left];
-    // A double counts as four equal dice. The first ones count as used.
+    // A double counts as four equal dice. The first of them count as used.
     const used = all.map((number, k) => {
       if (double) return k < all.length - left.length;
       const at = unused.indexOf(number);
@@ -353,7 +350,7 @@ export class Board {
     return this.open.some((step) => step.from === from && step.to === to);
   }
 
-  /** Marks the targets of the checker that is picked up. If none is picked up, marks the movable checkers. */
+  /** Marks the targets of the picked-up checker. If no checker is picked up, marks the movable checkers. */
   private mark(): void {
     this.name();
     this.marks.replaceChildren();
@@ -543,7 +540,7 @@ function beside(at: number, key: string): number | undefined {
   return undefined;
 }
 
-/** The drawing of the board: frame, fields, trays and points. */
+/** Returns the drawing of the board: frame, fields, trays and points. */
 function surface(): SVGElement[] {
   const parts: SVGElement[] = [
     svg("rect", { class: "frame", width: WIDTH, height: HEIGHT, rx: 8 }),

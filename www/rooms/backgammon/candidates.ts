@@ -5,14 +5,14 @@ import { button, h, id } from "../../parts/dom";
 import { minus } from "../../parts/format";
 import { bodyRow, headRow } from "../shared/tables";
 
-/** `+0.123`, in points per game. */
+/** Formats an equity, such as `+0.123`, in points per game. */
 export const signed = (equity: number): string => minus(`${equity < 0 ? "" : "+"}${equity.toFixed(3)}`);
 
 const percent = (share: number): string => `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;
 
 type Chances = Candidate["chances"];
 
-/** The six outcomes in the order of the bar, best first. `at` is the index in `Chances`. */
+/** The six outcomes in the order of the bar, best first. `at` is the index of the outcome in `Chances`. */
 const ENDS: { at: number; name: string; words: string; short: string }[] = [
   { at: 2, name: "win-3", words: "won by a backgammon", short: "won: backgammon" },
   { at: 1, name: "win-2", words: "won by a gammon", short: "gammon" },
@@ -22,14 +22,14 @@ const ENDS: { at: number; name: string; words: string; short: string }[] = [
   { at: 5, name: "lose-3", words: "lost by a backgammon", short: "backgammon" },
 ];
 
-/** Outcomes in words, such as `62% won, 17% won by a gammon`. Improbable outcomes are omitted. */
+/** Lists outcomes in words, such as `62% won, 17% won by a gammon`. Omits improbable outcomes. */
 export function spokenChances(chances: Chances): string {
   return ENDS.filter(({ at }) => chances[at]! >= 0.0005)
     .map(({ at, words }) => `${percent(chances[at]!)} ${words}`)
     .join(", ");
 }
 
-/** The six outcome probabilities of a position as one bar. */
+/** Returns the six outcome probabilities of a position as one bar. */
 export function outcomeBar(chances: Chances): HTMLElement {
   const whole = chances.reduce((sum, chance) => sum + chance, 0) || 1;
   const words = spokenChances(chances);
@@ -38,7 +38,7 @@ export function outcomeBar(chances: Chances): HTMLElement {
   ]);
 }
 
-/** The outcome probabilities of a position as a list. */
+/** Returns the outcome probabilities of a position as a list. Here, wins include gammons, and gammons include backgammons. */
 export function outcomeTable(chances: Chances): HTMLElement {
   const win = chances[0] + chances[1] + chances[2];
   const rows: [string, number][] = [
@@ -59,7 +59,7 @@ export const outcomeLegend = (): HTMLElement =>
 
 export type Choice = { pick: (candidate: Candidate) => void; chosen?: string };
 
-/** Label and description of a search depth. */
+/** Returns the label and the description of a search depth. */
 function plyOf(depth: Depth): { short: string; words: string } {
   if (depth.kind === "rolls") return { short: "1-ply, all 21 rolls", words: "All 21 opponent rolls, each with the best reply" };
   if (depth.kind === "visits")
@@ -74,7 +74,7 @@ function plyOf(depth: Depth): { short: string; words: string } {
   };
 }
 
-/** Groups consecutive moves with the same search depth. A move with an exact value joins the group before it. */
+/** Groups consecutive moves with the same search depth. A move with an exact value joins the group before it, if there is one. */
 export function byDepth(candidates: Candidate[]): { ply: { short: string; words: string }; candidates: Candidate[] }[] {
   const groups: { ply: { short: string; words: string }; candidates: Candidate[] }[] = [];
   for (const candidate of candidates) {
@@ -86,7 +86,7 @@ export function byDepth(candidates: Candidate[]): { ply: { short: string; words:
   return groups;
 }
 
-/** Table of ranked moves. It is grouped by search depth if any move was searched. Without a `choice`, moves cannot be selected. */
+/** Returns the table of ranked moves, grouped by search depth if any move was searched. Without a `choice`, moves cannot be selected. */
 export function candidateTable(caption: string, candidates: Candidate[], choice?: Choice): HTMLElement {
   const searched = candidates.some(({ depth }) => depth.kind === "rolls" || depth.kind === "visits");
   const groups = searched ? byDepth(candidates) : [{ ply: undefined, candidates }];
@@ -128,7 +128,7 @@ export function cubeAdvice(cube: CubeOutlook): string {
   return cube.too_good ? "Too good to double: play on for the gammon." : "No double / take.";
 }
 
-/** Table of the three cube decisions with their equities for the player on roll. The best decision is marked. */
+/** Returns the table of the three cube decisions with their equities for the player on roll. The best decision is marked. */
 export function cubeTable(cube: CubeOutlook): HTMLElement {
   const { no_double, double_take, double_pass, match_chances, offered } = cube;
   const answered = Math.min(double_take, double_pass);
@@ -155,13 +155,13 @@ export function cubeTable(cube: CubeOutlook): HTMLElement {
   ]);
 }
 
-/** Elements for the outlook before a roll: the cube table if a double is allowed, and the outcome probabilities. */
+/** Returns the elements for the outlook before a roll: the cube table if a double is allowed, and the outcome probabilities. */
 export const outlookParts = ({ chances, cube }: Outlook): HTMLElement[] => [
   ...(cube.may_double ? [cubeTable(cube)] : []),
   outcomeTable(chances),
 ];
 
-/** A button that shows and hides `body`, which follows it. `opened` is called when `body` is shown. */
+/** Returns a button with `body` below. The button shows and hides `body`. Calls `opened` when `body` is shown. */
 export function folding(words: string, body: HTMLElement, opened: () => void = () => {}): HTMLElement {
   const bodyId = id("fold");
   body.id = bodyId;

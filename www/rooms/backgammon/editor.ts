@@ -131,7 +131,10 @@ export class Editor {
     this.set([this.sides[1], this.sides[0]]);
   }
 
-  /** Adds or removes a checker at a place. `at` is in the numbering of the player on roll. */
+  /**
+   * Adds a checker at a place. Removes one if `less` is true or the editor removes checkers. `at` is in the numbering of the player on
+   * roll.
+   */
   private pick(at: number, less: boolean): void {
     const take = less || this.pieces.value === "-";
     const place = (side: number): number => (at === BAR || at === OFF ? at : side === 0 ? at : 25 - at);

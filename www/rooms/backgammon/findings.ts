@@ -14,7 +14,7 @@ import { Tree } from "./tree";
 const MOST = 12;
 
 export class Findings {
-  /** The moves, the tree, and the texts under the board. */
+  /** The ranked moves and the outcome probabilities. */
   readonly moves: HTMLElement;
   readonly replying: HTMLElement;
   readonly under: HTMLElement;

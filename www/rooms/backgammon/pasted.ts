@@ -2,21 +2,24 @@
 
 const XGID = /(?<![-\w])[-a-oA-O]{26}(?::[^\s:]*){8}:\d+(?![\d:])/;
 const LABEL = /(position|match)\s+id/gi;
-/** A position id: 14 characters, of which the last one has two bits. Unlike a word of prose, it has a capital letter or a digit inside. */
+/**
+ * A position id: 14 characters, of which the last one has two bits. Unlike a word of prose, it has a capital letter, a digit, `+` or `/`
+ * inside.
+ */
 const POSITION = /(?<![\w+/])(?=.[a-z]*[A-Z\d+/])[A-Za-z\d+/]{13}[AQgw](?![\w+/])/;
 /** A match id: 12 characters, of which the last one has three bits. */
 const MATCH = /(?<![\w+/])[A-Za-z\d+/]{11}[A-H](?![\w+/])/;
 
 /**
- * Returns the XGID in a text, or GNU Backgammon's position id, followed by a colon and the match id if there is one. Returns a damaged id
- * as it is, and undefined for other text.
+ * Returns the XGID in a text, or GNU Backgammon's position id, followed by a colon and the match id if there is one. Without such an id,
+ * returns text without spaces and text that names an id as it is, because it may be a damaged id. Returns undefined for other text.
  */
 export function idIn(text: string): string | undefined {
   const plain = text.trim().replaceAll("%3A", ":");
   const xgid = XGID.exec(plain)?.[0];
   if (xgid) return `XGID=${xgid}`;
   if (!/\s/.test(plain)) return plain;
-  // A field of one line joins the lines of a pasted text.
+  // A single-line field joins the lines of a pasted text.
   const lines = plain.replace(LABEL, "\n$&");
   const position = POSITION.exec(lines)?.[0];
   const match = MATCH.exec(lines)?.[0];

@@ -25,15 +25,15 @@ export const LEVELS = ["", "a single game", "a gammon", "a backgammon"];
 const EXACT = 0.0005;
 
 export const points = (n: number): string => (n === 1 ? "1 point" : `${n} points`);
-/** Dice that are left to play: `four sixes`, or `3 and 1`. */
+/** Formats the dice that are left to play: `four sixes`, or `3 and 1`. */
 const diceLeft = (left: number[]): string =>
   left.length > 1 && left.every((die) => die === left[0]) ? `${NUMBERS[left.length]} ${FACES[left[0]!]}` : left.join(" and ");
-/** Mean equity loss per move that had an alternative: `−0.0195 a move`. */
+/** Formats the mean equity loss per move that had an alternative: `−0.0195 a move`. */
 export const perMove = (equity: number): string => `${minus(equity.toFixed(4))} a move`;
 
 export const isPlayed = ({ setup }: Session): boolean => setup.seats.includes(null);
 
-/** The last action of an engine if it is an answer to a double, otherwise null. */
+/** Returns the last action of an engine if this action is an answer to a double, otherwise null. */
 export function answerOf({ reply, moves }: Session): Session["reply"] {
   return reply && reply.did !== "played" && moves.at(-1)?.text === reply.text ? reply : null;
 }
@@ -66,7 +66,7 @@ function endOf(
   return `${who}${way}: ${points(won)}.${match_over && setup.length ? " The match is over." : ""}`;
 }
 
-/** Review of a move in words. From the second reviewed move on, it contains the mean loss of all reviewed moves. */
+/** Describes the review of a move. From the second reviewed move on, the text contains the mean loss of all reviewed moves. */
 export function reviewOf({ verdict, yours, best, rank, of, error: lost, reviewed, lost: all }: Review): string {
   const judged =
     of === 1
@@ -78,7 +78,7 @@ export function reviewOf({ verdict, yours, best, rank, of, error: lost, reviewed
   return judged + sum;
 }
 
-/** Review of a cube decision in words. With `quietly` it is undefined for a correct decision. */
+/** Describes the review of a cube decision. If `quietly` is true, returns undefined for a correct decision. */
 export function cubeReviewOf({ did, best, error: lost, verdict }: CubeReview, quietly: boolean): string | undefined {
   if (lost < EXACT) return quietly ? undefined : `Correct: ${CUBE_ACTS[did].name}.`;
   const how = verdict === "good" ? "Close." : VERDICTS[verdict];

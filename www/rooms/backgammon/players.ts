@@ -26,12 +26,12 @@ const LOOK_AHEAD: [evals: number, words: string][] = [
   [400, "400 positions"],
 ];
 
-/** Name of the trained agent, whose run calls it `agent`. */
+/** Name of the trained agent. The agent's own run calls it `agent`. */
 export const TRAINED = "trained agent";
 
-/** Name of a player within a sentence. */
+/** Returns the name of a player as it appears within a sentence. */
 export const within = (name: string): string => (name.startsWith("agent") || name === TRAINED ? `the ${name}` : name);
-/** Name of a player at the start of a sentence. */
+/** Returns the name of a player as it appears at the start of a sentence. */
 export const whoIs = (name: string): string => capital(within(name));
 
 /** Player that reviews the visitor's actions. */
@@ -44,7 +44,7 @@ export class WhoField {
   /** True after the visitor has chosen a player. */
   private chosen = false;
 
-  /** Offers the agents, and with `baselines` also the baselines, which give no equities. */
+  /** Offers the agents. If `baselines` is true, also offers the baselines, which give no equities. */
   constructor(label: string, baselines: boolean) {
     const choices = CHOICES.filter(({ who }) => baselines || who.kind === "now" || who.kind === "frozen");
     this.select.append(...choices.map(({ value, words }) => h("option", { value }, words)));
@@ -58,7 +58,10 @@ export class WhoField {
     return this.select.value === this.trained.value ? "trained" : "own";
   }
 
-  /** Offers the trained agent first, or withdraws it. Until the visitor's choice, it is the default if it is not overtaken. */
+  /**
+   * Adds the trained agent as the first option, or removes it. Until the visitor chooses, this agent is the default, unless it is
+   * overtaken.
+   */
   offerTrained({ state, overtaken }: TrainedAgent): void {
     if (state === "here") this.select.prepend(this.trained);
     else this.trained.remove();

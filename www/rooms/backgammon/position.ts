@@ -52,7 +52,7 @@ export class PositionForm {
     ]);
   }
 
-  /** Puts the id of a pasted text into the field and analyses it. Without an id the text is pasted as usual. */
+  /** Puts the id of a pasted text into the field and analyses the position. A text without an id is pasted as usual. */
   private paste(event: ClipboardEvent): void {
     const id = idIn(event.clipboardData?.getData("text") ?? "");
     if (!id || /\s/.test(id)) return;
@@ -84,7 +84,7 @@ export class PositionForm {
     for (const input of [this.position, this.dice]) markInvalid(input, false);
   }
 
-  /** Sets the id of a link and reads it. Rejects if the id is invalid. */
+  /** Puts the id of a link into the field and reads it. Rejects if the id is invalid. */
   async open(id: string): Promise<Read> {
     this.position.value = id;
     this.readText = undefined;
@@ -104,7 +104,7 @@ export class PositionForm {
     return idIn(this.position.value);
   }
 
-  /** Reads a new id and copies its dice into the dice field. A request for an analysis waits for this. */
+  /** Reads a new id and copies its dice into the dice field. `request` waits for the result. */
   private read(): Promise<void> {
     const text = this.id();
     if (!text || text === this.readText) return this.reading;

@@ -1,5 +1,5 @@
-// Review of a game, on the table's board: the position at each action, a judgement of the action, and a curve of the equity, which a click
-// enters. The agent of the match's run judges one action at a time.
+// Review of a game, on the table's board: the position at each action, a judgement of the action, and a curve of the equity. A click on the
+// curve selects an action. The agent of the match's run judges one action at a time.
 
 import type { Judged, Moment, Session } from "./protocol";
 import { copyButton } from "../../parts/dialog";
@@ -94,7 +94,7 @@ export class ReviewPane {
     return this.session?.moves ?? [];
   }
 
-  /** Shows the moves of a session. Judgements remain while the game is the same. The review ends with its game. */
+  /** Shows the moves of a session. A session of another game ends the review and removes the judgements. */
   take(session: Session): void {
     const game = `${session.setup.seed} ${session.game}`;
     if (game !== this.game) [this.game, this.judged, this.at, this.moment, this.open] = [game, [], 0, undefined, false];

@@ -30,15 +30,15 @@ const DICE_MS = 450;
 /** Pause after a double or its answer. */
 const SAID_MS = 900;
 
-/** Messages about matches. `back` returns to the earlier match. */
+/** Reports about matches. `back` returns to the earlier match. */
 export interface MatchNotices {
-  /** Another match has replaced a person's match. */
+  /** Reports that another match has replaced a person's match. */
   replaced(back: () => void): void;
-  /** The match against the trained agent before the reload continues. */
+  /** Reports that the match against the trained agent from before the reload continues. */
   continued(): void;
-  /** The match against the trained agent before the reload waits, because the visitor has begun another one. */
+  /** Reports that the match against the trained agent from before the reload waits, because the visitor has begun another match. */
   waiting(back: () => void): void;
-  /** The match against the trained agent before the reload could not be restored. */
+  /** Reports that the match against the trained agent from before the reload could not be restored. */
   lost(): void;
 }
 
@@ -53,19 +53,19 @@ export class SessionPane {
   private mode: Mode = recall("backgammon") === "play" ? "play" : "watch";
   /** True while an engine's action is requested or animated. */
   private busy = false;
-  /** Run in which the present match is played. */
+  /** Run in which the current match is played. */
   private playedIn: Answerer = "own";
-  /** True if the present match began without the visitor's request. */
+  /** True if the current match began without the visitor's request. */
   private automatic = false;
-  /** True after an action of the visitor. */
+  /** True once the visitor has acted. */
   private acted = false;
   private agent: TrainedAgent | undefined;
-  /** True once the match before the reload was considered. */
+  /** True once `earlierMatch` has handled the match from before the reload. */
   private returned = false;
   private readonly run: MatchRun;
   /** Number of pending requests to the worker, except engine turns. */
   private asking = 0;
-  /** Marks each shown session as stale when a newer one is shown, which stops the animation of the older session. */
+  /** Turns of the shown sessions. A newer session makes the older one stale, which stops the animation of the older one. */
   private readonly shown = new Turns();
   private paused = false;
   private dueMs = 0;
@@ -122,7 +122,7 @@ export class SessionPane {
     this.take(session);
   }
 
-  /** Offers the trained agent as an opponent, or withdraws it. */
+  /** Adds the trained agent as an opponent, or removes it. */
   setTrained(agent: TrainedAgent): void {
     this.agent = agent;
     this.setup.opponent.offerTrained(agent);
@@ -131,12 +131,15 @@ export class SessionPane {
       void this.begin();
     }
     if (agent.state === "here" && this.earlierMatch(agent)) return;
-    // A match that began by itself before the agent arrived begins again with the agent.
+    // A match that began automatically before the agent arrived begins again with the agent.
     const fresh = this.automatic && this.mode === "play" && this.session?.moves.length === 0 && !this.session.dice;
     if (fresh && this.setup.opponent.run === "trained" && this.playedIn === "own") void this.newMatch();
   }
 
-  /** Returns to the match against the trained agent before the reload. Returns false if there is none. */
+  /**
+   * Continues the match against the trained agent from before the reload, or reports that it waits or is lost. Returns true on the first
+   * call if the match exists.
+   */
   private earlierMatch(agent: TrainedAgent): boolean {
     if (this.returned || agent.earlier === "none") return false;
     this.returned = true;
@@ -158,7 +161,7 @@ export class SessionPane {
     void this.wishMatch();
   }
 
-  /** Makes an action of the visitor. */
+  /** Performs an action of the visitor. */
   private wish(act: Act): Promise<void> {
     this.acted = true;
     return this.act(act);
@@ -186,7 +189,7 @@ export class SessionPane {
     if (this.mode === "play") this.considered.begin();
   }
 
-  /** Continues the present match of the other run. */
+  /** Continues the current match of `run`. */
   private async returnTo(run: Answerer): Promise<void> {
     this.playedIn = run;
     await this.begin();
@@ -235,7 +238,7 @@ export class SessionPane {
     return { ...session, names };
   }
 
-  /** Shows the table again when a review begins or ends. Meanwhile the engines wait. */
+  /** Updates the table when a review begins or ends. The engines wait during a review. */
   private turned(): void {
     if (this.session) this.table.show(this.session);
     if (!this.review.open) this.table.keepFocus();

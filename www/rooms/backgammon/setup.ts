@@ -29,7 +29,10 @@ export class SetupForm {
     ]);
   }
 
-  /** Setup of a new match. If `person` is true, the visitor plays the first side; otherwise the current agent plays both sides. */
+  /**
+   * Returns the setup of a new match. The visitor plays the first side if `person` is true, otherwise the current agent. The opponent of
+   * the form plays the second side.
+   */
   setup(person: boolean): Setup {
     const evals = this.lookAhead.evals();
     return {

@@ -38,7 +38,7 @@ type Name =
   | "watch"
   | "match";
 
-/** Buttons for actions. The first group has one button at a time: the main action. */
+/** Buttons for actions. The first group shows one button at a time: the main action. */
 class Actions {
   readonly element: HTMLElement;
   private readonly buttons: Record<Name, HTMLButtonElement>;
@@ -99,13 +99,13 @@ class Actions {
       match: true,
     };
     for (const name of Object.keys(shown) as Name[]) this.buttons[name].hidden = !shown[name];
-    // These keep their places while they are not possible.
+    // These buttons keep their places while their actions are impossible.
     const { confirm, undo, double, resign } = may;
     const possible = { confirm, undo, double, resign, hint: may.hint && !may.reply && phase !== "opening" };
     for (const name of Object.keys(possible) as (keyof typeof possible)[]) this.buttons[name].disabled = !possible[name];
   }
 
-  /** Presses the first of `names` whose button is visible. */
+  /** Presses the first visible button among `names`. */
   press(...names: Name[]): void {
     names
       .map((name) => this.buttons[name])
@@ -195,7 +195,7 @@ export class Table {
 
   // ---- contents
 
-  /** Shows a session. During a review, only the players and the buttons change, because the board shows an earlier position. */
+  /** Shows a session. During a review, the board is unchanged, because it shows an earlier position. */
   show(session: Session): void {
     this.session = session;
     this.review.take(session);

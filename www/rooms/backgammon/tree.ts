@@ -12,7 +12,10 @@ const ROW = 46;
 const ROOT_X = 22;
 const FROM_X = 78;
 
-/** Requests the replies to the drawn moves, one move at a time. Stops if `stale` returns true or the worker does not answer. */
+/**
+ * Requests the replies to the drawn moves, one move at a time, and calls `took` with the id of each answered move. Stops if `stale` returns
+ * true or a request fails.
+ */
 export async function unfold(
   client: Pick<Backgammon, "ask">,
   tree: Tree,
@@ -36,7 +39,7 @@ export class Tree {
   private root = "";
   candidates: Candidate[] = [];
   private chosen: string | undefined;
-  /** Replies by id of the move, as far as they have arrived. */
+  /** Replies that have arrived, by id of the move. */
   readonly branches = new Map<string, Branch[]>();
 
   constructor(private readonly pick?: (candidate: Candidate) => void) {
@@ -128,7 +131,7 @@ export class Tree {
     );
   }
 
-  /** Text with the range of equities after the replies to a move; empty if they have not arrived. */
+  /** Formats the range of equities after the replies to a move. Returns an empty string if the replies have not arrived. */
   private spread(id: string): string {
     const equities = (this.branches.get(id) ?? []).map(({ equity }) => equity);
     return equities.length ? `, after the reply from ${signed(Math.min(...equities))} to ${signed(Math.max(...equities))}` : "";

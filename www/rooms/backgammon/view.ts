@@ -15,10 +15,10 @@ import type { Frozen, RoomEvent } from "./protocol";
 import { SessionPane, type MatchNotices } from "./session";
 import * as text from "./text";
 
-/** Position id in the page's address; null once it has been opened. */
+/** Position id in the page's address; null without one and once it has been opened. */
 let linked = new URLSearchParams(location.search).get("position");
 
-/** `+1.42`: points per game. */
+/** Formats points per game: `+1.42`. */
 export const points = (n: number): string => minus(`${n < 0 ? "" : "+"}${n.toFixed(2)}`);
 
 /** Data of the room in the event that begins a run. */

@@ -16,20 +16,22 @@ export const boxOf = ({ width, height }: { width: number; height: number }): Box
   height: Math.max(1, height - MARGIN.top - MARGIN.bottom),
 });
 
-/** Name of an axis without its unit: `angle` for `angle (rad)`. */
+/** Returns the name of an axis without its unit: `angle` for `angle (rad)`. */
 export const nameOf = (axis: Axis): string => axis.name.replace(/ \(.*\)$/, "");
-/** Position of a value on the axis: 0 at the low end, 1 at the high end. */
+/** Returns the position of a value on the axis: 0 at the low end, 1 at the high end. */
 export const share = (axis: Axis, value: number): number => (value - axis.low) / (axis.high - axis.low);
-/** Text of the value at a position on the axis, where 0 is the low end and 1 the high end. */
+/** Formats the value at a position on the axis, where 0 is the low end and 1 the high end. */
 export const at = (axis: Axis, place: number): string => figure(axis.low + place * (axis.high - axis.low));
 
-/** Value of an observation on an axis. `seen` returns a feature of the observation. */
+/**
+ * Returns the value of an observation on an axis. `seen` returns a feature of the observation. An axis of two features shows their angle.
+ */
 export const of = (axis: Axis, seen: (feature: number) => number): number =>
   axis.of.length === 2 ? Math.atan2(seen(axis.of[1]!), seen(axis.of[0]!)) : seen(axis.of[0]!);
-/** Value on an axis for the last observation of an environment. */
+/** Returns the value on an axis for the last observation of an environment. */
 export const along = (axis: Axis, player: Player, env: number): number => of(axis, (feature) => player.seen(env, feature));
 
-/** Ticks at both ends of an axis. The ends of a full circle are labelled with π. */
+/** Returns the ticks at both ends of an axis. The ends of a full circle are labelled with π. */
 function ticks({ low, high }: Axis): { value: number; label: string }[] {
   if (Math.abs(low + Math.PI) < 1e-6 && Math.abs(high - Math.PI) < 1e-6)
     return [

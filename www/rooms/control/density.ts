@@ -6,7 +6,7 @@ import type { Player } from "./player";
 import type { Axis } from "./protocol";
 
 const CELLS = { width: 96, height: 72 };
-/** Time in which a visit's weight halves, in seconds. */
+/** Half-life of a visit's weight, in seconds. */
 const FADE_S = 1.6;
 
 export class Density {
@@ -35,8 +35,8 @@ export class Density {
   }
 
   /**
-   * Share of the visits that belong to a point of a table, as text. Each visit belongs to the nearest point. The table has `points` rows
-   * and columns; `across` and `up` are the point's position, from 0 to 1.
+   * Formats the share of the visits that belong to a point of a table. Each visit belongs to the nearest point. The table has `points` rows
+   * and columns; `across` and `up` are the point's position, from 0 to 1. Returns an empty string if there are no visits.
    */
   near(across: number, up: number, points: number): string {
     const nearest = (k: number, of: number): number => Math.round(((k + 0.5) / of) * (points - 1));

@@ -18,7 +18,7 @@ export class EnvironmentsView {
   private lastMs = 0;
   private drewMs = -Infinity;
 
-  /** `visits` is called after each played step. `next` requests the frame with the steps since its previous call. */
+  /** `visits` is called after each played step. `next` requests the frame with the steps since the previous call of `next`. */
   constructor(
     visits: (player: Player) => void,
     private readonly next: () => Promise<Frame>,
@@ -35,7 +35,7 @@ export class EnvironmentsView {
     onTheme(() => this.redraw());
   }
 
-  /** Prepares the canvas for a new run, whose world may differ from the previous one. Drops waiting frames. */
+  /** Prepares the canvas for a new run, whose world may differ from the previous one. Drops frames that have not been played. */
   begin(world: World): void {
     this.painter = world.environments();
     this.player.clear();
@@ -60,7 +60,7 @@ export class EnvironmentsView {
     return this.player.most;
   }
 
-  /** Number of environments whose class is `kind` or higher. */
+  /** Returns the number of environments whose class is `kind` or higher. */
   from(kind: number): number {
     return this.painter ? tally(this.player, this.painter, kind) : 0;
   }

@@ -8,7 +8,7 @@ import { entropy } from "./text";
 import { explanationOf } from "./worlds/explained";
 import type { World } from "./worlds/world";
 
-/** Explanations for a world, each with heading, text and equation. */
+/** Returns the explanations for a world. */
 export const explanations = (world: World, environment: Environment): Explanation[] => [
   explanationOf(environment),
   {

@@ -21,7 +21,7 @@ export type Grip = { what: string; hand: Point; words: string; from: Point };
 export interface Handled {
   readonly driving: boolean;
   readonly scene: Scene | undefined;
-  /** The part that a pointer at `at` would grip; undefined if none is within `near` px. */
+  /** Returns the part that a pointer at `at` would grip, or undefined if none is within `near` px. */
   reach(at: Point, near: number): string | undefined;
   touched(): void;
   pushed(side: Side, shift: boolean): void;
@@ -51,12 +51,12 @@ export class Hands {
     this.field.classList.remove("held");
   }
 
-  /** −1 while only the left arrow is held, 1 while only the right one is held, otherwise 0. */
+  /** −1 while only the left key is held, 1 while only the right key is held, otherwise 0. */
   get side(): number {
     return Number(this.keys.right) - Number(this.keys.left);
   }
 
-  /** A button that acts as an arrow key while it is held. */
+  /** Creates a button that acts as an arrow key while the button is held. */
   button(side: Side, label: string): HTMLButtonElement {
     const hold = (down: boolean) => (): void => {
       this.keys[side] = down;
@@ -71,7 +71,7 @@ export class Hands {
     return button;
   }
 
-  /** The visitor's action. `steps` is the number of steps of the episode so far. */
+  /** Returns the visitor's action. `steps` is the number of steps of the episode so far. */
   action({ environment, world }: Scene, steps: number): number[] {
     const { keys, steer } = this;
     if (environment.choices.length === 0) {

@@ -14,8 +14,8 @@ const APART = { lanes: 24, least: 16, most: 64 };
 type Placed = { x: number; y: number };
 
 /**
- * Positions of the nodes. A node's column is its longest distance from an input. Within a column, nodes are placed near the nodes that they
- * read, so that few lines cross.
+ * Returns the positions of the nodes. A node's column is its longest distance from an input. Within a column, nodes are placed near the
+ * nodes that they read, so that few lines cross.
  */
 function place(plan: PlanView): { at: Placed[]; columns: number; lanes: number } {
   const depth: number[] = [];

@@ -270,7 +270,7 @@ export class Plane {
     return STEPS.map((up) => [at(y, up), ...STEPS.map((across) => this.cell(scene, across, up))]).reverse();
   }
 
-  /** Text of a table cell: the value of the current layer at one point. `across` and `up` are the point's position, from 0 to 1. */
+  /** Formats the value of the current layer at one point, for a table cell. `across` and `up` are the point's position, from 0 to 1. */
   private cell({ environment }: Scene, across: number, up: number): string {
     if (this.layer === "visits") return this.density.near(across, up, TABLED);
     const { picture } = this.newest!;
@@ -311,16 +311,16 @@ export class Plane {
 
 const STEPS = Array.from({ length: TABLED }, (_, k) => k / (TABLED - 1));
 
-/** Description of the plane's points. */
+/** Describes the plane's points. */
 function aboutOf({ environment: { observation, plane }, world }: Scene): string {
   const others = observation.length > new Set(plane.flatMap((axis) => axis.of)).size;
   return `Each point is a state of the ${world.one}${others ? "; its other observations are 0" : ""}.`;
 }
 
-/** Text of a continuous action. `mean` is the mean of the policy, from −1 to 1. */
+/** Formats a continuous action. `mean` is the mean of the policy, from −1 to 1. */
 const actionAt = ([low, high]: [number, number], mean: number): string => figure(low + ((mean + 1) / 2) * (high - low));
 
-/** Colours of the actions. If the world's number of colours differs from the number of actions, default colours are used. */
+/** Returns the colours of the actions. Default colours are used if the world's number of colours differs from the number of actions. */
 function huesOf({ world }: Scene, channels: number): Colour[] {
   if (world.hues.length === channels) return world.hues;
   const all: Colour[] = ["minus", "hair", "plus", "thrust", "agent", "error", "muted", "ink"];

@@ -87,7 +87,7 @@ export class Player {
   advance(passedS: number): void {
     if (this.waitingSteps === 0) return;
     const backlog = this.waitingSteps - this.share;
-    // A long backlog is played faster, a short one slower.
+    // The player plays a long backlog faster and a short one slower.
     const wanted = Math.max(2, this.stepsPerS * LAG_S);
     const pace = this.stepsPerS * Math.min(2.5, Math.max(0.4, backlog / wanted));
     let steps = this.share + pace * passedS;
@@ -121,12 +121,12 @@ export class Player {
     }
   }
 
-  /** A feature of an environment's observation after the last played step. */
+  /** Returns a feature of an environment's observation after the last played step. */
   seen(env: number, feature: number): number {
     return this.at[this.atFrom + ((env >> 5) * this.features + feature) * PANEL + (env & 31)]!;
   }
 
-  /** A feature of an environment's observation, interpolated towards the next step if `smooth` is true. */
+  /** Returns a feature of an environment's observation, interpolated towards the next step if `smooth` is true. */
   value(env: number, feature: number, smooth: boolean): number {
     const from = this.seen(env, feature);
     if (!smooth || this.waitingSteps === 0 || this.justReset[env]) return from;
@@ -135,7 +135,7 @@ export class Player {
     return from + (next[k]! - from) * this.share;
   }
 
-  /** The angle whose cosine and sine are the features `cos` and `sin`. */
+  /** Returns the angle whose cosine and sine are the features `cos` and `sin`. */
   angle(env: number, cos: number, sin: number, smooth: boolean): number {
     return Math.atan2(this.value(env, sin, smooth), this.value(env, cos, smooth));
   }

@@ -22,7 +22,7 @@ const mixed = (from: Rgb, to: Rgb, t: number): Rgb => [
   from[2] + (to[2] - from[2]) * t,
 ];
 
-/** Index of a picture's point nearest to a position on the plane. `x` and `y` are from 0 to 1. */
+/** Returns the index of a picture's point nearest to a position on the plane. `x` and `y` are from 0 to 1. */
 export const pointAt = ({ width, height }: Picture, x: number, y: number): number =>
   Math.round(y * (height - 1)) * width + Math.round(x * (width - 1));
 
@@ -71,7 +71,7 @@ export class Portrait {
     return (point) => mixed(ground, accent, 0.06 + (high > low ? (0.94 * (values[point]! - low)) / (high - low) : 0));
   }
 
-  /** Lines of equal value, or the boundaries between areas with different preferred actions. */
+  /** Returns the lines of equal value, or the boundaries between areas with different preferred actions. */
   private traced(box: Box, picture: Picture): Path2D {
     const lines = new Path2D();
     const [low, high] = this.range;
@@ -83,7 +83,7 @@ export class Portrait {
   }
 }
 
-/** Colours of a continuous action, by point. */
+/** Returns a function that maps a point to the colour of its continuous action. */
 function thrown({ policy }: Picture): (point: number) => Rgb {
   const [ground, left, right] = [rgb("raised"), rgb("minus"), rgb("plus")];
   return (point) => {
@@ -93,8 +93,8 @@ function thrown({ policy }: Picture): (point: number) => Rgb {
 }
 
 /**
- * Colours of discrete actions, by point. An action adds colour only if its probability is above that of a uniform policy. The excess
- * determines the colour strength.
+ * Returns a function that maps a point to the colour of its discrete action. An action adds colour only if its probability is above that of
+ * a uniform policy. The excess determines the colour strength.
  */
 function chosen({ channels, policy }: Picture, names: Colour[]): (point: number) => Rgb {
   const ground = rgb("raised");
@@ -110,7 +110,7 @@ function chosen({ channels, policy }: Picture, names: Colour[]): (point: number)
   };
 }
 
-/** Preference for an action over the best other action; 0 on the boundary of its area. */
+/** Returns the preference for an action over the best other action; 0 on the boundary of the action's area. */
 function lead({ policy, channels }: Picture, point: number, choice: number): number {
   let other = 0;
   for (let k = 0; k < channels; k++) if (k !== choice) other = Math.max(other, policy[point * channels + k]!);

@@ -134,7 +134,7 @@ export class Duel {
     this.past.replaceChildren();
   }
 
-  /** Shows the keys before the first round has ended. */
+  /** Shows help about the keys, unless a round has ended. */
   showKeys(words: string): void {
     if (this.seen === "[]") write(this.message, words);
   }

@@ -37,7 +37,7 @@ export class SingleEnvironment implements Handled {
   private newest: { state: StageState; atMs: number } | undefined;
   /** Number of times that the controls have changed hands. */
   private handovers = 0;
-  /** True once the visitor has acted in this round. Before that, both environments are still. */
+  /** True once the visitor has acted in this round. Both environments of the round are still until then. */
   private moved = false;
   private readonly lastMs = { touched: -Infinity, drew: -Infinity, wrote: -Infinity };
 
@@ -135,7 +135,7 @@ export class SingleEnvironment implements Handled {
     this.buttons.hidden = this.buttons.childElementCount === 0;
   }
 
-  /** Creates the choice of the speed while the visitor has the controls. */
+  /** Creates the choice of the speed that applies while the visitor has the controls. */
   private speedChoice(): HTMLElement {
     const { element } = new Choice<PaceName>(
       "Speed",
@@ -230,8 +230,8 @@ export class SingleEnvironment implements Handled {
   // ---- drawing
 
   /**
-   * State of a body for drawing, interpolated between its previous and its newest step. The share of the newest step grows with the time
-   * since the newest answer.
+   * Returns the state of a body for drawing, interpolated between its previous and its newest step. The share of the newest step grows
+   * with the time since the newest answer. The state of a body whose episode is over is not interpolated.
    */
   private pose(body: Body, ghost: boolean): Pose {
     const { state, before } = body;
@@ -313,7 +313,7 @@ function keysHelp({ environment: { choices }, world }: Scene): string {
   return `${parts.filter(Boolean).join(", ")}.`;
 }
 
-/** Help text for screen readers. */
+/** Returns the help text for screen readers. */
 function help(scene: Scene, driving: boolean): string {
   const acts = "The current policy acts here in real time.";
   if (touchScreen()) return driving ? keysHelp(scene) : acts;

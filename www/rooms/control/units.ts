@@ -15,7 +15,7 @@ const STRENGTHS = 5;
 /** Height of a network's title, and widths of the names beside a network, in px. */
 const TITLE = 24;
 const GUTTERS = { inputs: 144, outputs: 96 };
-/** Least width with names, in px. */
+/** Least width of the drawing at which names are drawn, in px. */
 const NAMED_PX = 640;
 
 type Edges = "weights" | "gradients";

@@ -147,7 +147,7 @@ export class ControlView implements View {
 
   spoken(): undefined {}
 
-  /** Number of environment steps per second at real-time speed, over all environments. */
+  /** Returns the number of environment steps per second at real-time speed, over all environments. */
   realTime(): number {
     return this.envs / this.environment.step_s;
   }

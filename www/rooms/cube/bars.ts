@@ -55,7 +55,7 @@ export class Bars {
   }
 }
 
-/** A share as a percentage, such as `97%`. A share near 0 or 1 has more digits, so that it does not appear as `0%` or `100%`. */
+/** Formats a share as a percentage, such as `97%`. A share near 0 or 1 has up to two decimals. */
 export const percent = (share: number): string => {
   const all = 100 * share;
   if (all >= 99.995 || all <= 0) return `${Math.round(all)}%`;

@@ -5,5 +5,5 @@ import type { Answers, Puzzle, Question } from "./protocol";
 
 export type CubeClient = Client<Question, Answers>;
 
-/** Description of the puzzle in the client's current variant. */
+/** Returns the description of the puzzle in the client's current variant. */
 export const puzzleOf = (client: CubeClient): Puzzle => client.variant.about as Puzzle;

@@ -131,7 +131,7 @@ export class Controls {
     return this.fields.method;
   }
 
-  /** Agent that solves the cube. */
+  /** Run whose agent solves the cube. */
   get solvedBy(): Answerer {
     return this.agents.answerer;
   }
@@ -175,7 +175,7 @@ export class Controls {
 
   private offer: () => Preset[] = () => [];
 
-  /** Writes the presets in the visitor's notation. The choice stays. */
+  /** Writes the presets in the visitor's notation. The selected preset does not change. */
   private offerPresets(): void {
     const { value } = this.length;
     this.presets = this.offer();

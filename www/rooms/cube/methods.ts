@@ -13,7 +13,7 @@ import { msText, nameOf, whyNot, widened, type Found, type Solver } from "./solv
 
 type Entry = { method: SolveMethod; found?: Found; failed?: string };
 
-/** The methods to compare: each kind of search, with two widths for beam search. */
+/** Returns the methods to compare: each kind of search that the puzzle allows, with two widths for beam search. */
 function methodsOf({ exact, method }: Puzzle): SolveMethod[] {
   const wide = Math.max(16, method.width);
   return [
@@ -25,7 +25,7 @@ function methodsOf({ exact, method }: Puzzle): SolveMethod[] {
   ];
 }
 
-/** Row of a method that found no solution. The reason takes the place of the numbers. */
+/** Returns the row of a method that found no solution. The reason `why` takes the place of the numbers. */
 function whyRow(name: { class: string; words: string }, why: string): HTMLElement {
   const row = bodyRow(false, name, "no");
   row.append(h("td.text", { colspan: 6 }, h("span.small", why)));
@@ -74,7 +74,7 @@ export class MethodsPane {
     this.table.hidden = true;
   }
 
-  /** Shows the state that a comparison would solve. After a comparison, its state remains. */
+  /** Shows the state that a comparison would solve. After a comparison, the pane keeps the compared state. */
   refresh(facelets: string): void {
     if (this.table.hidden && this.element.checkVisibility()) this.showState(facelets);
   }

@@ -8,7 +8,7 @@ import { COLOURS, FACES, faceletName, PLACES, sizeOf } from "./stickers";
 /** Column and row of each face in the net, counted in faces from 0. */
 const AT: Record<string, [number, number]> = { U: [1, 0], L: [0, 1], F: [1, 1], R: [2, 1], B: [3, 1], D: [1, 2] };
 
-/** CSS style of a sticker: its colour and the colour of its letter. */
+/** Returns the CSS style of a sticker: its colour and the colour of its letter. */
 export const coloured = (letter: string): string => {
   const face = letter.toLowerCase();
   return `--face:var(--cube-${face});--on-face:var(--cube-on-${face})`;
@@ -130,7 +130,7 @@ export class PaintNet {
     event.preventDefault();
   }
 
-  /** Index of the next sticker in a direction; the current one at the edge of the net. */
+  /** Returns the index of the next sticker in a direction, or the current index at the edge of the net. */
   private next([dx, dy]: readonly [number, number]): number {
     let [column, row] = cellOf(this.size, this.at);
     for (;;) {

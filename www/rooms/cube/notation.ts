@@ -8,13 +8,15 @@ export type Metric = "half" | "quarter";
 const PREFERENCE = "cube-turns";
 const SUFFIXES = ["", "", "2", "'"];
 
-/** A move as the page shows it. `to` is the number of the worker's moves up to its end; undefined in the middle of a half turn. */
+/**
+ * A move as the page shows it. `to` is the number of the worker's moves up to the end of this move; undefined in the middle of a half turn.
+ */
 export type Step = { name: string; to: number | undefined };
 
-/** Clockwise quarter turns of a move: 1, 2 or 3. */
+/** Returns the number of clockwise quarter turns of a move: 1, 2 or 3. */
 const quartersOf = (name: string): number => Math.max(1, SUFFIXES.lastIndexOf(name.slice(1)));
 
-/** Converts moves to a notation. In half turns, successive turns of a face become one move. */
+/** Converts moves to a notation. In half turns, successive turns of a face become one move, or none if they cancel. */
 export function written(moves: string[], metric: Metric): Step[] {
   const steps: Step[] = [];
   moves.forEach((name, k) => {
@@ -32,16 +34,18 @@ export function written(moves: string[], metric: Metric): Step[] {
 
 export const unitOf = (metric: Metric): string => (metric === "quarter" ? "quarter turns" : "turns");
 
-/** A number of moves in words, such as `9 quarter turns`; in half turns, such as `7 turns`. */
+/** Formats a number of moves, such as `9 quarter turns`; in half turns, such as `7 turns`. */
 export const lengthWords = (n: number, metric: Metric): string => `${n} ${n === 1 ? unitOf(metric).slice(0, -1) : unitOf(metric)}`;
 
-/** Length of a sequence in the visitor's notation, and in the run's metric if that differs, such as `7 turns (9 quarter turns)`. */
+/**
+ * Formats the length of a sequence in the visitor's notation, and in the run's metric if it differs, such as `7 turns (9 quarter turns)`.
+ */
 export function lengthOf(moves: string[], notation: Metric, metric: Metric): string {
   const count = (by: Metric): string => lengthWords(written(moves, by).length, by);
   return notation === metric ? count(notation) : `${count(notation)} (${count(metric)})`;
 }
 
-/** A distance in the run's metric and, if it is known, in the other one, such as `9 quarter turns (7 turns)`. */
+/** Formats a distance in the run's metric and, if known, in the other metric, such as `9 quarter turns (7 turns)`. */
 export function distanceWords(distance: number, other: number | null, metric: Metric): string {
   return `${lengthWords(distance, metric)}${other === null ? "" : ` (${lengthWords(other, otherThan(metric))})`}`;
 }

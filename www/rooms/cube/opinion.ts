@@ -24,7 +24,7 @@ type Row = {
 
 export const value = (n: number): string => n.toFixed(1);
 
-/** Distance and estimate of a state in words, such as `Shortest: 9 quarter turns (7 turns). Agent's estimate: 8.6.` */
+/** Describes the distance and the estimate of a state, such as `Shortest: 9 quarter turns (7 turns). Agent's estimate: 8.6.` */
 export function thought({ solved, distance, other_distance, value: thinks }: StateView, metric: Metric): string {
   if (solved) return "Solved.";
   const known = distance === null ? "" : `Shortest: ${distanceWords(distance, other_distance, metric)}.`;

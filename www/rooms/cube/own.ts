@@ -101,7 +101,7 @@ export class OwnPane {
     this.timer = setTimeout(() => void this.judge(), JUDGE_MS);
   }
 
-  /** Validates the net. Returns true if it is a valid cube, false if not, and undefined if it has changed in the meantime. */
+  /** Validates the net. Returns true for a valid cube, false for an invalid one, and undefined if a newer validation has begun. */
   private async judge(): Promise<boolean | undefined> {
     const stale = this.judging.take();
     try {

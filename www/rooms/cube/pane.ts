@@ -43,7 +43,7 @@ export class CubePane {
     error: h("p.error", { role: "alert", id: id("cube-error") }),
     progress: h("p.small.search-progress"),
   };
-  /** The status, which depends on the notation. */
+  /** Returns the status in the visitor's notation. */
   private words = (): string => "";
   private puzzle: Puzzle;
   /** The run's metric, in which the worker gives distances. */
@@ -56,7 +56,7 @@ export class CubePane {
   /** Time of the next move while a solution is played; undefined otherwise. */
   private playDueMs: number | undefined;
   private readonly looks: Follower<StateView>;
-  /** Marks each operation on the cube as stale when a newer one starts. */
+  /** Turns of the operations on the cube. A newer operation makes the older ones stale. */
   private readonly operations = new Turns();
   private began = false;
 
@@ -133,7 +133,7 @@ export class CubePane {
     this.look();
   }
 
-  /** Offers the trained agent for solutions, or withdraws it. */
+  /** Offers the trained agent for solutions, or removes it from the choice. */
   setTrained(agent: TrainedAgent): void {
     this.controls.setTrained(agent);
   }
@@ -354,7 +354,7 @@ export class CubePane {
     if (!path) return this.showScramble();
     this.follow(path.found);
     const at = this.path!.states.lastIndexOf(this.stickers);
-    // In the middle of a half turn, the other notation has no such state.
+    // The other notation may have no state in the middle of a half turn.
     this.walk(Math.max(0, at));
   }
 
@@ -416,7 +416,7 @@ export class CubePane {
 
   // ---- playback
 
-  /** Result of a search in words. Lengths in the run's metric are comparable with the shortest distance. */
+  /** Describes the result of a search. Lengths in the run's metric are comparable with the shortest distance. */
   private outcome(found: Found, method: SolveMethod, of: Answerer = "own"): string {
     const { moves, optimal } = found.solution!;
     if (moves.length === 0) return "Already solved.";
@@ -439,7 +439,7 @@ export class CubePane {
     if (optimal !== null) void this.distances(this.path);
   }
 
-  /** Requests the true distance of each state on the path. */
+  /** Requests the true distance of each state on the path. Stops at an unknown distance, or when the path is no longer shown. */
   private async distances(path: Path): Promise<void> {
     for (const [step, facelets] of path.states.entries()) {
       if (path !== this.path) return;

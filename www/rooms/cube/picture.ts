@@ -109,7 +109,7 @@ export class CubePicture {
 
   // ---- contents
 
-  /** Shows these stickers immediately and ends all motion. */
+  /** Shows `stickers` immediately and ends all motion. */
   set(stickers: string): void {
     this.hurry();
     this.stickers = stickers;
@@ -122,7 +122,7 @@ export class CubePicture {
     this.element.dataset.facelets = stickers;
   }
 
-  /** Queues a turn. `ms` is its duration. Without a duration, it is faster when more turns are queued. */
+  /** Queues a turn. `ms` is the duration of the turn. Without `ms`, the turn is faster when more turns are queued. */
   turn(turn: Turn, ms?: number, done?: () => void): void {
     this.queue.push({ turn, ms, done });
     this.changed();
@@ -284,7 +284,7 @@ export class CubePicture {
     if (quarters % 4 !== 0) handling.turned(made);
   }
 
-  /** The layer that a drag of a sticker turns. A face has two directions; the one nearer to the drag determines the layer. */
+  /** Returns the layer that a drag of a sticker turns. A face has two directions; the direction nearer to the drag determines the layer. */
   private layerAlong(at: Seen, pull: Point): NonNullable<Hold["layer"]> {
     const size = sizeOf(this.stickers);
     const { cell, normal, across, down } = faceletsOf(size)[at.at]!;
@@ -300,7 +300,7 @@ export class CubePicture {
     return { turn: { axis, layer: cell[axis], quarters: 0 }, along: way, sign: about[axis] };
   }
 
-  /** The sticker at a point of the canvas; undefined if there is none. */
+  /** Returns the sticker at a point of the canvas, or undefined if there is none. */
   private hit(x: number, y: number): Seen | undefined {
     // The nearest sticker is painted last.
     return this.seen.findLast(({ corners }) => inside([x, y], corners));
@@ -367,7 +367,7 @@ export class CubePicture {
     }
   }
 
-  /** The layer that is turning, with its angle; undefined if none is. */
+  /** Returns the layer that is turning and its angle, or undefined if no layer turns. */
   private turning(): { turn: Turn; angle: number } | undefined {
     if (this.hold?.layer) return { turn: this.hold.layer.turn, angle: this.hold.angle };
     if (!this.motion) return undefined;
@@ -405,12 +405,12 @@ export class CubePicture {
     }
   }
 
-  /** Position of the eye, in the cube's coordinates. */
+  /** Returns the position of the eye, in the cube's coordinates. */
   private eye(): Vector {
     return rotate(rotate([0, 0, EYE], 0, -this.view.pitch), 1, -this.view.yaw);
   }
 
-  /** Paints the shadow of the cube on an imagined table: a disc, which the view tilts. From below there is none. */
+  /** Paints the shadow of the cube on an imagined table: a disc, which the view tilts. A view from below has no shadow. */
   private paintShadow(c: CanvasRenderingContext2D, shades: Shades): void {
     const { pitch } = this.view;
     const centre = rotate([0, -TABLE.below, 0], 0, pitch);
@@ -430,7 +430,7 @@ export class CubePicture {
     c.restore();
   }
 
-  /** Projected corners of a square on a side of a cubie. `middle` is its centre, `reach` half of its edge. */
+  /** Returns the projected corners of a square on a side of a cubie. `middle` is the square's centre, `reach` half of its edge. */
   private square(middle: Vector, reach: number, { across, down }: Facelet, place: Place): Point[] {
     const corner = (a: number, d: number): Point => this.project(place(along(along(middle, a * reach, across), d * reach, down)));
     return [corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)];
@@ -497,7 +497,7 @@ export class CubePicture {
     c.fillText(letter, x, y + 0.07 * size);
   }
 
-  /** Gradient of a colour in the light. It is brighter towards the light. */
+  /** Returns the gradient of a colour, which is brighter towards the light. `light` is the cosine that `lit` returns. */
   private sheen(c: CanvasRenderingContext2D, [r, g, b]: [number, number, number], light: number): CanvasGradient {
     const { width, height } = this.surface;
     const reach = 1.5 * this.scale;
@@ -521,13 +521,13 @@ const rotate = ([x, y, z]: Vector, axis: number, angle: number): Vector => {
       : [c * x - s * y, s * x + c * y, z];
 };
 
-/** True if a plane through `middle` faces the eye. `out` is a point on its outer side. */
+/** Returns true if a plane through `middle` faces the eye. The line from `middle` to `out` is the plane's outer normal. */
 function towards(middle: Vector, out: Vector): boolean {
   const normal = along(out, -1, middle);
   return dot(normal, [-middle[0], -middle[1], EYE - middle[2]]) > 0;
 }
 
-/** Cosine of the angle between the light and the plane's normal. The plane is as in `towards`. */
+/** Returns the cosine of the angle between the light and the plane's normal. The plane is as in `towards`. */
 function lit(middle: Vector, out: Vector): number {
   const normal = along(out, -1, middle);
   return dot(normal, LIGHT) / (Math.hypot(...normal) * Math.hypot(...LIGHT));
@@ -556,7 +556,7 @@ function rounded(c: CanvasRenderingContext2D, corners: Point[], share: number): 
   c.closePath();
 }
 
-/** Convex hull of points, by Andrew's monotone chain. */
+/** Returns the convex hull of points, by Andrew's monotone chain. */
 function hull(points: Point[]): Point[] {
   const sorted = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const turn = (a: Point, b: Point, c: Point): number => (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
@@ -571,7 +571,7 @@ function hull(points: Point[]): Point[] {
   return [...side(sorted), ...side(sorted.reverse())];
 }
 
-/** The same colour with alpha 0, so that a gradient to it keeps the hue. */
+/** Returns the same colour with alpha 0, so that a gradient to it keeps the hue. */
 function faint(c: CanvasRenderingContext2D, colour: string): string {
   c.fillStyle = colour;
   const written = String(c.fillStyle); // the browser's form: `#rrggbb` or `rgba(r, g, b, a)`

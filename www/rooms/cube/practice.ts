@@ -9,7 +9,7 @@ export const REST_MS = 1800;
 const FAILED_REST_MS = 2600;
 /** Least solve rate of a depth that counts as mastered. */
 const ABLE = 0.8;
-/** After a success at the greatest depth, the next depth is drawn from this many of the greatest depths. */
+/** Number of depths, up to the greatest, from which the next depth is drawn after a success at the greatest depth. */
 const FAR = 6;
 /** Limits of the beam search for a puzzle without known distances. */
 const SMALL_BEAM = { width: 64, nodes: 60_000 };
@@ -41,8 +41,8 @@ export class Practice {
   }
 
   /**
-   * Records a try and sets the next depth. A success increases the depth or, at the greatest depth, draws one at random. A failure
-   * decreases the depth by 1.
+   * Records a try and sets the next depth. A success increases the depth or, at the greatest depth, draws a depth at random. A failure
+   * decreases the depth by 1; the least depth is 1.
    */
   tried(solved: boolean, puzzle: Puzzle): void {
     const { depth } = this;

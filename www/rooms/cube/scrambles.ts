@@ -16,7 +16,7 @@ const DEEPEST = 26;
 /** Numbers of turns of the presets, and the default preset. */
 const TURNS = { 2: [3, 6, 11, 14], 3: [3, 6, 11, 14, 25] };
 const USUAL = { 2: "11", 3: "25" };
-/** The state of the 3x3x3 whose edges are all flipped. No state is farther in half turns. */
+/** Moves to the state of the 3x3x3 whose edges are all flipped. No state is farther from solved in half turns. */
 const SUPERFLIP = "U R2 F B R B2 R U2 L B2 R U' D' R2 F R' L B2 U2 F2".split(" ");
 /** Faces that a scramble turns, by axis. On the 2x2x2 the corner at the back, bottom left stays in place. */
 const AXES = { 2: ["U", "R", "F"], 3: ["UD", "RL", "FB"] };
@@ -27,10 +27,10 @@ const below = (n: number): number => Math.floor(n * Math.random());
 
 export const statesAt = (metric: Metric): number[] => STATES[metric];
 
-/** Greatest distance of a state; for the 3x3x3, in quarter turns. */
+/** Returns the greatest distance of a state; for the 3x3x3, in quarter turns. */
 export const farthest = ({ exact }: Puzzle, metric: Metric): number => (exact ? STATES[metric].length - 1 : DEEPEST);
 
-/** Random moves. Successive moves turn different axes, so that no move cancels or extends another. */
+/** Returns random moves. Successive moves turn different axes, so that no move cancels or extends another. */
 export function scramble(size: number, turns: number, notation: Metric): string[] {
   const moves: string[] = [];
   let last: string | undefined;
@@ -42,20 +42,20 @@ export function scramble(size: number, turns: number, notation: Metric): string[
   return moves;
 }
 
-/** A distance drawn with the probability that a uniformly random state has it. */
+/** Draws a distance with the probability that a uniformly random state has this distance. */
 function drawnDistance(metric: Metric): number {
   const counts = STATES[metric];
   let rank = below(counts.reduce((sum, count) => sum + count, 0));
   return counts.findIndex((count) => (rank -= count) < 0);
 }
 
-/** A preset: its name for the visitor, and the state that it gives. `by` is true if the number of turns describes the state. */
+/** A preset: its name for the visitor, and a function that requests its state. `by` is true if the number of turns describes the state. */
 export type Preset = { id: string; words: string; by: boolean; draw(client: CubeClient): Promise<Scrambled> };
 
 const made = (client: CubeClient, size: number, moves: string[]): Promise<Scrambled> =>
   client.ask({ ask: "turn", facelets: solved(size), moves: moves.join(" ") });
 
-/** A random state at a distance. */
+/** Returns the preset of a random state at a distance. */
 export const atDistance = (distance: number): Preset => ({
   id: "distance",
   words: "Random position",
@@ -63,7 +63,7 @@ export const atDistance = (distance: number): Preset => ({
   draw: (client) => client.ask({ ask: "draw", distance, seed: randomSeed() }),
 });
 
-/** Presets of a puzzle, by the visitor's notation and the run's metric. */
+/** Returns the presets of a puzzle. `notation` is the visitor's, `metric` the run's. */
 export function presets(puzzle: Puzzle, notation: Metric, metric: Metric): Preset[] {
   const { size, exact } = puzzle;
   const random = (client: CubeClient): Promise<Scrambled> =>

@@ -12,14 +12,14 @@ export const SEARCHES: { search: SearchKind; words: string; about: string }[] = 
   { search: "a_star", words: "A* search", about: "expands the states with the lowest sum of moves made and estimated moves left" },
   { search: "exact", words: "Exact table", about: "uses the true distances of all states; always optimal" },
 ];
-/** Name of a method. With `of`, it contains the agent if it is not the visitor's own. */
+/** Returns the name of a method. The name mentions the agent if `of` is the trained run. */
 export const nameOf = ({ search, width }: SolveMethod, of: Answerer = "own"): string => {
   const { words } = SEARCHES.find((one) => one.search === search)!;
   const wide = search === "beam" || search === "a_star" ? `${words}, width ${count(width)}` : words;
   return of === "trained" ? `${wide}, by the trained agent` : wide;
 };
 
-/** Text about a beam that is wider than requested; empty if it is not. */
+/** Returns a text about a beam that is wider than requested, or an empty string. */
 export const widened = ({ width }: SolveView, method: SolveMethod): string =>
   width !== null && width > method.width ? `, widened to ${count(width)}` : "";
 
@@ -31,7 +31,7 @@ export function costOf(found: Found, method: SolveMethod): string {
   return method.search === "exact" ? time : `${count(nodes)} states in ${time}${widened(found, method)}`;
 }
 
-/** Reason why no solution was found, with the next step. */
+/** Returns the reason why no solution was found, with the next step. */
 export const whyNot = ({ failure }: Found): string => (failure ? `${failure.text}. ${failure.next_step}.` : "No solution found.");
 
 export const msText = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms / 1000));

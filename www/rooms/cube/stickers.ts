@@ -51,7 +51,7 @@ export function faceletsOf(size: number): Facelet[] {
   return all;
 }
 
-/** Cubies with a visible side. `stickers` contains the indices of a cubie's stickers. */
+/** Returns the cubies with a visible side. `stickers` contains the indices of a cubie's stickers. */
 export function cubiesOf(size: number): { cell: Vector; stickers: number[] }[] {
   const cubies = new Map<string, { cell: Vector; stickers: number[] }>();
   faceletsOf(size).forEach(({ cell }, k) => {
@@ -71,7 +71,7 @@ function quarter(axis: number, [x, y, z]: Vector): Vector {
 const permutations = new Map<string, number[]>();
 const key = (cell: Vector, normal: Vector): string => [...cell, ...normal].map((n) => n + 0).join();
 
-/** For each sticker after a turn, the index of the sticker that moves there. */
+/** Returns, for each sticker after a turn, the index of the sticker that moves there. */
 function permutation(size: number, { axis, layer, quarters }: Turn): number[] {
   const times = ((quarters % 4) + 4) % 4;
   const name = [size, axis, layer, times].join();
@@ -98,10 +98,10 @@ export const turned = (stickers: string, turn: Turn): string =>
 
 export const inverse = (turn: Turn): Turn => ({ ...turn, quarters: -turn.quarters });
 
-/** Number of quarter turns, from −1 to 2, that has the same result as `quarters`. */
+/** Returns the number of quarter turns, from −1 to 2, that has the same result as `quarters`. */
 const shortest = (quarters: number): number => ((((quarters + 1) % 4) + 4) % 4) - 1;
 
-/** Name of a turn, such as `R`, `U2` or `F'`. The 3x3x3 also has middle layers. */
+/** Returns the name of a turn, such as `R`, `U2` or `F'`. The 3x3x3 also has middle layers. */
 export function nameOf(size: number, { axis, layer, quarters }: Turn): string {
   const half = (size - 1) / 2;
   const faces = layer === 0 ? Object.entries(MIDDLE) : FACES.map((face) => [face, face] as const);
@@ -113,7 +113,7 @@ export function nameOf(size: number, { axis, layer, quarters }: Turn): string {
   return `${name}${clockwise === 2 ? "2" : clockwise === -1 ? "'" : ""}`;
 }
 
-/** Turn of a given name; undefined if a cube of this size has no such turn. */
+/** Returns the turn of a given name, or undefined if a cube of this size has no such turn. */
 export function turnOf(size: number, name: string): Turn | undefined {
   const [, letter = "", how = ""] = /^([URFDLBMES])(2|')?$/.exec(name) ?? [];
   const middle = MIDDLE[letter];
@@ -124,7 +124,7 @@ export function turnOf(size: number, name: string): Turn | undefined {
   return { axis, layer: middle ? 0 : normal[axis]! * ((size - 1) / 2), quarters: -clockwise * normal[axis]! };
 }
 
-/** Stickers after a sequence of named turns. Unknown names are skipped. */
+/** Returns the stickers after a sequence of named turns. Skips unknown names. */
 export const after = (stickers: string, moves: string[]): string =>
   moves.reduce((state, name) => {
     const turn = turnOf(sizeOf(stickers), name);
@@ -136,10 +136,10 @@ export const isSolved = (stickers: string): boolean => {
   return Array.from(stickers).every((letter, k) => letter === stickers[k - (k % each)]);
 };
 
-/** Name of a sticker: its face and its number from 1, such as `U1` or `B9`. */
+/** Returns the name of a sticker: its face and its number from 1, such as `U1` or `B9`. */
 export const faceletName = (size: number, at: number): string => `${FACES[Math.floor(at / (size * size))]}${(at % (size * size)) + 1}`;
 
-/** Indices of the stickers of a cubie. `place` names its position by faces, such as `URF`. */
+/** Returns the indices of the stickers of a cubie. `place` names the cubie's position by faces, such as `URF`. */
 export function stickersAt(size: number, place: string): number[] {
   const faces = Array.from(place).map((letter) => NORMAL[letter as Face]);
   const half = (size - 1) / 2;
@@ -156,7 +156,7 @@ const NAMED: Record<string, Face> = { W: "U", R: "R", G: "F", Y: "D", O: "L", B:
 
 /**
  * Converts stickers to face letters. The text may use face letters, colour letters, or at most six other letters, which are assigned to the
- * faces in order of appearance. The result is undefined if there are more letters.
+ * faces in order of appearance. Returns undefined for more than six other letters.
  */
 export function normalised(text: string): string | undefined {
   const letters = Array.from(text.replaceAll(/\s+/g, "").toUpperCase());
@@ -167,7 +167,7 @@ export function normalised(text: string): string | undefined {
   return letters.map((letter) => FACES[found.indexOf(letter)]).join("");
 }
 
-/** Description of the stickers for screen readers. */
+/** Describes the stickers for screen readers. */
 export function spoken(stickers: string): string {
   const each = stickers.length / 6;
   const size = Math.sqrt(each);

@@ -77,7 +77,10 @@ export class CubeView implements View {
     return puzzleOf(this.page.client);
   }
 
-  /** Greatest depth such that the newest test solved at least `share` of the states at each depth up to it. */
+  /**
+   * Returns the greatest depth such that the newest test solved at least `share` of the states at each depth up to it; 0 without such a
+   * depth.
+   */
   private able(share: number): number {
     const { present } = this.page;
     let able = 0;

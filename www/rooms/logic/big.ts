@@ -14,7 +14,7 @@ import type { BigView } from "./protocol";
 
 const SIDES = [256, 512, 1024, 2048];
 const SIDE = 1024;
-/** Cells along a side of the enlarged part. */
+/** Number of cells along a side of the enlarged part. */
 const LENS = 46;
 /** Duration of one request to the worker. The training continues between two requests. */
 const ASK_MS = 12;
@@ -136,7 +136,7 @@ export class BigPane {
   private tick(nowMs: number): void {
     if (this.asking || !this.running) return;
     this.asking = true;
-    // If the grid runs a circuit that still learns, it restarts with the first one that is done.
+    // If the grid runs a circuit that still learns, the grid restarts with the first circuit that is done.
     if (!this.done && this.chosen.done) this.renew = true;
     if (this.renew) this.done = this.chosen.done;
     const { renew } = this;
@@ -258,5 +258,5 @@ class Speed {
   }
 }
 
-/** A duration, such as `0.8 ms` or `120 µs`. */
+/** Formats a duration, such as `0.8 ms` or `120 µs`. */
 const time = (s: number): string => (s >= 1e-3 ? `${two(1e3 * s)} ms` : `${Math.max(1, Math.round(1e6 * s))} µs`);

@@ -15,7 +15,7 @@ export type CellCallbacks = {
   /** Called when a pointer or a key touches a cell. */
   touched(x: number, y: number): void;
   moved?(x: number, y: number): void;
-  /** Handles a key other than the arrow keys and Enter. Returns true if it used the key. */
+  /** Handles a key other than the arrow keys and Enter. Returns true if the key has an effect. */
   key?(key: string): boolean;
 };
 
@@ -65,7 +65,7 @@ export class Cells {
     if (this.element.getAttribute("aria-label") !== words) this.element.setAttribute("aria-label", words);
   }
 
-  /** Pixels of the picture for a grid of this size, one number per cell. The caller writes them before it calls `draw`. */
+  /** Returns the pixels of a grid of this size, one number per cell. The caller writes the pixels before it calls `draw`. */
   pixels(width: number, height: number): Uint32Array {
     if (width !== this.width || height !== this.height) {
       this.cursor = { x: width >> 1, y: height >> 1 };
@@ -108,7 +108,10 @@ export class Cells {
     if (at) this.outline(c, at, cell);
   }
 
-  /** Outlines the cells that a touch would reach. The outline is light on dark, so that it has contrast with every colour. */
+  /**
+   * Outlines the cells that a touch would reach. A line in the paper colour lies on a wider line in the ink colour, so that the outline has
+   * contrast with every colour.
+   */
   private outline(c: CanvasRenderingContext2D, { x, y }: { x: number; y: number }, cell: number): void {
     const { reach } = this;
     c.beginPath();

@@ -92,8 +92,8 @@ export class GridChoices {
   }
 
   /**
-   * True if the grid runs soft gates. With the choice "settling", a pattern at its training size runs soft gates until its automaton
-   * is done.
+   * Returns true if the grid runs soft gates. With the choice "settling", a pattern at its training size runs soft gates until its
+   * automaton is done.
    */
   soft(done: boolean, rule: boolean): boolean {
     return this.forms.value === "soft" || (this.forms.value === "settling" && this.sizes.selectedIndex === 0 && !rule && !done);

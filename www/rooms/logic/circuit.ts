@@ -53,7 +53,7 @@ export class CircuitStage {
     write(this.about, "");
   }
 
-  /** True if the picture is a small one beside the grid. It is then only for the pointer; keys use the switch of the stage. */
+  /** True if the picture is a small one beside the grid. A small picture is only for the pointer; keys use the switch of the stage. */
   get small(): boolean {
     return this.picture.ariaHidden === "true";
   }

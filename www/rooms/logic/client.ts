@@ -6,7 +6,7 @@ import type { Answers, Experiment, Question, Shows } from "./protocol";
 
 export type LogicClient = Client<Question, Answers>;
 
-/** Description of the experiment in the client's current variant. */
+/** Returns the description of the experiment in the client's current variant. */
 export const experimentOf = (client: LogicClient): Experiment => client.variant.about as Experiment;
 
 /**
@@ -23,12 +23,12 @@ export class Chosen {
 
   constructor(private readonly client: LogicClient) {}
 
-  /** Asks the run whose automaton is shown. */
+  /** Sends a question to the run whose automaton is shown. */
   ask<Asked extends Question>(question: Asked): Promise<Answers[Asked["ask"] & keyof Answers]> {
     return this.client.ask(question, this.of);
   }
 
-  /** Index of the automaton in its run. The trained run has one. */
+  /** Index of the automaton in its run. The trained run has one automaton. */
   get member(): number {
     return this.isOwn ? this.ownMember : 0;
   }
@@ -46,7 +46,7 @@ export class Chosen {
     return this.isOwn ? this.own.updates : 0;
   }
 
-  /** True if the automaton learns no more: it is perfect, or that of the trained run. */
+  /** True if the automaton no longer learns: it is perfect, or it is the automaton of the trained run. */
   get done(): boolean {
     return !this.isOwn || this.own.perfect;
   }

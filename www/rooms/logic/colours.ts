@@ -18,7 +18,7 @@ const EIGHT: Rgb[] = [
 ];
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
-/** Colours of cells by value: two colours (off and on), or eight. */
+/** Returns the colours of cells by value: two colours (off and on), or eight. */
 export function cellColours(shows: Shows): Rgb[] {
   return shows === "rgb" ? EIGHT : [rgb("raised"), rgb("agent")];
 }
@@ -30,8 +30,8 @@ export const packed = ([r, g, b]: Rgb): number => (0xff000000 | (b << 16) | (g <
 export const css = ([r, g, b]: Rgb): string => `rgb(${r} ${g} ${b})`;
 
 /**
- * Blends the colours of each cell by its soft state. `soft` contains the states of all cells for the first channel, then for the second,
- * and so on.
+ * Writes a pixel for each cell to `out`: the colours, blended by the cell's soft state. `soft` contains the states of all cells for the
+ * first channel, then for the second, and so on.
  */
 export function mixed(colours: Rgb[], soft: Float32Array, cells: number, out: Uint32Array): void {
   const channels = Math.log2(colours.length);
@@ -64,7 +64,7 @@ const FAMILIES: [light: string, dark: string][] = [
   ["#c07a10", "#eab04a"], // or
 ];
 
-/** Colour of an operation. `opposite` is true if the operation is the complement of one in `FAMILIES`. */
+/** Returns the colour of an operation. `opposite` is true if the operation is the complement of one in `FAMILIES`. */
 export function opColour(op: number): { colour: string; opposite: boolean } {
   const opposite = op > 7;
   const family = FAMILIES[opposite ? 15 - op : op]!;

@@ -65,7 +65,7 @@ export class Diagram {
     return this.at !== undefined || this.view.contains(document.activeElement);
   }
 
-  /** Draws the circuit. If it has more than `MOST_DRAWN` gates, it is drawn only if `asked` is true. */
+  /** Draws the circuit. A circuit with more than `MOST_DRAWN` gates is drawn only if `asked` is true. */
   draw(circuit: CircuitView, asked: boolean): void {
     const { inputs, gates, depth } = circuit;
     this.at = undefined;
@@ -187,7 +187,7 @@ function under(event: Event): number | undefined {
   return node ? Number(node.getAttribute("data-node")) : undefined;
 }
 
-/** Inputs and gates that a gate reads directly; none for an input. */
+/** Returns the inputs and gates that a gate reads directly; an empty list for an input. */
 function readBy({ inputs, gates }: CircuitView, node: Wire): Wire[] {
   const gate = gates[node - inputs.length];
   if (!gate) return [];
@@ -195,14 +195,14 @@ function readBy({ inputs, gates }: CircuitView, node: Wire): Wire[] {
   return [...(read.a ? [gate.a] : []), ...(read.b ? [gate.b] : [])];
 }
 
-/** A node and all nodes on which it depends, directly or through others. */
+/** Returns a node and all nodes on which it depends, directly or through others. */
 function coneOf(circuit: CircuitView, node: Wire): Set<Wire> {
   const cone = new Set([node]);
   for (const one of cone) for (const read of readBy(circuit, one)) cone.add(read);
   return cone;
 }
 
-/** The node that an arrow key selects: along a wire, or within the layer. Undefined if there is none. */
+/** Returns the node that an arrow key selects: along a wire, or within the layer. Returns undefined if there is none. */
 function next({ circuit, layout, wires }: Drawn, at: Wire, key: string): Wire | undefined {
   const here = layout.nodes[at]!;
   const y = (node: Wire): number => layout.nodes[node]!.y;

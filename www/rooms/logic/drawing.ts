@@ -17,7 +17,10 @@ export const NAMED: Arrangement = { layer: LAYER, row: ROW, margin: { left: 142,
 /** Largest factor by which a picture is stretched. */
 const MOST_STRETCH = 2;
 
-/** Arrangement for a picture without names whose ratio of width to height is near `ratio`. Gates keep their form. */
+/**
+ * Returns the arrangement for a picture without names whose ratio of width to height is near `ratio`. The arrangement stretches the
+ * distances between gates, but not the gates.
+ */
 export function pictured({ layers, rows }: Placed, ratio: number): Arrangement {
   const margin = { left: 12, right: 12, top: 4 };
   const stretch = (ratio * (rows * ROW)) / ((layers - 1) * LAYER);
@@ -61,7 +64,7 @@ const SHAPES: Record<Symbol["shape"], string> = {
   constant: `M${-H} ${-H}H${H}V${H}H${-H}Z`,
 };
 
-/** Height from which a wire arrives at a gate. `b` selects the gate's second input. */
+/** Returns the height from which a wire arrives at a gate. `b` selects the gate's second input. */
 function height({ wires, nodes }: Placed, from: Wire, gate: number, b: boolean): number {
   const wire = wires.find(({ from: one, to }) => one === from && "gate" in to && to.gate === gate && to.b === b);
   return wire?.through.at(-1)?.y ?? nodes[from]!.y;
@@ -76,7 +79,7 @@ function portsOf({ gates }: CircuitView, layout: Placed): (gate: number, b: bool
   };
 }
 
-/** Markup of the diagram. It contains no text from outside; the caller sets the names of inputs later as text. */
+/** Returns the markup of the diagram. It contains no text from outside; the caller sets the names of inputs later as text. */
 export function drawingOf(circuit: CircuitView, layout: Placed, { layer, row, margin, named }: Arrangement): string {
   const { inputs, gates, outputs } = circuit;
   const at = ({ x, y }: Point): Point => ({ x: margin.left + x * layer, y: margin.top + (y + 0.5) * row });
@@ -124,7 +127,7 @@ function gateOf(op: number, port: (b: boolean) => number): string {
 
 const round = (n: number): number => Math.round(10 * n) / 10;
 
-/** Path of a wire from (`x`, `y`) to (`toX`, `toY`). It is horizontal at both ends. */
+/** Returns the path of a wire from (`x`, `y`) to (`toX`, `toY`). A curved path is horizontal at both ends. */
 function bend(x: number, y: number, toX: number, toY: number): string {
   const middle = (x + toX) / 2;
   return Math.abs(toY - y) < 0.1 ? `L${toX} ${round(toY)}` : `C${middle} ${round(y)} ${middle} ${round(toY)} ${toX} ${round(toY)}`;

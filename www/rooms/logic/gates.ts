@@ -218,7 +218,7 @@ export class GatesPane {
     this.point(next);
   }
 
-  /** The gate that a key selects: the first, the last, the next one in the row, or one in the next row that has gates. */
+  /** Returns the gate that a key selects: the first, the last, the next one in the row, or one in the next row that has gates. */
   private next(event: KeyboardEvent): number | undefined {
     const rows = this.layers.map(({ gates }) => gates).filter(({ length }) => length);
     const row = rows.findIndex((gates) => gates.includes(this.at!));

@@ -15,7 +15,7 @@ import type { AutomatonView, Experiment, GridView, Picture, Shows } from "./prot
 import { GridQueue, type Ask } from "./queue";
 
 const REST_MS = 1600;
-/** Time in which a grid makes as many steps as in training, in seconds. */
+/** Time in which a grid at normal speed makes as many steps as in training, in seconds. */
 const WHOLE_S = 2.2;
 const LEAST_PACE = 8;
 /**
@@ -148,7 +148,7 @@ export class GridPane {
     if (now) this.again(this.autoRestart.checked);
   }
 
-  /** Restarts the grid with the automaton whose circuit is drawn, unless it runs that automaton already. */
+  /** Restarts the grid with the automaton `name`, whose circuit is drawn, unless the grid runs this automaton already. */
   renewFor(name: string): void {
     if (this.running !== name) this.again(this.autoRestart.checked);
   }
@@ -249,7 +249,7 @@ export class GridPane {
     queue.step(Math.min(MOST_STEPS, due));
   }
 
-  /** True if the grid has made as many steps as in training or, for a rule, as many as `RULED` or `RULED_MOST`. */
+  /** Returns true if the grid has made as many steps as in training or, for a rule, as many as `RULED` or `RULED_MOST`. */
   private done({ step, updates }: GridView): boolean {
     const { rule, steps } = this.experiment;
     return rule ? step >= (updates === this.chosen.updates ? RULED_MOST : RULED) : step >= steps;

@@ -108,7 +108,7 @@ function order(nodes: Node[], layers: number[][]): void {
   });
 }
 
-/** Number of crossings of wires between neighbouring layers, counted with a Fenwick tree. */
+/** Returns the number of crossings of wires between neighbouring layers, counted with a Fenwick tree. */
 function crossings(nodes: Node[], layers: number[][]): number {
   let all = 0;
   for (let l = 0; l + 1 < layers.length; l++) {
@@ -145,8 +145,8 @@ function spread(nodes: Node[], layers: number[][]): void {
 }
 
 /**
- * Heights that are at least one row apart and nearest to the preferred ones in the least-squares sense. Overlapping neighbours merge into
- * blocks.
+ * Returns heights that are at least one row apart and nearest to the preferred ones in the least-squares sense. Overlapping neighbours
+ * merge into blocks.
  */
 function apart(preferred: number[]): number[] {
   const blocks: { sum: number; size: number }[] = [];

@@ -13,7 +13,7 @@ const VALUES_EVERY_MS = 150;
 const REDRAW_MS = 6000;
 const ASK_EVERY_MS = 1000;
 
-/** The pane with the grid. `tick` advances the grid; the circuit calls it while it is on the screen and the grid is not. */
+/** The pane with the grid. `tick` advances the grid; the circuit calls `tick` while the circuit is on the screen and the grid is not. */
 export interface Automaton {
   renewFor(name: string): void;
   tick(nowMs: number): void;
@@ -42,7 +42,7 @@ export class LiveCircuit {
       /** Called when a circuit has been drawn; `asked` is true if the visitor requested it. */
       drawn(circuit: CircuitView, member: number, asked: boolean): void;
       failed?(error: unknown, asked: boolean): void;
-      /** True if the diagram follows the member as it learns. */
+      /** Returns true if the diagram follows the member as it learns. */
       follows?(): boolean;
     },
   ) {

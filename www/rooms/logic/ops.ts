@@ -29,5 +29,5 @@ export const reads = (op: number): { a: boolean; b: boolean } => ({
   b: apply(op, false, false) !== apply(op, false, true) || apply(op, true, false) !== apply(op, true, true),
 });
 
-/** True if an operation only passes one of its inputs on. */
+/** Returns true if an operation only passes one of its inputs on. */
 export const passes = (op: number): boolean => op === 3 || op === 5;

@@ -56,7 +56,7 @@ export class Stage {
     write(this.note, trained.answerer === "trained" ? note : "");
   }
 
-  /** Called when a run begins. The part remains. */
+  /** Called when a run begins. The selected part remains. */
   begin(): void {
     this.setGates(undefined);
     this.show(this.part);

@@ -36,7 +36,9 @@ function timeLeft(each: number, members: number, { counts, train_s }: Progress):
   return minutes < 90 ? `${Math.max(1, Math.round(minutes))} min` : `${(minutes / 60).toFixed(1)} h`;
 }
 
-/** Returns a sentence about the time to the published length; empty if the run is past this length or the experiment is short. */
+/**
+ * Returns a sentence about the time to the published length, or an empty string if the run is past this length or the experiment is short.
+ */
 export function lengthLeft(variant: string, members: number, progress: Progress): string {
   const each = PUBLISHED[variant];
   const [updates = 0] = progress.counts;

@@ -3,7 +3,7 @@
 import { sentence, textOf } from "../../run/notice";
 import { untilClosed } from "../../parts/life";
 
-/** Message of an error, as a sentence. */
+/** Returns the message of an error as a sentence. */
 export const reason = (error: unknown): string => sentence(textOf(error));
 
 /** Marks asynchronous operations of one kind as stale when a newer one starts. */
@@ -28,13 +28,13 @@ export class Turns {
   }
 }
 
-/** Sends one request at a time. Stale answers are dropped. Errors are ignored, because no worker answers between two runs. */
+/** Sends one request at a time. Drops stale answers. Ignores errors, because no worker answers between two runs. */
 export class Asker {
   readonly turns = new Turns();
   private asking = false;
   private askedMs = -Infinity;
 
-  /** `everyMs` is the least time between two requests. The argument `now` of `ask` overrides it. */
+  /** `everyMs` returns the least time between two requests. The argument `now` of `ask` overrides it. */
   constructor(private readonly everyMs: () => number = () => 0) {}
 
   ask<A>(question: () => Promise<A>, take: (answer: A) => unknown, now = false): void {

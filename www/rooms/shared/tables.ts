@@ -5,7 +5,7 @@ import { h, type Child } from "../../parts/dom";
 type Cell = Child | { class: string; words: Child };
 const isPlain = (cell: Cell): cell is Child => !cell || typeof cell === "string" || cell instanceof Node;
 
-/** The row of headings. A heading with the class `text` belongs to a column of words. */
+/** Returns the row of headings. A heading with the class `text` belongs to a column of words. */
 export const headRow = (...titles: Cell[]): HTMLElement =>
   h("thead", [
     h("tr", [
@@ -15,13 +15,16 @@ export const headRow = (...titles: Cell[]): HTMLElement =>
     ]),
   ]);
 
-/** A row whose first cell is the row's heading. */
+/** Returns a row whose first cell is the row's heading. */
 export const bodyRow = (kind: string | false, heading: Cell, ...cells: Cell[]): HTMLElement =>
   h("tr", { class: kind }, [
     isPlain(heading) ? h("th", { scope: "row" }, heading) : h("th", { scope: "row", class: heading.class }, heading.words),
     ...cells.map((cell) => (isPlain(cell) ? h("td", cell) : h("td", { class: cell.class }, cell.words))),
   ]);
 
-/** A region that scrolls if its content is too large, also by keys. `named` is the attribute that names the region for screen readers. */
+/**
+ * Returns a region that scrolls if its content is too large, also by keys. `named` is the attribute that names the region for screen
+ * readers.
+ */
 export const scrolling = (named: Record<string, string>, ...children: Child[]): HTMLElement =>
   h("div.scroll.box", { tabindex: 0, role: "region", ...named }, ...children);

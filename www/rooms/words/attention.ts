@@ -25,8 +25,8 @@ export class Attention {
   }
 
   /**
-   * Requests the weights of the chosen head and of some heads whose weights are unknown. If all are known, requests the weights of one head
-   * again, in turn. Returns true if weights of further heads are unknown.
+   * Requests the weights of the chosen head and of up to `MOST_HEADS` heads whose weights are unknown. If all weights are known, requests
+   * those of the chosen head and of one other head; each call takes the next head. Returns true if weights of further heads are unknown.
    */
   async ask(client: WordsClient, window: Window, tokens: TokenView[], stale: () => boolean): Promise<boolean> {
     const { heads } = this;
@@ -43,15 +43,15 @@ export class Attention {
     return missing.length > MOST_HEADS;
   }
 
-  /** Shows pictures of the heads whose weights in `window` are known. */
+  /** Shows pictures of the heads whose weights in `window` are known, and clears the pictures of the others. */
   show(window: Window | undefined): void {
     const { heads } = this;
     for (let k = 0; k < heads.count; k++) heads.show(k, window && this.known.get(key(window, heads.at(k))));
   }
 
   /**
-   * Fills the tokens by the attention of the token at `place`, and returns the largest weights. Returns undefined if the weights are
-   * unknown.
+   * Fills each token in proportion to the attention weight from the token at `place` to this token. Returns the largest weights, or
+   * undefined if the weights are unknown.
    */
   from(place: number, window: Window, tokens: Tokens, reading: Reading): Likely[] | undefined {
     const weights = this.known.get(key(window, this.heads));

@@ -19,7 +19,10 @@ export class Expected {
     this.list.show(rows);
   }
 
-  /** Shows the predictions of the token at `place`, which is the number of tokens for the next token after the text. */
+  /**
+   * Shows the predictions for the token at `place`. If `place` is the number of tokens, shows the predictions for the next token after the
+   * text.
+   */
   predictions(reading: Reading, place: number): void {
     const token = reading.tokens[place];
     const own = reading.surprise[place];
@@ -29,13 +32,13 @@ export class Expected {
       share: probability,
       mark: id === token?.id ? "actual" : undefined,
     }));
-    // The actual token takes the place of the last one if it is not among them.
+    // The actual token replaces the last prediction if it is not among the predictions.
     if (token && own !== undefined && !expected.some(({ id }) => id === token.id))
       rows[Math.max(0, rows.length - 1)] = { text: token.text, share: Math.exp(-own), mark: "actual" };
     this.show("Predictions", whereOf(reading, place), rows);
   }
 
-  /** Announces the token at `place` and the likeliest one. */
+  /** Announces the token at `place` and the likeliest prediction. */
   say({ tokens, surprise, expected }: Reading, place: number): void {
     const token = tokens[place];
     const own = surprise[place];

@@ -5,7 +5,7 @@ import { label } from "./tokens";
 
 export type Likely = { text: string; share: number; mark?: string };
 
-/** A probability as a percentage, such as `43%`, `4.3%` or `0.4%`. */
+/** Formats a probability as a percentage, such as `43%`, `4.3%` or `0.4%`. */
 export const percent = (share: number): string => {
   const all = 100 * share;
   return all > 0 && all < 0.1 ? "< 0.1%" : `${all >= 9.95 || all === 0 ? Math.round(all) : all.toFixed(1)}%`;

@@ -13,7 +13,10 @@ export type Window = { from: number; to: number; text: string };
 
 export interface Reading {
   tokens: TokenView[];
-  /** Surprise of each token in nats; undefined for the first. */
+  /**
+   * Surprise of each token in nats; undefined for the first token, and for a token that the model has not read because windows cut its
+   * word.
+   */
   surprise: (number | undefined)[];
   /**
    * Predictions of the next token, likeliest first. `expected[k]` predicts token `k`; the last entry predicts the token after the text.
@@ -54,7 +57,7 @@ export function windowsOf(text: string, pieces: Piece[], context: number, opens:
   return windows;
 }
 
-/** For each token, its index in `read`. Undefined if `read` has a different token there, because a window cut a word. */
+/** Returns, for each token, its index in `read`; undefined if `read` has a different token there, because a window cut a word. */
 function places(tokens: TokenView[], read: TokenView[]): (number | undefined)[] {
   const ends = new Map<number, number>();
   let end = 0;
@@ -86,8 +89,8 @@ export async function readWindows(client: WordsClient, tokens: TokenView[], wind
 }
 
 /**
- * Attention weights between the tokens of a window: a square matrix, stored row by row. If the window cuts a word, the model reads
- * different tokens there, so a token of the window may be missing in `view`. All weights from and to a missing token are 0.
+ * Returns the attention weights between the tokens of a window: a square matrix, stored row by row. If the window cuts a word, the model
+ * reads different tokens there, so a token of the window may be missing in `view`. All weights from and to a missing token are 0.
  */
 export function attentionOf(tokens: TokenView[], view: AttentionView): Float32Array {
   const weights = floats(view.weights);

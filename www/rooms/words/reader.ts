@@ -16,13 +16,13 @@ const AGAIN_TIMES = 16;
 export type Read = { text: string; pieces: Piece[]; windows: Window[]; reading: Reading };
 
 export interface Reads {
-  /** The text at this moment. */
+  /** Returns the current text. */
   text(): string;
   /** Called after each reading, and when the last reading is discarded. */
   changed(): void;
   /** Called with the reason why the text cannot be read. The reason is empty if the text has been read. */
   refused?(words: string): void;
-  /** True if an unchanged text is not read again. */
+  /** Returns true if an unchanged text is not read again. */
   rests?(): boolean;
   /** Called with the last reading of the text, even if `rests` has prevented a new one. */
   read?(read: Read, stale: () => boolean): Promise<void>;
@@ -30,7 +30,7 @@ export interface Reads {
 
 export class Reader {
   model: ModelView | undefined;
-  /** The last reading. Its text may differ from the present one. */
+  /** The last reading. Its text may differ from the current text. */
   last: Read | undefined;
   /** Tests whether a cut before a piece leaves the tokens unchanged. */
   private opens = (_: Piece): boolean => true;
@@ -60,7 +60,7 @@ export class Reader {
     this.opens = corpus.tokenizer === "bpe" ? ({ text }) => /^\s/.test(text) : () => true;
   }
 
-  /** Looks at the text again at the next opportunity. */
+  /** Ends the pause before the same text is read again. */
   soon(): void {
     this.againMs = 0;
   }

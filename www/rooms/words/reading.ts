@@ -146,7 +146,7 @@ export class ReadingPane {
     this.show();
   }
 
-  /** Shows the token at the caret and announces it to screen readers. */
+  /** Shows the token at the caret. Also announces the token to screen readers, unless the tokens show attention. */
   private caret(): void {
     if (document.activeElement !== this.field) return;
     this.pointed = undefined;
@@ -171,7 +171,7 @@ export class ReadingPane {
     return piece?.from ?? end ?? 0;
   }
 
-  /** The window in which a place has most context before it. */
+  /** Returns the window in which a place has most context before it. */
   private window(place: number): Window | undefined {
     const windows = this.reader.last?.windows;
     return windows?.find(({ to }) => place < to) ?? windows?.at(-1);
@@ -242,7 +242,7 @@ export class ReadingPane {
   }
 }
 
-/** Mean surprise of a piece's tokens, as a share of the surprise of a random guess. Undefined if no surprise is known. */
+/** Returns the mean surprise of a piece's tokens, as a share of the surprise of a random guess; undefined if no surprise is known. */
 function mean(surprise: (number | undefined)[], vocabulary: number): number | undefined {
   const known = surprise.filter((nats) => nats !== undefined);
   return known.length ? ofGuess(known.reduce((sum, nats) => sum + nats, 0) / known.length, vocabulary) : undefined;

@@ -1,9 +1,9 @@
-// Samples that the model writes after the same prompt at each test. A slider selects one; a list shows those before it.
+// Samples that the model writes after the same prompt at each test. A slider selects a sample; a list shows the samples before it.
 
 import { h, id } from "../../parts/dom";
 import type { Sample } from "./protocol";
 
-/** Largest number of samples in memory. If there are more, every second sample is dropped, as the run does. */
+/** Largest number of samples in memory. When it is exceeded, every second sample is dropped, as in the run; the selected sample stays. */
 const MOST = 400;
 const LISTED = 12;
 
@@ -36,7 +36,7 @@ export class Samples {
     return this.all[this.at];
   }
 
-  /** Position of the selected sample, such as `Sample 3 of 12`. */
+  /** `Newest sample`, or the position of the selected sample, such as `Sample 3 of 12`. */
   get name(): string {
     return this.selected === this.newest ? "Newest sample" : `Sample ${this.at + 1} of ${this.all.length}`;
   }
@@ -56,7 +56,8 @@ export class Samples {
   }
 
   /**
-   * Shows the present state. With `stays`, a newer sample is not selected yet. The list contains the selected sample if `whole` is true.
+   * Updates the slider and the list. If `stays` is true, the selection does not move to a newer sample. If `whole` is true, the list
+   * includes the selected sample.
    */
   show(stays: boolean, whole: boolean): void {
     const { slider, all } = this;

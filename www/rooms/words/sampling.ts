@@ -5,7 +5,7 @@ import type { Sampling } from "./protocol";
 
 type Setting = { name: string; input: HTMLInputElement; element: HTMLElement };
 
-/** A field for a number, with its name and description. */
+/** Creates a field for a number, with its name and description. */
 function setting(name: string, about: string, range: { min: number; max: number; step: number; value: number }): Setting {
   const inputmode = range.step === 1 ? "numeric" : "decimal";
   const input = h("input", { type: "number", id: id("setting"), ...range, inputmode });

@@ -1,5 +1,5 @@
-// The text on the stage. A new text types itself. The pointer or the arrow keys select a token; without a selection it is the next token
-// after the text. The list beside the text shows the predictions there.
+// The text on the stage. A new sample appears gradually, as if typed. The pointer or the arrow keys select a token; the default is the next
+// token after the text. The list beside the text shows the predictions for the selected token.
 
 import { h } from "../../parts/dom";
 import { placeOf } from "../../parts/keys";
@@ -11,7 +11,7 @@ import type { Reading } from "./read";
 import { Reader } from "./reader";
 import { Tokens } from "./tokens";
 
-/** Duration of the typing: per character, and at most. */
+/** Duration of the typing: per character, and at most for the whole text. */
 const TYPE_MS = 14;
 const MOST_TYPE_MS = 2800;
 /** Longest wait for the tokens before the typing begins. */
@@ -54,7 +54,7 @@ export class Sheet {
     animate(tokens.element, (nowMs) => this.type(nowMs));
   }
 
-  /** True while the visitor looks at a token, so that the text should stay. */
+  /** True while the visitor points at a token or has selected one. The text then stays. */
   get held(): boolean {
     return (this.pointed ?? this.chosen) !== undefined;
   }
@@ -69,7 +69,7 @@ export class Sheet {
     this.reader.ready(about);
   }
 
-  /** Shows a text. `given` is its beginning, which the model did not write. With `types` the rest types itself. */
+  /** Shows a text. `given` is its beginning, which the model did not write. If `types` is true, `added` appears gradually. */
   show(given: string, added: string, types = false): void {
     const text = given + added;
     if (text === this.text) return;
@@ -82,7 +82,7 @@ export class Sheet {
     this.type(this.shownMs);
   }
 
-  /** Shows the end of a text that grows. */
+  /** Scrolls to the end of a growing text, unless the visitor looks at a token. */
   follow(): void {
     if (!this.held) this.element.scrollTop = this.element.scrollHeight;
   }
@@ -138,7 +138,7 @@ export class Sheet {
     return last && this.text.startsWith(last.text) ? last.reading : undefined;
   }
 
-  /** Index of the first token of a piece. It is the number of tokens if there is no such piece. */
+  /** Returns the index of the first token of a piece, or the number of tokens if there is no such piece. */
   private placeOf(piece: number | undefined, { tokens }: Reading): number {
     const from = piece === undefined ? undefined : this.tokens.pieces[piece]?.from;
     return Math.min(from ?? Infinity, tokens.length);

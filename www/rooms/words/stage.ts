@@ -22,7 +22,10 @@ export class TextStage {
   private readonly preparing = h("div.preparing", { hidden: true });
   private readonly part = h("p", { role: "status" });
   private readonly bar = h("progress", { max: 1, value: 0, "aria-label": "Preparation" });
-  /** A text from the visitor's prompt, which is shown until the visitor returns to the samples, or the text before the first sample. */
+  /**
+   * Text that the model writes outside the samples. A text for the visitor's prompt is shown until the visitor returns to the samples.
+   * Another text is shown only before the first sample.
+   */
   private written: Written | undefined;
   /** A sample that has arrived and has not been shown. */
   private fresh: Sample | undefined;
@@ -80,7 +83,7 @@ export class TextStage {
     if (about.model) this.writing.ready(!this.newest && !this.written);
   }
 
-  /** Shows how far the preparation of the training text is. If `state` is undefined, shows the texts again. */
+  /** Shows the progress of the preparation of the training text. If `state` is undefined, shows the texts again. */
   prepare(state: Preparing | undefined): void {
     this.preparing.hidden = !state;
     this.show();
@@ -132,7 +135,10 @@ export class TextStage {
   }
 }
 
-/** Length and speed of a text, and why it ended. */
+/**
+ * Describes the length of a text, the speed of writing and the reason for the end; returns `before training` for the text before the first
+ * sample.
+ */
 function noteOf({ own, tokens, ms, ended }: Written): string {
   if (!own) return "before training";
   const rate = ms > 0 && tokens > 1 ? `, ${short((1000 * tokens) / ms)} a second` : "";

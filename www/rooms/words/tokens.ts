@@ -15,7 +15,7 @@ const BYTES = /^(?:\\x[0-9A-F]{2})+$/;
 const CONTINUES = /^\\x[89AB]/;
 const utf8 = new TextEncoder();
 
-/** Bytes of a token. Its text may have the hexadecimal form of `BYTES`. */
+/** Returns the bytes of a token. The text of the token may have the hexadecimal form of `BYTES`. */
 export const bytesOf = ({ text }: TokenView): Uint8Array =>
   BYTES.test(text) ? Uint8Array.from(text.match(/[0-9A-F]{2}/g)!, (byte) => parseInt(byte, 16)) : utf8.encode(text);
 
@@ -28,7 +28,7 @@ export function pieces(text: string, tokens: TokenView[]): Piece[] {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   /** Bytes of the tokens since `from`. */
   let bytes: number[] = [];
-  // `from` is a token and `at` its position in the text. `whole` and `part` are the text of the tokens since `from`.
+  // `from` is the index of a token and `at` its position in the text. `whole` and `part` are the text of the tokens since `from`.
   let [from, at, whole, part] = [0, 0, "", ""];
   const close = (to: number): void => {
     const end = at + whole.length + part.length;
@@ -49,7 +49,7 @@ export function pieces(text: string, tokens: TokenView[]): Piece[] {
   return found;
 }
 
-/** Visible form of a token. Marks replace tabs, line breaks, and spaces at its ends. */
+/** Returns the visible form of a token. Marks replace tabs, line breaks, and spaces at its ends. */
 export const label = (text: string): string =>
   text
     .replaceAll("\n", "↵")
@@ -65,10 +65,10 @@ const NAMES: Record<string, string> = {
   '"': "quotation mark",
   "'": "apostrophe",
 };
-/** Text of a token for screen readers. */
+/** Returns the text of a token for screen readers. */
 export const spoken = (text: string): string => NAMES[text] ?? (text.trim() ? `“${text.trim()}”` : "white space");
 
-/** Surprise relative to that of a uniform guess among all tokens, at most 1. */
+/** Returns the surprise relative to that of a uniform guess among all tokens, at most 1. */
 export const ofGuess = (nats: number, vocabulary: number): number => Math.min(1, nats / Math.log(Math.max(2, vocabulary)));
 
 export class Tokens {
@@ -136,13 +136,13 @@ export class Tokens {
     if (k !== undefined) this.spans[k]?.classList.add("here");
   }
 
-  /** Index of the piece that contains a token; undefined if there is none. */
+  /** Returns the index of the piece that contains a token, or undefined if there is none. */
   pieceOf(token: number): number | undefined {
     const k = this.pieces.findIndex(({ from, to }) => token >= from && token < to);
     return k < 0 ? undefined : k;
   }
 
-  /** Index of the piece at a point of the browser's window, even below other elements; undefined if there is none. */
+  /** Returns the index of the piece at a point of the browser's window, even below other elements; undefined if there is none. */
   under(x: number, y: number): number | undefined {
     const span = document.elementsFromPoint(x, y).find((element) => element.parentElement === this.element);
     const k = span ? this.spans.indexOf(span as HTMLElement) : -1;

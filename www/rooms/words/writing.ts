@@ -18,7 +18,7 @@ const FIRST_TOKENS = 160;
 
 export const ENDED: Record<Ended, string> = { length: "length limit", stop: "stop text", asked: "stopped" };
 
-/** A text that the model is writing or has written. `ms` is the time since its beginning. `own` is true for the visitor's prompt. */
+/** A text that the model is writing or has written. `ms` is the time since the writing began. `own` is true for the visitor's prompt. */
 export type Written = GenerationView & { prompt: string; ms: number; own: boolean };
 
 export class WritingPane {
@@ -36,7 +36,7 @@ export class WritingPane {
   private readonly fields = new SamplingFields();
   private readonly go = h("button.strong", { type: "submit", disabled: true }, "Write");
   private readonly end = button("Stop", () => this.cancel(), { hidden: true });
-  /** Marks a generation as stale when a newer one starts. */
+  /** Turns of the generations. A newer generation makes the older ones stale. */
   private readonly turns = new Turns();
 
   /** `show` is called whenever tokens have been written. */
@@ -64,7 +64,7 @@ export class WritingPane {
     write(this.error, "");
   }
 
-  /** Enables the form. With `first`, a text is written at once, unless the visitor's own text is being written. */
+  /** Enables the form. If `first` is true, begins a text at once, unless the visitor's own text is being written. */
   ready(first: boolean): void {
     this.go.disabled = false;
     if (first && !this.go.hidden) void this.first().catch(() => {}); // the run has ended
@@ -74,7 +74,7 @@ export class WritingPane {
     if (this.prompt.value === "" && document.activeElement !== this.prompt) this.prompt.value = prompt;
   }
 
-  /** Continues the prompt of the samples, before the first sample exists. */
+  /** Continues the prompt of the samples while no sample exists. */
   private async first(): Promise<void> {
     const stale = this.turns.take();
     const { client } = this;
@@ -105,7 +105,7 @@ export class WritingPane {
     this.setWriting(false);
   }
 
-  /** Continues a text to its end, and shows it meanwhile. Returns early if it is stale. */
+  /** Continues a text to its end and shows each part. Returns early if `stale` returns true. */
   private async continue(of: Pick<Written, "prompt" | "own">, view: GenerationView, stale: () => boolean): Promise<GenerationView> {
     const beganMs = performance.now();
     for (let tokens = 1; ; ) {

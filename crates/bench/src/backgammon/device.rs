@@ -1,6 +1,6 @@
-//! Benchmarks of the published backgammon network in batches, on the GPU (including transfers) and on all CPU threads. They find the batch
-//! size from which the GPU is faster, and the faster device for each minibatch size. Rounds of the published learner are also measured,
-//! with each offloading option of a run.
+//! Benchmarks of the published backgammon network in batches, on the GPU (including transfers) and on all CPU threads. The benchmarks find
+//! the batch size from which the GPU is faster, and the faster device for each minibatch size. Rounds of the published learner are also
+//! measured, with each offloading option of a run.
 
 use super::RandomGame;
 use crate::device::{Device, calls_s, refused};
@@ -27,7 +27,7 @@ pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     runs(device, bench)
 }
 
-/// Positions and rolls of random games, as decisions.
+/// Returns the positions and rolls of random games, as decisions.
 fn random_decisions(count: usize) -> Vec<Decision> {
     let (mut game, mut results) = (RandomGame::new(Rng::new(1, 5).sequence(0)), Results::new());
     (0..count).map(|_| game.decide(&mut results)).map(|(board, roll)| Decision::new(board, roll)).collect()
@@ -64,15 +64,15 @@ fn leaves(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Smallest batch size such that the GPU is faster at this and every larger size; `None` if the CPU is faster at the largest size. `rates`
-/// contains (states, CPU states/s, GPU states/s) by ascending number of states.
+/// Returns the smallest batch size such that the GPU is faster at this and every larger size; `None` if the CPU is faster at the largest
+/// size. `rates` contains (states, CPU states/s, GPU states/s) by ascending number of states.
 fn break_even(rates: &[(usize, f64, f64)]) -> Option<usize> {
     let lost = rates.iter().rposition(|(_, processor, device)| device <= processor);
     rates.get(lost.map_or(0, |at| at + 1)).map(|rate| rate.0)
 }
 
-/// Seconds per batch of search leaves on all CPU threads, in each round. The batch is divided among the threads. Each thread evaluates its
-/// part in blocks of at most `PROCESSOR_ROWS` leaves.
+/// Returns the seconds per batch of search leaves on all CPU threads, in each round. The batch is divided among the threads. Each thread
+/// evaluates its part in blocks of at most `PROCESSOR_ROWS` leaves.
 fn processor_s(decisions: &[Decision], params: &Params, isa: Isa, now: Clock) -> Result<Vec<f64>, Fault> {
     let size = decisions.len();
     let rows = size.div_ceil(par::threads()).next_multiple_of(PANEL).min(PROCESSOR_ROWS);
@@ -94,7 +94,7 @@ fn processor_s(decisions: &[Decision], params: &Params, isa: Isa, now: Clock) ->
     })
 }
 
-/// Seconds per batch of search leaves on the GPU, including transfers, in each round.
+/// Returns the seconds per batch of search leaves on the GPU, including transfers, in each round.
 fn device_s(device: &Device, decisions: &[Decision], params: &Params, isa: Isa, now: Clock) -> Result<Vec<f64>, Fault> {
     let work = Work { leaves: true, learning: false };
     let spec = OffloadSpec { work, isa, shape: Shape::PUBLISHED, lane_rows: decisions.len(), minibatch: 0, replay: 0 };
@@ -129,8 +129,8 @@ fn updates(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Updates per second in each round; each update uses all of `samples`. On a GPU, the weights are read back after `back_after` updates. On
-/// the CPU, `back_after` is `None`.
+/// Returns the updates per second in each round. Each update uses all of `samples`. On a GPU, the weights are read back after `back_after`
+/// updates. On the CPU, `back_after` is `None`.
 fn updates_per_s(
     accelerator: &mut dyn Accelerator,
     samples: &[PackedSample],
@@ -210,7 +210,7 @@ fn runs(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Packed training samples of `decisions`, with random visit counts and random outcomes.
+/// Returns packed training samples of `decisions`, with random visit counts and random outcomes.
 fn packed_samples(decisions: &[Decision]) -> Vec<PackedSample> {
     let (mut numbers, mut scratch) = (Rng::new(2, 5).sequence(0), Results::new());
     let mut one = |decision: &Decision| {

@@ -94,17 +94,17 @@ fn ppo(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Environment steps per second, in each round. A round is one iteration.
+/// Returns the environment steps per second, in each round. A round is one iteration.
 fn steps_per_s(ppo: &mut Ppo, now: Clock) -> Result<Vec<f64>, Fault> {
     let samples = samples(ppo);
     iterations(now, || Ok(samples / iteration_s(ppo, now)?))
 }
 
 /// Measures the seconds from opening the device until the task is solved. The task is solved when an evaluation reaches the goal and a
-/// second evaluation on other episodes confirms it. After a failed confirmation, training continues.
+/// second evaluation on other episodes also reaches the goal. After a failed confirmation, training continues.
 fn solve(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     const SEEDS: u32 = 5;
-    /// No preset was tuned on this seed or on the seeds after it.
+    /// First seed. No preset was tuned on this seed or on a larger seed.
     const FIRST_SEED: u32 = 101;
     let envs = if device.is_software() { 1024 } else { 4096 };
     let seeds = if device.is_software() { 1 } else { SEEDS };
@@ -129,7 +129,7 @@ const GIVE_UP_S: f64 = 60.0;
 fn solved_s(ppo: &mut Ppo, began_s: f64, now: Clock) -> Result<f64, Fault> {
     const EPISODES: u32 = 100;
     const ITERATIONS_BETWEEN: u32 = 2;
-    /// Offset of the seeds of confirmations. It makes them different from the seeds of evaluations.
+    /// Offset of the seeds of confirmations, which makes these seeds different from those of evaluations.
     const CONFIRMATIONS: u32 = 1 << 31;
     let goal = ppo.kind().spec.solved_at as f32;
     let mut evaluations = 0;

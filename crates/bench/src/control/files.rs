@@ -35,7 +35,8 @@ pub fn measure(bench: &mut Bench) {
     bench.give("worlds.snake10.compile_ms", &times_ms, "ms");
 }
 
-/// Speed of the template `cartpole` as a share of that of the built-in CartPole, in rounds next to each other.
+/// Returns the speed of the template `cartpole` divided by the speed of the built-in CartPole, in each round. All rounds of the built-in
+/// CartPole are measured first.
 fn shares(isa: Isa, bench: &Bench) -> Vec<f64> {
     let pushes = Actions::Choices(2);
     let built_in = kind("CartPole-v1").expect("a known environment");

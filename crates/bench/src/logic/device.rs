@@ -1,5 +1,5 @@
-//! Benchmark of a population of automata with the published checkerboard settings. It is trained on the GPU, then on the CPU. Each step
-//! trains all members.
+//! Benchmark of a population of automata with the published checkerboard settings. The population is trained on the GPU, then on the CPU.
+//! Each step trains all members.
 
 use super::trainer;
 use crate::device::{Device, iterations, refused};
@@ -37,7 +37,7 @@ pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Milliseconds per step, in each round. A round is an iteration as in a run: a few steps, then one request for the result.
+/// Returns the milliseconds per step, in each round. A round is an iteration as in a run: a few steps, then one request for the result.
 fn steps_ms(
     machine: &dyn Machine,
     spec: &OffloadSpec,

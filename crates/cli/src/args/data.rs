@@ -25,7 +25,7 @@ impl DataArgs {
         Ok(Some(Dataset { name: folder_name(path), bytes, hash: String::new(), content: None }))
     }
 
-    /// Length in bytes of a regular file; `None` for a pipe or a folder.
+    /// Returns the length of a regular file in bytes; `None` for a pipe, a folder or standard input, and without `--data`.
     pub fn length(&self) -> Result<Option<u64>> {
         let file = self.path()?.filter(|path| path.is_file());
         file.map(|path| Ok(files::measured_data(path)?.bytes)).transpose()
@@ -86,8 +86,8 @@ fn gather(folder: &Path, depth: usize, all: &mut Vec<(PathBuf, u64)>) -> Result<
     Ok(())
 }
 
-/// Concatenates the UTF-8 texts below a folder and ends each text with a line break. Skips files that are not text. Returns an error if the
-/// texts have more than `most` bytes in total.
+/// Concatenates the UTF-8 texts below a folder. Adds a line break to a text that does not end with one. Skips files that are not text.
+/// Returns an error if no file is text, or if a file, text or not, is longer than the remainder of `most` bytes.
 fn read_folder(folder: &Path, most: u64) -> Result<Dataset> {
     let (mut content, mut found, mut others) = (Vec::new(), 0, 0);
     for (path, length) in texts(folder)? {
@@ -109,8 +109,8 @@ fn read_folder(folder: &Path, most: u64) -> Result<Dataset> {
     Ok(Dataset::new(folder_name(folder), content))
 }
 
-/// Reads a text of at most `left` bytes; returns `None` for a file that is not text. Does not open a file of length 0: system files report
-/// length 0 and may be endless.
+/// Reads a text; returns `None` for a file that is not text. Returns an error if the file, text or not, has more than `left` bytes. Does
+/// not open a file of length 0: system files report length 0 and may be endless.
 fn read_text(path: &Path, length: u64, left: u64, folder: &Path) -> Result<Option<Vec<u8>>> {
     if length == 0 {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Command-line grammar that all rooms share. It only parses arguments into plain data, or returns an error that names valid values.
+//! Command-line grammar that all rooms share. Parsing returns plain data, or an error that names the valid values.
 
 mod data;
 pub mod values;

@@ -1,5 +1,5 @@
-//! State of a run for the terminal display, accumulated from its records. The state depends only on the records, so a run looks the
-//! same in the training process and in `hothouse watch`. Its size is bounded.
+//! State of a run for the terminal display, accumulated from the run's records. The state depends only on the records, so a run looks the
+//! same in the training process and in `hothouse watch`. The size of the state is bounded.
 
 use crate::format;
 use crate::session::budget::Remaining;
@@ -19,7 +19,7 @@ pub struct View {
     pub running: bool,
     pub device: Option<Device>,
     pub notice: Option<(Level, String)>,
-    /// Progress towards the limits; None if it is unknown or the run has no limits.
+    /// Progress towards the limits; `None` if the progress is unknown or the run has no limits.
     pub remaining: Option<Remaining>,
     pub summary: Option<Box<Summary>>,
 }
@@ -140,8 +140,9 @@ impl RunView {
         self.marks.push(mark);
     }
 
-    /// Names of the charts, without duplicates. The first chart contains the goal's column. Without a goal, or if printed lines omit this
-    /// column, it contains the first metric in printed lines. The charts of tests follow, then the charts of metrics.
+    /// Returns the names of the charts, without duplicates. The first chart contains the goal's column. If there is no goal, or if printed
+    /// lines omit the goal's column, the first chart contains the first metric in printed lines. The charts of tests follow, then the
+    /// charts of metrics.
     pub fn charts(&self) -> Vec<&'static str> {
         let is_printed = |column: &&Column| !column.brief.is_empty();
         let first = self.goal_column().filter(is_printed).or(self.schema.metrics.iter().find(is_printed));
@@ -155,7 +156,7 @@ impl RunView {
         names
     }
 
-    /// Columns of a chart with their points: first the metrics, then the tests. The x coordinate is the room's first counter.
+    /// Returns the columns of a chart with their points: first the metrics, then the tests. The x coordinate is the room's first counter.
     pub fn chart(&self, name: &str) -> [Vec<(&'static Column, Points)>; 2] {
         let curves = |columns: &'static [Column], history: &History, newest: &Option<Row>| {
             let all = columns.iter().enumerate().filter(|(_, column)| column.chart == name);
@@ -172,7 +173,7 @@ impl RunView {
 
 pub type Points = Vec<(f64, f64)>;
 
-/// Points of the column with index `at`. Rows without a finite value are left out; the newest row is included.
+/// Returns the points of the column with index `at`, including the newest row. Leaves out rows without a finite value.
 fn points(history: &History, newest: &Option<Row>, at: usize) -> Points {
     let newest = newest.iter().filter(|row| history.rows().last() != Some(row));
     let value = |row: &Row| row.values.get(at).copied().flatten().filter(|y| y.is_finite());

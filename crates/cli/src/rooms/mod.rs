@@ -71,7 +71,7 @@ pub fn dispatch(matches: &ArgMatches) -> Option<Result<()>> {
     })
 }
 
-/// Returns an error if the suite cannot be compared with the named software. Called before any measurement.
+/// Returns an error if the suite cannot be compared with the software `versus`. Call this function before any measurement.
 pub fn check_versus(suite: &str, versus: Option<&str>) -> Result<()> {
     let Some(name) = versus else { return Ok(()) };
     match shell(suite).and_then(RoomShell::rival).filter(|rival| rival.name == name) {

@@ -38,7 +38,7 @@ pub fn restored(file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn
     restored_from(&files::read_checkpoint(file)?, file, data, host)
 }
 
-/// Restores a run from the bytes of its checkpoint, with the user data if it is named. `file` is the checkpoint's path, for errors.
+/// Restores a run from the bytes of its checkpoint, with the user data if `--data` names it. `file` is the checkpoint's path, for errors.
 pub fn restored_from(bytes: &[u8], file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn AnyRun>> {
     check_length(bytes, file, data)?;
     let data = data.read()?;
@@ -54,8 +54,8 @@ fn foreign_data(file: &Path) -> Usage {
     Usage(format!("the run in {} was not trained on the file of --data. Omit --data", file.display()))
 }
 
-/// Returns an error if the user data is longer than the run's training data. Called before the content is read: the check of the memory
-/// limit assumed the length of the training data.
+/// Returns an error if the user data is longer than the run's training data. Called before the content is read, because the memory limit
+/// was checked with the length of the training data.
 fn check_length(checkpoint: &[u8], file: &Path, data: &DataArgs) -> Result<()> {
     let Some(found) = data.length()? else { return Ok(()) };
     // If the checkpoint is damaged, restoring the run reports the error.

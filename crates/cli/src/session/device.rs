@@ -28,7 +28,8 @@ impl GpuOpener {
         opener
     }
 
-    /// If the run wants a GPU, starts to open it. Once the GPU is open, offers it to the run.
+    /// Starts to open a GPU if the run wants one; with device `auto`, not before `AUTO_DELAY_S`. Offers an opened GPU, or the error, to the
+    /// run.
     pub fn poll(&mut self, run: &mut dyn AnyRun, elapsed_s: f64) {
         if self.opening.as_ref().is_some_and(JoinHandle::is_finished) {
             self.finish(run);
@@ -39,7 +40,7 @@ impl GpuOpener {
         }
     }
 
-    /// If a GPU is being opened, waits until it is open and offers it to the run.
+    /// If a GPU is being opened, waits for the result and offers the GPU, or the error, to the run.
     pub fn finish(&mut self, run: &mut dyn AnyRun) {
         if let Some(opening) = self.opening.take() {
             let panicked = |_| Err(Fault::NoAdapter { why: "opening it failed".into() });

@@ -2,8 +2,8 @@
 //! writes its events into memory. A thread copies the changed blocks to the file five times a second, and `hothouse watch` reads the file.
 //! Training therefore never waits for a disk, and no damage to the file can stop the training.
 //!
-//! By default, the file is in the user's cache. Its name begins with the start time of the run, and the oldest files are removed. The file
-//! contains the 64-bit words of the monitor, then a write counter, which is odd during a write.
+//! By default, the file is in the user's cache. Its name begins with the start time of the run. The oldest files whose processes have ended
+//! are removed. The file contains the 64-bit words of the monitor, then a write counter, which is odd during a write.
 
 use crate::session::saves::{self, KEPT};
 use anyhow::{Context, Result, anyhow, bail};
@@ -33,7 +33,7 @@ const LARGEST: u64 = 256 << 20;
 
 /// A monitor file in the training process, which writes it.
 pub struct MonitorFile {
-    /// Writer of the run's events. The lock prevents the thread from copying an incomplete record.
+    /// Writer of the run's events. The lock prevents the writing thread from copying an incomplete record.
     writer: Arc<Mutex<Option<Writer>>>,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -42,7 +42,7 @@ pub struct MonitorFile {
 }
 
 impl MonitorFile {
-    /// Creates the file. The file gets its name only when its content is complete.
+    /// Creates the file. The file appears under its name only when its content is complete.
     pub fn create(path: &Path, schema: &Schema, about: &str) -> Result<MonitorFile> {
         let memory = monitor::heap(schema);
         let writer = Writer::new(Box::new(memory.clone()), schema, about)?;
@@ -221,7 +221,7 @@ pub fn open(path: &Path) -> Result<Watched> {
     Ok(Watched { reader, memory, file, times })
 }
 
-/// Reads all words of the file while no write is in progress.
+/// Reads all words of the file, if possible while no write is in progress.
 fn read_between_writes(file: &mut File) -> std::io::Result<Vec<u64>> {
     let mut words = Vec::new();
     for _ in 0..READ_ATTEMPTS {
@@ -259,7 +259,7 @@ fn read_word(file: &mut File, at: usize) -> std::io::Result<Option<u64>> {
 }
 
 impl Watched {
-    /// Reads the words again if the file has changed. If the file was truncated, keeps the last state.
+    /// Reads the words again if the file has changed. If the file was truncated, keeps the previous words.
     pub fn refresh(&mut self) -> std::io::Result<()> {
         let count = self.memory.len();
         match read_word(&mut self.file, count)? {
@@ -274,7 +274,7 @@ impl Watched {
         Ok(())
     }
 
-    /// Returns whether the writing process still exists, or `None` if the file system has no locks.
+    /// Returns true if the writing process still exists; `None` if the file system has no locks.
     pub fn is_written(&self) -> Option<bool> {
         match self.file.try_lock_shared() {
             Ok(()) => {
@@ -287,7 +287,7 @@ impl Watched {
     }
 }
 
-/// Removes the oldest monitors from the cache and returns a new path in the cache.
+/// Removes the oldest monitors whose processes have ended from the cache, and returns a new path in the cache.
 pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
     let folder = saves::folder()?;
     for old in kept()?.into_iter().skip(KEPT - 1) {
@@ -307,14 +307,14 @@ pub fn kept() -> Result<Vec<PathBuf>> {
     Ok(rings)
 }
 
-/// Seconds since the start of the run, computed from the file name; `None` if the name contains no time.
+/// Returns the seconds since the start of the run, computed from the file name; `None` if the name contains no time.
 pub fn age_s(path: &Path) -> Option<f64> {
     let started_ms: f64 = path.file_name()?.to_str()?.split('-').next()?.parse().ok()?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     Some((now.as_secs_f64() - started_ms / 1e3).max(0.0))
 }
 
-/// Returns the newest monitor in the cache.
+/// Returns the path of the newest monitor in the cache, or an error if there is none.
 pub fn newest() -> Result<PathBuf> {
     match kept()?.into_iter().next() {
         Some(path) => Ok(path),

@@ -39,7 +39,7 @@ impl Record {
         serde_json::to_string(&Line { record: self, schema }).unwrap_or_default()
     }
 
-    /// Room id of a `Began` event or of a summary; `None` for other records.
+    /// Returns the room id of a `Began` event or of a summary; `None` for other records.
     pub fn room(&self) -> Option<&str> {
         match self {
             Record::Event(Event::Began(began)) => Some(&began.config.room),
@@ -49,7 +49,7 @@ impl Record {
     }
 
     /// Parses a line; returns `None` if the line is invalid. `schema` is the schema of the current run. If the line contains a config, the
-    /// schema of its room replaces `schema`.
+    /// schema of the config's room replaces `schema`.
     pub fn read(line: &[u8], schema: &mut Option<&'static Schema>) -> Option<Record> {
         let value: Value = serde_json::from_slice(line).ok()?;
         if let Some(room) = value.get("config").and_then(|config| config.get("room")) {

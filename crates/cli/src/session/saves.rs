@@ -27,7 +27,7 @@ pub fn folder() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Name of a cache file without its extension: start time, variant, seed and process id.
+/// Returns the name of a cache file without its extension: start time, variant, seed and process id.
 pub fn stem(variant: &str, seed: u32) -> String {
     let since_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     format!("{since_ms:013}-{variant}-seed{seed}-{}", std::process::id())
@@ -59,12 +59,12 @@ pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
     Ok(folder()?.join(format!("{}.{EXTENSION}", stem(variant, seed))))
 }
 
-/// Folder of unfinished games. Training runs are not in this folder.
+/// Returns the folder of unfinished games. Training runs are not in this folder.
 fn games() -> PathBuf {
     cache().join("games")
 }
 
-/// Returns a new path for an unfinished game. Removes the oldest games.
+/// Returns a new path for an unfinished game. Removes the oldest games above the limit.
 pub fn fresh_game(game: &str, seed: u32) -> Result<PathBuf> {
     let folder = games();
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
@@ -150,7 +150,7 @@ fn choose(saves: &[PathBuf], input: &mut impl BufRead, output: &mut impl Write) 
     }
 }
 
-/// Variant and seed in a file name, such as `CartPole-v1-seed3`. This is the name without the start time and the process id.
+/// Returns the variant and seed in a file name, such as `CartPole-v1-seed3`: the name without the start time and the process id.
 fn about(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let inner = stem.split_once('-').and_then(|(_, rest)| rest.rsplit_once('-'));

@@ -1,5 +1,5 @@
-//! The training thread. It owns the run, enforces the limits, saves checkpoints and creates the summary. The display receives records
-//! and sends requests. Training waits for the display only while the queue of records is full.
+//! The training thread. The thread owns the run, enforces the limits, saves checkpoints and creates the summary. The display receives
+//! records and sends requests. Training waits for the display only while the queue of records is full.
 
 use crate::format::{counted, quoted};
 use crate::session::budget::{Budget, Pace, PaceSample};
@@ -21,10 +21,10 @@ use std::time::{Duration, Instant};
 
 /// Capacity of the queue between training and the display. Training waits while the queue is full.
 pub const BACKLOG: usize = 8192;
-/// Maximum time for which a paused run sleeps before it checks its limits again.
+/// Maximum time for which a paused run sleeps between two checks of its limits.
 const IDLE: Duration = Duration::from_millis(50);
-/// Time that a stopping run has to reach the end of its iteration. After this time, the run ends at the next point where it can be saved.
-/// After an interrupt, this is also the time limit of the last test.
+/// Time that a stopping run has to reach the end of its iteration. Afterwards, the run ends at the next point at which it can be saved.
+/// After an interrupt, this constant is also the time limit of the last test.
 const GRACE: Duration = Duration::from_millis(500);
 /// Interval between attempts to save a run that has ended.
 const RETRY_EVERY: Duration = Duration::from_millis(500);
@@ -54,7 +54,7 @@ pub struct SaveTarget {
     fallbacks: Vec<PathBuf>,
     /// Text of the last warning; `None` after a successful save.
     warning: Option<String>,
-    /// Training time at the last save, in seconds.
+    /// Training time at the last save or failed automatic save, in seconds.
     saved_s: f64,
     /// Training time between two automatic saves, in seconds.
     every_s: f64,
@@ -91,7 +91,7 @@ impl SaveTarget {
     }
 }
 
-/// A new file name in the current folder. It is used if the user requests a save without having named a file.
+/// Returns a new file name in the current folder, for a save if the user has named no file.
 fn default_name(run: &dyn AnyRun) -> PathBuf {
     let config = run.config();
     files::free_name(Path::new(&format!("hothouse-{}-seed{}.safetensors", config.variant, config.seed)))
@@ -100,7 +100,7 @@ fn default_name(run: &dyn AnyRun) -> PathBuf {
 pub struct Session<'a> {
     pub run: Box<dyn AnyRun>,
     pub budget: Budget,
-    /// Reason why no test can reach the goal; `None` if a test can reach it.
+    /// Reason why no test can reach the goal; `None` if a test can reach the goal.
     pub out_of_reach: Option<&'static str>,
     pub target: SaveTarget,
     /// True if a user can resume the run in this process after a pause or a divergence.
@@ -109,7 +109,7 @@ pub struct Session<'a> {
     pub program: String,
     /// Flags that follow the file name in the resume command.
     pub resume_flags: String,
-    /// Returns the number of seconds since the program began.
+    /// Clock: returns the seconds since the program began.
     pub clock: &'a (dyn Fn() -> f64 + Sync),
     pub signals: &'a Signals,
     pub requests: Receiver<Request>,
@@ -240,7 +240,7 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the reason why the run must end, or `None` if it continues.
+    /// Returns the reason why the run must end; `None` if the run continues.
     fn reason(&self, progress: &Progress) -> Option<EndedBy> {
         let budget = &self.budget;
         let spent = |limit: Option<f64>, used: fn(&Self) -> f64| limit.is_some_and(|l| used(self) >= l);
@@ -283,7 +283,7 @@ impl Session<'_> {
         }
     }
 
-    /// Reports a failed write of the monitor file, and the first successful write after a failure.
+    /// Reports a failed write to the monitor file, and the first successful write after a failure.
     fn report_monitor_status(&mut self) {
         match self.monitor.as_ref().ok().and_then(MonitorFile::status_change) {
             Some(Some(reason)) => {
@@ -295,7 +295,7 @@ impl Session<'_> {
         }
     }
 
-    /// Saves the run if the interval since the last automatic save has passed.
+    /// Saves the run if the interval since the last save or attempt has passed.
     fn autosave(&mut self, progress: &Progress) {
         let due_s = self.target.saved_s + self.target.every_s;
         let due = progress.train_s >= due_s && self.run.saves().is_some_and(|at| at.train_s >= due_s);
@@ -430,7 +430,7 @@ impl Session<'_> {
         }
     }
 
-    /// Command that resumes the run. If the run was stopped before its limits, the command also contains the limits that remain.
+    /// Returns the command that resumes the run. If the run was stopped before its limits, the command also contains the remaining limits.
     fn resume_command(&self, file: &Path, ended_by: EndedBy, measured: &Measured) -> String {
         let mut command = format!("{} resume {}", quoted(&self.program), quoted(&file.to_string_lossy()));
         if is_stop(ended_by) {
@@ -482,7 +482,7 @@ fn is_stop(reason: EndedBy) -> bool {
     matches!(reason, EndedBy::Interrupt | EndedBy::ClosedOutput)
 }
 
-/// Number of seconds since the first call.
+/// Returns the seconds since the first call.
 pub fn now_s() -> f64 {
     static FIRST: OnceLock<Instant> = OnceLock::new();
     FIRST.get_or_init(Instant::now).elapsed().as_secs_f64()

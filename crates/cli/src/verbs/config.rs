@@ -52,7 +52,7 @@ enum Flag<'a> {
     Switch(&'a mut bool),
 }
 
-/// All flags that a config file can set, each with its key.
+/// Returns all flags that a config file can set, each with its key.
 fn flags(args: &mut CommonArgs) -> [(&'static str, Flag<'_>); 15] {
     [
         ("data", Flag::Path(&mut args.data.data)),
@@ -74,7 +74,7 @@ fn flags(args: &mut CommonArgs) -> [(&'static str, Flag<'_>); 15] {
 }
 
 impl Flag<'_> {
-    /// Value of the flag in a config file; `None` if the flag is not set.
+    /// Returns the value of the flag in a config file; `None` if the flag is not set.
     fn value(self) -> Option<toml::Value> {
         match self {
             Flag::Path(path) => path.as_ref().map(|path| path.to_string_lossy().into_owned().into()),
@@ -145,7 +145,7 @@ fn setting(value: &Setting) -> toml::Value {
     }
 }
 
-/// Reads a config file. Returns the room, and the flags completed with those of the file.
+/// Reads a config file. Returns the room, and the flags of the command line completed with those of the file.
 pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result<(Option<String>, TrainArgs)> {
     let bytes = files::read_at_most(files::open(file)?, LARGEST, &file.display().to_string())?;
     let shown = file.display();
@@ -218,7 +218,7 @@ fn parse(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Keys of a config file. Each key is removed when it is read, so the remaining keys are unknown.
+/// Keys of a config file. Reading a key removes it, so the keys that remain at the end are unknown.
 struct Keys<'a> {
     /// Values of the keys that were not read yet.
     values: Map<String, Value>,

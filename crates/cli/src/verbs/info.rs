@@ -25,7 +25,7 @@ struct Info {
     instruction_sets: Vec<Set>,
     gpu: GpuInfo,
     rooms: Vec<Room>,
-    /// Optional parts of the program. A build can omit them.
+    /// Optional parts of the program, which a build can omit.
     features: Vec<Feature>,
 }
 
@@ -83,7 +83,7 @@ pub fn run(json: bool, args: &MachineArgs) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Lists the available instruction sets. Some of them are used only if a learner's knob selects them.
+/// Lists the available instruction sets. A run uses bf16 or AMX only if a learner's knob selects this instruction set.
 fn sets(chosen: math::Isa) -> Vec<Set> {
     let optional = [math::Isa::Bf16, math::Isa::Amx].into_iter().filter(|isa| isa.is_available());
     let set = |isa: math::Isa| Set {
@@ -114,7 +114,7 @@ fn gpu() -> GpuInfo {
     }
 }
 
-/// Name of the first CPU in the text of Linux's /proc/cpuinfo; `None` if there is no name.
+/// Returns the name of the first CPU in the text of Linux's /proc/cpuinfo; `None` if there is no name.
 fn processor(cpuinfo: &str) -> Option<String> {
     let value = |name: &str| {
         let line = cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;

@@ -186,7 +186,7 @@ pub fn run(room: Option<&str>, args: &SweepArgs, signals: &Signals) -> Result<()
     out.tail(&sweep, totals)
 }
 
-/// Number of finished runs with seeds 1 to `seeds`. The results file may contain runs with other seeds.
+/// Returns the number of finished runs with seeds 1 to `seeds`. The results file may contain runs with other seeds.
 fn done_count(done: &Done, seeds: u32) -> usize {
     done.keys().filter(|(_, seed)| *seed <= seeds).count()
 }
@@ -261,7 +261,8 @@ impl Sweep {
         setting.iter().fold(base, |config, (name, value)| with(&config, name, value))
     }
 
-    /// Default path of the results file. The hash in the name covers everything that determines the runs, except the number of seeds.
+    /// Returns the default path of the results file. The hash in the name covers everything that determines the runs, except the number of
+    /// seeds.
     fn default_file(&self) -> PathBuf {
         let (base, arithmetic) = (&self.base, &self.arithmetic);
         let identity = format!("{base:?} {:?} {:?} {arithmetic} {}", self.settings, self.limit, self.version);
@@ -315,7 +316,7 @@ impl Sweep {
         Ok((done, whole))
     }
 
-    /// Index of a run's setting in `settings`; `None` if the run belongs to another sweep.
+    /// Returns the index of a run's setting in `settings`; `None` if the run belongs to another sweep.
     fn setting_of(&self, run: &Finished) -> Option<usize> {
         let same = run.room == self.base.room
             && run.variant == self.base.variant
@@ -367,12 +368,12 @@ impl Sweep {
         }
     }
 
-    /// Counter to which the step limit applies.
+    /// Returns the counter to which the step limit applies.
     fn counter(&self) -> &'static Column {
         &self.room.schema().counters[0]
     }
 
-    /// Column by which runs are compared: the goal's column, else the first column of tests, else the first column of metrics.
+    /// Returns the column by which runs are compared: the goal's column, else the first column of tests, else the first column of metrics.
     fn result(&self) -> &'static Column {
         let schema = self.room.schema();
         let variants = self.room.variants();
@@ -442,8 +443,8 @@ impl Sweep {
         self.settings.iter().enumerate().map(outcome).collect()
     }
 
-    /// Best setting: the one with the largest share of solved seeds. If shares are equal, the larger median result decides, or with
-    /// `--until-solved` the smaller median of `solved_at`.
+    /// Returns the best setting: the setting with the largest share of solved seeds. If shares are equal, the larger median result decides,
+    /// or with `--until-solved` the smaller median of `solved_at`.
     fn best<'a>(&self, outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
         let key = |o: &Outcome| {
             let share = o.solved as f64 / o.runs as f64;

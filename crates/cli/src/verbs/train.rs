@@ -67,7 +67,7 @@ pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Resu
     session(run, common, save, Some(&file), machine, began)
 }
 
-/// Trains the run and displays it.
+/// Trains the run and displays it. `save` is the checkpoint file to write, `resumed` the checkpoint of a resumed run.
 fn session(
     mut run: Box<dyn AnyRun>,
     common: CommonArgs,
@@ -123,8 +123,8 @@ fn session(
     display.show(|updates| machine.pool.install(|| session(updates).train()), &mut log)
 }
 
-/// Returns an error if two arguments name the same file, or if an output file exists and is of another kind. Called before any file is
-/// written.
+/// Returns an error if two arguments name the same file, or if the checkpoint or the monitor would overwrite a file of another kind. Called
+/// before any file is written.
 fn check_files(common: &CommonArgs, save: Option<&Path>, resumed: Option<&Path>) -> Result<()> {
     let named = [
         ("the run to resume", resumed),
@@ -151,7 +151,7 @@ fn machine_flags(machine: &MachineArgs) -> String {
     threads + &machine.isa.as_ref().map_or(String::new(), |name| format!(" --isa {name}"))
 }
 
-/// Flags of the resume command that restore the files, data and device of the run.
+/// Returns the flags of the resume command for the files, data, device and save interval of the run.
 fn other_flags(common: &CommonArgs) -> String {
     let flag =
         |name: &str, path: &Option<PathBuf>| path.as_ref().map_or(String::new(), |p| format!(" {name} {}", quoted(&p.to_string_lossy())));

@@ -108,8 +108,8 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
     Ok(())
 }
 
-/// Converts monitor items to records. If a `Began` event has a history, the history is removed from the event, and its records follow the
-/// event. A watcher that starts late thus receives all records from the beginning.
+/// Converts monitor items to records. If a `Began` event contains a history, the history is removed from the event, and the records of the
+/// history follow the event. A watcher that starts late thus receives all records from the beginning.
 fn records_from(items: Vec<MonitorItem>, schema: &mut Option<&'static Schema>) -> Vec<Record> {
     let mut records = Vec::new();
     for item in items {
@@ -148,7 +148,7 @@ fn records_from(items: Vec<MonitorItem>, schema: &mut Option<&'static Schema>) -
     records
 }
 
-/// Iteration of a record; `None` if the record has no iteration.
+/// Returns the iteration of a record; `None` if the record has no iteration.
 fn iteration_of(record: &Record) -> Option<u32> {
     match record {
         Record::Event(Event::Metrics(row) | Event::Test(row)) => Some(row.progress.iteration),
@@ -179,7 +179,7 @@ impl Silence {
         has_news
     }
 
-    /// Returns true once, when the silence exceeds its limit.
+    /// Returns true once per silence, when the silence exceeds its limit.
     fn is_due(&mut self) -> bool {
         let now = !self.reported && self.since.elapsed() > SILENCE;
         self.reported |= now;
@@ -197,7 +197,7 @@ fn notice(level: Level, text: &str, next_step: &str) -> Update {
     Update::Record(Box::new(Record::Event(notice)))
 }
 
-/// Prints one line for each run that can be watched.
+/// Prints one line for each run that the user can watch.
 pub fn list(json: bool) -> Result<()> {
     #[derive(serde::Serialize)]
     struct Line<'a> {

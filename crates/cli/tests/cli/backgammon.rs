@@ -4,7 +4,7 @@ use crate::common::*;
 
 const DECISIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/backgammon_decisions.jsonl");
 
-/// A folder with the checkpoint of an agent that has trained for one short round.
+/// Returns a folder with the checkpoint of an agent that has trained for one short round.
 fn with_agent() -> Scratch {
     let scratch = Scratch::new();
     scratch.stdout(format!("train backgammon --save run.safetensors {SMALL_GAMES} --steps 24 --json"));

@@ -50,12 +50,13 @@ impl Scratch {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Cache folder of the program. It is outside the scratch folder, which therefore contains only the files that a test requested.
+    /// Returns the cache folder of the program. This folder is outside the scratch folder, so the scratch folder contains only the files
+    /// that a test requested.
     pub fn cache(&self) -> PathBuf {
         self.0.with_extension("cache")
     }
 
-    /// Paths of the files in the cache that have this extension.
+    /// Returns the paths of the files in the cache that have this extension.
     pub fn cached(&self, extension: &str) -> Vec<PathBuf> {
         let Ok(folder) = fs::read_dir(self.cache().join("hothouse")) else { return Vec::new() };
         let paths = folder.map(|entry| entry.unwrap().path());
@@ -63,7 +64,7 @@ impl Scratch {
         paths.filter(|path| path.extension().is_some_and(|e| e == extension)).collect()
     }
 
-    /// Command that runs the program with these arguments in the scratch folder.
+    /// Returns a command that runs the program with these arguments in the scratch folder.
     pub fn hothouse(&self, args: impl AsRef<str>) -> Command {
         let mut command = Command::new(HOTHOUSE);
         command.current_dir(&self.0).args(words(args.as_ref())).stdin(Stdio::null());
@@ -91,13 +92,13 @@ impl Scratch {
         })
     }
 
-    /// Standard output of a command, which must succeed.
+    /// Runs a command and returns its standard output. The command must succeed.
     #[track_caller]
     pub fn stdout(&self, args: impl AsRef<str>) -> String {
         expect_success(args.as_ref(), &self.run(&args))
     }
 
-    /// Standard output of a command with this standard input. The command must succeed.
+    /// Runs a command with this standard input and returns its standard output. The command must succeed.
     #[track_caller]
     pub fn stdout_with_input(&self, args: impl AsRef<str>, input: impl AsRef<[u8]> + Send) -> String {
         expect_success(args.as_ref(), &self.run_with_input(&args, input))
@@ -121,7 +122,7 @@ impl Scratch {
         summary(&self.records(args)).clone()
     }
 
-    /// Summary of `train` with the knobs of [`SMALL`].
+    /// Runs `train` with the knobs of [`SMALL`] and returns the summary.
     #[track_caller]
     pub fn train(&self, args: impl AsRef<str>) -> Value {
         self.summary(format!("train {SMALL} {}", args.as_ref()))
@@ -144,7 +145,7 @@ impl Scratch {
         Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 
-    /// Rows of a CSV table. A row maps the names of the columns to the texts of the cells.
+    /// Returns the rows of a CSV table. A row maps the names of the columns to the texts of the cells.
     pub fn table(&self, name: &str) -> Vec<BTreeMap<String, String>> {
         let text = self.text(name);
         let mut lines = text.lines();
@@ -172,7 +173,7 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Standard output of a finished command, which must have succeeded.
+/// Returns the standard output of a finished command, which must have succeeded.
 #[track_caller]
 pub fn expect_success(args: &str, output: &Output) -> String {
     assert!(output.status.success(), "{args}: {}", stderr(output));
@@ -295,7 +296,7 @@ impl Running {
         text
     }
 
-    /// Standard error of the process, which must have ended.
+    /// Returns the standard error of the process, which must have ended.
     pub fn errors(&mut self) -> String {
         let mut text = String::new();
         if let Some(mut stderr) = self.process.stderr.take() {
@@ -311,7 +312,7 @@ impl Running {
     }
 
     #[cfg(unix)]
-    /// CPU seconds of all threads; `None` without `/proc`. The value is available after the end of the process, until `wait` is called.
+    /// Returns the CPU seconds of all threads; `None` without `/proc`. Call this method after the end of the process and before `wait`.
     pub fn processor_s(&self) -> Option<f64> {
         const TICKS_PER_S: f64 = 100.0;
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id())).ok()?;

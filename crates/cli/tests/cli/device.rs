@@ -3,18 +3,18 @@
 use crate::common::*;
 use serde_json::Value;
 
-/// Command that trains the control room with the knobs of [`SMALL`].
+/// Returns a command that trains the control room with the knobs of [`SMALL`].
 fn control() -> String {
     format!("train {SMALL}")
 }
 
-/// Command that trains the published backgammon learner in short rounds. This learner can use a GPU.
+/// Returns a command that trains the published backgammon learner in short rounds. This learner can use a GPU.
 fn published() -> String {
     format!("train backgammon --learner published --seed 3 {SMALL_PUBLISHED}")
 }
 
-/// Trains on the GPU up to the budget `first`, then on the CPU up to `second`. Returns the records of the GPU process and the summary of
-/// the CPU process.
+/// Trains on the GPU up to the total `first` of the room's counter, then on the CPU up to `second`. Returns the records of the GPU process
+/// and the summary of the CPU process.
 #[track_caller]
 fn on_both(train: &str, [first, second]: [u64; 2], counter: &str) -> (Vec<Value>, Value) {
     let scratch = Scratch::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// All events in a folder, in the order of the names of their files.
+/// Returns all events in a folder, in the order of the names of their files.
 fn events_of(scratch: &Scratch, folder: &str) -> Vec<Event> {
     let mut files: Vec<PathBuf> = fs::read_dir(scratch.path(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -21,7 +21,7 @@ struct Event {
     scalars: BTreeMap<String, f32>,
 }
 
-/// Masked CRC-32C, computed bit by bit.
+/// Computes the masked CRC-32C bit by bit.
 fn masked_crc(bytes: &[u8]) -> u32 {
     let mut crc = !0u32;
     for byte in bytes {
@@ -113,7 +113,7 @@ fn fields(mut bytes: &[u8]) -> Vec<(u64, Field<'_>)> {
     fields
 }
 
-/// Published values of RFC 3720 verify `masked_crc`.
+/// RFC 3720 publishes these CRC values.
 #[test]
 fn crc_has_the_published_values() {
     let unmasked = |crc: u32| crc.wrapping_sub(0xa282_ead8).rotate_left(15);

@@ -14,8 +14,8 @@ const ROOMS: [(&str, &str); 5] =
     [("control", SMALL), ("backgammon", SMALL_GAMES), ("cube", SMALL_CUBES), ("logic", SMALL_CIRCUITS), ("words", SMALL_TEXTS)];
 const EVERY_S: f64 = 0.03;
 
-/// Iterations in `log` after which a save was due. `saved_s` is the training time in the checkpoint. This time can include a test whose
-/// time no row of `log` includes.
+/// Returns the iterations in `log` after which a save was due. `saved_s` is the training time in the checkpoint. This time can include a
+/// test whose time no row of `log` includes.
 fn due(log: &[Value], mut saved_s: f64) -> Vec<u64> {
     let mut all = Vec::new();
     for row in log.iter().filter(|record| record["kind"] == "metrics") {

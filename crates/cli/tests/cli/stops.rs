@@ -10,13 +10,13 @@ const CASES: [&str; 3] = [
     "logic --set population=8 --set updates=10000",
     "cube --set hidden=64-32 --set batch=4800 --set updates=10000",
 ];
-/// Maximum CPU time from the signal to the end of the run, in seconds per core. It includes half a second for the iteration, half a second
-/// for a test, and the save.
+/// Maximum CPU time from the signal to the end of the run, in seconds per core. This time includes half a second for the iteration, half a
+/// second for a test, and the save.
 const WORK_S: f64 = 2.0;
 /// Maximum wall-clock time from the signal to the end of the run, on a busy machine. The whole iteration would take hours.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Asserts that the run ended within its first iteration and for the reason `by`. Returns the summary.
+/// Asserts that the run ended within its first iteration, for the reason `by`. Returns the summary.
 fn ended_within<'a>(log: &'a [Value], by: &str, case: &str) -> &'a Value {
     let done = log.last().unwrap();
     assert_eq!(done["kind"], "summary", "{case}");

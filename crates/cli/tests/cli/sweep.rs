@@ -17,7 +17,7 @@ fn sweep(scratch: &Scratch, more: &str) -> Value {
     summary
 }
 
-/// Runs in a results file, sorted, and without the times that differ between two sweeps.
+/// Returns the runs in a results file, sorted, and without the times that differ between two sweeps.
 fn runs(file: &Path) -> Vec<Value> {
     let mut runs = values(&fs::read_to_string(file).unwrap());
     for run in &mut runs {

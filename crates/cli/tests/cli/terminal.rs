@@ -26,7 +26,7 @@ fn typed(scratch: &Scratch, before: &str, args: &str, keys: &str) -> String {
     expect_success(&inside, &script.wait_with_output().unwrap())
 }
 
-/// Without `--save`, the output also contains the path of the checkpoint.
+/// Without `--save`, the printed command contains the path of the checkpoint in the cache.
 #[test]
 fn a_run_on_the_screen_prints_its_resume_command() {
     let scratch = Scratch::new();

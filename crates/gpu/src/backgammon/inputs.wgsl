@@ -1,6 +1,7 @@
 // Computes the 344 inputs of backgammon's published network from the nine words of a decision. `inputs.rs` in the crate `learn` has a table
 // of the inputs. Each side has four words with four bits per place: the points in the side's own numbering, then the bar. The ninth word
-// holds the roll's index; its bit 8 marks the second half of a double. The ninth word of a sample has further bits, which are ignored here.
+// holds the roll's index; its bit 8 marks the second half of a double. The ninth word of a sample has further bits, which this file
+// ignores.
 
 const BAR = 25u;
 const CHECKERS = 15u;

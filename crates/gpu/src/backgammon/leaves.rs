@@ -17,7 +17,7 @@ pub struct Leaves {
     program: Program,
     params: Region,
     /// Decisions of the newest request; both lanes use this region. The GPU executes writes and submits in order, so it reads the decisions
-    /// of one request before the next request replaces them.
+    /// of one request before the next request replaces these decisions.
     decisions: Region,
     lists: [Range<usize>; 2],
     lanes: [Lane; LANES],

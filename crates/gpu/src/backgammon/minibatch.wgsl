@@ -1,15 +1,15 @@
 // Gathers a minibatch from the samples at the drawn indices, one workgroup per sample. A sample begins with the nine words of its decision.
 // From bit 16 on, the ninth word holds the number of shares. The tenth word is the game's outcome for the player who decided. Each share
-// follows as one word: an action and its number of visits. From word SAMPLE_WORDS on, there is one bit per action, which is 1 if the action
-// is legal.
+// follows as one word: an action and its number of visits. From word SAMPLE_WORDS on, each action has one bit, which is 1 if the action is
+// legal.
 
 struct Args {
     packed_samples: u32, drawn: u32, rows: u32,
     inputs: u32, mask: u32, share: u32, outcome: u32,
 }
 
-// Value that is added to the logits of illegal actions. It is far below any logit, but small enough that its f32 sum with a logit is exact
-// enough.
+// Value that is added to the logits of illegal actions. The value is far below any logit, but so small in magnitude that its f32 sum with a
+// logit is exact enough.
 const ILLEGAL = -1e9;
 
 @compute @workgroup_size(256)

@@ -35,7 +35,7 @@ pub struct Training {
     /// Three ranges of dispatches, which run in this order after a minibatch is gathered: gradient, optimiser step, and sums of metrics.
     step: [Range<usize>; 3],
     readback: Readback,
-    /// The coefficient of the value loss that is on the GPU.
+    /// Coefficient of the value loss that is on the GPU.
     sent_coef: f32,
     /// Indices of the samples that were drawn for steps that are not submitted yet. These steps share the next submit.
     waiting: Vec<u32>,

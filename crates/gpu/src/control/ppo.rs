@@ -27,7 +27,7 @@ pub struct GpuPpo {
     plain: Readback,
     /// Readback with the recorded trajectory; created when it is first needed.
     recorded: Option<Readback>,
-    /// Whether the pending iteration returns a trajectory; `None` if no iteration is pending.
+    /// True if the pending iteration returns a trajectory; `None` if no iteration is pending.
     under_way: Option<bool>,
 }
 
@@ -109,7 +109,7 @@ impl GpuPpo {
         }
     }
 
-    /// Three lists of an iteration's dispatches, in execution order. Each list is one submit.
+    /// Returns three lists of an iteration's dispatches, in execution order. Each nonempty list is one submit.
     fn submits(&self, epochs: usize, record: bool) -> [Vec<Range<usize>>; 3] {
         let lists = &self.layout.lists;
         let (policy, loss) = (&self.layout.acting.steps, &self.layout.learning.steps);
@@ -128,7 +128,7 @@ impl GpuPpo {
         [rollout, some(updates / 2), some(updates.div_ceil(2))]
     }
 
-    /// Number of dispatches of an iteration that records no trajectory.
+    /// Returns the number of dispatches of an iteration that records no trajectory.
     pub fn dispatches(&self, epochs: usize) -> usize {
         self.submits(epochs, false).iter().flatten().map(Range::len).sum()
     }

@@ -25,7 +25,7 @@ const EPISODE: &str = include_str!("worlds/episode.wgsl");
 #[derive(Clone)]
 pub struct World {
     pub spec: Arc<Spec>,
-    /// WGSL functions without bindings, which precede a kernel's own text. They include [`POLY`] and [`RNG`] and define the world:
+    /// WGSL functions without bindings, which precede a kernel's own text. The text includes [`POLY`] and [`RNG`] and defines the world:
     /// ```wgsl
     /// const STATE: u32; const OBSERVATION: u32; const ACTION: u32; const STEP_LIMIT: u32; const EPISODE_MASK: u32;
     /// const TERMINATED: u32; const TRUNCATED: u32; const LENGTH_SHIFT: u32;
@@ -36,7 +36,7 @@ pub struct World {
     /// fn world_shown(state: State) -> Shown
     /// fn world_step(state: State, shown: Shown, action: Action, when: Moment) -> Stepped
     /// ```
-    /// They also define its episodes, with step limits, lengths and restarts:
+    /// The text also defines the world's episodes, with step limits, lengths and restarts:
     /// ```wgsl
     /// struct EnvState { state: State, shown: Shown, steps: u32, episodes: u32 }
     /// struct StepResult { now: EnvState, reached: Shown, reward: f32, ended: u32 }
@@ -95,7 +95,7 @@ struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }
 const GROUP: usize = 64;
 /// Offset that marks a region as absent.
 const NOWHERE: u32 = u32::MAX;
-/// Number of words of `Worlds::setup`: four of the key, the index of the first environment, and the game.
+/// Number of words of `Worlds::setup`: four of the key, the index of the first environment, and the random stream of [`Worlds::play`].
 const SETUP: usize = 6;
 
 /// Arguments that differ between the dispatches of different kernels.
@@ -110,8 +110,8 @@ struct Args {
     anew: u32,
 }
 
-/// Many environments of one kind on the GPU. Each environment restarts when its episode ends, as in `worlds::control::Vector`. Unlike
-/// there, observations are rows: `[count][OBSERVATION]`.
+/// Many environments of one kind on the GPU. Each environment restarts when its episode ends, as in `worlds::control::Vector`. Unlike in
+/// that type, observations are rows: `[count][OBSERVATION]`.
 pub struct Worlds {
     world: World,
     count: usize,
@@ -121,7 +121,7 @@ pub struct Worlds {
     pub state: Region,
     /// `[2][stride]`: number of steps in the current episode, then number of earlier episodes.
     pub clocks: Region,
-    /// Numbers of episodes that ended in the last [`Worlds::play`], one number per workgroup.
+    /// Number of episodes that ended in the last [`Worlds::play`], one number per workgroup.
     pub ended: Region,
     setup: Region,
 }
@@ -162,7 +162,7 @@ impl Worlds {
     }
 
     /// Appends a dispatch that starts each environment's first episode with the values of [`Worlds::set_up`]. If `shown` is given, the
-    /// dispatch writes the observations there.
+    /// dispatch writes the observations to `shown`.
     pub fn reset(&self, program: &mut Program, shown: Option<Region>) {
         self.begin(program, shown, true);
     }

@@ -1,5 +1,5 @@
 // Computes the slopes of the numbers in the rows of one layer, or in the rows of the neighbourhood. The slope of a number is the sum of the
-// contributions of the gates that read it, in a fixed order.
+// contributions of the gates that read the number, in a fixed order.
 @compute @workgroup_size(SIZE)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let member = args.member + group.z;

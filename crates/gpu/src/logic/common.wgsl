@@ -16,10 +16,10 @@ struct Args {
     squares: u32, sums: u32,
     // knobs: (lr, beta1, beta2, eps, weight decay, clip); corrections: [member](1/(1 - beta1^t), 1/(1 - beta2^t))
     knobs: u32, corrections: u32,
-    // In `words`. standing: [member](seed, updates, nonzero if it trains, 0); wires: [member][row - INPUTS], two inputs of 16 bits
+    // In `words`. standing: [member](seed, updates, nonzero if the member trains, 0); wires: [member][row - INPUTS], two inputs of 16 bits
     standing: u32, wires: u32,
     // readers_begin: [member][row] index of the row's first reader; readers: [member] list of readers. A reader is 2 * the reading row, + 1
-    // if it reads through its second input
+    // if the reading row reads through its second input
     readers_begin: u32, readers: u32,
     // gate_of: [row - INPUTS]; rows_of: [gate](first row, stride, number of rows)
     gate_of: u32, rows_of: u32,
@@ -37,7 +37,7 @@ fn gate_at(base: u32, member: u32, gate: u32) -> u32 { return base + 4u * (membe
 
 fn four_at(at: u32) -> vec4<f32> { return vec4<f32>(mem[at], mem[at + 1u], mem[at + 2u], mem[at + 3u]); }
 
-// Numbers of the four lanes of a thread. The lanes are SIZE apart, so that adjacent threads read adjacent numbers.
+// Returns the numbers of the four lanes of a thread. The lanes are SIZE apart, so that adjacent threads read adjacent numbers.
 fn lanes_at(at: u32) -> vec4<f32> {
     return vec4<f32>(mem[at], mem[at + SIZE], mem[at + 2u * SIZE], mem[at + 3u * SIZE]);
 }
@@ -49,7 +49,7 @@ fn set_lanes(at: u32, x: vec4<f32>) {
     mem[at + 3u * SIZE] = x.w;
 }
 
-// Rows that are the two inputs of the gate in row `row`.
+// Returns the rows that are the two inputs of the gate in row `row`.
 fn inputs_of(member: u32, row: u32) -> vec2<u32> {
     let both = words[args.wires + member * (ROWS - INPUTS) + row - INPUTS];
     return vec2<u32>(both & 0xffffu, both >> 16u);
@@ -59,7 +59,7 @@ fn coefficients_of(member: u32, row: u32) -> vec4<f32> {
     return four_at(gate_at(args.coefficients, member, words[args.gate_of + row - INPUTS]));
 }
 
-// Index of a number within one step's states of all members.
+// Returns the index of a number within one step's states of all members.
 fn cell_at(member: u32, lane: u32, channel: u32, cell: u32) -> u32 {
     return (member * BATCH + lane / PLANE) * CHANNELS * PLANE + channel * PLANE + cell;
 }
@@ -68,7 +68,7 @@ fn state_at(step: u32, member: u32, lane: u32, channel: u32, cell: u32) -> u32 {
     return args.states + step * MEMBERS * BATCH * CHANNELS * PLANE + cell_at(member, lane, channel, cell);
 }
 
-// Index of the cell at offset `by` from `cell`; PLANE if that cell is outside the grid.
+// Returns the index of the cell at offset `by` from `cell`; PLANE if that cell is outside the grid.
 fn cell_from(cell: u32, by: vec2<i32>) -> u32 {
     let size = vec2<i32>(WIDTH, HEIGHT);
     let at = vec2<i32>(i32(cell) % WIDTH, i32(cell) / WIDTH) + by;
@@ -79,7 +79,7 @@ fn cell_from(cell: u32, by: vec2<i32>) -> u32 {
 
 fn place(k: u32) -> vec2<i32> { return vec2<i32>(i32(k % 3u), i32(k / 3u)) - 1; }
 
-// `learn::logic::fire` for one cell. Random number i of a sample is word (i / 16) % 4 of block 16 * (i / 64) + i % 16.
+// Computes `learn::logic::fire` for one cell. Random number i of a sample is word (i / 16) % 4 of block 16 * (i / 64) + i % 16.
 fn fires(member: u32, lane: u32) -> bool {
     if (!ASYNCHRONOUS) { return true; }
     let at = args.standing + 4u * member;

@@ -7,7 +7,7 @@ fn outputs_of(op: u32) -> vec4<f32> {
     return vec4<f32>((vec4<u32>(op) >> vec4<u32>(3u, 2u, 1u, 0u)) & vec4<u32>(1u));
 }
 
-// `learn::logic::automaton::gumbel` for one logit.
+// Computes `learn::logic::automaton::gumbel` for one logit.
 fn noise_of(member: u32, gate: u32, op: u32) -> f32 {
     let at = args.standing + 4u * member;
     let key = vec4<u32>(words[at], PURPOSE_GUMBEL, 0u, 0u);

@@ -1,8 +1,8 @@
 //! Populations of logic automata on a GPU. One submit performs a whole update of all members, from the gates' parameters to AdamW. A row
-//! has one number for each cell of each sample (`common.wgsl`), and a cell's computation is a list of rows. One dispatch computes one layer
-//! of rows for all members. The states of every step are stored; the backward pass computes the rows of a step again. No sum depends on the
-//! execution order: each row adds up the slopes (derivatives of the loss) from the gates that read it, and one workgroup adds up the slopes
-//! of a gate.
+//! holds one number of the computation (an input, the output of a gate or a next channel) for each cell of each sample (`common.wgsl`). One
+//! dispatch computes one layer of rows for all members. The states of every step are stored; the backward pass computes the rows of a step
+//! again. A slope is the derivative of the loss with respect to a number. No sum depends on the execution order: for each number, one thread
+//! adds up the slopes from the gates that read it, and for each gate, one workgroup adds up the slopes of its coefficients.
 //!
 //! Parameters, moments and wires stay on the GPU. Initial states and target states are uploaded for each update, and the members' state is
 //! read back on request. If the rows of all members exceed a buffer, members are processed in groups.
@@ -30,11 +30,11 @@ const BLOCK: usize = 4 * SIZE;
 const MOST_BYTES: u64 = 1 << 30;
 /// Maximum number of pending submits. At this limit, the next submit waits for the oldest, if the platform can wait.
 const IN_FLIGHT: usize = 8;
-/// Number of words per member in `Words::standing`: seed, number of updates, whether the member trains, and 0.
+/// Number of words per member in `Words::standing`: seed, number of updates, 1 if the member trains (else 0), and 0.
 const STANDING: usize = 4;
 /// Number of floats of the optimiser's settings.
 const KNOBS: usize = 6;
-/// Maximum number of workgroups in one dimension. It is also the maximum number of rows, because row indices have 16 bits.
+/// Maximum number of workgroups in one dimension. This limit also applies to rows, because row indices have 16 bits.
 const MOST: usize = 65_535;
 
 /// Creates a population of logic automata if `request` is an [`OffloadSpec`]; else returns `None`.
@@ -151,12 +151,12 @@ impl GpuPopulation {
         })
     }
 
-    /// Number of dispatches of one update.
+    /// Returns the number of dispatches of one update.
     pub fn dispatches(&self) -> usize {
         self.program.len()
     }
 
-    /// Bytes of all buffers on the GPU.
+    /// Returns the bytes of all buffers on the GPU.
     pub fn bytes(&self) -> u64 {
         self.memory.bytes()
     }
@@ -312,7 +312,7 @@ impl Build<'_> {
         self.program.dispatch(&kernel, &args, groups.map(|x| x as u32));
     }
 
-    /// Kernel text with the constants of the population, such as shapes.
+    /// Returns kernel text with the constants of the population, such as shapes.
     fn constants(&self) -> Text {
         let OffloadSpec { architecture, form, rollout, loss_channels, members } = self.spec;
         let channels = architecture.channels;

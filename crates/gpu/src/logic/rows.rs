@@ -35,12 +35,12 @@ impl Rows {
         rows
     }
 
-    /// Number of rows that evaluate gates.
+    /// Returns the number of rows that evaluate gates.
     pub fn gates(&self) -> usize {
         self.gate_of.len()
     }
 
-    /// Indices of the two rows that each gate row reads.
+    /// Returns the indices of the two rows that each gate row reads.
     pub fn wires(&self, wirings: &Wirings) -> Vec<[u32; 2]> {
         let &Architecture { channels, kernels, .. } = &self.architecture;
         let mut all = Vec::with_capacity(self.gates());
@@ -67,9 +67,8 @@ impl Rows {
         all
     }
 
-    /// Inverts the wires; returns two lists. The second list contains the readers of each row, row by row. For each row, the first list
-    /// contains the index at which its readers begin in the second list. A reader is twice the index of the reading row, plus one if that
-    /// row reads through its second input.
+    /// Inverts the wires. Returns two lists: for each row, the index at which its readers begin in the second list; and the readers of all
+    /// rows, row by row. A reader is twice the index of the reading row, plus one if the reading row reads through its second input.
     pub fn readers(&self, wires: &[[u32; 2]]) -> (Vec<u32>, Vec<u32>) {
         let mut begins = vec![0; self.count + 1];
         wires.as_flattened().iter().for_each(|&row| begins[row as usize + 1] += 1);

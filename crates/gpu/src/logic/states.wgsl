@@ -17,7 +17,7 @@ fn go_on(member: u32, lane: u32) {
     }
 }
 
-// Writes the slopes of the next state to the last rows, which hold the cell's next channels.
+// Writes the slopes of the next state to the last rows, which hold the cell's next channels. If the cell does not fire, these slopes are 0.
 fn go_back(member: u32, lane: u32) {
     let fire = fires(member, lane);
     for (var channel = 0u; channel < CHANNELS; channel++) {

@@ -1,8 +1,8 @@
 //! Causal attention and its gradient. A workgroup processes 32 rows of one head of one sequence. In the forward pass and for the gradients
 //! of queries, the rows are queries, and the workgroup loops over the keys up to each query's own position. For the gradients of keys and
-//! values, the rows are keys, and the workgroup loops over the queries from each key's own position on. So each number of the result is a
-//! sum that one workgroup computes in a fixed order. Scores are not stored. For each query and head, only the logarithm of the sum of the
-//! scores' exponentials is stored.
+//! values, the rows are keys, and the workgroup loops over the queries from each key's own position on. Each number of the result is
+//! therefore a sum that one workgroup computes in a fixed order. Scores are not stored. For each query and head, only the logarithm of the
+//! sum of the scores' exponentials is stored.
 //!
 //! A head with more than 32 columns has several tiles of sums. The generated WGSL unrolls the loop over these tiles, so that a thread keeps
 //! its sums in registers.
@@ -25,7 +25,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Number of per-row statistics: one for each row and head. Each sequence is padded to whole tiles.
+    /// Returns the number of per-row statistics: one for each row and head. Each sequence is padded to whole tiles.
     pub fn statistics(&self) -> usize {
         self.rows / self.len * self.heads * self.len.next_multiple_of(TILE)
     }
@@ -38,15 +38,15 @@ impl Shape {
         self.statistics() / TILE
     }
 
-    /// Repeats a text for each tile of a head's columns. In each copy, replaces `#` by the tile's index and `COLUMN` by the index of the
-    /// tile's first column.
+    /// Returns a text once for each tile of a head's columns. In each copy, replaces `#` by the tile's index and `COLUMN` by the index of
+    /// the tile's first column.
     fn tiles(&self, text: &str) -> String {
         let tiles = self.size().div_ceil(TILE);
         (0..tiles).map(|i| text.replace('#', &i.to_string()).replace("COLUMN", &format!("{}u", i * TILE))).collect()
     }
 
-    /// WGSL text that computes `to` = `before` + product for each tile of sums. The product's first factor is in the workgroup's array
-    /// `made`; its second factor is a tile of the matrix `rows`.
+    /// Returns WGSL text that computes `to` = `before` + product for each tile of sums. The product's first factor is in the workgroup's
+    /// array `made`; its second factor is a tile of the matrix `rows`.
     fn add_made(&self, to: &str, before: &str, rows: &str) -> String {
         self.tiles(&format!(
             "        workgroupBarrier();
@@ -99,8 +99,8 @@ const SCALE = {:?};
     }
 }
 
-/// WGSL text that adds a product to one tile of sums, `to`. The factors are a tile of the matrix `rows` and a transposed tile of the matrix
-/// `turned`.
+/// Returns WGSL text that adds a product to one tile of sums, `to`. The factors are a tile of the matrix `rows` and a transposed tile of
+/// the matrix `turned`.
 fn add_left(to: &str, rows: &str, turned: &str) -> String {
     format!(
         "            workgroupBarrier();
@@ -112,7 +112,7 @@ fn add_left(to: &str, rows: &str, turned: &str) -> String {
     )
 }
 
-/// Appends the forward pass. `reads` and `writes` are offsets in `mem`.
+/// Appends the kernel of the forward pass. `reads` and `writes` are offsets in `mem`.
 pub(super) fn emit(shape: &Shape, reads: &[u32], writes: &[u32], program: &mut Program) {
     let save = writes.get(1).is_some();
     let names: &[&str] = if save { &["qkv", "y", "logs"] } else { &["qkv", "y"] };
@@ -153,7 +153,7 @@ pub(super) fn emit(shape: &Shape, reads: &[u32], writes: &[u32], program: &mut P
     shape.dispatch("attention", names, &[reads, writes].concat(), &body, program);
 }
 
-/// Appends the gradient. `reads` and `writes` are offsets in `mem`.
+/// Appends the kernels of the gradient. `reads` and `writes` are offsets in `mem`.
 pub(super) fn emit_grad(shape: &Shape, reads: &[u32], writes: &[u32], program: &mut Program) {
     let names = ["qkv", "y", "logs", "dy", "dqkv", "deltas"];
     let at = [reads, writes].concat();

@@ -30,7 +30,7 @@ fn turned(x: Tile) -> Tile {
 // Multiplies each row by one component of `by`.
 fn scaled(x: Tile, by: vec4<f32>) -> Tile { return Tile(x.a * by.x, x.b * by.y, x.c * by.z, x.d * by.w); }
 
-// Sum of each row.
+// Returns the sum of each row.
 fn sums(x: Tile) -> vec4<f32> {
     let ones = vec4<f32>(1.0);
     return vec4<f32>(dot(x.a, ones), dot(x.b, ones), dot(x.c, ones), dot(x.d, ones));
@@ -38,7 +38,7 @@ fn sums(x: Tile) -> vec4<f32> {
 
 fn largest(x: vec4<f32>) -> f32 { return max(max(x.x, x.y), max(x.z, x.w)); }
 
-// Four columns of a row, or 0 for a missing row. `base` is the offset of the head in the first row of the sequence.
+// Returns four columns of a row, or 0 for a missing row. `base` is the offset of the head in the first row of the sequence.
 fn row_at(base: u32, stride: u32, row: u32, column: u32) -> vec4<f32> {
     return four_at(base + min(row, LEN - 1u) * stride, column, row < LEN);
 }

@@ -6,7 +6,7 @@ use crate::program::{Program, groups};
 const ROWS: &str = include_str!("rows.wgsl");
 pub(super) const SIZE: usize = 256;
 
-/// Number of threads per row.
+/// Returns the number of threads per row.
 fn lanes(cols: usize) -> usize {
     (cols / 4).next_power_of_two().clamp(4, SIZE)
 }

@@ -1,4 +1,4 @@
-//! Generates the WGSL text of a group's kernels. Registers are named in order of appearance, and offsets are arguments. So groups with the
+//! Generates the WGSL text of a group's kernels. Registers are named in order of appearance, and offsets are arguments, so groups with the
 //! same computation have the same text and share a pipeline.
 
 use super::dataflow::{Dataflow, Location, Op};
@@ -21,12 +21,13 @@ const LARGE: usize = 256;
 const ROWS_OF_ONE: usize = 1024;
 /// Maximum number of workgroups in the first pass of a sum.
 const MOST_PARTS: usize = 1024;
-/// Minimum number of rows per thread in a group of kind [`GroupKind::Walk`], if there are enough rows.
+/// Maximum number of rows per thread in a group of kind [`GroupKind::Walk`]. A thread has more rows only if [`MOST_PARTS`] limits the number
+/// of workgroups.
 const WALK: usize = 16;
 
 const RANDOM: &str = concat!(include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("dropout.wgsl"));
 
-/// First lines of `main` in a kernel that reduces over threads.
+/// Returns the first lines of `main` in a kernel that reduces over threads.
 fn main_of(reduce: Reduce) -> String {
     format!(
         "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
@@ -42,7 +43,7 @@ pub(super) struct Writer<'a> {
     pub groups: &'a Groups,
     /// Offset of each value in `mem`.
     pub places: &'a [u32],
-    /// Whether each value is written to memory.
+    /// For each value: true if the value is written to memory.
     pub stored: &'a [bool],
 }
 
@@ -52,7 +53,7 @@ struct Kernel<'a> {
     args: Vec<(String, u32)>,
     /// Expression of a value's offset in `mem`, for each value that the text uses.
     bases: BTreeMap<usize, String>,
-    /// First part of the text of `main`. It loads numbers that are equal for all threads.
+    /// First part of the text of `main`, which loads numbers that are equal for all threads.
     head: String,
     body: String,
     /// For each loaded or computed value: the names of the registers that hold the thread's elements of this value.
@@ -63,7 +64,7 @@ struct Kernel<'a> {
     rows: BTreeMap<(usize, usize), String>,
     names: usize,
     threads: usize,
-    /// Whether the kernel draws random numbers.
+    /// True if the kernel draws random numbers.
     draws: bool,
 }
 
@@ -218,7 +219,7 @@ impl Writer<'_> {
     }
 }
 
-/// Number of columns and number of rows that a workgroup processes at the same time in a [`GroupKind::Walk`] kernel.
+/// Returns the number of columns and the number of rows that a workgroup processes at the same time in a [`GroupKind::Walk`] kernel.
 fn walk_shape(cols: usize) -> (usize, usize) {
     let wide = if cols <= 16 { 16 } else { 32 };
     (wide, LARGE / wide)
@@ -251,7 +252,7 @@ impl Kernel<'_> {
     }
 
     /// Appends a kernel that sums the columns of each term over the rows. The rows are divided among `parts` workgroups. For each term,
-    /// `to` holds the offset of the sums, and whether they are added to the contents there.
+    /// `to` holds the offset of the sums, and true if the sums are added to the contents.
     fn walk(mut self, program: &mut Program, [rows, cols]: [usize; 2], terms: &[String], to: &[(u32, bool)], parts: usize) {
         let (wide, high) = walk_shape(cols);
         let total = self.arg("rows", rows as u32);
@@ -309,7 +310,7 @@ impl Kernel<'_> {
         format!("args.{name}")
     }
 
-    /// Expression of a value's offset in memory.
+    /// Returns the expression of a value's offset in memory.
     fn base(&mut self, value: usize) -> String {
         if let Some(base) = self.bases.get(&value) {
             return base.clone();
@@ -329,7 +330,7 @@ impl Kernel<'_> {
         format!("x{}", self.names)
     }
 
-    /// Expression of a value that is a single number.
+    /// Returns the expression of a value that is a single number.
     fn single(&mut self, value: usize) -> String {
         if let Some([name]) = self.registers.get(&value).map(Vec::as_slice) {
             return name.clone();
@@ -355,7 +356,7 @@ impl Kernel<'_> {
         name
     }
 
-    /// Loads a thread's elements of `value` into registers, unless they are there already. Returns the names of the registers.
+    /// Loads a thread's elements of `value` into registers, unless registers hold them already. Returns the names of the registers.
     fn own(&mut self, value: usize) -> Vec<String> {
         if let Some(names) = self.registers.get(&value) {
             return names.clone();
@@ -375,8 +376,8 @@ impl Kernel<'_> {
         names
     }
 
-    /// WGSL expression of the value that an operand has at a thread's element. `i` is the index of the element among those that the thread
-    /// computes. `span` says how the operand is broadcast.
+    /// Returns the WGSL expression of an operand's number for a thread's element. `i` is the index of the element among those that the
+    /// thread computes. `span` is the shape from which the operand is broadcast.
     fn operand(&mut self, value: usize, span: Span, [rows, cols]: [usize; 2], i: usize) -> String {
         let a_row = self.threads == rows;
         match span {
@@ -397,19 +398,19 @@ impl Kernel<'_> {
         }
     }
 
-    /// WGSL expression of a value's number for the thread's row, if the value has one number per row. This row is the one that the thread
-    /// processes, or the one that contains the thread's element.
+    /// Returns the WGSL expression of a value's number for the thread's row, if the value has one number per row. The thread processes the
+    /// whole row or one element of the row.
     fn of_row(&mut self, value: usize, rows: usize, cols: usize) -> String {
         self.operand(value, Span::Column, [rows, cols], 0)
     }
 
-    /// WGSL expressions of column indices. If a thread computes a whole row, there is one for each column. Otherwise, there is a single
-    /// one, for the column of the thread's element.
+    /// Returns WGSL expressions of column indices. If a thread computes a whole row, each column has an expression. Otherwise, the only
+    /// expression is the column of the thread's element.
     fn columns(&self, rows: usize, cols: usize) -> Vec<String> {
         if self.threads == rows { (0..cols).map(|i| format!("{i}u")).collect() } else { vec![format!("t % {cols}u")] }
     }
 
-    /// Expression of one element of an elementwise call's result. `x` holds the expressions of the call's inputs.
+    /// Returns the expression of one element of an elementwise call's result. `x` holds the expressions of the call's inputs.
     fn element(&mut self, call: &Call, x: &[String]) -> String {
         match *call {
             Call::Collect => x[0].clone(),
@@ -464,7 +465,7 @@ impl Kernel<'_> {
         self.registers.insert(y, names);
     }
 
-    /// Expressions of a call's results, one for each of a thread's `width` elements.
+    /// Returns the expressions of a call's results, one for each of a thread's `width` elements.
     fn call(&mut self, call: &Call, reads: &[usize], width: usize) -> Vec<String> {
         let threads = self.threads;
         let of_row = |rows: usize| threads == rows;
@@ -633,7 +634,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Text that one thread executes when the sums are complete. The sums are every `stride`-th element of the WGSL array `sums`.
+    /// Returns the text that one thread executes when the sums are complete. The sums are every `stride`-th element of the WGSL array
+    /// `sums`.
     fn tail(&mut self, index: usize, sums: &[Sum], stride: usize) -> String {
         self.body.clear();
         self.head.clear();
@@ -662,7 +664,7 @@ impl Kernel<'_> {
     }
 }
 
-/// Expression of an element's offset in its value. The element has index `i` among the thread's `width` elements.
+/// Returns the expression of an element's offset in its value. The element has index `i` among the thread's `width` elements.
 fn place(width: usize, i: usize) -> String {
     match (width, i) {
         (1, _) => "t".into(),
@@ -671,7 +673,7 @@ fn place(width: usize, i: usize) -> String {
     }
 }
 
-/// Expression of `x` as an integer from 0 to `count - 1`.
+/// Returns the expression of `x` as an integer from 0 to `count - 1`.
 fn whole(x: &str, count: usize) -> String {
     format!("u32(clamp({x}, 0.0, {}.0))", count - 1)
 }

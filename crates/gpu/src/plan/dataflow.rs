@@ -1,7 +1,7 @@
-//! Represents a plan's calls as nodes. A node reads and writes values, which are tensors. Most calls are one node. Three kinds of calls are
-//! split, because their parts belong to different kernels. A product with a norm is split because no tile has whole rows. The gradient of a
-//! norm is split because its sums over rows share a kernel with other sums. An embedding bag with bias and relu is split because bias and
-//! relu share a kernel with later nodes. Results that nothing reads are omitted.
+//! Representation of a plan's calls as nodes. A node reads and writes values, which are tensors. Most calls are one node. Three kinds of
+//! calls are split, because their parts belong to different kernels. A product with a norm is split because no tile has whole rows. The
+//! gradient of a norm is split because its sums over rows share a kernel with other sums. An embedding bag with bias and relu is split
+//! because bias and relu share a kernel with later nodes. Results that nothing reads are omitted.
 
 use super::attention::Shape;
 use super::head::Head;
@@ -30,8 +30,8 @@ pub(super) enum Location {
 pub(super) struct Value {
     pub len: usize,
     pub location: Location,
-    /// Power of two by which the value is multiplied before it is rounded to f16. For gradients, and for values computed from gradients, it
-    /// is the [`Head::lift`] of the output head that they depend on. For other values it is 1.
+    /// Power of two by which the value is multiplied before it is rounded to f16. For gradients, and for values computed from gradients,
+    /// this power is the [`Head::lift`] of the output head that they depend on. For other values, this power is 1.
     pub lift: f32,
 }
 
@@ -122,8 +122,8 @@ impl Dataflow {
         self.values[value].len
     }
 
-    /// Orders nodes by the length of the chain of products before them, so that layers of parallel networks are adjacent. After this, the
-    /// first write of each gradient replaces the contents, and the later writes add to them.
+    /// Orders nodes by the length of the chain of products before them, so that layers of parallel networks are adjacent. Also sets the
+    /// first write of each gradient to replace the contents, and the later writes to add to the contents.
     pub fn sort(&mut self) {
         let mut there = vec![0; self.values.len()];
         let mut keyed: Vec<(usize, Node)> = Vec::new();
@@ -131,7 +131,7 @@ impl Dataflow {
             let depth = node.reads.iter().map(|&v| there[v]).max().unwrap_or(0);
             let product = matches!(node.op, Op::Product(_) | Op::Head(_));
             node.writes.iter().for_each(|&v| there[v] = depth + usize::from(product));
-            // No node reads a gradient. So a gradient of a single number can be computed last, in one kernel with other such gradients.
+            // No node reads a gradient, so a gradient of a single number can be computed last, in one kernel with other such gradients.
             let to = &self.values[node.writes[0]];
             let waits = to.len == 1 && !product && matches!(to.location, Location::Grad { .. });
             keyed.push((if waits { usize::MAX } else { depth }, node));
@@ -146,7 +146,7 @@ impl Dataflow {
         }
     }
 
-    /// Whether two nodes are products of the same form.
+    /// Returns true if two nodes are products of the same form.
     pub fn are_alike(&self, one: usize, other: usize) -> bool {
         let [one, other] = [one, other].map(|n| &self.nodes[n]);
         let adds = |node: &Node| -> Vec<bool> {
@@ -315,8 +315,8 @@ impl Reader<'_> {
         self.push(op, reads, writes.into_iter().flatten().collect());
     }
 
-    /// Splits the gradient of a norm into several nodes. One node computes the gradient of the norm's input. Other nodes sum over the rows:
-    /// these sums are the gradient of gamma and, if the norm is centred, of beta.
+    /// Splits the gradient of a norm into several nodes. One node computes the gradient of the norm's input. Other nodes compute sums over
+    /// the rows: the gradient of gamma and, if the norm is centred, of beta.
     fn norm_grad(&mut self, [rows, cols]: [usize; 2], reads: Vec<usize>, writes: [Option<usize>; 4]) {
         let [x, stats, dy] = [reads[0], reads[2], reads[3]];
         let [Some(dx), Some(dgamma), dbeta, _] = writes else { unreachable!("a norm has gradients") };

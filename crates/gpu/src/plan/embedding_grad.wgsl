@@ -1,15 +1,15 @@
 // Gradient of an embedding table. In the forward pass, each output row is the sum of `k` entries (rows of the table). The gradient of an
-// entry is the sum of dy over all indices that select the entry, always in the same order. A workgroup computes one entry. It finds the
-// indices that select the entry, 256 indices at a time, and adds their rows of dy, one thread per column. With BY_INDEX, there is one
-// workgroup per index instead. It writes the gradient of the entry that its index selects, but only if no earlier index selects this entry.
-// With ADDS, the sum is added to the contents.
+// entry is the sum of dy over all indices that select the entry, always in the same order. A workgroup computes one entry. The workgroup
+// finds the indices that select the entry, 256 indices at a time, and adds their rows of dy, one thread per column. With BY_INDEX, there is
+// one workgroup per index instead. This workgroup writes the gradient of the entry that its index selects, but only if no earlier index
+// selects this entry. With ADDS, the sum is added to the contents.
 
 struct Args { index: u32, dy: u32, to: u32, indices: u32, cols: u32, table: u32, k: u32 }
 
 const SIZE = 256u;
 var<workgroup> found: array<atomic<u32>, 8>;
 
-// Entry that index i selects; `args.table`, which is no entry, if the index is skipped.
+// Returns the entry that index i selects; `args.table`, which is no entry, if the index is skipped.
 fn entry_of(i: u32) -> u32 {
     let index = mem[args.index + i];
     return select(args.table, u32(clamp(index, 0.0, f32(args.table - 1u))), index >= 0.0);

@@ -41,8 +41,8 @@ pub(super) struct Groups {
     pub groups: Vec<Group>,
     /// Time at which each value is available.
     pub time: Vec<usize>,
-    /// Whether each value is a single number that depends only on inputs, constants and parameters. Every kernel that reads such a number
-    /// computes it again.
+    /// For each value: true if the value is a single number that depends only on inputs, constants and parameters. Every kernel that reads
+    /// such a number computes it again.
     pub given: Vec<bool>,
 }
 
@@ -60,12 +60,12 @@ impl Op {
         matches!(call, Call::Collect | Call::Affine { .. } | Call::Unary(_) | Call::UnaryGrad(_) | Call::Binary { .. })
     }
 
-    /// Whether each element of the result depends only on the operands' elements at the same index, apart from broadcasting.
+    /// Returns true if each element of the result depends only on the operands' elements at the same index, apart from broadcasting.
     fn is_flat(&self) -> bool {
         self.is_elementwise() || matches!(self, Op::Call(Call::Dropout { .. }))
     }
 
-    /// Number of rows and of columns of the operation; `None` if its shape does not matter.
+    /// Returns the number of rows and of columns of the operation; `None` if its shape does not matter.
     fn matrix(&self) -> Option<[usize; 2]> {
         match *self {
             Op::Call(Call::Binary { rows: 1, .. } | Call::Sum { of: Sums::All, .. }) => None,
@@ -88,7 +88,7 @@ impl Op {
     }
 }
 
-/// Whether the given number of threads can process a node.
+/// Returns true if the given number of threads can process a node.
 pub(super) fn fits(dataflow: &Dataflow, node: usize, threads: usize) -> bool {
     let node = &dataflow.nodes[node];
     let even = |len: usize| len.is_multiple_of(threads) && len / threads <= WIDEST;
@@ -112,7 +112,8 @@ pub(super) fn fits(dataflow: &Dataflow, node: usize, threads: usize) -> bool {
     }
 }
 
-/// Whether each thread reads only those elements of an operand that the thread itself has computed. `operand` is the index of the operand.
+/// Returns true if each thread reads only those elements of an operand that the thread itself has computed. `operand` is the index of the
+/// operand.
 pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: usize) -> bool {
     let node = &dataflow.nodes[node];
     match node.op {
@@ -129,8 +130,8 @@ pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: 
     }
 }
 
-/// For each value: whether it is a single number that depends only on inputs, constants and parameters. A computed number counts only if
-/// all of its readers are elementwise operations.
+/// Returns, for each value, true if the value is a single number that depends only on inputs, constants and parameters. A computed number
+/// counts only if all of its readers are elementwise operations.
 fn everywhere(dataflow: &Dataflow) -> Vec<bool> {
     let mut given: Vec<bool> =
         dataflow.values.iter().map(|v| v.len == 1 && !matches!(v.location, Location::Arena | Location::Grad { .. })).collect();
@@ -149,7 +150,7 @@ fn everywhere(dataflow: &Dataflow) -> Vec<bool> {
     given
 }
 
-/// Number of rows of each value; `None` if no node depends on the value's shape.
+/// Returns the number of rows of each value; `None` if no node depends on the value's shape.
 fn rows(dataflow: &Dataflow) -> Vec<Option<usize>> {
     let mut rows = vec![None; dataflow.values.len()];
     for node in &dataflow.nodes {

@@ -5,13 +5,13 @@ use super::by_row::rows;
 use crate::product::{Product, Side, products};
 use crate::program::{Program, Space};
 
-/// Maximum number of logits in a tile: 32 MiB, enough to fill a large GPU.
+/// Approximate maximum number of logits in a tile: 32 MiB, enough to fill a large GPU.
 const TILE: usize = 1 << 23;
 /// Every tile but the last has a multiple of this number of rows.
 const UNIT: usize = 64;
 
-/// Head with its loss. It reads x, w, target and, with `upstream`, dy. It writes the logits of a tile. It also writes the loss, dx and dw,
-/// each only if the flag of this name is set.
+/// Head with its loss. The head reads x, w, target and, with `upstream`, dy. It writes the logits of a tile, and the loss, dx and dw if the
+/// flag of that name is set.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Head {
     pub rows: usize,
@@ -19,25 +19,26 @@ pub(super) struct Head {
     pub inp: usize,
     /// Factor of the logits' gradient, in addition to dy.
     pub scale: f32,
-    /// Whether each row has its own upstream gradient dy.
+    /// True if each row has its own upstream gradient dy.
     pub upstream: bool,
     pub loss: bool,
     pub dx: bool,
     pub dw: bool,
-    /// Whether the factors of products are rounded to f16.
+    /// True if the factors of products are rounded to f16.
     pub half: bool,
 }
 
 impl Head {
-    /// Number of rows of a tile.
+    /// Returns the number of rows of a tile.
     pub fn height(&self) -> usize {
         let most = (TILE / self.vocab).max(UNIT);
         self.rows.div_ceil(self.rows.div_ceil(most)).next_multiple_of(UNIT).min(self.rows)
     }
 
-    /// Power of two by which gradients are multiplied before they are rounded to f16. The range of f16 is 2^-24 to 65,504. A logit's
-    /// gradient is at most `scale` (for a mean, 1 over the number of tokens). The power maps `scale` to the range 128 to 256. So gradients
-    /// may be 255 times larger than `scale`, and those above a two-millionth of `scale` keep all bits.
+    /// Returns the power of two by which gradients are multiplied before they are rounded to f16, at least 1. The range of f16 is 2^-24 to
+    /// 65,504. A logit's gradient is at most `scale` (for a mean, 1 over the number of tokens). The power maps a `scale` below 256 to the
+    /// range 128 to 256. Gradients may therefore be 255 times larger than `scale`, and gradients above a two-millionth of `scale` keep all
+    /// bits.
     pub fn lift(&self) -> f32 {
         const MOST: f32 = 256.0;
         let lift = (MOST / self.scale.abs()).clamp(1.0, 1e18);

@@ -1,4 +1,4 @@
-// Processes wide rows. LANES adjacent threads process one row; each of them processes every LANES-th column. The text before this one
+// Processes wide rows. LANES adjacent threads process one row; each thread processes every LANES-th column. The text before this one
 // defines the constants LANES and COLS, struct Args with `rows` first, and the reductions `sum_of` and `top_of` over the threads of a row.
 // Every thread calls `fn row_of(...)`.
 

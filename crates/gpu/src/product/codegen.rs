@@ -5,9 +5,9 @@
 //! layout in global memory. Tiles are read as blocks of 4 x 4, one block per thread, while the previous tile is multiplied. A block is
 //! transposed if adjacent k are adjacent in memory. Adjacent threads access adjacent or equal addresses, so there are no bank conflicts.
 //!
-//! If factors are rounded to f16, this happens when they are written to the tiles, which then need half of the memory. The multiply-adds
-//! and sums are f32. Gradients of a mean over thousands of tokens are too small for f16. So a factor can be multiplied by a power of two,
-//! by which the sum is divided.
+//! With f16, factors are rounded when they are written to the tiles, which then need half of the memory. The multiply-adds and sums are
+//! f32. Gradients of a mean over thousands of tokens are too small for f16, so a factor can be multiplied by a power of two, by which the
+//! sum is divided.
 //!
 //! Comments say "row" for a row of a and for a column of b.
 
@@ -19,7 +19,7 @@ use math::{Act, Unary};
 use std::fmt::Write;
 
 pub(super) struct Made {
-    /// Whether `mem` consists of vectors of four floats.
+    /// True if `mem` consists of vectors of four floats.
     pub vectors: bool,
     pub directives: &'static str,
     pub text: String,
@@ -32,7 +32,7 @@ enum Reads {
     Along,
     /// One vector has four adjacent rows at one k.
     Across,
-    /// One number at a time. `along` says that adjacent k are adjacent in memory.
+    /// One number at a time. `along` is true if adjacent k are adjacent in memory.
     Single { along: bool },
 }
 
@@ -109,7 +109,7 @@ struct Kernel<'p> {
     b: Factor,
     writes: Writes,
     split: bool,
-    /// Whether the dispatch computes two products; the index of the workgroup in the third dimension selects the product.
+    /// True if the dispatch computes two products; the index of the workgroup in the third dimension selects the product.
     twins: bool,
 }
 
@@ -144,7 +144,7 @@ fn end_of_args(places: &[&str], twins: bool) -> String {
     text + "    return moved;\n}\n"
 }
 
-/// Text that replaces `args` by the arguments of the product that the workgroup computes; empty without `twins`.
+/// Returns text that replaces `args` by the arguments of the product that the workgroup computes; empty without `twins`.
 fn choose(twins: bool) -> &'static str {
     if twins { "let args = of_product(group.z);" } else { "" }
 }
@@ -271,7 +271,7 @@ k0 += {depth}u;
         }
     }
 
-    /// Expression of the workgroup memory for partial row sums: the tile of a if the tile is f32, else a separate array.
+    /// Returns the expression of the workgroup memory for partial row sums: the tile of a if the tile is f32, else a separate array.
     fn of_rows(&self, depth: &str, four: &str) -> String {
         match self.p.half {
             Some(_) => format!("kept[{depth}][{four}]"),
@@ -287,8 +287,8 @@ k0 += {depth}u;
         format!("{kept} = row_sum{slot};")
     }
 
-    /// Text that adds up and writes the row sums. All workgroups along n compute the same row sums, but only the first workgroup writes
-    /// them.
+    /// Returns text that adds up and writes the row sums. All workgroups along n compute the same partial row sums, but only the first
+    /// workgroup adds them up and writes them.
     fn finish_rows(&self, keep: &str) -> String {
         let Kernel { tile, split, .. } = self;
         let fours = self.a.fours;
@@ -335,8 +335,8 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         if choice.of_a { &self.a } else { &self.b }
     }
 
-    /// Blocks that a thread reads in each of its slots (registers for one block). If there are enough threads, each thread reads at most
-    /// one block, either of `a` or of `b`. Otherwise, each thread reads several blocks of both factors.
+    /// Returns the blocks that a thread reads in each of its slots (registers for one block). If there are enough threads, each thread
+    /// reads at most one block, either of `a` or of `b`. Otherwise, each thread reads several blocks of both factors.
     fn slots(&self, threads: usize) -> Vec<Vec<Choice>> {
         let (of_a, of_b) = (self.a.blocks, self.b.blocks);
         if of_a.is_multiple_of(32) && of_a + of_b <= threads {
@@ -358,8 +358,8 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         some(true, of_a).chain(some(false, of_b)).collect()
     }
 
-    /// Text that computes the offsets of a thread's vectors in the tiles. In the result, 32 adjacent threads (a warp on most GPUs) form a
-    /// rectangle of 8 x 4 threads.
+    /// Returns text that computes the offsets of a thread's vectors in the tiles. In the result, 32 adjacent threads (a warp on most GPUs)
+    /// form a rectangle of 8 x 4 threads.
     fn fragments(&self) -> String {
         let tile = self.tile;
         let (down, across) = (tile.rows / tile.thread_rows, tile.columns / tile.thread_columns);
@@ -377,7 +377,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         )
     }
 
-    /// Distances between successive vectors of a thread, in vectors: first in the tile of `a`, then in the tile of `b`.
+    /// Returns the distances between successive vectors of a thread, in vectors: first in the tile of `a`, then in the tile of `b`.
     fn steps(&self) -> (usize, usize) {
         let tile = self.tile;
         let (down, across) = (tile.rows / tile.thread_rows, tile.columns / tile.thread_columns);
@@ -385,8 +385,8 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         (down.min(32 / lanes_across), lanes_across)
     }
 
-    /// Text that computes a block's location: `four` is the index of its vector of rows, `deep` its first k in the tile, and `at` the
-    /// offsets of its rows in `mem`.
+    /// Returns text that computes a block's location: `four` is the index of its vector of rows, `deep` its first k in the tile, and `at`
+    /// the offsets of its rows in `mem`.
     fn place(&self, factor: &Factor, slot: usize, block: &str) -> String {
         let &Factor { name, count, fours, reads, .. } = factor;
         let deep = self.tile.depth / 4;
@@ -409,7 +409,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         format!("four{slot} = {four}; deep{slot} = {deep} * 4u; at{slot} = {at};")
     }
 
-    /// Text that reads a block into the registers `x`; numbers beyond the last k are 0.
+    /// Returns text that reads a block into the registers `x`; numbers beyond the last k are 0.
     fn load(&self, factor: &Factor, slot: usize) -> String {
         let name = factor.name;
         let fours = |at: &str| format!("mem[({at}) >> 2u]");
@@ -443,7 +443,7 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         text
     }
 
-    /// Text that stores a block in the tile, one vector per k.
+    /// Returns text that stores a block in the tile, one vector per k.
     fn store(&self, factor: &Factor, slot: usize) -> String {
         let name = factor.name;
         let mut text = String::new();
@@ -462,9 +462,9 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         text
     }
 
-    /// Text that multiplies the contents of the tiles. The loop over k is unrolled four times; further unrolling would take as long to
-    /// compile as it saves. Compilers check every index into workgroup memory. In this form, one comparison is enough for four k, and the
-    /// other checks run before the loops.
+    /// Returns text that multiplies the contents of the tiles. The loop over k is unrolled four times; further unrolling would cost as much
+    /// compilation time as it saves. Compilers check every index into workgroup memory. With this loop, one comparison is enough for four
+    /// k, and the other checks run before the loops.
     fn multiply(&self) -> String {
         let tile = self.tile;
         let (a_step, b_step) = self.steps();
@@ -495,7 +495,7 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         }
     }
 
-    /// Text that divides the sums by the powers of two of both factors.
+    /// Returns text that divides the sums by the powers of two of both factors.
     fn move_down(&self) -> String {
         let up = self.p.half.map_or(1.0, |[a, b]| a * b);
         let fours = self.tile.thread_columns / 4;
@@ -503,8 +503,8 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         if up == 1.0 { String::new() } else { sums.map(|c| format!("{c} *= {:?};\n", 1.0 / up)).collect() }
     }
 
-    /// Text that adds up the sums of the slices. Each stage adds one half of the slices to the other half, until one slice remains; the
-    /// other slices' threads end.
+    /// Returns text that adds up the sums of the slices. Each stage adds one half of the slices to the other half, until one slice remains;
+    /// the other slices' threads then end.
     fn join(&self) -> String {
         let tile = self.tile;
         let (threads, fours) = (tile.threads(), tile.thread_columns / 4);
@@ -535,8 +535,8 @@ workgroupBarrier();",
         text
     }
 
-    /// Expression of the epilogue's result for a sum. `read` takes the name of an array (`c`, `residual` or `slope`) and returns the
-    /// expression of the array's number at the sum's index; if `wide`, of four numbers from there on.
+    /// Returns the expression of the epilogue's result for a sum. `read` takes the name of an array (`c`, `residual` or `slope`) and
+    /// returns the expression of the array's number at the sum's index; if `wide`, of four numbers from this index on.
     fn value(&self, sum: String, read: &dyn Fn(&str) -> String, wide: bool) -> String {
         let p = self.p;
         if self.split {
@@ -553,7 +553,8 @@ workgroupBarrier();",
         if p.adds { format!("{} + {y}", read("c")) } else { y }
     }
 
-    /// Text that computes the activation's input and writes it to memory; empty if the product does not save it.
+    /// Returns text that computes the activation's input and writes this input to memory. The text is empty for a split product and for a
+    /// product that does not save this input.
     fn save(&self, sum: &str, read: &dyn Fn(&str) -> String) -> String {
         if self.split || self.p.save.is_none() {
             return String::new();
@@ -590,7 +591,7 @@ workgroupBarrier();",
         text
     }
 
-    /// Text that writes four columns of row `row + j`.
+    /// Returns text that writes four columns of row `row + j`.
     fn write_four(&self, first: usize, j: usize, four: usize) -> String {
         let (sum, read) = (format!("c{}_{four}", first + j), |of: &str| format!("mem[(args.{of} + at) >> 2u]"));
         let (saved, value) = (self.save(&sum, &read), self.value(sum, &read, true));
@@ -602,7 +603,7 @@ let at = part * args.c_split + (row + {j}u) * args.c_row + column{four};
         )
     }
 
-    /// Like [`Self::write_four`], but writes one number at a time.
+    /// Returns text like [`Self::write_four`], but the text writes one number at a time.
     fn write_single(&self, first: usize, j: usize, four: usize) -> String {
         let mut text = format!("if (row + {j}u < args.m) {{\n");
         for (e, part) in "xyzw".chars().enumerate() {
@@ -649,33 +650,33 @@ if (row + 4u > args.m) {{ y = select({}, y, vec4<bool>({})); }}
     }
 }
 
-/// A block that a thread may read: the factor, the condition under which the thread reads, and the block's index. Without a condition, the
-/// thread always reads.
+/// Block that a thread may read: the factor, the condition under which the thread reads the block, and the block's index. Without a
+/// condition, the thread always reads the block.
 struct Choice {
     of_a: bool,
     condition: Option<String>,
     block: String,
 }
 
-/// Text of the functions that [`activated`] and [`sloped`] need.
+/// Returns the text of the functions that [`activated`] and [`sloped`] need.
 fn functions(p: &Product) -> &'static str {
     let sloped = matches!(p.slope, Some((Unary::Gelu, _)));
     if matches!(p.act, Act::Tanh | Act::Gelu) || sloped { FUNCTIONS } else { "" }
 }
 
-/// Number of threads that add the partial sums of one output.
+/// Returns the number of threads that add the partial sums of one output.
 fn adders(splits: usize) -> usize {
     if splits > 32 { 16 } else { 4 }
 }
 
 const THREADS: usize = 256;
 
-/// Number of outputs that one workgroup of the kernel [`sum`] computes.
+/// Returns the number of outputs that one workgroup of the kernel [`sum`] computes.
 pub(super) fn outputs_a_group(splits: usize) -> usize {
     THREADS / adders(splits)
 }
 
-/// Text of the kernel that adds the partial sums of a split product, always in the same order.
+/// Returns the text of the kernel that adds the partial sums of a split product, always in the same order.
 pub(super) fn sum(p: &Product, splits: usize, twins: bool) -> String {
     let (adders, outputs) = (adders(splits), outputs_a_group(splits));
     let mut y = String::from("total");

@@ -24,13 +24,13 @@ pub fn product_by(program: &mut Program, space: &mut Space, p: &Product, tile: &
     append(program, space, std::slice::from_ref(p), [*tile; 2]);
 }
 
-/// Offsets of a, b, c, bias, residual, the argument of the slope, the row sums and the saved input.
+/// Returns the offsets of a, b, c, bias, residual, the argument of the slope, the row sums and the saved input.
 fn places(p: &Product) -> [Option<u32>; 8] {
     let (slope, sums) = (p.slope.map(|slope| slope.1), p.row_sums.map(|sums| sums.0));
     [Some(p.a.at), Some(p.b.at), Some(p.c), p.bias, p.residual, slope, sums, p.save]
 }
 
-/// Whether one kernel text fits both products.
+/// Returns true if one kernel text fits both products.
 fn are_alike(one: &Product, other: &Product) -> bool {
     let shape = |p: &Product| {
         let strides = [p.a.outer, p.a.inner, p.b.outer, p.b.inner];
@@ -42,7 +42,7 @@ fn are_alike(one: &Product, other: &Product) -> bool {
 }
 
 /// Appends one product, or two products with the same kernel text. The first tile computes the products. The second tile (`splitting`)
-/// decides the split over k. There is one dispatch, or two with a split.
+/// decides the split over k. Appends one dispatch, or two with a split.
 pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], [tile, splitting]: [Tile; 2]) {
     let p = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product has an empty side: {p:?}");
@@ -92,7 +92,8 @@ pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], 
     }
 }
 
-/// Number and length of the ranges into which k is split. The split creates enough workgroups for a large GPU, but leaves each enough work.
+/// Returns the number and the length of the ranges into which k is split. The split creates enough workgroups for a large GPU, but leaves
+/// enough work for each workgroup.
 fn split(p: &Product, tile: &Tile, products: usize) -> (usize, usize) {
     const WORKGROUPS: usize = 512;
     const LEAST_K: usize = 256;

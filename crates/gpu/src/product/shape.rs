@@ -18,8 +18,8 @@ impl Side {
     }
 }
 
-/// c `[m][n]` = act(Σ_k a`[m][k]`·b`[k][n]` + bias`[n]` + residual`[m][n]`), added to the contents if `adds`. `slope`, `row_sums` and
-/// `save` are for gradients.
+/// Matrix product c `[m][n]` = act(Σ_k a`[m][k]`·b`[k][n]` + bias`[n]` + residual`[m][n]`), added to the contents if `adds`. `slope`,
+/// `row_sums` and `save` are for gradients.
 #[derive(Clone, Debug)]
 pub struct Product {
     pub m: usize,
@@ -27,7 +27,7 @@ pub struct Product {
     pub k: usize,
     pub a: Side,
     pub b: Side,
-    /// Offset of c, which is row-major. It must differ from the offsets of the factors, but may equal that of the residual.
+    /// Offset of c, which is row-major. This offset must differ from the offsets of the factors, but may equal the offset of the residual.
     pub c: u32,
     pub bias: Option<u32>,
     /// Offset of the residual, in the layout of c.
@@ -40,14 +40,15 @@ pub struct Product {
     /// Function f whose derivative f' multiplies the sum: c = f'·(Σ + residual). f' is computed from the results of f (for GELU: from its
     /// arguments), which are at this offset in the layout of c. Not combined with `adds`.
     pub slope: Option<(Unary, u32)>,
-    /// Offset of the row sums Σ_k a`[m][k]`, and whether they are added to the contents. If a is dy, they are the gradient of the bias.
+    /// Offset of the row sums Σ_k a`[m][k]`, and true if the sums are added to the contents. If a is dy, the sums are the gradient of the
+    /// bias.
     pub row_sums: Option<(u32, bool)>,
     /// Offset to which the activation's input is saved, in the layout of c.
     pub save: Option<u32>,
 }
 
 impl Product {
-    /// c = a·b, without epilogue.
+    /// Creates the product c = a·b, without epilogue.
     pub fn new([m, n, k]: [usize; 3], a: Side, b: Side, c: u32) -> Product {
         let (bias, residual, slope, row_sums, save) = (None, None, None, None, None);
         Product { m, n, k, a, b, c, bias, residual, act: Act::None, adds: false, half: None, slope, row_sums, save }

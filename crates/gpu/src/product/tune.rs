@@ -22,9 +22,9 @@ pub struct Timing {
     pub shape: [usize; 3],
     pub tile: Tile,
     pub product_s: f64,
-    /// Whether the tile gave the same bits as the rule's tile.
+    /// True if the tile gave the same bits as the rule's tile.
     pub same_bits: bool,
-    /// Whether later programs use the tile.
+    /// True if later programs use the tile.
     pub chosen: bool,
 }
 
@@ -38,7 +38,7 @@ const SHAPES: [([usize; 3], [usize; 3]); 4] = [
 
 /// Length and number of stretches (timed series of replays), for a measurement without time limit.
 const THOROUGH: Stretches = Stretches { long_s: 0.02, count: 5 };
-/// Length and number of stretches, for a measurement for which a run waits.
+/// Length and number of stretches, for a measurement that delays a run.
 const BRIEF: Stretches = Stretches { long_s: 0.003, count: 3 };
 
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ impl Gpu {
         self.tune_within(f64::INFINITY, THOROUGH, now).await
     }
 
-    /// Like [`Gpu::tune`], but for a run. Measures each adapter once per process, for at most a fraction of a second. Skips software
+    /// Does the same as [`Gpu::tune`] before a run. Measures each adapter once per process, for about 0.3 s at most. Skips software
     /// adapters. Classes that are not measured in this time keep the rule's tile.
     pub async fn tune_once(&self, now: &dyn Fn() -> f64) -> Result<(), Fault> {
         const MOST_S: f64 = 0.3;
@@ -74,7 +74,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// Blocking version of [`Gpu::tune_once`].
+    /// Does the same as [`Gpu::tune_once`], but blocks.
     #[cfg(not(target_family = "wasm"))]
     pub fn tune_once_blocking(&self, now: &dyn Fn() -> f64) -> Result<(), Fault> {
         pollster::block_on(self.tune_once(now))
@@ -157,7 +157,7 @@ impl Timed {
         Ok(stretches_s.into_iter().fold(f64::INFINITY, f64::min))
     }
 
-    /// Bits of the first and the last numbers of the result.
+    /// Returns the bits of the first and the last numbers of the result.
     async fn some_bits(&self) -> Result<Vec<u32>, Fault> {
         const MOST: usize = 1 << 14;
         let len = self.c.len as usize;
@@ -178,7 +178,7 @@ pub fn noise(program: &mut Program, regions: &[Region]) {
     }
 }
 
-/// Seconds per replay of the dispatches in `range`, in each of `rounds` rounds. A round is long enough for the coarse clock of a page, and
+/// Returns the seconds per replay of the dispatches in `range`, in each of `rounds` rounds. A round is long enough for a coarse clock, and
 /// makes the cost of a submit negligible.
 #[cfg(not(target_family = "wasm"))]
 pub fn rounds_s(program: &Program, memory: &Memory, range: Range<usize>, rounds: usize, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
@@ -210,7 +210,7 @@ async fn stretches_s(
     Ok(stretches_s)
 }
 
-/// Seconds from the submission of `repeats` replays until the GPU reports their end.
+/// Returns the seconds from the submission of `repeats` replays until the GPU reports their end.
 async fn replay_s(program: &Program, memory: &Memory, range: Range<usize>, repeats: usize, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
     let gpu = program.gpu();
     let end = Readback::new(memory, &[Region { at: 0, len: 1 }], &[]);

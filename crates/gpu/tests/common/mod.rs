@@ -1,7 +1,7 @@
 //! GPU tests that run natively and in the browser from the same source.
 //!
-//! A test is an `async fn` that takes an open [`Gpu`] and never blocks. It reads back with `Readback::fetch().await`, because a browser
-//! delivers results only between tasks. Each file ends with the list of its tests:
+//! A test is an `async fn` that takes an open [`Gpu`] and never blocks. The test reads back with `Readback::fetch().await`, because a
+//! browser delivers results only between tasks. Each file ends with the list of its tests:
 //!
 //! ```text
 //! async fn kernel_computes_sums(gpu: Gpu) { ... }
@@ -20,8 +20,8 @@ pub async fn open() -> Gpu {
     Gpu::open(OpenOptions::default()).await.expect("no adapter; a software adapter suffices (mesa-vulkan-drivers)")
 }
 
-/// Defines tests that run natively and in the browser. Tests after `natively:` run natively only. In the browser they would cover nothing
-/// more, and the browser's software adapter needs minutes to compile their kernels.
+/// Defines tests that run natively and in the browser. Tests after `natively:` run natively only. In the browser, these tests would cover
+/// no additional code, and the browser's software adapter needs minutes to compile their kernels.
 macro_rules! tests {
     ($($name:ident),* $(,)? $(; natively: $($long:ident),+ $(,)?)?) => {
         $(mod natively {$(

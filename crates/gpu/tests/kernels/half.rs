@@ -20,7 +20,7 @@ fn has_half(gpu: &Gpu) -> bool {
     half
 }
 
-/// The two f16 numbers to which an adapter may round `x`: first towards zero, then to the nearest.
+/// Returns the two f16 numbers to which an adapter may round `x`: first towards zero, then to the nearest.
 fn neighbours(x: f32) -> [f32; 2] {
     let unit = f32::from_bits(x.abs().max(6.1035156e-5).to_bits() & f32::INFINITY.to_bits()) / 1024.0;
     let most = |x: f32| x.clamp(-65504.0, 65504.0);
@@ -117,7 +117,7 @@ async fn scaled_gradients_below_the_f16_range_are_kept(gpu: Gpu) {
     assert!(lost[0] < 1e-3 && lost[1] > 0.5, "{lost:?}");
 }
 
-/// Config of a small language model.
+/// Returns the config of a small language model.
 pub fn config(half: bool) -> Config {
     let shape = Shape { vocab: 64, width: 48, layers: 2, heads: 3, context: 32, ..Shape::default() };
     Config { shape, micro: 8, steps: 5, half, lr: 3e-3, min_lr: 3e-4, warmup: 5, decay_steps: 100, ..Config::default() }

@@ -18,8 +18,8 @@ fn close<T: Copy + Into<f64>>(what: &str, found: &[f32], expected: &[T], toleran
     testkit::close(what, found, expected, tolerance, 0.1);
 }
 
-/// Whether the tests run in a browser, where compilation is slow. The kernel source is the same as natively, so only fused kernels are
-/// tested there.
+/// True if the tests run in a browser, where compilation is slow. The kernel source is the same as natively, so only fused kernels are
+/// tested in a browser.
 const BROWSER: bool = cfg!(target_family = "wasm");
 
 fn executors(gpu: &Gpu, plan: &Plan) -> Vec<(&'static str, Executor)> {
@@ -345,7 +345,7 @@ async fn random_graphs(gpu: Gpu) {
     }
 }
 
-/// Covers a sum over more than 65,536 rows. Its kernel uses large workgroups.
+/// Covers a sum over more than 65,536 rows, whose kernel uses large workgroups.
 async fn many_rows(gpu: Gpu) {
     check(&gpu, "many rows", |g| {
         let (x, w) = (g.input("x", [70_001, 3]), g.param("w", [1, 3], INIT));
@@ -365,7 +365,7 @@ fn noise(stream: u32, len: usize) -> Vec<f32> {
     values
 }
 
-/// Specifications of PPO learners whose plans cover every head and trunk.
+/// Returns specifications of PPO learners whose plans cover every head and trunk.
 fn specs() -> Vec<(String, LearnerSpec)> {
     let mut all = Vec::new();
     for id in ["CartPole-v1", "LunarLander-v3", "Pendulum-v1"] {
@@ -380,7 +380,7 @@ fn specs() -> Vec<(String, LearnerSpec)> {
     all
 }
 
-/// Sample values for the input `name` of a learner's plan.
+/// Returns sample values for the input `name` of a learner's plan.
 fn sample(name: &str, stream: u32, len: usize, choices: Option<usize>) -> Vec<f32> {
     let values = noise(stream, len);
     match (name, choices) {

@@ -12,9 +12,9 @@ pub enum Order {
     Along,
     /// The rows of a (or the columns of b) are contiguous.
     Across,
-    /// Like [`Order::Along`], but with padding.
+    /// [`Order::Along`] with padding.
     AlongWide,
-    /// Like [`Order::Across`], but with padding.
+    /// [`Order::Across`] with padding.
     AcrossWide,
     /// Neither index is contiguous.
     Spread,
@@ -23,7 +23,7 @@ pub enum Order {
 const ORDERS: [Order; 5] = [Order::Along, Order::Across, Order::AlongWide, Order::AcrossWide, Order::Spread];
 
 impl Order {
-    /// Strides along `outer` and `inner`, and the length of the factor.
+    /// Returns the strides along `outer` and `inner`, and the length of the factor.
     pub fn strides(self, outer: usize, inner: usize) -> (usize, usize, usize) {
         match self {
             Order::Along => (inner, 1, outer * inner),
@@ -48,7 +48,7 @@ pub struct Case {
     pub adds: bool,
     /// Function whose derivative multiplies the result.
     pub slope: Option<Unary>,
-    /// If set, computes the sums of a's rows; true adds them to the existing contents.
+    /// If set, the case computes the sums of a's rows; if true, the sums are added to the existing contents.
     pub row_sums: Option<bool>,
     pub saves: bool,
     pub half: Option<[f32; 2]>,
@@ -73,7 +73,7 @@ pub const PLAIN: Case = Case {
 /// Values of a, b, bias, residual, argument of the slope, row sums, and c, in this order. Three guard values follow the row sums.
 pub type Values = [Vec<f32>; 7];
 
-/// Random values for a case, with the sizes that the case requires.
+/// Returns random values for a case, with the sizes that the case requires.
 pub fn values(case: &Case, stream: usize) -> Values {
     let [m, n, k] = case.shape;
     let (a, b) = (case.a.strides(m, k).2, case.b.strides(n, k).2);
@@ -302,7 +302,7 @@ async fn batched_products_equal_single_ones(gpu: Gpu) {
     }
 }
 
-/// The clock advances one second per call. So all candidates are equally fast, and the first candidate is chosen.
+/// The clock advances one second per call, so all candidates are equally fast, and the first candidate is chosen.
 async fn tuning_keeps_one_candidate_per_shape_and_right_results(gpu: Gpu) {
     let cases = [
         Case { shape: [520, 68, 65], bias: true, ..PLAIN },

@@ -18,7 +18,7 @@ async fn answer(trainer: &mut dyn PlanTrainer) -> TrainResult {
     trained
 }
 
-/// Initial weights, and moments of 0.
+/// Returns initial weights, and moments of 0.
 fn start(plan: &Plan) -> (Params, Vec<f32>) {
     (Params::new(plan.table(), 3), vec![0.0; plan.table().len()])
 }
@@ -123,8 +123,8 @@ async fn plan_evaluates_as_on_the_processor(gpu: Gpu) {
     assert!(matches!(there.run(), Err(learn::Fault::Refused { .. })), "a second run was accepted");
 }
 
-/// Small transformers as in the words room. Together they have every norm, position encoding and layer kind. One run of the plan processes
-/// three sequences, half of a minibatch.
+/// Returns small transformers as in the words room, which together have every norm, position encoding and layer kind. One run of the plan
+/// processes three sequences, half of a minibatch.
 fn transformers() -> [Config; 5] {
     let room = half::config(false);
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);

@@ -21,7 +21,7 @@ const MINIBATCH: usize = 32;
 const REPLAY: usize = 96;
 const VALUE_COEF: f32 = 0.7;
 
-/// The learner's optimizer with a higher learning rate.
+/// Returns the learner's optimiser settings with a higher learning rate.
 fn adam() -> Adam {
     Adam { lr: 2e-3, weight_decay: 1e-4, max_grad_norm: 0.5, ..Adam::default() }
 }
@@ -31,7 +31,7 @@ fn spec(work: Work, lane_rows: usize) -> OffloadSpec {
     OffloadSpec { work, isa, shape, lane_rows, minibatch: MINIBATCH, replay: REPLAY }
 }
 
-/// Decisions of random games; some of them are second halves of doubles.
+/// Returns decisions of random games; some of the decisions are second halves of doubles.
 fn random_decisions(count: usize) -> Vec<Decision> {
     let mut numbers = Rng::new(3, 5).sequence(0);
     let (mut board, mut scratch, mut all) = (Board::START, Results::new(), Vec::new());
@@ -57,7 +57,7 @@ fn is_legal(packed_sample: &PackedSample, action: usize) -> bool {
     packed_sample[SAMPLE + action / 32] >> (action % 32) & 1 == 1
 }
 
-/// Random samples of decisions with at least two legal actions.
+/// Returns random samples of decisions with at least two legal actions.
 fn packed_samples(count: usize) -> Vec<PackedSample> {
     let (mut numbers, mut scratch) = (Rng::new(9, 1).sequence(0), Results::new());
     let mut all = Vec::new();
@@ -110,7 +110,7 @@ fn set_state(accelerator: &mut dyn Accelerator, params: &Params, steps: u64) {
     accelerator.set_state(&TrainStateRef { weights: params.values(), m: &none, v: &none, steps }).unwrap();
 }
 
-/// Random sample indices of one step; an index may repeat.
+/// Returns random sample indices of one step; an index may repeat.
 fn drawn(step: u64) -> Vec<u32> {
     let mut numbers = Rng::new(2, 7).sequence(step);
     (0..MINIBATCH).map(|_| numbers.below(REPLAY as u32)).collect()
@@ -300,7 +300,7 @@ fn restored(learner: &Published) -> Published {
     Published::restore(learner.config().clone(), 5, Isa::best(), &find).unwrap()
 }
 
-/// A round trains on the samples of earlier rounds. So its updates are comparable even if the rounding of offloaded leaves changes a move
+/// A round trains on the samples of earlier rounds, so its updates are comparable even if the rounding of offloaded leaves changes a move
 /// of this round.
 async fn offloaded_rounds_match_the_processor_and_survive_device_loss(gpu: Gpu) {
     let config = PublishedConfig {

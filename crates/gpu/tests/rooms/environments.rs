@@ -14,14 +14,14 @@ use worlds::control::{Actions, CartPoles, InvalidState, Kind, Vector, kind};
 
 const POLE: &str = "CartPole-v1";
 const SEED: u32 = 11;
-/// Index of the first environment. It is above half of the u32 range, to detect signed arithmetic.
+/// Index of the first environment, above half of the u32 range to detect signed arithmetic.
 const FIRST: u32 = 4_000_000_000;
 const GAME: u32 = 3;
 /// Number of environments, not a multiple of the workgroup size.
 const ENVS: usize = 1000;
 
-/// Kinds of environments with kernels. In a browser, LunarLander is omitted, because its kernels compile slowly on the browser's software
-/// adapter; `lunar_lander.rs` tests them there.
+/// Returns the kinds of environments with kernels. In a browser, LunarLander is omitted, because its kernels compile slowly on the
+/// browser's software adapter; `lunar_lander.rs` tests them there.
 fn both() -> impl Iterator<Item = (&'static Kind, World)> {
     let left_out = |kind: &Kind| cfg!(target_family = "wasm") && kind.spec.id == "LunarLander-v3";
     let kinds = worlds::control::kinds().into_iter().filter(move |kind| !left_out(kind));
@@ -155,7 +155,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Number of steps in the current episode of an environment, and number of the environment's earlier episodes.
+    /// Returns the number of steps in the current episode of an environment, and the number of the environment's earlier episodes.
     fn age(&self, env: usize) -> (u32, u32) {
         (self.clocks[env], self.clocks[self.clocks.len() / 2 + env])
     }
@@ -177,7 +177,7 @@ impl Seen {
     }
 }
 
-/// Row of environment `env` in an array `[ENVS][features]`.
+/// Returns the row of environment `env` in an array `[ENVS][features]`.
 fn row(rows: &[f32], env: usize) -> &[f32] {
     let features = rows.len() / ENVS;
     &rows[features * env..][..features]
@@ -188,7 +188,7 @@ impl Device {
         Device::playing(gpu, world, None)
     }
 
-    /// CartPole environments with a kernel that plays `steps` steps.
+    /// Creates CartPole environments with a kernel that plays `steps` steps.
     fn poles(gpu: &Gpu, steps: u32) -> Device {
         Device::playing(gpu, world(kind(POLE).unwrap()).unwrap(), Some(steps))
     }
@@ -248,14 +248,14 @@ impl Device {
         Seen { state, shown, reached, rewards, clocks, ended }
     }
 
-    /// Number of episodes that ended in the last [`Worlds::play`].
+    /// Returns the number of episodes that ended in the last [`Worlds::play`].
     async fn over(&self) -> u64 {
         let (_, words) = self.over.fetch().await.unwrap();
         words[0].iter().map(|&n| u64::from(n)).sum()
     }
 }
 
-/// Random actions for all environments.
+/// Returns random actions for all environments.
 fn random_actions(kind: &Kind, step: u32) -> Vec<f32> {
     let one = |env: usize| {
         let unit = uniform_from_word(hash_1([SEED, step], [env as u32, GAME])[0]);
@@ -271,12 +271,12 @@ fn poles() -> CartPoles {
     CartPoles::new(Isa::best(), SEED, FIRST, ENVS)
 }
 
-/// Environments on the CPU with the same initial states as the environments on the device.
+/// Creates environments on the CPU with the same initial states as the environments on the device.
 fn host(id: &str) -> Fleet {
     Fleet::new(id, Isa::best(), SEED, FIRST, ENVS)
 }
 
-/// Environments on the CPU at different steps of their episodes, so that some are soon truncated.
+/// Creates environments on the CPU at different steps of their episodes, so that some are soon truncated.
 fn aged(id: &str, limit: u32) -> Fleet {
     let mut host = host(id);
     for env in 0..ENVS {
@@ -291,7 +291,7 @@ fn step(host: &mut Fleet, actions: &[f32]) {
     host.step();
 }
 
-/// Number of leading state values that are angles, compared modulo 2π.
+/// Returns the number of leading state values that are angles, compared modulo 2π.
 fn angles(id: &str) -> usize {
     match id {
         "Pendulum-v1" => 1,
@@ -300,8 +300,8 @@ fn angles(id: &str) -> usize {
     }
 }
 
-/// Largest difference between elements of two arrays. Each difference is divided by the absolute value of the expected element if that is
-/// above 1.
+/// Returns the largest difference between elements of two arrays. Each difference is divided by the absolute value of the expected element
+/// if this value is above 1.
 fn apart(found: &[f32], expected: &[f32], angles: usize) -> f32 {
     assert_eq!(found.len(), expected.len());
     let one = |(i, (&f, &e)): (usize, (&f32, &f32))| {
@@ -336,7 +336,8 @@ async fn initial_states_match_the_cpu(gpu: Gpu) {
     }
 }
 
-/// Action that pushes in the direction of motion, so that some environments reach the goal; `None` for kinds without such an action.
+/// Returns the action that pushes in the direction of motion, so that some environments reach the goal; `None` for kinds without such an
+/// action.
 fn pushed(id: &str, state: &[f32]) -> Option<f32> {
     match id {
         "MountainCar-v0" => Some(if state[1] >= 0.0 { 2.0 } else { 0.0 }),
@@ -347,13 +348,14 @@ fn pushed(id: &str, state: &[f32]) -> Option<f32> {
 }
 
 /// Compares one device step with one CPU step, from every state of a run on the CPU. Values are equal up to rounding. Flags, lengths and
-/// resets are equal, unless rounding decides whether an episode ends. Ground contact amplifies rounding; `lunar_lander.rs` tests it.
+/// resets are equal, unless rounding decides whether an episode ends. `lunar_lander.rs` tests LunarLander, whose ground contact amplifies
+/// rounding.
 async fn single_steps_match_the_cpu(gpu: Gpu) {
     const STEPS: u32 = 250;
     for (kind, world) in both().filter(|(kind, _)| kind.spec.id != "LunarLander-v3") {
         let (id, limit) = (&*kind.spec.id, world.step_limit);
         let turning = angles(id);
-        // Four derivatives per step, each computed from the one before, amplify rounding at up to 28 rad/s.
+        // Four derivatives per step, each computed from the previous derivative, amplify rounding at up to 28 rad/s.
         let few = if id == "Acrobot-v1" { 2e-5 } else { 1e-6 };
         let device = Device::new(&gpu, world);
         let mut host = aged(id, limit);
@@ -420,7 +422,7 @@ async fn play_equals_single_steps(gpu: Gpu) {
     assert!(ends > 0);
 }
 
-/// The random actions equal those on the CPU. So the number of episodes is equal too, unless rounding decides whether an episode ends.
+/// The random actions equal those on the CPU, so the number of episodes is equal too, unless rounding decides whether an episode ends.
 async fn poles_play_as_on_the_cpu(gpu: Gpu) {
     const STEPS: u32 = 1000;
     let device = Device::poles(&gpu, STEPS);
@@ -435,7 +437,7 @@ async fn poles_play_as_on_the_cpu(gpu: Gpu) {
     // After its episode ends at another step, an environment uses other actions and differs by about 5 episodes.
     assert!(same >= ENVS - 3, "{same} of the same age");
     assert!(expected > 40_000 && found.abs_diff(expected) <= 30, "{found} episodes, not {expected}");
-    // A second play continues from the states of the first. Its count covers the second play only.
+    // A second play continues from the states of the first play, and counts only the episodes of the second play.
     device.worlds.set_up(&device.memory, SEED, FIRST, GAME + 1);
     device.run(PLAY);
     let (found, expected) = (device.over().await, poles.play(GAME + 1, STEPS));

@@ -15,7 +15,7 @@ use math::{Isa, Rng};
 
 const FORMS: [GateForm; 3] = [GateForm::Softmax, GateForm::Four, GateForm::Gumbel { temperature: 0.7 }];
 
-/// Tolerance for losses, gradients and gradient norms, relative to the largest value. It covers the difference between f32 and f64.
+/// Tolerance for losses, gradients and gradient norms, relative to the largest value: the difference between f32 and f64.
 const SUM: f32 = 1e-4;
 /// Tolerance for parameters, moments and sums after several updates. AdamW amplifies the rounding of small gradients.
 const UPDATES: f32 = 2e-3;
@@ -24,7 +24,7 @@ fn small() -> Architecture {
     Architecture { channels: 2, kernels: 3, perception: vec![8, 4, 2], update: vec![16, 12, 8, 4, 2] }
 }
 
-/// The published architecture for the Game of Life.
+/// Returns the published architecture for the Game of Life.
 fn life() -> Architecture {
     let update = [vec![128; 17], vec![64, 32, 16, 8, 4, 2, 1]].concat();
     Architecture { channels: 1, kernels: 16, perception: vec![8, 4, 2, 1], update }
@@ -34,7 +34,7 @@ fn spec(architecture: Architecture, form: GateForm, rollout: Rollout, members: u
     OffloadSpec { architecture, form, rollout, loss_channels: 1, members }
 }
 
-/// Members with different wires, gates and seeds. Each member has a different number of earlier updates.
+/// Creates members with different wires, gates and seeds. Each member has a different number of earlier updates.
 fn members(spec: &OffloadSpec) -> Vec<Trainer> {
     let isa = Isa::best();
     let member = |i: usize| {
@@ -51,7 +51,7 @@ fn members(spec: &OffloadSpec) -> Vec<Trainer> {
     (0..spec.members).map(member).collect()
 }
 
-/// Initial states and target states of all members.
+/// Returns the initial states and the target states of all members.
 fn batch(spec: &OffloadSpec, draw: u32) -> [Vec<f32>; 2] {
     let mut kind = 0;
     spec.sizes().map(|size| {

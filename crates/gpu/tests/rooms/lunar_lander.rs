@@ -134,12 +134,12 @@ async fn play(gpu: &Gpu, pilot: u32, [steps, rounds, episodes]: [u32; 3], from: 
     Rows { len: from.len, floats: floats.remove(0), words: words.remove(0) }
 }
 
-/// Random action. It is a function of environment, episode and step.
+/// Returns a random action, a function of environment, episode and step.
 fn random_action(env: usize, episode: u32, steps: u32) -> f32 {
     (hash_1([5, episode], [env as u32, steps])[0] >> 30) as f32
 }
 
-/// Environments on the CPU.
+/// Creates environments on the CPU.
 fn fleet(count: usize) -> Fleet {
     Fleet::new(ID, Isa::best(), SEED, 0, count)
 }
@@ -182,7 +182,7 @@ fn sampled_steps(count: usize, steps: usize, every: usize) -> [Rows; 2] {
     [from, to]
 }
 
-/// Kind of a step. It depends on the contacts before the step and on the result.
+/// Kind of a step, which depends on the contacts before the step and on the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum StepKind {
     Flight,
@@ -225,7 +225,7 @@ const FAR: [(StepKind, f32, f32); 7] = [
     (StepKind::Lost, 2e-6, 2e-5),
 ];
 
-/// Quantile of the numbers at `share` (0 to 1).
+/// Returns the quantile of the numbers at `share` (0 to 1).
 fn quantile(numbers: &mut [f32], share: f32) -> f32 {
     numbers.sort_by(f32::total_cmp);
     numbers[((numbers.len() - 1) as f32 * share) as usize]

@@ -16,7 +16,7 @@ mod rooms;
 
 use gpu::{Gpu, Program, Readback, Space};
 
-/// Waits until all earlier submits are done. A readback arrives after them.
+/// Waits until all earlier submits are done: a new readback arrives after these submits.
 async fn pause(gpu: &Gpu) {
     let mut space = Space::default();
     let region = space.floats(1);

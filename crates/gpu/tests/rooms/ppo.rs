@@ -129,7 +129,7 @@ fn assert_same_stats(what: &str, found: &IterationStats, expected: &IterationSta
     }
 }
 
-/// Observations and ends of episodes that the last iteration recorded. Lanes without an environment are left out.
+/// Returns the observations and the ends of episodes that the last iteration recorded, without the lanes that have no environment.
 fn recorded(ppo: &Ppo) -> (Vec<f32>, Vec<u8>) {
     let recorded = ppo.recorded();
     let (mut all, mut ended) = (Vec::new(), Vec::new());
@@ -139,7 +139,7 @@ fn recorded(ppo: &Ppo) -> (Vec<f32>, Vec<u8>) {
     ((0..all.len()).filter(is_shown).map(|at| all[at]).collect(), ended)
 }
 
-/// Two equal learners; the first is offloaded to the GPU.
+/// Creates two equal learners; the first is offloaded to the GPU.
 fn pair(gpu: &Gpu, config: &PpoConfig) -> [Ppo; 2] {
     let mut pair = [(); 2].map(|()| new("CartPole-v1", config));
     pair[0].begin_offload(gpu, 0).unwrap();
@@ -162,7 +162,7 @@ async fn compare_iterations(gpu: &Gpu, id: &str, config: &PpoConfig, iterations:
     compare_kind(gpu, kind(id), config, iterations).await;
 }
 
-/// Compares `iterations` iterations. They start from the state after one iteration on the CPU.
+/// Compares `iterations` iterations, which start from the state after one iteration on the CPU.
 async fn compare_kind(gpu: &Gpu, kind: &Kind, config: &PpoConfig, iterations: usize) {
     let (id, mut here) = (&kind.spec.id, of_kind(kind, config));
     iterate_on_cpu(&mut here);

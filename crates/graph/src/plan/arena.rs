@@ -25,8 +25,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Makes kernels write their result to the memory of an operand, if no later step reads the operand. Returns for each slot the index of
-    /// the slot whose memory it uses.
+    /// Makes kernels write their result to the memory of an operand, if no later step reads the operand. Returns, for each slot, the index
+    /// of the slot whose memory the slot uses.
     pub(super) fn share_in_place(&mut self) -> Vec<usize> {
         let mut alias: Vec<usize> = (0..self.slots.len()).collect();
         for (i, step) in self.steps.iter_mut().enumerate() {
@@ -74,7 +74,7 @@ impl Planner<'_> {
     }
 }
 
-/// A tensor in an arena: its length, and the indices of the first and the last step that use it.
+/// Tensor in an arena: its length, and the indices of the first and the last step that use the tensor.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Life {
     pub len: u64,
@@ -82,8 +82,8 @@ pub struct Life {
     pub last: usize,
 }
 
-/// Returns the offset of each tensor, and the length of the arena. Large tensors are placed first, each at the lowest offset that is free
-/// during its lifetime.
+/// Returns the offset of each tensor, and the length of the arena; all are multiples of `align`. Large tensors are placed first, each at
+/// the lowest offset that is free during its lifetime.
 pub fn arrange(lives: &[Life], align: u64) -> (Vec<u64>, u64) {
     let mut starts = vec![0; lives.len()];
     let mut order: Vec<usize> = (0..lives.len()).filter(|&i| lives[i].len > 0).collect();

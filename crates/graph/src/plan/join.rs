@@ -1,15 +1,15 @@
-//! Merges operations into products, so that these operations need no pass over memory of their own.
+//! Merges operations into products, so that these operations need no separate pass over memory.
 
 use super::{Call, NOWHERE, Place, Planner, Step};
 use crate::op::Sums;
 use math::Unary;
 
-/// On the GPU, each thread computes a whole row of a matrix with at most this many columns, and the same kernel can sum the columns. So the
-/// column sums of such a matrix are not merged into a product.
+/// On the GPU, each thread computes a whole row of a matrix with at most this many columns, and the same kernel can sum the columns. The
+/// column sums of such a matrix are therefore not merged into a product.
 pub const NARROW: usize = 8;
 
 impl Planner<'_> {
-    /// Merges the gradient of an activation into the product that computes dy, the input of this gradient.
+    /// Merges the gradient of an activation into the product that computes dy, the upstream gradient of this activation.
     pub(super) fn join_slopes(&mut self) {
         let mut readers = vec![Vec::new(); self.slots.len()];
         for (i, step) in self.steps.iter().enumerate() {
@@ -41,8 +41,8 @@ impl Planner<'_> {
         self.drop_left_out();
     }
 
-    /// The gradient of a bias is the column sums of a matrix; the product for the weight's gradient reads the same matrix. Merges the sums
-    /// into this product if the matrix has more than [`NARROW`] columns.
+    /// Merges the column sums of a matrix, the gradient of a bias, into the product for the weight's gradient, which reads the same matrix.
+    /// Does so only if the matrix has more than [`NARROW`] columns.
     pub(super) fn join_sums(&mut self) {
         let same = |one: &Place, other: &Place| match (one, other) {
             (Place::Grad { range: one, .. }, Place::Grad { range: other, .. }) => one == other,

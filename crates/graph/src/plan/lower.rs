@@ -17,7 +17,7 @@ impl Planner<'_> {
         if self.is_panels(shape) { panels_len(shape[0], shape[1]) } else { shape[0] * shape[1] }
     }
 
-    /// [`Self::len`] as a u64, for sizes that exceed a usize.
+    /// Returns [`Self::len`] as a u64, for sizes that exceed a usize.
     fn wide_len(&self, [rows, cols]: Shape) -> u64 {
         let rows = if self.is_panels([rows, cols]) { rows.next_multiple_of(PANEL) } else { rows };
         product(rows, cols)
@@ -35,8 +35,8 @@ impl Planner<'_> {
         place
     }
 
-    /// Chooses the place of node `id`, whose kernel can add to its output. If the node's only use is to be a parameter's gradient (or a
-    /// term of it), its place is this gradient; otherwise it is a new slot.
+    /// Chooses the place of node `id`, whose kernel can add to its output. If the node's only use is as a parameter's gradient (or as a
+    /// term of the gradient), its place is this gradient; otherwise its place is a new slot.
     fn target(&mut self, id: usize) -> Place {
         match self.gradient_of.get(&id).map(Vec::as_slice) {
             Some(&[param]) if self.uses[id] == 1 => {
@@ -52,8 +52,8 @@ impl Planner<'_> {
         Place::Grad { range: self.graph.table.specs()[param].range(), first }
     }
 
-    /// Adds the value of node `id` to each parameter gradient that has the node as a term; the first term is copied. Does nothing if the
-    /// node's kernel has written to the gradient itself.
+    /// Adds the value of node `id` to each parameter gradient that has the node as a term; the first term is copied. Does nothing for a
+    /// gradient to which the node's kernel has written.
     pub(super) fn collect(&mut self, id: usize) {
         for param in self.gradient_of.remove(&id).unwrap_or_default() {
             let (x, y) = (self.place[id].clone(), self.gradient(param));
@@ -68,7 +68,8 @@ impl Planner<'_> {
         self.steps.push(step);
     }
 
-    /// Range of a parameter among the packed weights, in the given packing. Adds the parameter to the packed weights if it is missing.
+    /// Returns the range of a parameter among the packed weights, in the given packing. Adds the parameter to the packed weights if it is
+    /// missing.
     fn packed(&mut self, param: usize, packing: Packing) -> Range<usize> {
         if let Some(pack) = self.packs.iter().find(|p| p.param == param && p.packing == packing) {
             return pack.range.clone();
@@ -314,7 +315,7 @@ impl Planner<'_> {
         self.lower_as(id, call, &reads);
     }
 
-    /// Place for the statistics of a norm. It is [`Place::Nowhere`] if no gradient reads them.
+    /// Returns the place for the statistics of a norm, or [`Place::Nowhere`] if no gradient reads the statistics.
     fn stats_for(&mut self, norm: usize) -> Place {
         if !self.readers[norm].iter().any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[3].0 == norm) {
             return Place::Nowhere;
@@ -389,8 +390,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Lowers a node that copies columns of other tensors. The four numbers of a part count columns: the width of the source, the first
-    /// column to copy, the number of columns, and the first column in the result.
+    /// Lowers a node that copies columns of other tensors. The four numbers of a part are columns: the width of the source, the first
+    /// column to copy, the number of columns to copy, and the first column in the result.
     fn lower_columns(&mut self, id: usize, parts: &[[usize; 4]], read: &[Place]) {
         let [rows, cols] = self.graph.nodes[id].shape;
         let (rows, unit) = if self.is_panels([rows, cols]) { (rows.div_ceil(PANEL), PANEL) } else { (rows, 1) };

@@ -1,4 +1,5 @@
-//! The tests of the graph crate in one binary, because they share small nets. One of the tests counts allocations.
+//! The tests of the graph crate in one binary, because they share small nets. `memory` sets a counting allocator for
+//! the whole binary.
 
 mod golden;
 mod memory;

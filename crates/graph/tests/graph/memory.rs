@@ -68,7 +68,7 @@ fn unaddressable_sizes_are_counted_in_full() {
     assert_eq!(g.table().bytes(), 4 * 2 * (square + WIDTH as u64));
     let plan = Plan::new(&g, &[("y", y)], Layout::Rows, Isa::best()).unwrap();
     assert_eq!(plan.unshared_bytes(), 4 * 3 * square);
-    // The input keeps its memory, so the intermediate tensor needs memory of its own.
+    // The input keeps its memory, so the intermediate tensor needs separate memory.
     assert_eq!(plan.arena_bytes(), 4 * 3 * square);
     let plan = Plan::new(&g, &[("y", y)], Layout::Panels, Isa::best()).unwrap();
     assert_eq!(plan.unshared_bytes(), 4 * 3 * square);

@@ -110,7 +110,7 @@ impl Learning {
     }
 }
 
-/// Mean cross-entropy of a net's logits; the classes are the input `index{classes}`.
+/// Appends the mean cross-entropy of a net's logits; the target classes are the input `index{classes}`.
 pub fn cross_entropy(g: &mut Graph, logits: NodeId) -> NodeId {
     let [rows, classes] = g.shape(logits);
     let index = g.input(&format!("index{classes}"), [rows, 1]);
@@ -150,14 +150,14 @@ pub fn residual_classifier(g: &mut Graph) -> NodeId {
     cross_entropy(g, logits)
 }
 
-/// A net for a batch of one row. A bias, a residual and a row then have the same shape.
+/// Builds a net for a batch of one row. A bias, a residual and a row then have the same shape.
 fn one_row(g: &mut Graph) -> NodeId {
     let x = g.input("x", [1, 6]);
     let logits = models::residual_net(g, x, 6, 1, 4);
     cross_entropy(g, logits)
 }
 
-/// A layer that is used twice, a sum of two products, and a norm whose input has a second reader.
+/// Builds a net with a layer that is used twice, a sum of two products, and a norm whose input has a second reader.
 fn shared_layers(g: &mut Graph) -> NodeId {
     let (x, u) = (g.input("x", [11, 6]), g.input("u", [11, 6]));
     let a = g.dense(x, "shared", 6, Init::FanIn);
@@ -171,7 +171,7 @@ fn shared_layers(g: &mut Graph) -> NodeId {
     cross_entropy(g, y)
 }
 
-/// A transformer layer over sequences of 8 rows.
+/// Builds a transformer layer over sequences of 8 rows.
 fn attending(g: &mut Graph) -> NodeId {
     let x = g.input("x", [24, 12]);
     let n = g.norm(x, "norm");
@@ -183,8 +183,8 @@ fn attending(g: &mut Graph) -> NodeId {
     cross_entropy(g, logits)
 }
 
-/// All parts of a language model except attention: windows of a corpus, rms norms, gated layers, dropout, gelu, and a head that shares the
-/// table's weights.
+/// Builds all parts of a language model except attention: windows of a corpus, rms norms, gated layers, dropout, gelu, and a head that
+/// shares the table's weights.
 fn language_model(g: &mut Graph) -> NodeId {
     const VOCAB: usize = 19;
     let (corpus, starts) = (g.input("index19", [1, 200]), g.input("index200", [5, 1]));
@@ -208,9 +208,9 @@ fn language_model(g: &mut Graph) -> NodeId {
     g.mean_all(losses)
 }
 
-/// Name of a net, and a function that builds it and returns its loss.
+/// Name of a net, and a function that builds the net and returns its loss.
 pub type Loss = (&'static str, fn(&mut Graph) -> NodeId);
-/// Name of a net, and a function that builds it for a batch size and returns its output.
+/// Name of a net, and a function that builds the net for a batch size and returns its output.
 pub type Forward = (&'static str, fn(&mut Graph, usize) -> NodeId);
 
 pub const LOSSES: [Loss; 9] = [
@@ -263,7 +263,7 @@ pub const FORWARD: [Forward; 6] = [
     }),
 ];
 
-/// PPO's whole loss, with settings as inputs. Returns the loss, and the monitored values with their names.
+/// Appends PPO's whole loss, with settings as inputs. Returns the loss, and the monitored values with their names.
 pub fn ppo_loss(g: &mut Graph, rows: usize) -> (NodeId, [(&'static str, NodeId); 5]) {
     let obs = g.input("obs", [rows, 4]);
     let column = |g: &mut Graph, name: &str| g.input(name, [rows, 1]);

@@ -177,7 +177,7 @@ fn indices_and_columns() {
         let a = g.param("a", [4, 3], INIT);
         let square = g.square(a);
         let stopped = g.stop_gradient(square);
-        // The loss depends on the stopped node with factor 0. So the central differences, which include this node, equal the gradient.
+        // The loss depends on the stopped node with factor 0, so the central differences, which include this node, equal the gradient.
         let nothing = g.affine(stopped, 0.0, 0.0);
         let y = g.add(a, nothing);
         weigh(g, y)

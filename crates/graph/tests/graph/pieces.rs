@@ -81,8 +81,9 @@ pub const ROWS: [OfOne; 11] = [
 
 type Head = (&'static str, fn(&mut Graph, [usize; 3]) -> NodeId);
 
-/// Losses of a head, for a shape `[rows, vocabulary, inputs]`. If all rows have the same weight (in the first and the third), the gradients
-/// are computed in the same pass as the losses. Otherwise (in the second), they are computed later. The third needs no gradient of x.
+/// Losses of a head, for a shape `[rows, vocabulary, inputs]`. In the first and the third graph, all rows have the same weight, and the
+/// gradients are computed in the same pass as the losses. In the second graph, the gradients are computed later. The third graph needs no
+/// gradient of x.
 pub const HEADS: [Head; 3] = [
     ("mean of a head's losses", |g, shape| {
         let x = g.param("x", [shape[0], shape[2]], INIT);
@@ -101,7 +102,7 @@ pub const HEADS: [Head; 3] = [
     }),
 ];
 
-/// Losses of a head with `vocab` classes.
+/// Adds a head with `vocab` classes to the graph. Returns the node of its losses.
 pub fn head(g: &mut Graph, x: NodeId, vocab: usize) -> NodeId {
     let [rows, inp] = g.shape(x);
     let w = g.param("w", [vocab, inp], INIT);
@@ -109,7 +110,7 @@ pub fn head(g: &mut Graph, x: NodeId, vocab: usize) -> NodeId {
     g.head_loss(x, w, target)
 }
 
-/// Loss in which every element of x has a different weight.
+/// Appends a loss that is a weighted sum of the elements of x.
 pub fn weigh(g: &mut Graph, x: NodeId) -> NodeId {
     let [rows, cols] = g.shape(x);
     let weights: Vec<f32> = (0..rows * cols).map(|i| ((i * 37 % 19) as f32 - 9.0) / 10.0).collect();
@@ -118,15 +119,15 @@ pub fn weigh(g: &mut Graph, x: NodeId) -> NodeId {
     g.sum_all(weighed)
 }
 
-/// Weighted sum of f(x), where the parameter x has this shape.
+/// Appends a weighted sum of f(x), where the parameter x has this shape.
 pub fn of_one(g: &mut Graph, shape: [usize; 2], f: fn(&mut Graph, NodeId) -> NodeId) -> NodeId {
     let x = g.param("x", shape, INIT);
     let y = f(g, x);
     weigh(g, y)
 }
 
-/// Product of two factors; `ta` and `tb` tell which of them is transposed. Each factor is a parameter, or a function of a parameter if
-/// `computed`.
+/// Appends a weighted product of two factors; `ta` and `tb` are true if the first or the second factor is transposed. Each factor is a
+/// parameter, or a function of a parameter if `computed`.
 pub fn product(g: &mut Graph, [ta, tb]: [bool; 2], computed: bool) -> NodeId {
     let turn = |t: bool, [a, b]: [usize; 2]| if t { [b, a] } else { [a, b] };
     let mut a = g.param("a", turn(ta, [9, 4]), INIT);

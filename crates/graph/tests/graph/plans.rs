@@ -4,7 +4,7 @@ use crate::nets;
 use graph::{Act, Graph, Init, Isa, Layout, Plan, PlanNode, models};
 use testkit::test;
 
-/// Name and operation of each kernel.
+/// Returns the name and the operation of each kernel.
 fn kernels(plan: &Plan) -> Vec<(&str, &str)> {
     plan.describe().iter().map(|node| (&*node.name, &*node.op)).collect()
 }

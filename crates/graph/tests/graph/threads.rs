@@ -28,7 +28,7 @@ fn classifier(g: &mut Graph) -> NodeId {
     cross_entropy(g, h)
 }
 
-/// Attention over few sequences, so that threads share the heads.
+/// Builds attention over few sequences, so that threads share the heads.
 fn attending(g: &mut Graph) -> NodeId {
     let x = g.input("x", [2 * 264, 40]);
     let qkv = g.dense(x, "qkv", 3 * 160, graph::Init::FanIn);

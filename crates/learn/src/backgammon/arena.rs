@@ -1,7 +1,7 @@
 //! Duels of two players with duplicate dice. The two games of a pair have the same rolls, with the sides exchanged, so that luck mostly
 //! cancels. Games are money play without a cube: single games, gammons and backgammons count 1, 2 and 3 points.
 //!
-//! A choice that the roll does not allow ends the duel with an error.
+//! An illegal move of a player ends the duel with an error.
 //!
 //! The dice are a function of the seed, the pair and the turn. A player's choice does not depend on the other decisions of a batch. A tally
 //! therefore does not depend on the number of concurrent games or on the size of the slices.
@@ -22,7 +22,7 @@ pub struct Tally {
     pub pairs: u64,
     /// Points won minus points lost.
     pub points: i64,
-    /// For each pair, the points of its two games are added, and their sum is squared. This field is the total over all pairs.
+    /// Sum of the squares of the pairs' points. The points of a pair are the sum of the points of both games.
     pub squares: u64,
     /// Numbers of single games, gammons and backgammons that the first player won.
     pub won: [u64; 3],
@@ -37,12 +37,12 @@ impl Tally {
         2 * self.pairs
     }
 
-    /// Mean points per game; 0 without games.
+    /// Returns the mean points per game, or 0 without games.
     pub fn mean(&self) -> f64 {
         self.points as f64 / self.games().max(1) as f64
     }
 
-    /// Standard error of [`Tally::mean`], from the variance between pairs; `None` with fewer than two pairs.
+    /// Returns the standard error of [`Tally::mean`], computed from the variance between pairs. Returns `None` with fewer than two pairs.
     pub fn standard_error(&self) -> Option<f64> {
         if self.pairs < 2 {
             return None;
@@ -53,7 +53,7 @@ impl Tally {
         Some((variance / n).sqrt() / 2.0)
     }
 
-    /// Share of games that the first player won, regardless of the points.
+    /// Returns the share of games that the first player won, regardless of the points. Returns 0 without games.
     pub fn win_share(&self) -> f64 {
         self.won.iter().sum::<u64>() as f64 / self.games().max(1) as f64
     }
@@ -139,7 +139,8 @@ impl Duel {
         duel
     }
 
-    /// Results of all pairs before the first unfinished pair. The fixed order of the pairs avoids a bias towards short games.
+    /// Returns the results of all pairs before the first unfinished pair. Finished pairs after this pair are excluded, because they would
+    /// bias the results towards short games.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
@@ -148,7 +149,7 @@ impl Duel {
         self.running.is_empty()
     }
 
-    /// Number of turns played so far by both players together.
+    /// Returns the number of turns played so far by both players together.
     pub fn moves(&self) -> u64 {
         self.moves
     }
@@ -213,8 +214,8 @@ impl Duel {
         self.moves += 1;
     }
 
-    /// Points won by the first player in game `i`, negative for a loss. 0 if the game reached the maximum number of turns; `None` while the
-    /// game is running.
+    /// Returns the points won by the first player in game `i`, negative for a loss. Returns 0 if the game reached the maximum number of
+    /// turns, and `None` while the game is running.
     fn ending(&self, i: usize) -> Option<i32> {
         let game = &self.running[i];
         let points = game.board.points();
@@ -282,7 +283,7 @@ mod tests {
             tally.add(pair);
         }
         // Points per game of the four pairs: 1, 0, -1/2, 3/2. Their mean is 1/2, and the squared deviations sum to 5/2. Division by 3
-        // yields the variance of a pair; division of that by 4 yields the variance of the mean.
+        // yields the variance of a pair; division of this variance by 4 yields the variance of the mean.
         assert_eq!((tally.mean(), tally.games(), tally.endless), (0.5, 8, 1));
         let error = tally.standard_error().unwrap();
         assert!((error - (2.5f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12, "{error}");

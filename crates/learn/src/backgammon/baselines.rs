@@ -10,8 +10,8 @@ use super::Player;
 use math::rng::hash_1;
 use worlds::backgammon::{Board, POINTS, Results, Roll};
 
-/// Plays one of the roll's legal results (boards after the move), each with equal probability. The choice is a function of the seed, the
-/// board and the roll.
+/// Player that chooses one of the roll's legal results (boards after the move), each with equal probability. The choice is a function of
+/// the seed, the board and the roll.
 pub struct Random {
     key: [u32; 2],
     scratch: Results,
@@ -59,7 +59,7 @@ impl Linear {
         Linear::default()
     }
 
-    /// Score of a board for the player who has just moved. `race` is true if the sides had passed each other before the move.
+    /// Returns the score of a board for the player who has just moved. `race` is true if the sides had passed each other before the move.
     pub fn score(after: &Board, race: bool) -> f64 {
         score(after, race) as f64 / ONE
     }
@@ -109,8 +109,8 @@ fn score(after: &Board, race: bool) -> i64 {
 /// Weights of the evaluation, in units of 10⁻⁵.
 struct Weights {
     /// One row per point, from point 24 down to point 1. The columns are weights for: an opposing blot; exactly one own checker; two or
-    /// more own checkers; exactly three own checkers; half the number of own checkers beyond three. The last two weights are added to the
-    /// third.
+    /// more own checkers; exactly three own checkers; half the number of own checkers beyond three. The fourth or the fifth weight is added
+    /// to the third.
     points: [[i64; 5]; POINTS],
     /// Weight for half the number of opposing checkers on the bar.
     their_bar: i64,

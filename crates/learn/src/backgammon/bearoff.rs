@@ -2,9 +2,10 @@
 //! each of them the tables contain the probability that checkers remain after n rolls. For positions of fifteen checkers they also contain
 //! the probability that all fifteen remain. The probability of winning follows from the rows of both sides.
 //!
-//! The tables assume that each side minimizes its own mean number of rolls, as in one-sided bear-off databases. Under this rule they are
-//! exact to rounding. Strategies that react to the other side or aim for a gammon are ignored. The tables are built at first use, in tens
-//! of milliseconds.
+//! The tables assume that each side minimizes its own mean number of rolls, as in one-sided bear-off databases: for the first probability
+//! the rolls until the last checker is off, for the second probability the rolls until the first checker is off. Under this rule the tables
+//! are exact to rounding. Strategies that react to the other side or aim for a gammon are ignored. The tables are built at first use, in
+//! tens of milliseconds.
 
 use super::outcomes::{OUTCOMES, OutcomeProbs};
 use std::sync::OnceLock;
@@ -46,8 +47,8 @@ const BINOMIAL: [[u32; MOST + HOME]; HOME] = {
 /// Number of checkers on each of the points 1 to 6.
 type Points = [u8; HOME];
 
-/// Table index of a position. Positions are ordered by the number of checkers on points 1 to 6, then on points 2 to 6, then on points 3 to
-/// 6, and so on. Every move therefore leads to an earlier position.
+/// Returns the table index of a position. Positions are ordered by the number of checkers on points 1 to 6, then on points 2 to 6, then on
+/// points 3 to 6, and so on. Every move therefore leads to an earlier position.
 fn place(points: &Points) -> usize {
     let mut sum = 0;
     let mut place = 0;
@@ -58,7 +59,7 @@ fn place(points: &Points) -> usize {
     place as usize
 }
 
-/// All positions, in the order of their table index.
+/// Returns all positions, in the order of their table index.
 fn positions() -> impl Iterator<Item = Points> {
     let mut sums = Some([0u8; HOME]);
     std::iter::from_fn(move || {
@@ -89,8 +90,8 @@ fn tables() -> &'static Tables {
     TABLES.get_or_init(|| Tables { left: rolls_left(1), whole: rolls_left(SOME_OFF).split_off(SOME_OFF) })
 }
 
-/// Computes one row for each position. Entry n is the probability that none of the first `done` positions is reached within n rolls. Play
-/// minimizes the mean number of rolls until one of the first `done` positions is reached.
+/// Computes one row for each position. Entry n is the probability that none of the first `done` positions is reached within n rolls. Every
+/// move minimizes the mean number of rolls until one of the first `done` positions is reached.
 fn rolls_left<const N: usize>(done: usize) -> Vec<[f32; N]> {
     let mut left = vec![[0.0; N]; POSITIONS];
     let mut mean = vec![0.0f64; POSITIONS];
@@ -159,7 +160,7 @@ fn home(side: Side) -> Option<Points> {
     home.then(|| std::array::from_fn(|i| counts[i + 1]))
 }
 
-/// Outcome probabilities of a race for the player who has just moved. `None` if a checker of either side is not home.
+/// Returns the outcome probabilities of a race for the player who has just moved, or `None` if a checker of either side is not home.
 pub fn outcome_probs(board: &Board) -> Option<OutcomeProbs> {
     let (mine, theirs) = (place(&home(board.mine())?), place(&home(board.theirs())?));
     let tables = tables();
@@ -181,8 +182,8 @@ pub fn outcome_probs(board: &Board) -> Option<OutcomeProbs> {
     Some(probs)
 }
 
-/// Two bear-off rows of a side, indexed by the number of rolls from 0. The first is the probability that checkers remain. The second is the
-/// probability that all fifteen remain; it is empty if a checker is off. `None` if a checker is not home.
+/// Returns two bear-off rows of a side, indexed by the number of rolls from 0. The first row is the probability that checkers remain. The
+/// second row is the probability that all fifteen remain; this row is empty if a checker is off. Returns `None` if a checker is not home.
 pub fn rolls(side: Side) -> Option<(&'static [f32], &'static [f32])> {
     let (place, tables) = (place(&home(side)?), tables());
     let whole: &[f32] = if place < SOME_OFF { &[] } else { &tables.whole[place - SOME_OFF] };

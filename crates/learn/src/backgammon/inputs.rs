@@ -41,7 +41,7 @@ const SIDE: [(usize, InputKind); READ] = [
     (7, InputKind::Graded(7, 0.7)),    // length of the longest prime in front of the opponent's rear checker
     (6, InputKind::Graded(6, 0.7)),    // most points made within six places in front of the opponent's rear checker
     (36, InputKind::Graded(36, 0.2)),  // number of rolls with which the opponent's rear checker escapes
-    (36, InputKind::Graded(36, 0.2)),  // number of rolls that do not escape from the worst place from the opponent's rear checker on
+    (36, InputKind::Graded(36, 0.2)),  // number of rolls that do not escape from the worst place (opponent's rear checker to point 11)
     (25, InputKind::Graded(25, 0.25)), // place of the rearmost checker
     (15, InputKind::Graded(15, 0.4)),  // number of checkers behind the opponent's rear checker
     (7, InputKind::Apart),             // foremost anchor: 7 for point 18, down to 1 for point 24; 0 for none
@@ -199,7 +199,7 @@ impl View {
         self.some & !self.many & POINTS
     }
 
-    /// Place of the rearmost checker; 0 if all are borne off.
+    /// Returns the place of the rearmost checker, or 0 if all are borne off.
     #[inline(always)]
     fn rear(&self) -> u32 {
         31 - (self.some | 1).leading_zeros()
@@ -307,8 +307,8 @@ fn read_side(ways_past: &[u8; 4096], side: &View, other: &View) -> [u8; READ] {
     ]
 }
 
-/// Returns how many of the 36 rolls hit at least one of the `targets`, and the opponent's mean loss in pips over all 36 rolls. `walls` are
-/// the points that the opponent holds.
+/// Returns how many of the 36 rolls hit at least one of the `targets`, and the opponent's mean loss in pips over all 36 rolls. If a roll
+/// can hit several targets, only the greatest loss counts. `walls` are the points that the opponent holds.
 #[inline(always)]
 fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     if targets == 0 {
@@ -363,7 +363,7 @@ fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     (ways as u8, (cost / 36) as u8)
 }
 
-/// Length of the longest run of adjacent points in `made`.
+/// Returns the length of the longest run of adjacent points in `made`.
 #[inline(always)]
 fn prime(mut made: u32) -> u8 {
     let mut length = 0;
@@ -374,8 +374,8 @@ fn prime(mut made: u32) -> u8 {
     length
 }
 
-/// Largest number of points of `made` in any window of six places. All windows are counted in parallel. The counts are binary numbers: one
-/// mask contains one binary digit of every count.
+/// Returns the largest number of points of `made` in any window of six places. All windows are counted in parallel. The counts are binary
+/// numbers: one mask contains one binary digit of every count.
 #[inline(always)]
 fn broken_prime(made: u32) -> u8 {
     let (one, two) = (made ^ made >> 1, made & made >> 1);
@@ -393,8 +393,8 @@ fn broken_prime(made: u32) -> u8 {
     most
 }
 
-/// Table with the number of rolls, of 36, with which one checker can move forward by more than six places. The table index is a mask of the
-/// next twelve places: the bits of the points that the opponent holds are set.
+/// Returns a table with the number of rolls, of 36, with which one checker can move forward by more than six places. The table index is a
+/// mask of the next twelve places: the bits of the points that the opponent holds are set.
 fn ways_past() -> &'static [u8; 4096] {
     static WAYS: OnceLock<[u8; 4096]> = OnceLock::new();
     WAYS.get_or_init(|| {
@@ -420,7 +420,7 @@ mod tests {
     use crate::backgammon::random_play;
     use worlds::backgammon::{Results, Roll};
 
-    /// Boards from random games, each after a move.
+    /// Returns boards from random games, each after a move.
     fn random_boards(count: usize) -> Vec<Board> {
         let mut boards = Vec::new();
         random_play::play(count, [5, 5], |_, _, results, numbers| boards.push(results[numbers.below(results.len() as u32) as usize]));

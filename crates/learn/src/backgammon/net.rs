@@ -1,5 +1,5 @@
-//! The strong learner's networks. The first layer has `hidden` rectified units, which are sums of integer rows (`math::graded`). It is
-//! followed by `depth` layers of `narrow` rectified units. The output is a softmax over the outcomes of the game that are still possible.
+//! The strong learner's networks. The first layer has `hidden` rectified units, which are sums of integer rows (`math::graded`). Next come
+//! `depth` layers of `narrow` rectified units. The output is a softmax over the outcomes of the game that are still possible.
 //!
 //! One network evaluates boards in contact, the other network evaluates races. Finished games need no network. Positions of the bear-off
 //! table need no network if the table is enabled.
@@ -38,7 +38,7 @@ pub fn source(board: &Board, table: bool) -> Source {
     probs.map_or(Source::Net(1), Source::Exact)
 }
 
-/// Bit mask of the outcomes that are still possible. Bit i belongs to outcome i of `Chances`.
+/// Returns a bit mask of the outcomes that are still possible. Bit i belongs to outcome i of `Chances`.
 pub fn open(board: &Board) -> u8 {
     let contact = board.contact();
     let side = |loser: worlds::backgammon::Side| {
@@ -58,9 +58,9 @@ pub struct Shape {
     pub narrow: usize,
     /// Number of layers between the first layer and the output layer.
     pub depth: usize,
-    /// Enables the handmade inputs.
+    /// True if the networks read the handmade inputs.
     pub handmade: bool,
-    /// Uses the bear-off table for the positions that it contains.
+    /// True if the bear-off table evaluates the positions that it contains.
     pub bearoff: bool,
 }
 
@@ -85,12 +85,12 @@ impl Shape {
         inputs::layout().steps * self.hidden
     }
 
-    /// Number of weights of all layers but the first.
+    /// Returns the number of weights of all layers but the first.
     fn upper_len(self) -> usize {
         self.layers().map(|(out, inp)| out * inp + out).sum()
     }
 
-    /// Number of outputs and number of inputs of each layer above the first.
+    /// Returns the number of outputs and the number of inputs of each layer above the first.
     fn layers(self) -> impl DoubleEndedIterator<Item = (usize, usize)> + ExactSizeIterator {
         (0..self.depth + 1).map(move |i| {
             let out = if i == self.depth { OUTCOMES } else { self.narrow };
@@ -102,7 +102,7 @@ impl Shape {
         self.steps_len() + self.upper_len()
     }
 
-    /// Upper estimate of the cost of evaluating a board, in multiply-adds.
+    /// Returns an upper estimate of the cost of evaluating a board, in multiply-adds.
     pub fn products(self) -> f64 {
         /// Cost of the rules and of computing the inputs, in multiply-adds.
         const READ: usize = 20_000;
@@ -150,7 +150,8 @@ impl Shape {
         })
     }
 
-    /// Initial weights of both networks. The weights of the output layer are small, so that training progresses from the first games.
+    /// Returns the initial weights of both networks. The weights of the output layer are small, so that training progresses from the first
+    /// games.
     pub fn first_weights(self, isa: Isa, seed: u32, stream: u32) -> Vec<f32> {
         let rng = Rng::new(seed, stream);
         let mut weights = vec![0.0; self.len()];
@@ -255,7 +256,7 @@ impl Network {
     }
 }
 
-/// Measures the time spent in each part of [`PARTS`]. Without a clock all times are 0.
+/// Stopwatch for the parts of [`PARTS`]. Without a clock all times are 0.
 #[derive(Default)]
 pub struct Stopwatch {
     clock: Option<fn() -> f64>,
@@ -270,7 +271,7 @@ impl Stopwatch {
         self.since_s = clock.map_or(0.0, |clock| clock());
     }
 
-    /// Adds the time since the previous call, or since [`Stopwatch::begin`], to `part`.
+    /// Adds the time since the previous call, or since [`Stopwatch::begin`], to the time of `part`.
     pub fn spent(&mut self, part: usize) {
         if let Some(clock) = self.clock {
             let now_s = clock();
@@ -315,7 +316,7 @@ pub struct Valuer {
 }
 
 impl Valuer {
-    /// Memory of a valuer that evaluates at most `boards` boards at once, in bytes.
+    /// Returns the memory of a valuer that evaluates at most `boards` boards at once, in bytes.
     pub fn bytes(shape: Shape, boards: usize) -> f64 {
         let floats = shape.hidden + shape.depth * shape.narrow + 3 * OUTCOMES;
         let read = size_of::<Board>() + inputs::INPUTS + size_of::<Option<usize>>() + size_of::<u32>() + 1;
@@ -336,7 +337,7 @@ impl Valuer {
         self.boards = boards;
     }
 
-    /// Index in [`Valuer::boards`] of the best result of one roll. `roll` is the index of this roll in the last call of
+    /// Returns the index in [`Valuer::boards`] of the best result of one roll. `roll` is the index of this roll in the last call of
     /// [`Valuer::value_rolls`].
     pub fn best(&self, roll: usize) -> usize {
         let first = if roll > 0 { self.ends_of[roll - 1] } else { 0 };
@@ -344,8 +345,8 @@ impl Valuer {
     }
 
     /// Evaluates boards for the player who moved and writes the results to [`Valuer::probs`]. `root` is the position before the move, from
-    /// the same player's point of view. The first-layer sum of `root` is computed once. The sum of each board follows from it: for each
-    /// input with a different value, the row of `root` is removed and the board's row is added.
+    /// the same player's point of view. The first-layer sum of `root` is computed once. The sum of each board is computed from the sum of
+    /// `root`: for each input with a different value, the row of `root` is removed and the board's row is added.
     pub fn value(&mut self, network: &Network, root: &Board, boards: &[Board]) {
         self.probs.clear();
         self.nets.clear();
@@ -468,7 +469,7 @@ pub struct StepStats {
 const MOST_NORM: f32 = 1.0;
 
 impl Block {
-    /// Memory of a block with allocated buffers, in bytes.
+    /// Returns the memory of a block with allocated buffers, in bytes.
     fn bytes(shape: Shape) -> usize {
         // Outputs of all layers, and the gradients of the outputs.
         let floats = 2 * (shape.hidden + shape.depth * shape.narrow + OUTCOMES) + OUTCOMES;
@@ -479,7 +480,7 @@ impl Block {
 }
 
 impl Trainer {
-    /// Memory of a trainer for minibatches of `batch` samples, in bytes.
+    /// Returns the memory of a trainer for minibatches of `batch` samples, in bytes.
     pub fn bytes(shape: Shape, batch: usize) -> f64 {
         let layout = inputs::layout();
         let rows = layout.rows() * shape.hidden * 4 + layout.grades.len() * size_of::<Grade>();
@@ -686,14 +687,14 @@ mod tests {
 
     const SHAPE: Shape = Shape { hidden: 48, narrow: 32, depth: 1, handmade: true, bearoff: true };
 
-    /// Positions of random play before a roll, each with all results of the roll.
+    /// Returns positions of random play before a roll, each with all results of the roll.
     fn positions(count: usize) -> Vec<(Board, Vec<Board>)> {
         let mut positions = Vec::new();
         random_play::play(count, [6, 5], |board, _, results, _| positions.push((*board, results.to_vec())));
         positions
     }
 
-    /// Initial weights whose output layer is scaled up.
+    /// Returns initial weights whose output layer is scaled up.
     fn weights(isa: Isa, shape: Shape) -> Vec<f32> {
         let mut weights = shape.first_weights(isa, 8, 1);
         for net in weights.chunks_exact_mut(shape.net_len()) {
@@ -750,7 +751,7 @@ mod tests {
         assert!(valued > 4000, "{valued}");
     }
 
-    /// Reference implementation of the mean cross-entropy in f64.
+    /// Computes the mean cross-entropy in f64, as a reference.
     fn loss(shape: Shape, weights: &[f64], samples: &[Sample]) -> f64 {
         let (layout, wide) = (inputs::layout(), shape.hidden);
         let (steps, upper) = weights.split_at(shape.steps_len());

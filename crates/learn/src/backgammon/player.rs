@@ -5,23 +5,25 @@ use worlds::backgammon::{Board, Chances, Roll};
 
 /// A player. Decisions are passed in batches, so that a network can evaluate them in one call.
 pub trait Player: Send + Sync {
-    /// Short name for a table of results.
+    /// Returns a short name for a table of results.
     fn name(&self) -> String;
 
     /// Appends the chosen result of each decision to `chosen`, in order. A choice does not depend on the other decisions in the batch.
     fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>);
 
-    /// Ranks the distinct results of a roll, best first. The list is empty if the player has no evaluation.
+    /// Returns the distinct results of a roll, best first. The list is empty if the player has no evaluation.
     fn rank(&mut self, _board: Board, _roll: Roll) -> Vec<Candidate> {
         Vec::new()
     }
 
-    /// Returns true if the player chooses by a policy or by visit counts. Its choice then need not have the highest equity.
+    /// Returns true if the player chooses by a policy or by visit counts. The player's choice need not have the highest equity in this
+    /// case.
     fn has_policy(&self) -> bool {
         false
     }
 
-    /// Outcome probabilities of a board before the roll, for the player about to roll. `None` if the player has no evaluation.
+    /// Returns the outcome probabilities of a board before the roll, for the player about to roll. Returns `None` if the player has no
+    /// evaluation.
     fn expects(&mut self, _board: Board) -> Option<Chances> {
         None
     }

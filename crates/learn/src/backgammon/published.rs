@@ -68,7 +68,7 @@ pub struct Generation {
     pub standard_error: f64,
 }
 
-/// Limit on catching up: the updates of one stretch are at most those due in this number of batches.
+/// Number of batches. One stretch makes at most the updates that are due in this number of batches.
 const CATCH_UP: usize = 12;
 /// Number of concurrent games of a duel.
 const ABREAST: usize = 64;
@@ -80,7 +80,7 @@ enum Phase {
     Play {
         /// Number of batches of this round that every actor has played.
         batches: usize,
-        /// Actors before this index have already played the next batches, which `batches` does not count. 0 if no actor has.
+        /// Number of actors that have already played the next batches, which `batches` does not count. These actors come first.
         ahead: usize,
         /// Number of updates completed in this round.
         updates: usize,
@@ -103,7 +103,7 @@ pub struct Published {
     config: PublishedConfig,
     seed: u32,
     isa: Isa,
-    /// Plan for players, which evaluate smaller batches than the actors.
+    /// Plan for players, whose batches have `player::ROWS` rows.
     player_plan: Arc<Plan>,
     trainer: Trainer,
     /// Weights with which the actors play this round.
@@ -218,7 +218,7 @@ impl Published {
         traces.is_empty().then_some(())
     }
 
-    /// Saved state of all games. During a probe, the state from before the probe.
+    /// Returns the saved state of all games; during a probe, the state from before the probe.
     fn games(&self) -> Games {
         if let Some(probe) = &self.away.probe {
             return probe.games.clone();
@@ -228,7 +228,7 @@ impl Published {
         Games { games, traces }
     }
 
-    /// Current training state. During a probe, the state from before the probe.
+    /// Returns the current training state; during a probe, the state from before the probe.
     fn state(&self) -> &TrainState {
         self.away.probe.as_ref().map_or(&self.trainer.state, |probe| &probe.state)
     }
@@ -247,20 +247,20 @@ impl Published {
         Ok(())
     }
 
-    /// Match result of the newest generation; `None` before the first match.
+    /// Returns the match result of the newest generation, or `None` before the first match.
     pub fn generation(&self) -> Option<Generation> {
         (self.generation.number > 0).then_some(self.generation)
     }
 
-    /// Number of optimizer steps due in this round. It is proportional to the number of samples from the last round, and at most
-    /// `most_updates`.
+    /// Returns the number of optimizer steps due in this round. The number is proportional to the number of samples from the last round,
+    /// and at most `most_updates`. The number is 0 while the replay is empty.
     fn updates_due(&self) -> usize {
         let worth = (self.fresh * self.config.passes).div_ceil(self.config.minibatch);
         if self.replay.samples.is_empty() { 0 } else { worth.min(self.config.most_updates) }
     }
 
-    /// Number of updates that must be complete after `batches` batches, if `updates` are complete now. Updates are spread evenly over the
-    /// round. [`CATCH_UP`] limits the number of new updates.
+    /// Returns the number of updates that must be complete after `batches` batches, if `updates` are complete now. Updates are spread
+    /// evenly over the round. [`CATCH_UP`] limits the number of new updates.
     fn updates_until(&self, batches: usize, updates: usize) -> usize {
         let (due, all) = (self.updates_due(), self.config.round_batches);
         let most = (CATCH_UP * due).div_ceil(all);
@@ -268,13 +268,13 @@ impl Published {
         (due * batches / all).min(updates + most).max(updates)
     }
 
-    /// Next stretch, in a round of `all` batches. It excludes the actors whose results were received from workers. It also excludes the
-    /// actors before index `ahead`, which have already played the next batches.
+    /// Returns the next stretch after `batches` of the `all` batches of a round. The stretch excludes the actors whose results were
+    /// received from workers. It also excludes the actors before index `ahead`, which have already played the next batches.
     fn stretch(&self, batches: usize, ahead: usize, all: usize) -> Stretch {
         self.limits.stretch(self.sharing.received.max(ahead)..self.actors.len(), all - batches)
     }
 
-    /// New values of `batches` and `ahead` in [`Phase::Play`] after a stretch.
+    /// Returns the new values of `batches` and `ahead` in [`Phase::Play`] after a stretch.
     fn progress_after(&self, batches: usize, stretch: &Stretch) -> (usize, usize) {
         match stretch.batches > 0 && stretch.actors.end < self.actors.len() {
             true => (batches, stretch.actors.end),

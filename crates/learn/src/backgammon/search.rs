@@ -2,7 +2,7 @@
 //!
 //! The search spends its evaluations on the few results with the highest static equity. One evaluation is one roll of the opponent with the
 //! opponent's best reply. All replies are evaluated in one batch. The value of a result consists of the six outcome probabilities, averaged
-//! over the tried rolls. After all 21 rolls it is the exact one-ply expectation.
+//! over the tried rolls. After all 21 rolls, the value is the exact one-ply expectation.
 //!
 //! Sequential halving distributes the evaluations (Karnin, Koren and Somekh 2013). In each step all remaining results get the same rolls,
 //! in an order that mixes high and low rolls. The worse half of the results is then dropped. The search ends when one result remains.
@@ -24,7 +24,7 @@ const GAP: f32 = 0.25;
 /// Order in which rolls are tried, as indices into [`Roll::ALL`]: 6-1, 5-2, 4-3, 3-3, and so on.
 const ORDER: [usize; 21] = [15, 11, 8, 5, 18, 1, 12, 19, 6, 2, 17, 10, 9, 3, 13, 16, 4, 20, 7, 0, 14];
 
-/// Player that plays the result with the highest equity, static or searched.
+/// Player that plays the best result, by static equity or by a search.
 pub struct SearchPlayer {
     network: Network,
     evals: u32,
@@ -51,7 +51,8 @@ struct Branch {
 }
 
 impl Branch {
-    /// Outcome probabilities for the player who moved: the mean over the tried rolls, or the static evaluation if no roll was tried.
+    /// Returns the outcome probabilities for the player who moved: the mean over the tried rolls, or the static evaluation if no roll was
+    /// tried.
     fn chances(&self) -> OutcomeProbs {
         if self.ways == 0 {
             return self.probs;

@@ -65,12 +65,12 @@ pub const PARTS: [&str; 7] = ["rules", "inputs", "network", "tree", "targets", "
 /// A learner that trains by self-play. Each iteration is a round of games followed by learning. The same seed gives the same games and
 /// weights for any number of threads.
 pub trait SelfTaught: Learner<Stats = Stats, Progress = Progress> {
-    /// Player with the current weights. Later training does not change the player. The player searches if `evals`, the number of
+    /// Returns a player with the current weights. Later training does not change the player. The player searches if `evals`, the number of
     /// evaluations per decision, exceeds 1.
     fn player(&self, evals: u32) -> Box<dyn Player> {
         self.player_with(self.weights(), evals)
     }
 
-    /// Player with the given weights; `evals` is as in [`SelfTaught::player`].
+    /// Returns a player with the given weights; `evals` is as in [`SelfTaught::player`].
     fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player>;
 }

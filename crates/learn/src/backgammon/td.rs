@@ -1,7 +1,7 @@
-//! The strong learner. In self-play it always plays the move with the highest estimated equity. It learns the six outcome probabilities of
-//! every board after a move (Tesauro, "Temporal difference learning and TD-Gammon", 1995). A round plays some games with fixed weights. It
-//! then trains on the boards of these games in shuffled minibatches with Adam, towards the λ-return of the outcome. With look-ahead, the
-//! targets also average over all next rolls, and training takes several passes.
+//! The strong learner. In self-play, the learner always plays the move with the highest estimated equity. It learns the six outcome
+//! probabilities of every board after a move (Tesauro, "Temporal difference learning and TD-Gammon", 1995). In a round, the learner plays
+//! some games with fixed weights. Afterwards it trains on the boards of these games in shuffled minibatches with Adam, towards the λ-return
+//! of the outcome. With look-ahead, the targets also average over all next rolls, and training takes several passes.
 //!
 //! The dice are the only exploration. With the bear-off table enabled, a training game ends at a position that the table contains. The
 //! player for matches and analysis uses an average of the weights over about the last eighth of the training. A game depends only on the
@@ -73,8 +73,8 @@ pub enum StrongError {
 }
 
 impl StrongConfig {
-    /// Upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings. The estimate allows for games
-    /// of the maximum length, so a run usually needs much less.
+    /// Returns an upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings. The estimate allows
+    /// for games of the maximum length, so a run usually needs much less.
     pub fn bytes(&self) -> u64 {
         if self.check().is_err() {
             return u64::MAX;
@@ -122,18 +122,18 @@ const PARTS_OF_MEAN: f32 = 8.0;
 /// Assumed maximum number of results of a roll. The assumed mean over all rolls of a position is a quarter of this number.
 const RESULTS: usize = 400;
 
-/// Maximum number of boards that are evaluated to choose a move.
+/// Returns the maximum number of boards that are evaluated to choose a move.
 fn boards(lookahead: bool) -> usize {
     if lookahead { Roll::ALL.len() * RESULTS / 4 } else { RESULTS }
 }
 
-/// Number of moves that each of `games` concurrent games plays in a slice of `longest` multiply-adds; at least one.
+/// Returns the number of moves that each of `games` concurrent games plays in a slice of `longest` multiply-adds; at least one.
 fn moves(shape: Shape, games: usize, lookahead: bool, longest: f64) -> usize {
     let each = games as f64 * boards(lookahead) as f64 * shape.products();
     ((longest / each) as usize).clamp(1, LONGEST)
 }
 
-/// Result of a game without its samples.
+/// Result of a game. It contains the number of samples, but not the samples.
 #[derive(Clone, Copy)]
 struct GameResult {
     samples: usize,
@@ -160,7 +160,7 @@ struct SelfPlay {
 }
 
 impl SelfPlay {
-    /// Memory of a game of maximum length, in bytes.
+    /// Returns the memory of a game of maximum length, in bytes.
     fn bytes(shape: Shape, boards: usize) -> f64 {
         let game = LONGEST * (size_of::<Sample>() + 2 * size_of::<OutcomeProbs>());
         Valuer::bytes(shape, boards) + game as f64
@@ -303,7 +303,7 @@ pub struct Strong {
     network: Network,
     trainer: Trainer,
     self_plays: Vec<SelfPlay>,
-    /// Number of games in progress, which were not added to the round yet.
+    /// Number of games in progress. Their results have not been added to the round yet.
     under_way: usize,
     /// Maximum number of multiply-adds of a slice.
     longest: f64,
@@ -420,8 +420,8 @@ impl Strong {
         if self.looks_ahead() { self.settings.look_games } else { self.settings.games }
     }
 
-    /// Plays one slice of the games in progress; if there are none, begins the next games. Adds the games to the round once all of them are
-    /// over. Returns the next phase.
+    /// Plays one slice of the games in progress. If no games are in progress, begins the next games. Adds the games to the round once all
+    /// of them are over. Returns the next phase.
     fn play(&mut self, played: usize) -> Phase {
         let begins = self.under_way == 0;
         if begins {
@@ -443,7 +443,7 @@ impl Strong {
         self.next_phase(played + count)
     }
 
-    /// Plays the moves of one slice in each game in progress. If `begins` is true, it begins the games first.
+    /// Plays the moves of one slice in each game in progress. If `begins` is true, begins the games first.
     fn play_slice(&mut self, begins: bool) {
         let (lookahead, lambda, first) = (self.looks_ahead(), self.lambda(), self.progress.games);
         let (network, seed) = (&self.network, self.seed);
@@ -486,7 +486,7 @@ impl Strong {
         self.progress.games += 1;
     }
 
-    /// Returns the phase after `played` games of the round.
+    /// Returns the phase after `played` games of the round. Shuffles the samples if training begins.
     fn next_phase(&mut self, played: usize) -> Phase {
         if played < self.games() {
             return Phase::Playing(played);
@@ -613,7 +613,7 @@ impl Learner for Strong {
         !self.diverged && all.iter().all(|values| values.iter().all(|x| x.is_finite()))
     }
 
-    /// Averaged weights, which players use.
+    /// Returns the averaged weights, which players use.
     fn weights(&self) -> &[f32] {
         &self.weights
     }

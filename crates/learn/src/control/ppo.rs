@@ -410,9 +410,9 @@ impl Ppo {
     pub fn training_plan(&self) -> &Plan {
         &self.gradients.plan
     }
-    /// Returns the state of a training environment, the number of steps in its episode and the number of its earlier episodes. After a
-    /// [`WorldFault`] of this environment, the state is that before the failed step. Unused lanes of the last actor count as environments.
-    /// Returns `None` if there is no such environment.
+    /// Returns the state of a training environment, the number of steps in its episode, and the number of its earlier episodes. After a
+    /// [`WorldFault`] of this environment in a step, the state is the one before this step. Unused lanes of the last actor count as
+    /// environments. Returns `None` if there is no such environment.
     pub fn environment(&self, env: usize) -> Option<(Vec<f32>, u32, u32)> {
         let world = &self.acting.actors.get(env / LANES)?.world;
         let mut state = vec![0.0; world.state_len()];

@@ -32,7 +32,7 @@ use replay::{Replay, Transition};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances};
 
-/// Tiny Adam moments are set to 0 whenever this number of optimizer steps has passed.
+/// Number of optimizer steps between two resets of Adam's tiny first moments to 0.
 const STILL: u64 = 64;
 /// Random streams of a seed.
 const PLAY: u32 = 0x504C_4159;
@@ -194,7 +194,7 @@ impl<P: Cube> Dqn<P> {
         &self.replay
     }
 
-    /// Transitions of the last batch, and the replay indices of these transitions.
+    /// Returns the transitions of the last batch, and the replay indices of these transitions.
     pub fn batch(&self) -> (&[Transition<P>], &[u32]) {
         (&self.drawn.batch, &self.drawn.picks)
     }
@@ -210,7 +210,7 @@ impl<P: Cube> Dqn<P> {
         Ok(())
     }
 
-    /// The trained network and its target network.
+    /// Returns the parameters of the trained network and of the target network.
     pub fn networks(&self) -> [&Params; 2] {
         [&self.params, &self.target]
     }
@@ -219,7 +219,7 @@ impl<P: Cube> Dqn<P> {
         Rng { key: [self.seed, stream, number as u32, (number >> 32) as u32] }
     }
 
-    /// Number of rounds played so far. In a round every episode makes one move.
+    /// Returns the number of rounds played so far. In a round every episode makes one move.
     fn rounds(&self) -> u64 {
         self.progress.moves / self.config.envs as u64
     }
@@ -246,7 +246,7 @@ impl<P: Cube> Dqn<P> {
         self.iteration.ended.solved += ended.solved;
     }
 
-    /// Draws a batch from the replay.
+    /// Draws a batch from the replay and writes it to the shards' inputs.
     pub fn sample(&mut self) {
         let beta = self.config.beta_after(self.progress.updates);
         let mut numbers = self.rng(SAMPLES, self.progress.updates).sequence(0);
@@ -364,7 +364,7 @@ impl<P: Cube> Learner for Dqn<P> {
 
     crate::learner_settings!(config, set, DqnConfig::check::<P>);
 
-    /// During pretraining, runs one optimizer step on labels. Later, plays a round if a round is due, and then runs one optimizer step.
+    /// Runs one optimizer step on labels during pretraining. Later, plays a round if a round is due, and then runs one optimizer step.
     /// Until the warm-up is complete, only plays a round.
     fn advance(&mut self) -> Slice<Stats> {
         self.iteration.begun = true;

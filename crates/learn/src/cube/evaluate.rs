@@ -1,7 +1,7 @@
 //! Exact evaluation of a judge on the 2x2x2: greedy play from every state. All states are judged once, and a table stores the two best
-//! actions of each state. Play from a state is then followed through the table up to the first state whose result is known, so that no
-//! state is processed twice. Play that never undoes the last move uses the same table: it takes the second best action where the best would
-//! undo the last move. The evaluation advances in slices, so that training can continue in between.
+//! actions of each state. Play from a state is followed through the table up to the first state whose result is known, so that no state is
+//! processed twice. Play that never undoes the last move uses the same table: such play takes the second best action where the best action
+//! would undo the last move. The evaluation advances in slices, so that training can continue in between.
 
 use super::{Greedy, Judge, Scores, nearest};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// One row per distance (index 0: the solved state), for play by the rule `greedy`.
+    /// Returns one row per distance (index 0: the solved state), for play by the rule `greedy`.
     pub fn rows(&self, greedy: Greedy) -> &[Row] {
         match greedy {
             Greedy::Plain => &self.plain,
@@ -37,7 +37,7 @@ impl Report {
         }
     }
 
-    /// Sum of the rows of all distances.
+    /// Returns the sum of the rows of all distances, for play by the rule `greedy`.
     pub fn total(&self, greedy: Greedy) -> Row {
         self.rows(greedy).iter().fold(Row::default(), |sum, row| Row {
             states: sum.states + row.states,
@@ -49,17 +49,17 @@ impl Report {
 }
 
 impl Row {
-    /// Share of the states from which play solves the cube.
+    /// Returns the share of the states from which play solves the cube.
     pub fn share(&self) -> f64 {
         f64::from(self.solved) / f64::from(self.states.max(1))
     }
 
-    /// Share of the states from which play solves the cube with the fewest moves.
+    /// Returns the share of the states from which play solves the cube with the fewest moves.
     pub fn optimal_share(&self) -> f64 {
         f64::from(self.optimal) / f64::from(self.states.max(1))
     }
 
-    /// Mean number of moves in excess of the distance, over the solved states.
+    /// Returns the mean number of moves in excess of the distance, over the solved states.
     pub fn mean_excess(&self) -> f64 {
         self.excess as f64 / f64::from(self.solved.max(1))
     }
@@ -78,17 +78,17 @@ const CYCLE: u32 = u32::MAX - 2;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
-    /// The field of each phase is the rank of the next state.
+    /// The number in each phase is the rank of the next state.
     Judge(usize),
     Choose(usize),
     Walk(Greedy, usize),
 }
 
-/// An evaluation over all states. The module documentation describes it.
+/// An evaluation over all states. The module documentation describes the method.
 pub struct Exhaustive {
     exact: Arc<Distances>,
     phase: Phase,
-    /// Estimated distance of each state, by rank.
+    /// Value of each state, by rank; see [`Exhaustive::values`].
     values: Vec<f32>,
     /// Best action plus 16 times the second best action of each state, by rank.
     best: Vec<u8>,
@@ -133,7 +133,7 @@ impl Exhaustive {
         }
     }
 
-    /// Number of states judged so far.
+    /// Returns the number of states judged so far.
     pub fn judged(&self) -> usize {
         match self.phase {
             Phase::Judge(from) => from,
@@ -184,18 +184,19 @@ impl Exhaustive {
         Phase::Walk(greedy, 0)
     }
 
-    /// Estimated distances by rank, valid once all states are judged. For a judge of action values, each is the value of the best action.
+    /// Returns the estimated distances by rank, valid once all states are judged. For a judge of action values, the estimate is the value
+    /// of the best action. For a policy, the negative log-probability of the best action replaces the estimate.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// Best action of a state, valid once all states are judged.
+    /// Returns the best action of a state. Valid after an evaluation.
     pub fn best(&self, state: Two) -> usize {
         usize::from(self.best[state.rank() as usize] & 15)
     }
 
-    /// Number of moves that solve a state, in play that never undoes the last move. `None` if play enters a cycle. Valid after an
-    /// evaluation.
+    /// Returns the number of moves that solve a state, in play that never undoes the last move. Returns `None` if play enters a cycle.
+    /// Valid after an evaluation.
     pub fn moves(&self, state: Two) -> Option<u32> {
         Some(self.steps[2 * state.rank() as usize]).filter(|&steps| steps != CYCLE)
     }
@@ -271,7 +272,7 @@ fn count(exact: &Distances, steps: &[u32], rows: &mut Vec<Row>) {
     }
 }
 
-/// Best action plus 16 times the second best action.
+/// Returns the best action plus 16 times the second best action.
 fn both(children: &[Two], value: impl Fn(usize) -> f32) -> u8 {
     let best = nearest(children, None, &value);
     let second = nearest(children, Some(best), &value);

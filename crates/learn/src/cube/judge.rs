@@ -18,7 +18,7 @@ pub enum Scores {
 }
 
 impl Scores {
-    /// Number of scores per state.
+    /// Returns the number of scores per state.
     pub fn count(self, actions: usize) -> usize {
         match self {
             Scores::Value => 1,
@@ -34,14 +34,14 @@ pub trait Judge<P> {
     /// Writes the scores of each state to `scores`, `[states][count]`. The count is that of [`Scores::count`].
     fn judge(&mut self, states: &[P], scores: &mut [f32]);
 
-    /// Like [`Judge::judge`], but does not wait for another device. Returns false while the result is pending; the caller then calls again
-    /// with the same states.
+    /// Judges the states as [`Judge::judge`] does, but does not wait for another device. Returns false while the result is pending; the
+    /// caller must call again with the same states.
     fn poll(&mut self, states: &[P], scores: &mut [f32]) -> bool {
         self.judge(states, scores);
         true
     }
 
-    /// Number of states that a caller should judge per slice. `usual` is the number for a small network on the CPU.
+    /// Returns the number of states that a caller should judge per slice. `usual` is the number for a small network on the CPU.
     fn at_once(&self, usual: usize) -> usize {
         usual
     }

@@ -37,7 +37,7 @@ impl Inputs {
         }
     }
 
-    /// Number of inputs of a state that are 1.
+    /// Returns the number of inputs of a state that are 1.
     pub const fn active<P: Puzzle>(self) -> usize {
         match self {
             Inputs::Stickers | Inputs::Folded => P::FACELETS,
@@ -98,7 +98,7 @@ impl Inputs {
         }
     }
 
-    /// Index that an action of `state` has in the encoded state.
+    /// Returns the index that an action of `state` has in the encoded state.
     #[inline]
     pub fn action<P: Puzzle>(self, state: P, action: usize) -> usize {
         if self == Inputs::Folded { P::folded_action(state.folded().1, action) } else { action }
@@ -115,7 +115,7 @@ settings! {
         fixed blocks: usize, [whole(0.0, 32.0), "Residual blocks", "blocks",
             "Pairs of layers as wide as the last one, with a skip connection. They make deep networks easier to train."];
         fixed norm: bool, [SWITCH, "Layer norm", "", "Normalizes the sums of each layer to mean 0 and variance 1."];
-        /// Enables separate heads for value and advantages (Wang et al., "Dueling network architectures for deep reinforcement learning",
+        /// True for separate heads for value and advantages (Wang et al., "Dueling network architectures for deep reinforcement learning",
         /// 2016).
         fixed dueling: bool, [SWITCH, "Dueling heads", "",
             "Separate outputs for the value of a state and for the advantage of each action over the mean."];
@@ -126,14 +126,14 @@ settings! {
 }
 
 impl NetConfig {
-    /// Number of multiply-adds with which one state is judged.
+    /// Returns the number of multiply-adds with which one state is judged.
     pub fn products<P: Puzzle>(&self, outputs: usize) -> u64 {
         let between: u64 = self.hidden.windows(2).map(|pair| pair[0] as u64 * pair[1] as u64).sum();
         let last = self.hidden.last().copied().unwrap_or(0) as u64;
         between + 2 * self.blocks as u64 * last * last + last * (outputs + usize::from(self.dueling)) as u64
     }
 
-    /// Number of multiply-adds of the largest matrix product.
+    /// Returns the number of multiply-adds of the largest matrix product.
     pub(super) fn largest(&self, outputs: usize) -> u64 {
         let last = self.hidden.last().copied().unwrap_or(0) as u64;
         let between = self.hidden.windows(2).map(|pair| pair[0] as u64 * pair[1] as u64);
@@ -201,7 +201,7 @@ pub enum Loss {
     CrossEntropy,
 }
 
-/// Training plan. The inputs are `active`, `[rows][active]`, and `target`, `[rows]`; the output is `loss`.
+/// Compiles a training plan. The inputs are `active`, `[rows][active]`, and `target`, `[rows]`; the output is `loss`.
 pub fn plan_learning<P: Puzzle>(net: &NetConfig, outputs: usize, loss: Loss, rows: usize, isa: Isa) -> Result<Plan, PlanError> {
     let mut g = Graph::new();
     let active = g.input("active", [rows, net.inputs.active::<P>()]);
@@ -242,7 +242,7 @@ pub struct Learned {
 }
 
 impl Trainer {
-    /// Memory of a trainer, in bytes.
+    /// Returns the memory of a trainer, in bytes.
     pub fn bytes(plan: &Plan) -> u64 {
         // Weights, two moments, gradients and two packed copies.
         plan.arena_bytes() + plan.table().bytes() * (1 + 2 + 1 + 2)
@@ -267,7 +267,7 @@ impl Trainer {
         &mut self.executor
     }
 
-    /// Input of the training plan for the next step.
+    /// Returns an input of the training plan, for the next step.
     pub fn input_mut(&mut self, name: &str) -> &mut [f32] {
         self.executor.input_mut(name)
     }
@@ -366,7 +366,7 @@ impl<P: Puzzle> Evaluator<P> {
         Ok(evaluator)
     }
 
-    /// Memory of a judge, in bytes.
+    /// Returns the memory of a judge, in bytes.
     pub fn bytes(net: &NetConfig) -> u64 {
         let widest = net.hidden.iter().max().copied().unwrap_or(0) as u64;
         let weights = net.products::<P>(P::MOVES.len()) + (P::CUBIES * CODES) as u64 * net.hidden[0] as u64;

@@ -1,13 +1,14 @@
 //! Searches for a solution with a judge of states: greedy, beam, and weighted batch A*. A search advances in slices and ends at its limits.
-//! Its result is the same on any machine for the same scores. Among equal candidates it uses the first.
+//! The result is the same on any machine for the same scores. Of equal candidates, a search uses the first; A* uses the first of those with
+//! the longest path.
 //!
 //! A beam keeps the best `width` distinct children of a level and excludes states that it kept before. A judge of values evaluates every
 //! child. A judge of action values or policies evaluates the parents, which covers all their children. With a policy, the score of a child
 //! is the probability of its path.
 //!
-//! A* expands the `batch` most promising of all states found so far. These have the lowest cost: `weight` times the number of moves made,
-//! plus the estimated number of moves to the solved state (Agostinelli et al., "Solving the Rubik's cube with deep reinforcement learning
-//! and search", 2019).
+//! A* expands the `batch` most promising of all states that are found and not expanded. These have the lowest cost: `weight` times the
+//! number of moves made, plus the estimated number of moves to the solved state (Agostinelli et al., "Solving the Rubik's cube with deep
+//! reinforcement learning and search", 2019).
 
 use super::{Greedy, Judge, Scores, nearest};
 use std::cmp::Reverse;
@@ -16,7 +17,7 @@ use worlds::cube::{Actions, Puzzle};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// Takes the best action in each state. Ends before it would take the same action in the same state again.
+    /// Takes the best action in each state, by this rule. Ends before the same action would be taken in the same state again.
     Greedy(Greedy),
     Beam {
         width: usize,
@@ -28,7 +29,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Recommended method for this cube and this kind of scores. A search with it takes at most a few seconds.
+    /// Returns the recommended method for this cube and this kind of scores. A search with this method takes at most a few seconds.
     pub fn preset<P: Puzzle>(scores: Scores) -> Method {
         let width = match (P::SIZE, scores) {
             (2, _) => 256,
@@ -128,7 +129,7 @@ struct Node<P> {
     state: P,
     parent: u32,
     action: u8,
-    /// True if A* has expanded the node. A shorter path to the state makes it false again.
+    /// True if A* has expanded the node; false again once a shorter path to the state is found.
     closed: bool,
     /// Number of moves from the start.
     steps: u32,
@@ -186,7 +187,7 @@ impl<P: Puzzle> Search<P> {
         })
     }
 
-    /// Upper estimate of the memory of a search that reaches its limits, in bytes.
+    /// Returns an upper estimate of the memory of a search that reaches its limits, in bytes.
     pub fn bytes(method: Method, limits: Limits) -> u64 {
         let (node, child, key) = (size_of::<Node<P>>() as u64, 2 * size_of::<P>() as u64 + 20, 64);
         let actions = P::MOVES.len() as u64;
@@ -217,17 +218,17 @@ impl<P: Puzzle> Search<P> {
         self.judged = None;
     }
 
-    /// Length of the longest path examined, in moves.
+    /// Returns the length of the longest path examined, in moves.
     pub fn steps(&self) -> usize {
         self.steps
     }
 
-    /// Number of states generated so far in this search.
+    /// Returns the number of states generated so far in this search.
     pub fn nodes(&self) -> u64 {
         self.generated
     }
 
-    /// Smallest estimated distance of all judged states; `None` if the judge uses a policy or no state was judged.
+    /// Returns the smallest estimated distance of all judged states; `None` if the judge uses a policy or no state was judged.
     pub fn nearest(&self) -> Option<f32> {
         self.nearest.is_finite().then_some(self.nearest)
     }
@@ -279,7 +280,7 @@ impl<P: Puzzle> Search<P> {
         Outcome { solution, steps: self.steps, nodes: self.generated, nearest: self.nearest() }
     }
 
-    /// Actions on the path from the start to a node, followed by the action `last`.
+    /// Returns the actions on the path from the start to a node, followed by the action `last`.
     fn path_to(&self, mut node: usize, last: Option<usize>) -> Vec<u8> {
         let mut actions: Vec<u8> = last.map(|action| action as u8).into_iter().collect();
         while node != 0 {
@@ -322,7 +323,7 @@ impl<P: Puzzle> Search<P> {
         self.judged.is_none()
     }
 
-    /// Limit that forbids another level; `None` if both limits allow another level.
+    /// Returns the limit that forbids another level, or `None` if both limits allow another level.
     fn stop(&self) -> Option<Stop> {
         if self.steps >= self.limits.steps {
             Some(Stop::Steps)
@@ -569,7 +570,7 @@ impl Keys {
         self.len = 0;
     }
 
-    /// Index of the slot that contains the key. If no slot does, index of the free slot for the key.
+    /// Returns the index of the slot that contains the key. If no slot does, returns the index of the free slot for the key.
     #[inline]
     fn slot(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
@@ -588,7 +589,7 @@ impl Keys {
         self.slots[self.slot(key)].1.checked_sub(1)
     }
 
-    /// Returns the index stored for the key. If there is none, stores `place` and returns `None`.
+    /// Returns the index stored for the key. If no index is stored, stores `place` and returns `None`.
     #[inline]
     fn place(&mut self, key: u64, place: u32) -> Option<u32> {
         if 2 * self.len >= self.slots.len() {

@@ -48,7 +48,7 @@ settings! {
 }
 
 impl Steps {
-    /// Parameters of Adam after `steps` optimizer steps.
+    /// Returns the parameters of Adam after `steps` optimizer steps.
     pub(super) fn adam(&self, steps: u64) -> Adam {
         let decay = 1.0 + steps as f32 / self.lr_steps;
         Adam { lr: self.lr / decay.sqrt(), max_grad_norm: self.max_grad_norm, ..Adam::default() }
@@ -57,7 +57,7 @@ impl Steps {
 
 choices!(impl Metric { Quarter = "qtm", "Quarter turns (qtm)"; Half = "htm", "Half turns too (htm)"; });
 
-/// As a setting, this is a switch that is true for [`Greedy::Onward`].
+/// As a setting, the rule is a switch that is on for [`Greedy::Onward`].
 impl Field for Greedy {
     fn get(&self) -> Value {
         (*self == Greedy::Onward).get()
@@ -68,7 +68,7 @@ impl Field for Greedy {
     }
 }
 
-/// As a setting, this is a number: the error above which the Huber loss is linear. 0 selects [`Loss::Squares`].
+/// As a setting, the loss is a number: the error above which the Huber loss is linear. 0 selects [`Loss::Squares`].
 impl Field for Loss {
     fn get(&self) -> Value {
         match self {

@@ -67,7 +67,7 @@ settings! {
 }
 
 impl SupervisedConfig {
-    /// Recommended settings for this cube and this signal.
+    /// Returns the recommended settings for this cube and this signal.
     pub fn preset<P: Cube>(signal: Signal) -> SupervisedConfig {
         let two = P::SIZE == 2;
         let inputs = match signal.scores() {
@@ -92,7 +92,7 @@ impl SupervisedConfig {
         }
     }
 
-    /// Upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings.
+    /// Returns an upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings.
     pub fn bytes<P: Cube>(&self) -> u64 {
         let Ok(outputs) = self.check::<P>() else { return u64::MAX };
         let plan = net::plan_learning::<P>(&self.net, outputs, self.signal.loss(), self.rows(), Isa::best());
@@ -116,12 +116,13 @@ impl SupervisedConfig {
         Ok(outputs)
     }
 
-    /// Number of states per optimizer step: `batch`, rounded down to whole walks.
+    /// Returns the number of states per optimizer step: `batch`, rounded down to whole walks.
     fn rows(&self) -> usize {
         self.batch / self.walk * self.walk
     }
 
-    /// Scale and mean by which the targets are normalized. Normalized walk lengths have variance 1, normalized distances about 1.
+    /// Returns the scale and the mean by which the targets are normalized. Normalized walk lengths and distances have a variance of about
+    /// 1.
     fn unit(&self) -> (f32, f32) {
         let steps = self.walk as f32;
         match self.signal {
@@ -158,9 +159,9 @@ pub struct Supervised<P> {
     outputs: usize,
     exact: Option<Arc<Distances>>,
     trainer: Trainer,
-    /// Offloaded training. While it is active, `trainer` contains the state of the last iteration boundary.
+    /// Offloaded training. While training is offloaded, `trainer` contains the state of the last iteration boundary.
     away: OffloadSlots<PlanSteps>,
-    /// Average of the weights over the latest part of the training. The judge uses it.
+    /// Average of the weights over the latest part of the training. The judge uses this average.
     weights: Vec<f32>,
     pieces: Vec<Piece<P>>,
     /// Ranges of the training plan's calls. Each slice runs one range.

@@ -11,19 +11,19 @@ pub enum GateForm {
     /// 4 logits: the outputs for (0, 0), (0, 1), (1, 0) and (1, 1), each through a sigmoid (Rüttgers and others: "Light Differentiable
     /// Logic Gate Networks", 2025).
     Four,
-    /// 16 logits with Gumbel noise. In training, the gate computes the operation with the largest noisy logit. Its gradient is that of the
-    /// softmax of the noisy logits at this temperature (Yousefi and others: "Mind the Gap", 2025).
+    /// 16 logits with Gumbel noise. In training, the gate computes the operation with the largest noisy logit. The gate's gradient is that
+    /// of the softmax of the noisy logits at this temperature (Yousefi and others: "Mind the Gap", 2025).
     Gumbel { temperature: f32 },
 }
 
 impl GateForm {
-    /// Number of parameters of a gate.
+    /// Returns the number of parameters of a gate.
     pub fn width(self) -> usize {
         if self == GateForm::Four { 4 } else { OPS }
     }
 }
 
-/// Automaton with soft gates, which are trained.
+/// Automaton with trainable soft gates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Automaton {
     pub architecture: Architecture,
@@ -61,7 +61,7 @@ impl Automaton {
         self.params.chunks(self.form.width()).map(op).collect()
     }
 
-    /// Returns the weight, from 0 to 1, of the operation to which each gate is hardened.
+    /// Returns a weight from 0 to 1 for each gate: the weight of the operation to which the gate is hardened.
     pub fn certainty(&self) -> Vec<f32> {
         let share = |p: &[f32]| match self.form {
             GateForm::Four => p.iter().map(|&x| 1.0 / (1.0 + (-x.abs()).exp())).product(),

@@ -15,18 +15,19 @@ pub struct Checked {
     pub wrong: f32,
     /// Number of gates of the pruned circuit.
     pub gates: usize,
-    /// Final cell values of the first grid. For a rule, the next state of each of the 512 neighbourhoods.
+    /// Visible channels of the first grid's final state, one number per cell, in which bit k is channel k. For a rule, the next state of
+    /// each of the 512 neighbourhoods.
     pub picture: Vec<u8>,
     /// For a rule, the neighbourhoods with a wrong next state; otherwise empty.
     pub missed: Vec<u16>,
 }
 
-/// Number of random starts with which a test begins. If the results of all these starts are correct, the test continues with [`CERTAIN`]
+/// Number of random starts with which a test begins. If all cells are correct after all these starts, the test continues with [`CERTAIN`]
 /// further starts.
 const FIRST: usize = 4;
 /// Number of further starts that a perfect automaton must pass.
 const CERTAIN: usize = 60;
-/// Number of grids in the first test of `generalise.rs`.
+/// Number of grids in the first test of `generalise.rs`, if the experiment is random.
 pub const FRESH: usize = 16;
 /// Number of grids in the confirmation of a perfect result.
 pub const CONFIRMING: usize = 1000;
@@ -74,7 +75,7 @@ pub fn differs(grid: &Grid, target: &Grid) -> f32 {
     wrong as f32 / target.cells.len() as f32
 }
 
-/// Rollouts of a circuit from starts that are not used in training.
+/// Rollouts of a circuit from starts that training does not draw. If the experiment has one fixed start, the rollouts use this start.
 pub struct Fresh<'a> {
     isa: Isa,
     experiment: &'a Experiment,
@@ -105,8 +106,8 @@ impl<'a> Fresh<'a> {
         }
     }
 
-    /// Runs the next `grids` grids, and returns the share of wrong bits in their final states. A deterministic experiment runs one grid
-    /// only.
+    /// Runs the next `grids` grids, and returns the share of wrong visible bits in their final states. If the experiment is not random,
+    /// runs one grid only.
     pub fn wrong(&mut self, grids: usize) -> f32 {
         let rollout = &self.experiment.rollout;
         let grids = if self.experiment.is_random() { grids } else { 1 };

@@ -1,5 +1,5 @@
 //! Hardened automaton, with one operation per gate: a circuit that computes a cell's next state from the nine cells (the cell and its eight
-//! neighbours). It can be pruned, run with bit operations, and written to a file.
+//! neighbours). A circuit can be pruned, run with bit operations, and written to a file.
 
 mod drawing;
 mod file;
@@ -24,14 +24,14 @@ impl Input {
     pub const SELF: u8 = 4;
     const NAMES: [&str; 9] = ["north-west", "north", "north-east", "west", "self", "east", "south-west", "south", "south-east"];
 
-    /// Name of the input, such as `north-west`; with several channels, `north-west channel 3`.
+    /// Returns the name of the input, such as `north-west` or, with several channels, `north-west channel 3`.
     pub fn words(self, channels: usize) -> String {
         let name = Input::NAMES[usize::from(self.neighbour)];
         if channels == 1 { name.into() } else { format!("{name} channel {}", self.channel) }
     }
 }
 
-/// Number of a wire. A wire carries an input or the output of a gate. Its number is the index of the input, or the number of inputs plus
+/// Number of a wire. A wire carries an input or the output of a gate. The number is the index of the input, or the number of inputs plus
 /// the index of the gate.
 pub type Wire = u32;
 
@@ -44,7 +44,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Returns two values, for `a` and for `b`: true if the operation depends on this end.
+    /// Returns two values. The first is true if the operation depends on `a`, the second if the operation depends on `b`.
     pub fn reads(self) -> (bool, bool) {
         let differs = |one: [bool; 2], other: [bool; 2]| apply(self.op, one[0], one[1]) != apply(self.op, other[0], other[1]);
         let a = differs([false, false], [true, false]) || differs([false, true], [true, true]);
@@ -236,14 +236,14 @@ impl Circuit {
         Verified { compared: 64 * words, all, equal: (0..words).all(same) }
     }
 
-    /// Adds gates for the sum of three bits. Returns the wires of its lower and its upper bit.
+    /// Adds gates for the sum of three bits. Returns the wires of the sum's lower and upper bit.
     fn full_adder(&mut self, a: Wire, b: Wire, c: Wire) -> (Wire, Wire) {
         let half = self.add(XOR, a, b);
         let (one, other) = (self.add(AND, a, b), self.add(AND, half, c));
         (self.add(XOR, half, c), self.add(OR, one, other))
     }
 
-    /// Conway's Game of Life, built by hand from full adders.
+    /// Returns a circuit for Conway's Game of Life, designed by hand from full adders.
     pub fn life() -> Circuit {
         let mut life = Circuit::new("life", true, 1);
         let (above, c0) = life.full_adder(0, 1, 2);
@@ -272,6 +272,6 @@ pub(super) fn every_state(neighbour: u8, number: usize) -> Word {
     (0..64).fold(0, |word, bit| word | ((64 * number + bit) as Word >> neighbour & 1) << bit)
 }
 
-/// Number of words in a comparison of random states. They contain 8,192 states.
+/// Number of words in a comparison of random states. These words contain 8,192 states.
 const RANDOM_WORDS: usize = 128;
 const PURPOSE_VERIFY: u32 = 4;

@@ -10,8 +10,8 @@ use math::rng::Sequence;
 use worlds::logic::{Grid, GridError, Rule, checkerboard, colour_g, lizard};
 
 choices! {
-    /// Available experiments. The first is the room's default, because users can watch its pattern grow. The target of `Life` and `Rule` is
-    /// one step of a rule; the target of other presets is a pattern.
+    /// Available experiments. The first experiment is the room's default, because users can watch its pattern grow. The target of `Life`
+    /// and `Rule` is one step of a rule; the target of other presets is a pattern.
     pub enum Preset {
         Checkerboard = "checkerboard", "Checkerboard";
         Life = "life", "Game of Life";
@@ -142,7 +142,7 @@ impl Preset {
 }
 
 impl Config {
-    /// Returns the published settings of a preset. For user-defined targets, they are those of a similar preset.
+    /// Returns the published settings of a preset. For a user-defined target, returns the settings of a similar preset.
     pub fn published(preset: Preset) -> Config {
         let config = Config { preset, ..Config::default() };
         match preset {
@@ -156,7 +156,7 @@ impl Config {
         }
     }
 
-    /// Returns the best of all settings that were tried. The highest success rate decides first, then the shortest training time.
+    /// Returns the best settings that were found: those with the highest success rate or, among equal rates, the shortest training time.
     pub fn preset(preset: Preset) -> Config {
         let published = Config::published(preset);
         match preset {
@@ -289,7 +289,7 @@ impl Experiment {
         }
     }
 
-    /// Number of visible channels, which are compared with the target.
+    /// Returns the number of visible channels, which are compared with the target.
     pub fn shown(&self) -> usize {
         match &self.task {
             Task::Rule(_) => 1,
@@ -303,8 +303,9 @@ impl Experiment {
         (self.architecture.gates_per_cell() * width * height * steps) as f64 * batch as f64
     }
 
-    /// Fills the starts and targets of update number `update`, each `[batch][channels][height][width]`. For a rule, the share `share` of
-    /// the starts is drawn from the neighbourhoods `hard`, unless `hard` is empty. All other starts of a rule are random.
+    /// Fills the starts, `[batch][channels][height][width]`, and the targets, `[batch][visible channels][height][width]`, of update number
+    /// `update`. For a rule, `share` of the starts, rounded down to whole grids, are drawn from the neighbourhoods `hard`, unless `hard` is
+    /// empty. All other starts of a rule are random.
     pub fn fill(&self, seed: u32, update: u64, (share, hard): (f32, &[u16]), start: &mut [f32], target: &mut [f32]) {
         let Rollout { width, height, batch, .. } = self.training;
         let cells = width * height;
@@ -347,7 +348,7 @@ impl Experiment {
         }
     }
 
-    /// Returns an initial grid of any size. It is random if the starts in training are random.
+    /// Returns an initial grid of any size. The grid is random if the starts in training are random.
     pub fn start(&self, width: usize, height: usize, random: &mut Sequence) -> Grid {
         let channels = self.architecture.channels;
         match &self.task {
@@ -384,7 +385,8 @@ impl Experiment {
     }
 }
 
-/// Returns the state of cell `i` and the eight cells around it in a periodic 3x3 grid. Bits are numbered row by row; bit 4 is cell `i`.
+/// Returns the states of cell `i` and its eight neighbours in the periodic 3x3 grid `grid`. The bits of `grid` and of the result are
+/// numbered row by row. Bit 4 of the result is cell `i`.
 fn neighbourhood(grid: usize, i: usize) -> usize {
     (0..9)
         .map(|k| {

@@ -14,7 +14,7 @@ pub struct Generalised {
     /// Share on grids with the size and steps of the experiment, from new starts. For a rule, the share of the 512 neighbourhoods for which
     /// the next state is correct.
     pub perfect: Option<f64>,
-    /// Share on a larger grid. For most presets, the rollout is also longer.
+    /// Share on a larger grid. The rollout is also longer, except with the presets `Lizard` and `Own`.
     pub larger: Option<f64>,
     /// Share of correct cells outside a block that is blanked after every step.
     pub damaged: Option<f64>,
@@ -24,7 +24,7 @@ pub struct Generalised {
     pub long: Option<f64>,
 }
 
-/// Trials are run only if `perfect` is at least this share.
+/// Minimum of [`Generalised::perfect`] for which the trials are run.
 const WORTH_IT: f64 = 0.9;
 /// Maximum product of cells and steps in a slice of a trial.
 const SLICE: usize = 1 << 20;
@@ -41,11 +41,11 @@ struct Trial {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum What {
-    /// Starts from random cells and compares some steps with a rule.
+    /// Compares some steps of the circuit with the rule, from random cells.
     Rule,
     Larger,
     /// Blanks a block in the middle, with `block` cells along a side, after each of the steps `from + 1` to `held`. If the block is blanked
-    /// to the end, only the cells outside the block count.
+    /// after every step, only the cells outside the block count.
     Block {
         block: usize,
         held: usize,
@@ -201,7 +201,7 @@ impl UnderWay {
         (self.step == steps).then(|| self.result())
     }
 
-    /// Blanks cells after a step, as the trial requires. For [`What::Resets`], it also samples the share of correct cells.
+    /// Blanks cells after a step, as the trial requires. For [`What::Resets`], also samples the share of correct cells.
     fn blank(&mut self) {
         let (width, height) = (self.grid.width, self.grid.height);
         let area = match self.trial.what {
@@ -223,8 +223,8 @@ impl UnderWay {
         }
     }
 
-    /// If a sample is due at this step, runs one step of the circuit and compares the result with the rule's. A trial has [`RULE_SAMPLES`]
-    /// samples.
+    /// If a sample is due at this step, runs an additional step of the circuit and compares the result with a step of the rule. A trial has
+    /// [`RULE_SAMPLES`] samples.
     fn sample_rule(&mut self, experiment: &Experiment) {
         let (Trial { what: What::Rule, steps, .. }, Task::Rule(rule)) = (self.trial, &experiment.task) else { return };
         let each = steps / RULE_SAMPLES;
@@ -268,7 +268,7 @@ impl Trial {
         }
     }
 
-    /// Returns true if the block is blanked until the last step.
+    /// Returns true if a block is blanked after every step.
     fn holds_on(self) -> bool {
         matches!(self.what, What::Block { held, from: 0, .. } if held == self.steps)
     }

@@ -1,5 +1,5 @@
-//! Training of a whole population on another machine. The machine keeps the parameters, moments and wires of all members between steps. It
-//! returns parameters and moments on request. The CPU draws the training data.
+//! Training of a whole population on another machine. The machine keeps the parameters, moments and wires of all members between steps. The
+//! machine returns parameters and moments on request. The CPU draws the training data.
 
 use super::automaton::GateForm;
 use super::train::{Optimiser, Rollout, StepStats, Trainer};
@@ -21,13 +21,13 @@ pub struct OffloadSpec {
 }
 
 impl OffloadSpec {
-    /// Returns the number of values in the starts of one member's update, and the number of values in its targets.
+    /// Returns two numbers of values for an update of one member: those of the starts and those of the targets.
     pub fn sizes(&self) -> [usize; 2] {
         let cells = self.rollout.batch * self.rollout.width * self.rollout.height;
         [cells * self.architecture.channels, cells * self.loss_channels]
     }
 
-    /// Number of parameters of a member.
+    /// Returns the number of parameters of a member.
     pub fn params(&self) -> usize {
         self.architecture.gates() * self.form.width()
     }
@@ -70,8 +70,8 @@ pub trait Accelerator: Movable {
     /// Requests the result of all steps so far. Only one request may be pending at a time.
     fn ask(&mut self) -> Result<(), Fault>;
 
-    /// Returns true if the requested result has arrived. `trained` then contains it. The call may block for a moment on platforms that
-    /// allow blocking.
+    /// If the requested result has arrived, copies the result to `trained` and returns true. The call may block for a moment on platforms
+    /// that allow blocking.
     fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault>;
 }
 

@@ -1,7 +1,7 @@
 //! A population of automata. Success depends on the seed, so several members with different wires and data train in parallel. A member is
 //! perfect if its hardened automaton makes no error in a test. A perfect member stops training, unless it is the only member. The hard loss
-//! is the share of wrong cells of the hardened automaton. A member is stagnant if its hard loss has not fallen for many updates. A new
-//! member with the next seed replaces a stagnant member.
+//! is the share of wrong cells of the hardened automaton. A member is stagnant if it was never perfect and its hard loss has not fallen for
+//! many updates. A new member with the next seed replaces a stagnant member.
 //!
 //! Members share no data, so results do not depend on the number of threads.
 
@@ -73,8 +73,8 @@ pub struct Member {
     pub seed: u32,
     pub trainer: Trainer,
     pub perfect: bool,
-    /// Squared error per cell, mean over the newest iteration in which the member trained. `None` if it has not completed such an
-    /// iteration.
+    /// Squared error per cell, mean over the newest iteration in which the member trained. `None` if the member has not completed
+    /// such an iteration.
     pub loss: Option<f32>,
     /// Result of the newest test.
     pub checked: Checked,
@@ -100,7 +100,7 @@ pub struct Population {
     config: Config,
     experiment: Experiment,
     members: Vec<Member>,
-    /// Number of members started so far, including replacements. It determines the seed of the next member.
+    /// Number of members started so far, including replacements. This number determines the seed of the next member.
     begun: u32,
     progress: Progress,
     /// Parameters of all members at the newest boundary.
@@ -113,18 +113,18 @@ pub struct Population {
     probe: Option<Offloaded>,
 }
 
-/// End of an iteration. Each slice tests as many hardened automata as there are threads. The members that trained are tested first, then
-/// the new members that replace others. The results take effect after all tests. If the population is saved before that, the restored
-/// population repeats the tests.
+/// State of the tests at the end of an iteration. Each slice tests one member per thread. The members that trained are tested first, then
+/// the new members that replace others. The results take effect after all tests. If the population is saved during the tests, the
+/// restored population repeats the tests.
 #[derive(Default)]
 struct Ending {
     /// New members, with the positions of the members that they replace. `None` until all trained members have been tested.
     replacements: Option<Vec<(usize, Member)>>,
-    /// Number of members tested so far. It counts replacements if `replacements` is `Some`, otherwise members that trained.
+    /// Number of replacements tested so far if `replacements` is `Some`, otherwise number of trained members tested so far.
     tested: usize,
 }
 
-/// Number of gate evaluations in one member's forward passes per slice. They take some milliseconds.
+/// Number of gate evaluations in one member's forward passes per slice. These evaluations take some milliseconds.
 const SLICE_WORK: f64 = 2e7;
 /// Maximum absolute value of a parameter. Above this value, an update has no effect in f32.
 const WILD: f32 = 1e9;
@@ -176,7 +176,7 @@ impl Population {
         Ok((4.0 * (floats + 1024.0) * config.population as f64) as u64)
     }
 
-    /// Returns the seed of a member. Members are numbered from 1 in the order of their start.
+    /// Returns the seed of member `number`. Members are numbered from 1 in the order of their start.
     fn seed_of(&self, number: u32) -> u32 {
         Rng::new(self.seed, PURPOSE_SEEDS).block([number, 0, 0, 0])[0]
     }
@@ -226,7 +226,8 @@ impl Population {
         }
     }
 
-    /// Tests as many members as there are threads. Returns the replacements after all tests, otherwise `None`.
+    /// Runs one slice of the tests: tests at most one member per thread, or creates the replacements. Returns the replacements after all
+    /// tests, otherwise `None`.
     fn test_members(&mut self) -> Option<Vec<(usize, Member)>> {
         let mut ending = self.ending.take().unwrap_or_default();
         let all: &mut dyn Iterator<Item = &mut Member> = match &mut ending.replacements {
@@ -320,13 +321,16 @@ impl Population {
         }
     }
 
-    /// Returns the index of the member with the fewest wrong cells. Among several such members, the one with the smallest circuit is
-    /// chosen.
+    /// Returns the index of the member with the lowest hard loss. If several members have the lowest hard loss, returns the index of the
+    /// member with the smallest circuit.
     pub fn best(&self) -> usize {
         self.best_of(0..self.members.len())
     }
 
-    /// As [`Self::best`], but only among the members with the indices `members`.
+    /// Returns the same as [`Self::best`], but chooses only among the members with the indices `members`.
+    ///
+    /// # Panics
+    /// If `members` is empty.
     pub fn best_of(&self, members: impl Iterator<Item = usize>) -> usize {
         let rank = |i: &usize| {
             let Checked { wrong, gates, .. } = self.members[*i].checked;
@@ -351,7 +355,7 @@ impl Population {
         &self.config
     }
 
-    /// Changes settings at a boundary, as far as [`Config::can_become`] allows.
+    /// Changes the settings. Returns an error if [`Config::can_become`] returns false. Call this method at a boundary only.
     pub fn set(&mut self, config: Config) -> Result<(), LogicError> {
         if !self.config.can_become(&config) {
             return Err(LogicError::Fixed);
@@ -366,7 +370,7 @@ impl Population {
         self.isa
     }
 
-    /// Seed of the population. The members' seeds derive from it.
+    /// Returns the seed of the population. The members' seeds derive from this seed.
     pub fn seed(&self) -> u32 {
         self.seed
     }
@@ -423,8 +427,8 @@ impl Learner for Population {
 
     crate::learner_settings!(config, set, Config::experiment);
 
-    /// Runs some updates of as many members as there are threads. After all updates, each slice tests as many members as there are threads.
-    /// The last of these slices ends the iteration.
+    /// Runs some updates of at most one member per thread. After all updates, a slice tests at most one member per thread instead. The last
+    /// of these slices ends the iteration.
     fn advance(&mut self) -> Slice<Stats> {
         if let Some(there) = self.offloaded.take() {
             return self.advance_offloaded(there);
@@ -533,7 +537,8 @@ impl Learner for Population {
 }
 
 impl Member {
-    /// Returns true if the member trains: if it is not perfect, or is the only member.
+    /// Returns true if the member trains in an iteration: the member is not perfect, or `alone` is true. `alone` is true if the population
+    /// has no other member.
     fn learns(&self, alone: bool) -> bool {
         !self.perfect || alone
     }
@@ -580,8 +585,8 @@ fn check_each(isa: Isa, experiment: &Experiment, members: &mut [&mut Member]) {
     });
 }
 
-/// Sets the initial logit of the operation that returns the first input; the other logits stay 0. A four-parameter gate receives the logits
-/// with which it computes the same function.
+/// Sets the initial logit of the operation that returns the first input; the other logits stay 0. The logits of a four-parameter gate are
+/// set such that the gate computes the same function.
 fn set_initial_logit(automaton: &mut Automaton, logit: f32) {
     let to = match automaton.form {
         GateForm::Four => ((logit.exp() + 7.0) / 8.0).ln(),

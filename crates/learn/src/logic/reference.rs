@@ -1,5 +1,5 @@
-//! Reference implementation of [`super::train`] in f64. It computes one cell at a time, and each gate as the explicit mixture of its 16
-//! operations.
+//! Reference implementation of [`super::train`] in f64. The reference computes one cell at a time, and each gate as the explicit mixture of
+//! its 16 operations.
 
 use super::automaton::{Automaton, GateForm};
 use super::circuit::{Circuit, Input};
@@ -40,7 +40,8 @@ pub fn loss_and_gradient(
     (loss, twin.params_gradient(&d_mix))
 }
 
-/// Returns the soft state at the end of a rollout. Gates with Gumbel noise are computed as softmax gates, without noise.
+/// Returns the soft state at the end of a rollout. `fires` is as in [`loss_and_gradient`]. Gates with Gumbel noise are computed as
+/// softmax gates, without noise.
 pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl Fn(usize, usize, usize) -> bool) -> Vec<f64> {
     let mut soft = automaton.clone();
     if let GateForm::Gumbel { .. } = soft.form {
@@ -109,7 +110,7 @@ impl Twin<'_> {
         update.map_or_else(|| gate % kernels, |gate| kernels + gate)
     }
 
-    /// Returns the index that a circuit input of `cell` has in the state, or `None` if the input is outside the grid.
+    /// Returns the index in the state of the value that `cell` reads as `input`, or `None` if `input` is a cell outside the grid.
     fn place(&self, cell: usize, input: Input) -> Option<usize> {
         let &Rollout { width, height, periodic, .. } = self.rollout;
         let at = (cell % width, cell / width);
@@ -199,7 +200,7 @@ impl Twin<'_> {
     }
 }
 
-/// Probability that a four-parameter gate has the same output as `op` for the v-th pair of inputs.
+/// Returns the probability that a four-parameter gate has the same output as `op` for the v-th pair of inputs.
 fn output_chance(params: &[f32], op: usize, v: usize) -> f64 {
     let one = 1.0 / (1.0 + f64::from(-params[v]).exp());
     if op >> (3 - v) & 1 == 1 { one } else { 1.0 - one }

@@ -1,8 +1,8 @@
-//! Soft rollout, forward and backward. The forward pass keeps only the state before each step. In each step, the backward pass processes
-//! one block of cells at a time: it recomputes the block's activations, and immediately propagates gradients through them. The activations
-//! of a block fit into the second-level cache.
+//! Soft rollout, forward and backward. The forward pass keeps only the state before each step. In each step, a thread of the backward pass
+//! processes one block of cells at a time: the thread recomputes the activations of the block, then propagates gradients through these
+//! activations. The activations of a block fit into the second-level cache.
 //!
-//! Arrays of a block have one lane for each of the block's [`CELLS`] cells. A gradient array has the prefix `d_`.
+//! An array of a block has [`CELLS`] lanes, one for each cell of the block. The prefix `d_` marks an array of gradients.
 
 use super::automaton::{Automaton, GateForm};
 use super::fire;
@@ -24,17 +24,17 @@ pub(super) struct Network {
     /// Layers of the perception, for the kernels of one chunk.
     perception: Vec<Layer>,
     update: Vec<Layer>,
-    /// For each output of the update, the memory row that contains it after [`forward_moved`]. In this function, each layer overwrites the
-    /// previous layer.
+    /// For each output of the update, the memory row that contains the output after [`forward_moved`]. In [`forward_moved`], the outputs of
+    /// each layer overwrite those of the previous layer.
     moved: Vec<u32>,
     /// Number of memory rows that the update needs in [`forward_moved`].
     rows: usize,
-    /// Index of each gate in `coefficients` and in the gradient sums. The gates are ordered there as follows: the layers of the first
-    /// chunk, the layers of each further chunk, the layers of the update.
+    /// Index of each gate in `coefficients` and in the gradient sums. Both arrays contain first the layers of each chunk, chunk by chunk,
+    /// then the layers of the update.
     pub places: Vec<u32>,
     /// Coefficients of each gate: see [`super::coefficients`].
     pub coefficients: Vec<[f32; 4]>,
-    /// Data for the gradient of the coefficients: see [`math::logic::slopes`].
+    /// Data with which [`math::logic::slopes`] computes the gradient with respect to the parameters.
     pub soft: Vec<f32>,
 }
 
@@ -103,8 +103,8 @@ impl Network {
         Network { channels, group, chunks, perception, update, moved, rows: rows.count(), places, coefficients, soft }
     }
 
-    /// Computes the coefficients from the parameters. `noise` is added to the logits of gates with Gumbel noise. If `noise` is empty, these
-    /// gates are computed as softmax gates.
+    /// Computes the coefficients from the parameters of `automaton`. `noise` is added to the logits of gates with Gumbel noise. If `noise`
+    /// is empty, these gates are computed as softmax gates.
     pub fn prepare(&mut self, isa: Isa, automaton: &Automaton, noise: &[f32]) {
         let form = form(automaton.form, noise);
         let Network { places, soft, coefficients, .. } = self;
@@ -139,7 +139,8 @@ pub(super) fn form(form: GateForm, noise: &[f32]) -> Form<'_> {
     }
 }
 
-/// Layout of the grids of a batch, `[sample][channel][line][cell]`. Each grid has a border of one cell. The cells are split into blocks.
+/// Layout of the grids of a batch, `[sample][channel][line][cell]`. Each grid has a border of one cell. The cells of all samples are split
+/// into blocks of [`CELLS`] cells.
 struct Grids {
     width: usize,
     height: usize,
@@ -193,8 +194,8 @@ impl Grids {
         &self.runs[self.blocks[block].clone()]
     }
 
-    /// Calls `f` for each channel and each run of a block. The arguments are the run's range in the block's lanes and the run's range in
-    /// the grids.
+    /// Calls `f` for each channel and each run of a block. The arguments of `f` are the run's range in the block's arrays and the run's
+    /// range in the grids.
     fn each_run(&self, block: usize, mut f: impl FnMut(Range<usize>, Range<usize>)) {
         for c in 0..self.channels {
             for run in self.runs(block) {
@@ -314,7 +315,7 @@ struct Roll {
     grids: Grids,
     steps: usize,
     fire_rate: Option<f32>,
-    /// Index of the first sample in the batch.
+    /// Index of this rollout's first sample in the whole batch.
     first: usize,
     /// State before each step. Without training, only the current state is kept.
     states: Vec<Vec<f32>>,
@@ -322,12 +323,12 @@ struct Roll {
     masks: Vec<Vec<f32>>,
     d_grids: Vec<f32>,
     pieces: Vec<Piece>,
-    /// There are as many workspaces as pieces. A thread may use any free workspace for a piece.
+    /// Workspaces, as many as pieces. A thread uses any free workspace for a piece.
     workspaces: Vec<Mutex<Workspace>>,
 }
 
 impl Roller {
-    /// Creates a roller. If `trains` is false, it keeps only one state and no gradients.
+    /// Creates a roller. If `trains` is false, the roller stores only one state and no gradients.
     pub fn new(isa: Isa, network: &Network, rollout: &Rollout, trains: bool) -> Roller {
         let &Rollout { width, height, batch, .. } = rollout;
         let cells = width * height;
@@ -340,7 +341,7 @@ impl Roller {
         Roller { rolls: (0..count).map(roll).collect() }
     }
 
-    /// Computes the state at the end of a rollout. `seed` and `draw` determine which cells fire.
+    /// Writes the state at the end of a rollout to `out`. `seed` and `draw` determine which cells fire.
     pub fn roll(&mut self, network: &Network, start: &[f32], out: &mut [f32], seed: u32, draw: u64) {
         let len = start.len() / self.rolls.len();
         par::each_mut(&mut self.rolls, |i, roll| {
@@ -496,8 +497,8 @@ impl Roll {
         grids.fold(d_grids);
     }
 
-    /// Runs a backward step of every block. In the last step, `target` determines the gradient with respect to the next state. In other
-    /// steps, `d_grids` contains this gradient.
+    /// Runs a backward step of every block. For the last step of the rollout, the caller gives `target`, from which the gradient with
+    /// respect to the next state is computed. For other steps, `d_grids` contains this gradient.
     fn backward(&mut self, network: &Network, step: usize, target: Option<Target>) {
         let Roll { isa, grids, states, masks, d_grids, pieces, workspaces, .. } = self;
         let (isa, grids, d_grids, workspaces) = (*isa, &*grids, &*d_grids, &*workspaces);
@@ -557,7 +558,7 @@ fn finish(new: &[f32], old: &[f32], mask: Option<&[f32]>, out: &mut [f32]) {
     }
 }
 
-/// Returns the loss of a block's last state, and writes the gradient of the loss to `dy`.
+/// Returns the loss of `out`, a block's last state. Writes the gradient of the loss with respect to `out` to `dy`.
 fn compare(grids: &Grids, block: usize, target: Target, out: &[f32], dy: &mut [f32]) -> f64 {
     let plane = grids.width * grids.height;
     let mut loss = 0.0;
@@ -572,7 +573,7 @@ fn compare(grids: &Grids, block: usize, target: Target, out: &[f32], dy: &mut [f
     loss
 }
 
-/// Calls `f` with a free workspace. There are as many workspaces as pieces, so at least one workspace is free.
+/// Calls `f` with a free workspace. At least one workspace is free, because there are as many workspaces as pieces.
 fn with_free(workspaces: &[Mutex<Workspace>], f: impl FnOnce(&mut Workspace)) {
     let free = workspaces.iter().find_map(|workspace| workspace.try_lock().ok());
     match free {

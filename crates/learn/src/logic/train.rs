@@ -121,7 +121,7 @@ impl Trainer {
         &self.grads
     }
 
-    /// Computes the soft state at the end of a rollout of any size, without Gumbel noise. `draw` determines which cells fire.
+    /// Writes the soft state at the end of a rollout of any size to `out`. No Gumbel noise is added. `draw` determines which cells fire.
     pub fn roll_soft(&mut self, rollout: &Rollout, start: &[f32], out: &mut [f32], draw: u64) {
         self.network.prepare(self.isa, &self.automaton, &[]);
         let mut roller = Roller::new(self.isa, &self.network, rollout, false);

@@ -1,11 +1,11 @@
 //! Machines other than the CPU, such as a GPU, to which learners can offload work.
 //!
-//! A learner uses a machine's [`PlanTrainer`] if its optimiser steps consist of runs of one plan and an Adam update. For other work, the
-//! module of a learner defines a [`Request`]. A machine serves the request if it has kernels for the work. This module depends on no
-//! particular learner or machine.
+//! A learner uses a machine's [`PlanTrainer`] if each optimiser step of the learner consists of runs of one plan and an Adam update. For
+//! other work, the module of a learner defines a [`Request`]. A machine serves the request if it has kernels for the work. This module
+//! depends on no particular learner or machine.
 //!
-//! A run chooses its device by rate, in work per second. The learner defines the unit of work, such as tokens or environment steps. A probe
-//! measures the rate: the machine repeats a fixed piece of work, called a pass, and the results are discarded.
+//! A training run compares devices by rate, in work per second. The learner defines the unit of work, such as tokens or environment steps.
+//! A probe measures the rate: the machine repeats a fixed piece of work, called a pass, and the results are discarded.
 
 mod planned;
 
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Machine to which work can be offloaded. The default methods describe the CPU and accept no work.
 pub trait Machine: Movable {
-    /// Name for users, such as `NVIDIA H200 (Vulkan)`.
+    /// Returns the name that users see, such as `NVIDIA H200 (Vulkan)`.
     fn name(&self) -> String {
         "this CPU".into()
     }
@@ -156,7 +156,7 @@ pub trait Offload {
     fn advance_probe(&mut self) -> Result<Pass, Fault>;
     /// Returns the maximum work of a pass, in the learner's unit of work.
     fn pass_work(&mut self) -> f64;
-    /// Ends the probe. The learner's state is then the same as before the probe.
+    /// Ends the probe. A probe does not change the learner's state.
     fn end_probe(&mut self);
 }
 
@@ -170,8 +170,8 @@ pub enum Pass {
     Ended(f64),
 }
 
-/// Trainer of one plan on a machine. The methods that start work return no results. The caller requests the result of all steps so far when
-/// needed.
+/// Trainer of one plan on a machine. The methods that start work return no results. The caller requests the result of all steps so far with
+/// [`PlanTrainer::ask`].
 pub trait PlanTrainer: Movable {
     /// Replaces the weights and the optimiser state, and discards unfinished work.
     fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault>;
@@ -185,7 +185,8 @@ pub trait PlanTrainer: Movable {
     /// Starts a forward and backward run of the plan. The run's gradients are added to those of earlier runs since the last update.
     fn accumulate(&mut self) -> Result<(), Fault>;
 
-    /// Starts an Adam step with the sum of gradients. If the norm of this sum is not finite, the step changes nothing.
+    /// Starts an Adam step with the sum of the gradients since the last update. If the norm of this sum is not finite, the step does not
+    /// change the weights and the optimiser state.
     fn update(&mut self, adam: &Adam) -> Result<(), Fault>;
 
     /// Starts a run, as [`PlanTrainer::accumulate`] does, and then an Adam step, as [`PlanTrainer::update`] does.
@@ -201,12 +202,13 @@ pub trait PlanTrainer: Movable {
     /// unchanged.
     fn request_outputs(&mut self) -> Result<(), Fault>;
 
-    /// Returns true if the requested result has arrived. `result` then contains it. The call may block for a moment on platforms that allow
-    /// blocking.
+    /// If the requested result has arrived, copies the result to `result` and returns true. The call may block for a moment on platforms
+    /// that allow blocking.
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault>;
 }
 
-/// Evaluator of one plan on a machine, without training. It does one run at a time. Two evaluators used in turn keep a machine busy.
+/// Evaluator of one plan on a machine, without training. An evaluator does one run at a time. Two evaluators used in turn keep a machine
+/// busy.
 pub trait PlanEvaluator: Movable {
     /// Sets the weights of later runs, in the layout of `Params::values`.
     fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault>;
@@ -217,15 +219,15 @@ pub trait PlanEvaluator: Movable {
     /// If the plan has no such input.
     fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault>;
 
-    /// Starts a run. The caller must receive its outputs by [`PlanEvaluator::poll`] before the next run.
+    /// Starts a run. The caller must receive the outputs of the run by [`PlanEvaluator::poll`] before the next run.
     fn run(&mut self) -> Result<(), Fault>;
 
-    /// Returns true if the run has ended. `outputs` then contains the plan's outputs in declaration order. The call may block for a moment
-    /// on platforms that allow blocking.
+    /// If the run has ended, copies the plan's outputs to `outputs`, in declaration order, and returns true. The call may block for a
+    /// moment on platforms that allow blocking.
     fn poll(&mut self, outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault>;
 }
 
-/// Implements a trait for a pinned trait object. Every method is forwarded to the thread of the object.
+/// Implements a trait for a pinned trait object. Every method calls the method of the object on the object's thread.
 macro_rules! pinned {
     ($trait:ident: $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         impl $trait for Pinned<Box<dyn $trait>> {
@@ -273,7 +275,7 @@ impl Machine for Local {
     }
 }
 
-/// Trainer on the CPU. Its results are bit-identical to those of a learner that does not offload.
+/// Trainer on the CPU. The results are bit-identical to those of a learner that runs the same plan without offloading.
 pub struct LocalTrainer {
     executor: Executor,
     params: Params,
@@ -283,8 +285,7 @@ pub struct LocalTrainer {
     runs: usize,
     optimizer: Optimizer,
     norm: f32,
-    /// Pending request: `Some(true)` if it includes weights and moments, `Some(false)` if it includes outputs only. `None` if there is no
-    /// request.
+    /// Pending request: `Some(true)` for outputs, weights and moments, `Some(false)` for outputs only. `None` if there is no request.
     requested: Option<bool>,
 }
 

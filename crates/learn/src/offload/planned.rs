@@ -1,5 +1,5 @@
 //! Offloading for all learners that train by steps of one plan. The learner requests one result per iteration, after the last step. If the
-//! machine is lost, at most one iteration must be repeated.
+//! machine is lost, the CPU repeats at most one iteration.
 
 use super::{Machine, Offload, Pass, PlanTrainer, TrainResult, TrainStateRef};
 use crate::{Fault, Learner, Slice};
@@ -17,7 +17,7 @@ pub struct PlanSteps {
 }
 
 impl PlanSteps {
-    /// Creates a trainer on `machine`, which starts from the learner's current `params` and `optimizer`.
+    /// Creates a trainer on `machine` that starts from the learner's current `params` and `optimizer`.
     pub fn new(machine: &dyn Machine, plan: &Arc<Plan>, params: &Params, optimizer: &Optimizer) -> Result<PlanSteps, Fault> {
         let Optimizer { m, v, steps } = optimizer;
         let state = TrainStateRef { weights: params.values(), m, v, steps: *steps };
@@ -25,12 +25,12 @@ impl PlanSteps {
         Ok(PlanSteps { trainer, trained: TrainResult::default(), begun: 0, lr: 0.0 })
     }
 
-    /// Number of steps of the current iteration that have started.
+    /// Returns the number of steps of the current iteration that have started.
     pub fn begun(&self) -> usize {
         self.begun
     }
 
-    /// Result of the last complete iteration.
+    /// Returns the result of the last complete iteration.
     pub fn trained(&self) -> &TrainResult {
         &self.trained
     }
@@ -44,7 +44,7 @@ impl PlanSteps {
         self.trainer.accumulate()
     }
 
-    /// Starts the last run of the next step, and the step's update. After the last of the iteration's `count` steps, it also requests the
+    /// Starts the last run of the next step, and the step's update. After the last of the iteration's `count` steps, also requests the
     /// result.
     pub fn step(&mut self, adam: &Adam, count: usize) -> Result<(), Fault> {
         self.trainer.step(adam)?;
@@ -85,7 +85,7 @@ pub trait Planned: Learner {
     fn slots_mut(&mut self) -> &mut OffloadSlots<Self::There>;
     fn ready(&mut self, machine: &dyn Machine) -> Result<Self::There, Fault>;
 
-    /// Number of steps in an iteration.
+    /// Returns the number of steps in an iteration.
     fn steps(&self) -> usize;
     /// Starts the next step on the machine.
     fn begin_step(&mut self, there: &mut Self::There) -> Result<(), Fault>;
@@ -100,7 +100,7 @@ pub trait Planned: Learner {
     fn now_s(&self) -> f64;
     /// Adds the duration of a slice of offloaded work, in seconds, to the statistics.
     fn add_spent(&mut self, seconds: f64);
-    /// Work of an iteration, in the unit of [`Offload::pass_work`].
+    /// Returns the work of an iteration, in the unit of [`Offload::pass_work`].
     fn iteration_work(&self) -> f64;
     /// Returns true if a setting has changed that the machine receives only during preparation. The machine must then be prepared again.
     fn is_outdated(&self) -> bool {

@@ -59,8 +59,8 @@ settings! {
 }
 
 impl Shape {
-    /// Number of hidden units of an MLP: 4 times the width. For a gated MLP, which has three matrices instead of two, it is 8/3 times the
-    /// width, rounded up to a multiple of 32.
+    /// Returns the number of hidden units of an MLP: 4 times the width or, for a gated MLP, which has three matrices instead of two, 8/3
+    /// times the width, rounded up to a multiple of 32.
     pub fn hidden(&self) -> usize {
         match self.mlp {
             Mlp::Gelu => 4 * self.width,
@@ -68,15 +68,16 @@ impl Shape {
         }
     }
 
-    /// Number of parameters in matrix products. Each parameter takes two operations per token, a multiplication and an addition.
+    /// Returns the number of parameters in matrix products. Each of these parameters takes two operations per token, a multiplication and
+    /// an addition.
     pub fn products(&self) -> u64 {
         let matrices = if self.mlp == Mlp::SwiGlu { 3 } else { 2 };
         let [width, hidden, layers, vocab] = [self.width, self.hidden(), self.layers, self.vocab].map(|n| n as u64);
         layers * (4 * width * width + matrices * width * hidden) + vocab * width
     }
 
-    /// Floating-point operations per token for a forward and backward pass: those of the matrix products and of attention. A token attends
-    /// to half of the context on average.
+    /// Returns the number of floating-point operations per token in a forward and backward pass, for matrix products and attention. A token
+    /// attends to half of the context on average.
     pub fn flops_per_token(&self) -> f64 {
         let attention = 2 * self.layers * self.width * self.context.div_ceil(2);
         6.0 * (self.products() + attention as u64) as f64
@@ -137,7 +138,7 @@ impl Config {
         Ok(())
     }
 
-    /// Number of tokens in an optimiser step.
+    /// Returns the number of tokens in an optimiser step.
     pub fn step_tokens(&self) -> usize {
         self.batch * self.shape.context
     }
@@ -170,9 +171,10 @@ impl Config {
     }
 }
 
-/// cos(πx) for 0 ≤ x ≤ 1. Uses only operations that round alike on all machines; the standard library's cosine may round differently.
+/// Returns cos(πx) for 0 ≤ x ≤ 1. Uses only operations that round alike on all machines; the standard library's cosine may round
+/// differently.
 fn cos_pi(x: f64) -> f64 {
-    // Taylor series around x = 1/2, where the function is odd; the last term is below 1e-11.
+    // Taylor series around x = 1/2, where the function is odd; the first omitted term is below 1e-11.
     let y = std::f64::consts::PI * (0.5 - x);
     let mut sum = 0.0;
     let mut term = y;
@@ -183,7 +185,7 @@ fn cos_pi(x: f64) -> f64 {
     sum
 }
 
-/// Error for invalid settings, text or checkpoint.
+/// Error for invalid settings, an invalid plan or an invalid checkpoint.
 #[derive(Debug, thiserror::Error)]
 pub enum WordsError {
     #[error(transparent)]

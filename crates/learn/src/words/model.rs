@@ -56,13 +56,13 @@ impl Shape {
         }
     }
 
-    /// Name of the output head's matrix. With tied weights, it is the matrix of the token embeddings.
+    /// Returns the name of the output head's matrix. With tied weights, the head uses the matrix of the token embeddings.
     pub(super) fn head(&self) -> &'static str {
         if self.tied { TOKENS } else { HEAD }
     }
 
-    /// Adds all layers before the output head. Their input is `tokens`, `[rows, 1]`, and their result is the head's input, `[rows, width]`.
-    /// `drop` is `None` without dropout.
+    /// Adds all layers before the output head to `g`. The input is `tokens`, `[rows, 1]`. Returns the head's input, `[rows, width]`. `drop`
+    /// is `None` without dropout.
     fn body(&self, g: &mut Graph, tokens: NodeId, drop: Option<Drop>) -> NodeId {
         let &Shape { heads, context, .. } = self;
         let rows = g.shape(tokens)[0];
@@ -143,10 +143,10 @@ struct Drop {
     step: NodeId,
 }
 
-/// Builds the training plan. The input `corpus`, `[1][tokens]`, contains the tokens as whole numbers. The input `starts`, `[micro]`,
-/// contains the index of each sequence's first token. With dropout, the input `step` contains the number of the run, which selects the
-/// dropout masks. The output `loss` is the contribution of the run's `micro` sequences to the mean loss of the batch. The gradients are
-/// those of `loss`.
+/// Builds the training plan. `seed` determines the dropout masks. The input `corpus`, `[1][tokens]`, contains the tokens as whole numbers.
+/// The input `starts`, `[micro]`, contains the index in `corpus` of each sequence's first token. With dropout, the input `step` contains
+/// the number of the run, which selects the dropout masks. The output `loss` is the contribution of the run's `micro` sequences to the mean
+/// loss of the batch. The gradients are those of `loss`.
 pub fn plan_training(config: &Config, tokens: usize, seed: u32, isa: Isa) -> Result<Plan, PlanError> {
     let shape = &config.shape;
     let mut g = shape.declared();

@@ -64,7 +64,7 @@ struct Scratch {
 }
 
 impl Reader {
-    /// Returns the memory of a reader in bytes.
+    /// Returns an estimate of the memory of a reader, in bytes.
     pub fn bytes(shape: &Shape) -> u64 {
         let [vocab, width, layers, context] = [shape.vocab, shape.width, shape.layers, shape.context].map(|n| n as u64);
         let rows = vocab + context;
@@ -125,7 +125,7 @@ impl Reader {
         self.isa
     }
 
-    /// Number of tokens read since the cache was cleared.
+    /// Returns the number of tokens read since the cache was cleared.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -198,8 +198,7 @@ impl Reader {
         self.len += rows;
     }
 
-    /// For each of the last `last` tokens of the newest [`Reader::read`], computes the logits of the token that follows. Their shape is
-    /// `[last][vocab]`.
+    /// For each of the last `last` tokens of the newest [`Reader::read`], returns the logits of the token that follows, `[last][vocab]`.
     pub fn logits(&mut self, last: usize) -> &mut [f32] {
         let Reader { shape, isa, head, x, logits, .. } = self;
         logits.resize(last * shape.vocab, 0.0);
@@ -213,7 +212,8 @@ impl Reader {
         self.surprises_after(text)
     }
 
-    /// As [`Reader::surprises`], but keeps the cache: `text` continues the tokens that were read before.
+    /// Returns the same as [`Reader::surprises`], but keeps the cache: `text` continues the tokens that were read before. The last token of
+    /// `text` is not read.
     pub fn surprises_after(&mut self, text: &[u32]) -> Vec<f32> {
         let next = text.get(1..).unwrap_or_default();
         if next.is_empty() {

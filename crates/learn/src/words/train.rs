@@ -1,5 +1,5 @@
-//! Training of the transformer. An optimiser step splits a batch into runs of `micro` sequences. It adds up the gradients of all runs and
-//! then updates the weights with AdamW. A slice executes only a part of a run, so that slices of large models are also short.
+//! Training of the transformer. An optimiser step splits a batch into runs of `micro` sequences, adds up the gradients of all runs, and
+//! updates the weights with AdamW. A slice executes only a part of a run, so that slices of large models are also short.
 //!
 //! The matrix products of small models are too short to be parallelised. Small models have several lanes instead, which compute different
 //! runs in parallel.
@@ -27,14 +27,14 @@ const SMALL: usize = 1 << 21;
 /// Maximum number of lanes.
 const LANES: usize = 4;
 
-/// Computes the gradients of some runs of each step, one run after the other.
+/// Executor that computes the gradients of some runs of each step, one run after the other.
 struct Lane {
     executor: Executor,
     grads: Buffer,
 }
 
 progress! {
-    /// Number of tokens trained on; a token counts each time that it is used.
+    /// Number of tokens used in training. A token counts once per use.
     tokens,
     /// Number of optimiser steps.
     steps,
@@ -97,12 +97,14 @@ pub struct Pretrainer {
     diverged: bool,
     clock: fn() -> f64,
     away: OffloadSlots<Offloaded>,
-    /// True if β₁ or β₂ changed since the machine was prepared. The machine keeps powers of β₁ and β₂, so it must be prepared again.
+    /// True if β₁ or β₂ changed since the machine was prepared. The machine keeps powers of β₁ and β₂. After a change, the machine must be
+    /// prepared again.
     betas_changed: bool,
 }
 
 impl Pretrainer {
-    /// Returns the memory of a learner in bytes, without its text.
+    /// Returns the memory of a learner in bytes, without its text. Returns an error if the settings are invalid or a kernel call would take
+    /// too long.
     pub fn bytes(config: &Config) -> Result<u64, WordsError> {
         config.check()?;
         let plan = plan_training(config, window_tokens(config), 0, Isa::best())?;
@@ -182,7 +184,7 @@ impl Pretrainer {
         &self.params
     }
 
-    /// Changes settings between two iterations, as far as [`Config::can_become`] allows.
+    /// Changes the settings. Returns an error if [`Config::can_become`] returns false. Call this method only between two iterations.
     pub fn set(&mut self, config: Config) -> Result<(), WordsError> {
         config.check()?;
         if !self.config.can_become(&config) {
@@ -329,15 +331,15 @@ impl Learner for Pretrainer {
     }
 }
 
-/// Number of lanes. For small models, it is the largest number up to `LANES` that divides the number of runs per step. For large models, it
-/// is 1. It depends on the settings, not on the number of threads.
+/// Returns the number of lanes: for small models, the largest number up to `LANES` that divides the number of runs per step; for large
+/// models, 1. The result depends on the settings, not on the number of threads.
 fn lanes(config: &Config, params: usize) -> usize {
     let runs = config.batch / config.micro;
     let most = if params <= SMALL { LANES } else { 1 };
     (1..=most).rev().find(|&lanes| runs.is_multiple_of(lanes)).unwrap_or(1)
 }
 
-/// Adds the gradients of `others` to `sum`, lane by lane.
+/// Adds the gradients of each lane in `others` to `sum`.
 fn add_up(isa: Isa, sum: &mut [f32], others: &[Lane]) {
     if others.is_empty() {
         return;
@@ -352,7 +354,7 @@ fn add_up(isa: Isa, sum: &mut [f32], others: &[Lane]) {
     });
 }
 
-/// Number of tokens in all windows of a run. A window consists of a sequence and the target of the sequence's last token.
+/// Returns the number of tokens in all windows of a run. A window consists of a sequence and the target of the sequence's last token.
 fn window_tokens(config: &Config) -> usize {
     config.micro * (config.shape.context + 1)
 }

@@ -6,17 +6,17 @@ use math::{Rng, ops};
 /// Rule for choosing the next token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// Divisor of the logits; 0 always takes the most likely token.
+    /// Divisor of the logits; 0 for the most likely token.
     pub temperature: f32,
     /// Number of most likely tokens from which the next token is chosen; 0 for all tokens.
     pub top_k: usize,
-    /// The next token is chosen only from the most likely tokens (Holtzman et al. 2020). Their number is the smallest for which their total
-    /// probability reaches `top_p`. 1 for all tokens.
+    /// Total probability of the tokens from which the next token is chosen (Holtzman et al. 2020): the most likely tokens, as few as reach
+    /// this total. 1 for all tokens.
     pub top_p: f32,
     pub seed: u32,
 }
 
-/// Below this temperature, the most likely token is taken, because the logits divided by the temperature could overflow.
+/// Minimum temperature. Below this value, the most likely token is taken, because the logits divided by the temperature could overflow.
 const COLDEST: f32 = 1e-6;
 
 /// Random stream for the choice of tokens.

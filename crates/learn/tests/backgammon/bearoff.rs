@@ -30,7 +30,7 @@ fn rolls_are_those_of_gnu_backgammon() {
     assert!(golden.lines().count() == 124 && with_all > 40);
 }
 
-/// Winning probability of the player on roll if both players play optimally.
+/// Returns the winning probability of the player on roll if both players play optimally.
 fn exact(board: Board, known: &mut HashMap<Board, f64>) -> f64 {
     if board.points() != 0 {
         return 0.0;

@@ -13,7 +13,7 @@ use learn::{Data, Parts};
 use math::Rng;
 use worlds::backgammon::{Board, Roll};
 
-/// Small settings of the published learner. Every second round ends with a match between generations.
+/// Returns small settings of the published learner. Every second round ends with a match between generations.
 fn small() -> PublishedConfig {
     PublishedConfig {
         evals: 12,
@@ -44,14 +44,14 @@ fn same(what: &str, one: &Parts, other: &Parts) {
     }
 }
 
-/// Copy of `parts` in which `spoil` has changed the array called `name`.
+/// Returns a copy of `parts` in which `spoil` has changed the array called `name`.
 fn spoiled(parts: &Parts, name: &str, spoil: impl Fn(&mut Data)) -> Parts {
     let mut spoiled = parts.clone();
     spoil(&mut spoiled.iter_mut().find(|part| part.0 == name).expect("a part of it").2);
     spoiled
 }
 
-/// Argument for [`spoiled`] that sets the word at index `at` to `to`.
+/// Returns an argument for [`spoiled`] that sets the word at index `at` to `to`.
 fn word(at: usize, to: u32) -> impl Fn(&mut Data) {
     move |data| match data {
         Data::U32(words) => words[at] = to,
@@ -59,7 +59,7 @@ fn word(at: usize, to: u32) -> impl Fn(&mut Data) {
     }
 }
 
-/// Positions and rolls of successive games. `play` returns the board after a move.
+/// Returns `count` positions with their rolls, from successive games. `play` returns the board after a move.
 fn sample_decisions(count: usize, seed: u32, mut play: impl FnMut(Board, Roll) -> Board) -> Vec<(Board, Roll)> {
     let (mut dice, mut board, mut decisions) = (Rng::new(seed, seed).sequence(0), Board::START, Vec::new());
     while decisions.len() < count {

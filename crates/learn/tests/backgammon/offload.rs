@@ -22,7 +22,7 @@ const LEAVES: Work = Work { leaves: true, learning: false };
 struct FakeDevice {
     /// Number of polls after which a result is ready.
     polls: u32,
-    /// Number of calls that succeed before a call fails. If it is negative, no call fails.
+    /// Number of calls that succeed before a call fails. If this number is negative, no call fails.
     calls: Arc<AtomicI64>,
 }
 
@@ -111,14 +111,14 @@ fn round(learner: &mut Published) -> (Stats, Vec<Fault>) {
     }
 }
 
-/// A learner without offloading that has run this number of rounds, and the statistics of the rounds.
+/// Returns a learner without offloading that has run `rounds` rounds, and the statistics of these rounds.
 fn local_learner(rounds: usize) -> (Published, Vec<Stats>) {
     let mut local = learner();
     let stats = (0..rounds).map(|_| round(&mut local).0).collect();
     (local, stats)
 }
 
-/// A learner that has run one round and then begins to offload.
+/// Returns a learner that has run one round and then offloads `work` to `machine`.
 fn offloading(machine: &FakeDevice, work: Work) -> Result<Published, Fault> {
     let mut offloaded = learner();
     rounds(&mut offloaded, 1);

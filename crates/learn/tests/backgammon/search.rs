@@ -1,5 +1,5 @@
-//! The strong learner's player with search. With enough evaluations its values are exact one-ply values. Its statistics are consistent,
-//! and its results are deterministic.
+//! The strong learner's player with search. With enough evaluations, the player's values are exact one-ply values. The player's statistics
+//! are consistent, and its results are deterministic.
 
 use learn::backgammon::{Candidate, Player, SelfTaught, Strong, StrongConfig};
 use math::Isa;
@@ -15,7 +15,7 @@ fn learned(rounds: u64) -> Strong {
     strong
 }
 
-/// Positions and rolls of games that `player` plays against itself.
+/// Returns `count` positions with their rolls, from games that `player` plays against itself.
 fn sample_decisions(player: &mut dyn Player, count: usize) -> Vec<(Board, Roll)> {
     let mut chosen = Vec::new();
     crate::sample_decisions(count, 9, |board, roll| {
@@ -24,8 +24,8 @@ fn sample_decisions(player: &mut dyn Player, count: usize) -> Vec<(Board, Roll)>
     })
 }
 
-/// One-ply value of a board after a move. For each roll, the opponent chooses the reply with the best static value; the result is the mean
-/// over all rolls.
+/// Returns the one-ply value of a board after a move. For each roll, the opponent chooses the reply with the best static value; the result
+/// is the mean over all rolls.
 fn one_move_ahead(plain: &mut dyn Player, left: Board) -> f32 {
     let reply = |roll: Roll| plain.rank(left.turned(), roll)[0].equity * roll.ways() as f32;
     -Roll::ALL.into_iter().map(reply).sum::<f32>() / 36.0

@@ -1,5 +1,5 @@
-//! Rounds whose games are played by remote workers. The result must equal that of a learner without workers. It must not depend on the
-//! division of the games into pieces of work, or on the share of the work that the learner does itself.
+//! Rounds whose games are played by remote workers. The result must equal that of a learner without workers. The result must not depend on
+//! the division of the games into pieces of work, or on the share of the work that the learner does itself.
 
 use crate::{rounds, same, small, spoiled, word};
 use learn::backgammon::{Published, PublishedConfig, PublishedError, SelfTaught, Strong, StrongConfig, play};

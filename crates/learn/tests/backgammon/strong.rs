@@ -13,7 +13,7 @@ use worlds::backgammon::{BAR, Board, Roll};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-/// Settings with small rounds.
+/// Returns settings with small rounds.
 fn small() -> StrongConfig {
     StrongConfig { hidden: 32, games: 16, batch: 128, ..StrongConfig::default() }
 }

@@ -33,7 +33,7 @@ fn watched(threads: usize, work: impl FnOnce(Meter) + Send) {
     });
 }
 
-/// Runs one iteration. Unlike `iterate`, it does not collect statistics, which would allocate.
+/// Runs one iteration. Unlike `iterate`, this function does not collect statistics, which would allocate.
 fn iteration(learner: &mut impl Learner) {
     while !matches!(learner.advance(), Slice::Ended(_)) {}
 }

@@ -30,7 +30,8 @@ macro_rules! each_case {
 }
 pub(crate) use each_case;
 
-/// Cases that together cover every kind of action, normalisation and loss. The last two kinds exist at run time only.
+/// Returns cases that together cover every kind of action, normalisation and loss. The environments of the last two cases exist only in
+/// tests.
 pub fn control() -> Vec<Case<Ppo>> {
     // 300 environments are not a multiple of a panel or an actor. 40 steps take several slices of a rollout.
     let small = PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() };

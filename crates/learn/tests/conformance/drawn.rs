@@ -1,4 +1,4 @@
-//! Saving and restoring is bit-exact for many randomly drawn settings, and at many moments of a training.
+//! Saving and restoring is bit-exact for many randomly drawn settings, and at many moments during training.
 
 use crate::subject::{Case, Subject, alike, iterate, same};
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
@@ -8,7 +8,7 @@ use learn::{Data, part};
 use math::Rng;
 use math::rng::Sequence;
 
-/// Random element of `values`.
+/// Returns a random element of `values`.
 fn of<T: Clone>(numbers: &mut Sequence, values: &[T]) -> T {
     values[numbers.below(values.len() as u32) as usize].clone()
 }

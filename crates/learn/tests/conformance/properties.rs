@@ -127,7 +127,7 @@ impl Drop for PanicReport<'_> {
     }
 }
 
-/// Copy of `parts` in which the array at index `i` is damaged; `None` if the array cannot have this damage.
+/// Returns a copy of `parts` in which the array at index `i` is damaged, or `None` if the array cannot have this damage.
 fn damaged(parts: &Parts, i: usize, damage: Damage) -> Option<Parts> {
     let mut all = parts.clone();
     let (_, shape, data) = &mut all[i];
@@ -193,7 +193,7 @@ fn is_set<S: Subject>(case: &Case<S>) {
     assert!(live_ones > 2, "{}", case.name);
 }
 
-/// A value that differs from `value` and that a user may choose. With this value, an iteration takes at most a little more work.
+/// Returns a value that differs from `value` and that a user may choose. With this value, an iteration takes at most a little more work.
 fn other(setting: &Setting, value: &Value) -> Value {
     match setting.span.kind {
         KnobKind::Float { min, max, .. } => {

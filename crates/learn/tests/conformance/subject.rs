@@ -45,10 +45,10 @@ pub trait Subject: Learner + Sized {
     fn restore(world: Self::World, config: Self::Config, isa: Isa, find: &Find) -> Result<Self, String>;
     fn config(&self) -> &Self::Config;
 
-    /// Machine that performs the learner's offloaded work on the CPU. If there is no such machine, returns the reason.
+    /// Returns a machine that performs the learner's offloaded work on the CPU, or the reason why no such machine exists.
     fn machine(config: &Self::Config) -> Result<Box<dyn Machine>, &'static str>;
 
-    /// Reason why restoring may accept an array with this damage; `None` if restoring must reject it.
+    /// Returns the reason why restoring may accept the array `_part` with this damage, or `None` if restoring must reject the array.
     fn tolerates(_part: &str, _damage: Damage) -> Option<&'static str> {
         None
     }
@@ -127,7 +127,7 @@ fn words_here(config: &WordsConfig) -> Result<Box<dyn Machine>, &'static str> {
     if config.micro < config.batch { Err("it computes the whole batch at once, so sums differ") } else { Ok(Box::new(Local)) }
 }
 
-/// Table of exact distances; `None` if the cube has no table of all states.
+/// Returns the table of exact distances, or `None` if the cube has no table of all states.
 fn exact<P: Cube>() -> Option<Arc<Distances>> {
     static EXACT: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Quarter)));
     P::EXACT.then(|| EXACT.clone())
@@ -251,7 +251,7 @@ pub fn describe(stats: impl Into<Iteration>) -> String {
     format!("{metrics:?} {failure:?} {work:?}")
 }
 
-/// Bit patterns of the values. They can be compared for equality even if values are NaN.
+/// Returns the bit patterns of the values. Bit patterns can be compared for equality even if values are NaN.
 fn bits(data: &Data) -> Vec<u64> {
     match data {
         Data::F32(values) => values.iter().map(|x| u64::from(x.to_bits())).collect(),

@@ -12,8 +12,8 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 /// Number of episodes per evaluation.
 const EPISODES: u32 = 100;
 
-/// Number of environment steps after which the greedy policy solves the task; `None` if it needs more than `limit`. A second evaluation on
-/// other episodes confirms the result, because an evaluation sometimes passes by luck.
+/// Returns the number of environment steps after which the greedy policy solves the task, or `None` if the policy needs more than `limit`
+/// steps. A second evaluation on other episodes confirms the result, because an evaluation sometimes passes by luck.
 pub(crate) fn steps_to_solve(kind: &Kind, config: PpoConfig, seed: u32, limit: u64) -> Option<u64> {
     let mut ppo = Ppo::new(kind, config, seed, Isa::best()).unwrap();
     let mut next = 0;

@@ -15,7 +15,7 @@ fn config() -> PpoConfig {
     PpoConfig { envs: 256, ..PpoConfig::general() }
 }
 
-/// Returns the kind of the rooms, and the number of forbidden choices so far.
+/// Returns the kind of the environment `Rooms-v0`, and the counter of its forbidden choices.
 fn counted() -> (Kind, Arc<AtomicU32>) {
     let forbidden = Arc::default();
     (rooms::kind("Rooms-v0", &forbidden, None), forbidden)

@@ -27,7 +27,7 @@ fn trained(kind: &Kind, seed: u32) -> f32 {
     ppo.evaluate(100, 1).mean
 }
 
-/// Environments of the point in which the second number of an action has no effect. The second field has the changed actions.
+/// Environments of the point in which the second number of an action has no effect. The second field contains the changed actions.
 struct Deaf(Box<dyn Vector>, Vec<f32>);
 
 impl Vector for Deaf {

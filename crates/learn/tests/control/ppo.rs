@@ -18,7 +18,7 @@ fn small() -> PpoConfig {
     PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() }
 }
 
-/// Environments and settings that together cover every kind of action, normalisation and loss.
+/// Returns environments and settings that together cover every kind of action, normalisation and loss.
 fn ways() -> [(&'static Kind, PpoConfig); 5] {
     let normalized = PpoConfig { normalize_observation: true, normalize_reward: true, ..small() };
     [

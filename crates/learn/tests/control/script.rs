@@ -18,7 +18,7 @@ fn kind(id: &'static str, text: &str) -> Kind {
     compile(text).unwrap_or_else(|problems| panic!("{problems:#?}")).kind(id)
 }
 
-/// Replaces the only occurrence of a text in a template.
+/// Replaces the only occurrence of `from` in the template `text`. Panics if `from` does not occur exactly once.
 fn changed(text: &str, from: &str, to: &str) -> String {
     assert_eq!(text.matches(from).count(), 1, "{from}");
     text.replace(from, to)

@@ -20,12 +20,12 @@ use worlds::cube::{Actions, Metric, Puzzle, Three, Two};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-/// Default [`Steps`] with the given number of updates per iteration.
+/// Returns the default [`Steps`] with the given number of updates per iteration.
 fn updates(updates: usize) -> Steps {
     Steps { updates, ..DqnConfig::default().steps }
 }
 
-/// Small settings for a test, with every component in use.
+/// Returns small settings for a test, with every component in use.
 fn small() -> DqnConfig {
     let later = DqnConfig::preset(Preset::Later);
     DqnConfig {
@@ -243,7 +243,7 @@ fn values_convert_to_moves() {
 
 // ---- the network and its step ----
 
-/// Outputs of a network in f64, computed by the graph's reference interpreter.
+/// Returns the outputs of a network in f64, computed by the graph's reference interpreter.
 fn said<P: Cube>(net: &NetConfig, actions: usize, params: &[f32], states: &[P]) -> Vec<f64> {
     let mut g = graph::Graph::new();
     let active = g.input("active", [states.len(), net.inputs.active::<P>()]);
@@ -285,7 +285,7 @@ fn dueling_values_are_a_value_plus_centred_advantages() {
     }
 }
 
-/// Compares a step of the learner with a plain implementation. Compares targets, loss, gradient, Adam, priorities and target network.
+/// Compares a step of the learner with a plain implementation: targets, loss, gradient, Adam, priorities and target network.
 fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
     let mut learner = learner::<P>(config.clone(), 11);
     iterate(&mut learner, 2);
@@ -780,7 +780,7 @@ fn states_are_saved_as_words() {
     }
 }
 
-/// Share of states that the greedy player solves, indexed by the distance to the solved state.
+/// Returns the share of states that the greedy player solves, indexed by the distance to the solved state.
 #[cfg(not(target_arch = "wasm32"))]
 fn solved(learner: &Dqn<Two>) -> Vec<f64> {
     let mut judge = learner.judge().expect("a plan");
@@ -788,7 +788,7 @@ fn solved(learner: &Dqn<Two>) -> Vec<f64> {
     report.rows(Greedy::Plain).iter().map(|row| row.share()).collect()
 }
 
-/// Settings that learn the states near the solved state within a few seconds.
+/// Returns settings with which a learner learns the states near the solved state within a few seconds.
 #[cfg(not(target_arch = "wasm32"))]
 fn near() -> DqnConfig {
     let tuned = DqnConfig::preset(Preset::Tuned);

@@ -40,18 +40,18 @@ impl<P: Puzzle, F: FnMut(P, usize) -> f32> Judge<P> for By<F> {
     }
 }
 
-/// Judge whose state values are the exact distances to the solved state.
+/// Returns a judge whose state values are the exact distances to the solved state.
 fn knowing(exact: &Distances) -> impl Judge<Two> {
     By(Scores::Value, exact.actions().count(), |state, _| f32::from(exact.of(state)))
 }
 
-/// Judge with exact action values: 1 plus the distance of the state after the action.
+/// Returns a judge with exact action values: 1 plus the distance of the state after the action.
 fn foreseeing(exact: &Distances) -> impl Judge<Two> {
     let count = exact.actions().count();
     By(Scores::ActionValues, count, |state: Two, action| 1.0 + f32::from(exact.of(state.turned(action))))
 }
 
-/// Judge whose policy chooses only moves that reduce the distance.
+/// Returns a judge whose policy gives almost all probability to moves that reduce the distance.
 fn sure(exact: &Distances) -> impl Judge<Two> {
     By(Scores::Policy, exact.actions().count(), |state, action| {
         let best = exact.best(state);
@@ -59,7 +59,7 @@ fn sure(exact: &Distances) -> impl Judge<Two> {
     })
 }
 
-/// Random score of an action in a state. Almost all scores are distinct.
+/// Returns a random score of an action in a state. Almost all scores are distinct.
 fn noise(state: Two, action: usize) -> f32 {
     let word = Rng::new(3, action as u32).block([state.rank(), 0, 0, 0])[0];
     word as f32
@@ -343,12 +343,12 @@ fn parameters_are_named_by_their_layers() {
     assert_eq!(names, layers.map(|layer| format!("{layer}.weight")));
 }
 
-/// Network with sticker inputs and no optional parts.
+/// Returns the settings of a network with sticker inputs and no optional parts.
 fn stickers(hidden: &[usize]) -> NetConfig {
     NetConfig { inputs: Inputs::Stickers, hidden: hidden.to_vec(), blocks: 0, norm: false, dueling: false }
 }
 
-/// Small settings for a test.
+/// Returns small settings for a test.
 fn small(signal: Signal) -> SupervisedConfig {
     let preset = SupervisedConfig::preset::<Two>(signal);
     let steps = Steps { updates: 4, ..preset.steps };

@@ -21,7 +21,7 @@ fn bits(seed: u32, len: usize) -> Vec<f32> {
     uniform(seed, len).into_iter().map(f32::round).collect()
 }
 
-/// Automaton whose gates are far from their initial values, so that every gate has a gradient.
+/// Returns an automaton whose gates are far from their initial values, so that every gate has a gradient.
 fn automaton(architecture: Architecture, wiring: Wiring, form: GateForm, seed: u32) -> Automaton {
     let wirings = Wirings::new(&architecture, wiring, seed).unwrap();
     let mut it = Automaton::new(architecture, wirings, form);
@@ -40,8 +40,8 @@ fn coloured() -> Architecture {
     Architecture { channels: 4, kernels: 3, perception: vec![8, 4, 2], update: vec![24, 16, 8, 4] }
 }
 
-/// Cases that cover unused lanes in a block of cells, grid lines that a block boundary splits, several pieces of work, and all kinds of
-/// grids.
+/// Returns cases that cover unused lanes in a block of cells, grid lines that a block boundary splits, several pieces of work, and all
+/// kinds of grids.
 fn cases() -> Vec<(Architecture, Wiring, Rollout)> {
     let small = Rollout { width: 3, height: 3, periodic: true, steps: 1, batch: 20, fire_rate: None };
     let odd = Rollout { width: 7, height: 5, periodic: false, steps: 3, batch: 2, fire_rate: None };
@@ -62,7 +62,7 @@ fn data(architecture: &Architecture, rollout: &Rollout) -> (Vec<f32>, Vec<f32>) 
     (bits(5, architecture.channels * plane), bits(6, CHANNELS * plane))
 }
 
-/// Function that returns whether a cell is updated. Its arguments are the step, the sample and the cell.
+/// Returns a function that returns true if a cell fires. The arguments of the returned function are the step, the sample and the cell.
 fn fires(rollout: &Rollout, seed: u32, draw: u32) -> impl Fn(usize, usize, usize) -> bool {
     move |step, sample, cell| {
         let Some(rate) = rollout.fire_rate else { return true };
@@ -72,7 +72,7 @@ fn fires(rollout: &Rollout, seed: u32, draw: u32) -> impl Fn(usize, usize, usize
     }
 }
 
-/// Loss and gradient of the reference implementation, for the first step of a trainer with this seed.
+/// Returns the loss and gradient of the reference implementation, for the first step of a trainer with this seed.
 fn reference_gradient(automaton: &Automaton, rollout: &Rollout, start: &[f32], target: &[f32], seed: u32) -> (f64, Vec<f64>) {
     let mut noise = vec![0.0; automaton.params.len()];
     gumbel(Isa::best(), seed, 0, &mut noise);
@@ -223,7 +223,7 @@ fn batch_gradients_are_sums_over_samples() {
     assert!(out == [one.2, two.2].concat());
 }
 
-/// The reference values are the loss, gradient and steps of JAX and Optax.
+/// The golden values are the loss, gradient and steps of JAX and Optax.
 #[test]
 fn training_matches_jax_and_optax() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../../../../tests/golden/logic_layers.json")).unwrap();

@@ -16,7 +16,7 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 const AND: usize = 1;
 const PASS: usize = 3;
 
-/// Experiment with the target that all cells are off one step after a random start.
+/// Returns an experiment with the target that all cells are off one step after a random start.
 fn blank() -> Experiment {
     let mut experiment = Config::preset(Preset::Checkerboard).experiment().unwrap();
     let (width, height) = (experiment.rollout.width, experiment.rollout.height);
@@ -25,8 +25,8 @@ fn blank() -> Experiment {
     experiment
 }
 
-/// An automaton whose cells turn on only if several neighbours are on. With more AND gates, more neighbours must be on, and a cell turns on
-/// more rarely.
+/// Returns an automaton whose cells turn on only if several neighbours are on. With more AND gates, more neighbours must be on, and a cell
+/// turns on more rarely.
 fn rarely_on(experiment: &Experiment, seed: u32) -> Automaton {
     let wirings = Wirings::new(&experiment.architecture, Wiring::Random, seed).unwrap();
     let mut automaton = Automaton::new(experiment.architecture.clone(), wirings, GateForm::Softmax);

@@ -15,7 +15,7 @@ fn random_ops(count: usize, seed: u32) -> Vec<u8> {
     (0..count).map(|_| random.below(16) as u8).collect()
 }
 
-/// One step of a hardened automaton by the published definition, computed separately for each cell and each perception kernel.
+/// Runs one step of a hardened automaton by the published definition, computed separately for each cell and each perception kernel.
 fn step_plainly(shape: &Architecture, wirings: &Wirings, ops: &[u8], grid: &Grid, periodic: bool) -> Grid {
     let mut next = grid.clone();
     for y in 0..grid.height {
@@ -139,7 +139,7 @@ fn pruning_removes_gates_without_effect() {
     assert!(circuit.verify(&pruned, 1).equal);
 }
 
-/// Circuits with all kinds of gates. Life is built by hand; the others are random or constant.
+/// Returns circuits with all kinds of gates. Life is built by hand; the others are random or constant.
 fn circuits() -> Vec<Circuit> {
     let mut all = vec![Circuit::life()];
     for seed in 0..4 {
@@ -252,7 +252,7 @@ fn evaluate(text: &str, value: &impl Fn(&str) -> u64) -> u64 {
     value
 }
 
-/// Random values of an input in 64 states, one bit per state.
+/// Returns random values of an input in 64 states, one bit per state.
 fn cells(input: Input, seed: u32) -> u64 {
     let [low, high, ..] = Rng::new(seed, 11).block([input.channel, input.neighbour.into(), 0, 0]);
     u64::from(high) << 32 | u64::from(low)

@@ -10,7 +10,7 @@ use worlds::cube::Three;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-/// Size in bytes of an f32 array with these side lengths.
+/// Returns the size in bytes of an f32 array with these side lengths.
 fn floats(lengths: &[u64]) -> u64 {
     4 * lengths.iter().product::<u64>()
 }

@@ -16,7 +16,7 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-/// Number of rows of a tile. It is also the number of pairs of k in each row.
+/// Number of rows of a tile, and number of pairs of k in each row.
 const SIDE: usize = 16;
 /// Number of rows of C in a [`TileBlock`]: two tiles.
 const ROWS: usize = 2 * SIDE;

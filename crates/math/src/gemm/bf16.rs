@@ -2,8 +2,8 @@
 //!
 //! Operands are f32 in memory and are rounded to nearest-even when they are copied into blocks. A weight is rounded once, when it is
 //! packed. Two numbers that are adjacent in k form a 32-bit word, a pair. `vdpbf16ps` adds the two products of a pair to a sum: first the
-//! odd product, then the even one. Each addition is rounded once, and denormals count as zero. So each element of C is one chain here too,
-//! and blocks do not change the bits.
+//! odd product, then the even product. Each addition is rounded once, and denormals count as zero. Each element of C is one chain with
+//! these products too, so blocks do not change the bits.
 
 use super::product::{M_LARGE, Product, Right, Start, Target, even};
 use crate::PANEL;
@@ -14,7 +14,8 @@ use std::ops::Range;
 /// Maximum length of a block along k, in pairs. With this length, a block of B stays in the first-level cache, and a block of A in the
 /// second-level cache.
 pub(super) const PAIRS: usize = 256;
-/// Stride of the rows in a copied block of A, in words. It is one cache line longer than a row, so that the rows use different cache sets.
+/// Stride of the rows in a copied block of A, in words. The stride is one cache line longer than a row, so that the rows use different
+/// cache sets.
 pub(super) const ROW: usize = PAIRS + 16;
 /// Number of rows of a tile.
 const HEIGHT: usize = 8;
@@ -23,7 +24,8 @@ const TILE: usize = HEIGHT * PAIRS + 16;
 
 /// Number of rows between the row that is copied and the row that is prefetched.
 const AHEAD: usize = 8;
-/// Number of columns of an unpacked B that are packed together. They stay in the second-level cache while all rows of A are multiplied.
+/// Number of columns of an unpacked B that are packed together. These columns stay in the second-level cache while all rows of A are
+/// multiplied.
 pub(super) const TOGETHER: usize = 16 * PANEL;
 /// Stride of the panels in [`Blocks::b`], in words.
 pub(super) const PANEL_STRIDE: usize = PAIRS * PANEL + 16;
@@ -89,8 +91,8 @@ fn blocks_of(all: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize
     all.step_by(size.max(1)).map(move |first| first..end.min(first + size))
 }
 
-/// Copies the rows `m` and steps `k` of A to `a_block`, and multiplies them by the columns `n` of B. If B was packed during the product,
-/// these columns are in `b_block`. `k.start` is even.
+/// Copies the rows `m` and steps `k` of A to `a_block`, and multiplies them by the columns `n` of B. If this product packs B, `b_block`
+/// holds these columns. `k.start` is even.
 #[inline(always)]
 unsafe fn multiply(p: &Product, m: Range<usize>, n: Range<usize>, k: Range<usize>, (a_block, b_block): (*mut u32, *const u32)) {
     // SAFETY: guaranteed by the caller.
@@ -217,7 +219,7 @@ unsafe fn tile<const MR: usize, const COLUMNS: bool>(t: &Tile) {
     }
 }
 
-/// Loads the lanes whose bits in the mask are set; the others are 0. A full mask uses an unmasked load, which is faster.
+/// Loads the lanes whose bits in the mask are set; the other lanes are 0. A full mask uses an unmasked load, which is faster.
 #[inline(always)]
 unsafe fn load_part(p: *const f32, mask: u16) -> __m512 {
     // SAFETY: the caller guarantees a number for each bit of the mask.

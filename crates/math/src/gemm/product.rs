@@ -15,8 +15,8 @@ pub struct Left {
     pub p: *const f32,
     pub rs: usize,
     pub ks: usize,
-    /// Whether [`pack_panels`](super::pack_panels) packed the operand. If so, the packed layout determines the strides, and `rs` and `ks`
-    /// are not used.
+    /// True if [`pack_panels`](super::pack_panels) packed the operand. The packed layout then determines the strides, and `rs` and `ks` are
+    /// not used.
     pub packed: bool,
 }
 
@@ -75,8 +75,8 @@ impl Start {
         if accumulate { Start::Target } else { Start::Zero }
     }
 
-    /// Initial value of the tile that begins at row `m` and column `n`, in the block of k that begins at `k`. Blocks of k after the first
-    /// continue from C.
+    /// Returns the initial value of the tile that begins at row `m` and column `n`, in the block of k that begins at `k`. Blocks of k after
+    /// the first continue from C.
     ///
     /// # Safety
     /// A bias must be valid at this row or column.
@@ -116,7 +116,7 @@ impl Product {
         Product { m, n, k, a, b, c, start, relu: false }
     }
 
-    /// Whether A exceeds the second-level cache and is read often enough to justify a copy.
+    /// Returns true if A exceeds the second-level cache and is read often enough to justify a copy.
     pub fn large(&self) -> bool {
         // In a transposed A, successive steps of k are far apart and share sets of the first-level cache.
         let apart = self.a.rs == 1 && self.a.ks != 1;
@@ -124,7 +124,7 @@ impl Product {
         self.m * self.k > M_LARGE * K_LARGE && self.n >= least && !self.a.packed
     }
 
-    /// The part of the product for the rows `m` and columns `n` of C. `n` begins at a whole tile.
+    /// Returns the part of the product for the rows `m` and columns `n` of C. `n` begins at a whole tile.
     pub fn piece(&self, m: Range<usize>, n: Range<usize>) -> Product {
         // SAFETY: these offsets are within the operands; a packed B has `k` whole rows in each block.
         unsafe {
@@ -146,7 +146,7 @@ impl Product {
     }
 }
 
-/// Length of each part (the last may be shorter) if `n` items are divided into the fewest equal parts of at most `most` items.
+/// Returns the length of each part (the last may be shorter) if `n` items are divided into the fewest equal parts of at most `most` items.
 #[inline(always)]
 pub fn even(n: usize, most: usize) -> usize {
     n.div_ceil(n.div_ceil(most).max(1))

@@ -5,7 +5,8 @@ use std::arch::asm;
 use std::arch::x86_64::{__cpuid_count, _xgetbv};
 use std::sync::OnceLock;
 
-/// Whether the processor and the operating system provide tiles. The permission to use tiles is requested once, for all threads.
+/// Returns true if the processor and the operating system provide bf16 products and tiles. The permission to use tiles is requested once,
+/// for all threads.
 pub fn is_available() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
     *AVAILABLE.get_or_init(|| has_bf16() && has_tiles() && is_permitted())
@@ -26,7 +27,7 @@ fn has_tiles() -> bool {
     edx & AMX_BF16 != 0 && edx & AMX_TILE != 0 && unsafe { saved() } & STATE == STATE
 }
 
-/// Requests permission to use tiles. Linux provides the 8 KiB of tile state only to programs that request it.
+/// Requests permission to use tiles; returns true if granted. Linux provides the 8 KiB of tile state only to programs that request it.
 #[cfg(target_os = "linux")]
 fn is_permitted() -> bool {
     const ARCH_PRCTL: usize = 158;

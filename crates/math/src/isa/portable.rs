@@ -1,5 +1,5 @@
-//! Vectors of four numbers in plain Rust. They serve machines without a supported instruction set, and tests of the unfused class on native
-//! machines.
+//! Vectors of four numbers in plain Rust. Machines without a supported instruction set use them, and so do tests of the unfused class on
+//! native machines.
 
 use super::simd::Simd;
 

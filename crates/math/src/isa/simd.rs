@@ -11,7 +11,7 @@ pub trait Kernel {
 /// Vector operations of one instruction set. A value of the type is a token: it proves that the machine has the set. Only
 /// [`dispatch`](super::dispatch) creates tokens.
 ///
-/// `F` holds [`Simd::LANES`] f32, `U` as many u32, `M` as many booleans. Comparisons with NaN are false.
+/// `F` holds [`Simd::LANES`] f32, `U` the same number of u32, and `M` the same number of booleans. Comparisons with NaN are false.
 pub trait Simd: Copy + Send + Sync + 'static {
     type F: Copy + Send + Sync;
     type U: Copy + Send + Sync;
@@ -25,7 +25,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     const TILE_ROWS: usize;
     /// Number of vectors across the GEMM register tile: 4 or 2.
     const TILE_VECTORS: usize;
-    /// Whether [`Simd::prefetch`] has an effect.
+    /// True if [`Simd::prefetch`] has an effect.
     const PREFETCHES: bool = false;
 
     fn splat(self, x: f32) -> Self::F;
@@ -47,15 +47,15 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn mul(self, a: Self::F, b: Self::F) -> Self::F;
     fn div(self, a: Self::F, b: Self::F) -> Self::F;
     fn sqrt(self, a: Self::F) -> Self::F;
-    /// a·b + c, rounded once or twice: see [`Isa::fused`](super::Isa::fused).
+    /// Computes a·b + c, rounded once or twice: see [`Isa::fused`](super::Isa::fused).
     fn mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
-    /// c - a·b, rounded as [`Simd::mul_add`].
+    /// Computes c - a·b, rounded as [`Simd::mul_add`].
     fn neg_mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     fn neg(self, a: Self::F) -> Self::F;
     fn abs(self, a: Self::F) -> Self::F;
-    /// a if a < b, else b. So the result is b if either is NaN.
+    /// Returns a if a < b, else b: also b if either is NaN.
     fn min(self, a: Self::F, b: Self::F) -> Self::F;
-    /// a if a > b, else b. So the result is b if either is NaN.
+    /// Returns a if a > b, else b: also b if either is NaN.
     fn max(self, a: Self::F, b: Self::F) -> Self::F;
     /// Rounds to the nearest whole number, ties to even.
     fn round(self, a: Self::F) -> Self::F;
@@ -71,12 +71,12 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn ge(self, a: Self::F, b: Self::F) -> Self::M {
         self.le(b, a)
     }
-    /// In each lane: `yes` if the mask is true, else `no`.
+    /// Returns, in each lane, `yes` if the mask is true, else `no`.
     fn select(self, mask: Self::M, yes: Self::F, no: Self::F) -> Self::F;
     fn and_mask(self, a: Self::M, b: Self::M) -> Self::M;
     fn or_mask(self, a: Self::M, b: Self::M) -> Self::M;
     fn not_mask(self, a: Self::M) -> Self::M;
-    /// The mask's lanes as bits; lane 0 is the lowest bit.
+    /// Returns the mask's lanes as bits; lane 0 is the lowest bit.
     fn mask_bits(self, a: Self::M) -> u32;
 
     fn splat_u(self, x: u32) -> Self::U;
@@ -88,35 +88,35 @@ pub trait Simd: Copy + Send + Sync + 'static {
     unsafe fn store_u_ptr(self, x: Self::U, p: *mut u32);
     fn add_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn sub_u(self, a: Self::U, b: Self::U) -> Self::U;
-    /// Low 32 bits of each lane's product.
+    /// Returns the low 32 bits of each lane's product.
     fn mul_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn xor_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn and_u(self, a: Self::U, b: Self::U) -> Self::U;
     fn or_u(self, a: Self::U, b: Self::U) -> Self::U;
-    /// Shift to the left by a constant in 0..32.
+    /// Shifts each lane to the left by a constant in 0..32.
     fn shl_u(self, a: Self::U, n: u32) -> Self::U;
-    /// Logical shift to the right by a constant in 0..32.
+    /// Shifts each lane to the right by a constant in 0..32, and fills with zeros.
     fn shr_u(self, a: Self::U, n: u32) -> Self::U;
     fn eq_u(self, a: Self::U, b: Self::U) -> Self::M;
-    /// Whether a < b, where both are read as i32.
+    /// Returns true in each lane where a < b, with both read as i32.
     fn lt_i(self, a: Self::U, b: Self::U) -> Self::M;
     fn select_u(self, mask: Self::M, yes: Self::U, no: Self::U) -> Self::U;
-    /// Rotation to the left by a constant in 1..32.
+    /// Rotates each lane to the left by a constant in 1..32.
     #[inline(always)]
     fn rotl_u(self, a: Self::U, n: u32) -> Self::U {
         self.or_u(self.shl_u(a, n), self.shr_u(a, 32 - n))
     }
-    /// Bits of the lanes, read as u32.
+    /// Returns the bits of the lanes, read as u32.
     fn to_bits(self, a: Self::F) -> Self::U;
-    /// Bits of the lanes, read as f32.
+    /// Returns the bits of the lanes, read as f32.
     fn f32_from_bits(self, a: Self::U) -> Self::F;
     /// Reads the lanes as i32 and converts each to the nearest f32.
     fn f32_from_i32(self, a: Self::U) -> Self::F;
     /// Converts each lane to an i32, rounded towards zero. The value must fit into an i32.
     fn i32_from_f32(self, a: Self::F) -> Self::U;
 
-    /// Sum of 16 virtual lanes, which are held in the first [`Simd::PARTS`] vectors. Lanes i and i+8 are added first, then i and i+4, i and
-    /// i+2, i and i+1.
+    /// Returns the sum of 16 virtual lanes, which are held in the first [`Simd::PARTS`] vectors. Lanes i and i+8 are added first, then i
+    /// and i+4, i and i+2, i and i+1.
     fn sum_lanes(self, parts: [Self::F; 4]) -> f32;
 
     /// Reduces each of four sums from 16 virtual lanes to four numbers, and adds these to `y`. For sum i, `y[4i + j]` += (lane j + lane
@@ -146,7 +146,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         }
     }
 
-    /// Lane 0 of the vector.
+    /// Returns lane 0 of the vector.
     fn first(self, a: Self::F) -> f32;
     #[inline(always)]
     fn first_u(self, a: Self::U) -> u32 {
@@ -187,7 +187,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         lanes[..n].copy_from_slice(&x[..n]);
         self.load(&lanes)
     }
-    /// Stores the first lanes, as many as the slice has elements.
+    /// Stores the first lanes: as many as the slice has elements, at most all.
     #[inline(always)]
     fn store_part(self, x: Self::F, y: &mut [f32]) {
         let mut lanes = [0.0; 16];
@@ -195,7 +195,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         let n = y.len().min(Self::LANES);
         y[..n].copy_from_slice(&lanes[..n]);
     }
-    /// Lane i is `start` + i.
+    /// Returns a vector whose lane i is `start` + i.
     #[inline(always)]
     fn count_u(self, start: u32) -> Self::U {
         const RAMP: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];

@@ -16,7 +16,7 @@ macro_rules! forward {
     )*};
 }
 
-/// [`forward`] for methods that read or write memory at a pointer from the caller.
+/// Does the same as [`forward`], for methods that read or write memory at a pointer from the caller.
 macro_rules! forward_pointers {
     ($(fn $name:ident($($arg:ident: $t:ty),*) $(-> $r:ty)?;)*) => {$(
         #[inline(always)]

@@ -4,7 +4,7 @@
 use super::simd::{Kernel, Simd};
 use std::arch::x86_64::*;
 
-/// Whether this processor has all of the given features.
+/// True if this processor has all of the given features.
 macro_rules! found {
     ($($feature:tt),+) => { $(std::arch::is_x86_feature_detected!($feature))&&+ };
 }
@@ -17,7 +17,7 @@ pub fn has_avx512() -> bool {
     found!("avx512f", "avx512vl", "avx512dq", "avx512bw") && has_avx2()
 }
 
-/// Whether AVX-512 with bf16 products is available.
+/// Returns true if AVX-512 with bf16 products is available.
 pub fn has_bf16() -> bool {
     found!("avx512bf16") && has_avx512()
 }
@@ -48,7 +48,7 @@ pub struct Avx2(());
 #[derive(Clone, Copy)]
 pub struct Avx512(());
 
-/// Sum of eight lanes: adds i and i+4 first, then i and i+2, i and i+1.
+/// Returns the sum of eight lanes: adds lanes i and i+4 first, then i and i+2, then i and i+1.
 #[inline(always)]
 unsafe fn sum8(x: __m256) -> f32 {
     // SAFETY: the caller's token proves AVX2.
@@ -157,7 +157,7 @@ impl Simd for Avx2 {
     unsafe fn transpose_fours(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
         // SAFETY: guaranteed by the caller and by the token.
         unsafe {
-            // A vector holds row r in its lower half and row r+4 in its upper half. So four vectors are transposed within halves.
+            // A vector holds row r in its lower half and row r+4 in its upper half. Four vectors are transposed within halves.
             let mut rows = [_mm256_setzero_ps(); 4];
             for (r, row) in rows.iter_mut().enumerate() {
                 let half = |i: usize| _mm_loadu_ps(p.add((r + 4 * i) * stride));
@@ -263,7 +263,7 @@ impl Simd for Avx512 {
     unsafe fn transpose_fours(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
         // SAFETY: guaranteed by the caller and by the token.
         unsafe {
-            // The quarters of a vector hold the rows r, r+4, r+8 and r+12. So four vectors are transposed within quarters.
+            // The quarters of a vector hold the rows r, r+4, r+8 and r+12. Four vectors are transposed within quarters.
             let mut rows = [_mm512_setzero_ps(); 4];
             for (r, row) in rows.iter_mut().enumerate() {
                 let quarter = |i: usize| _mm_loadu_ps(p.add((r + 4 * i) * stride));

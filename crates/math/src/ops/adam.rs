@@ -22,7 +22,7 @@ pub struct AdamStep {
 }
 
 impl AdamStep {
-    /// Constants of step `t`, which counts from 1. Weight decay is off, and gradients are not scaled.
+    /// Returns the constants of step `t`, which counts from 1. Weight decay is off, and gradients are not scaled.
     pub fn new(t: u64, lr: f32, beta1: f32, beta2: f32, eps: f32) -> AdamStep {
         AdamStep {
             lr,
@@ -37,7 +37,7 @@ impl AdamStep {
     }
 }
 
-/// xᵗ by repeated squaring. It gives the same bits everywhere, which `powi` does not guarantee.
+/// Returns xᵗ, by repeated squaring. The bits are the same on every platform, which `powi` does not guarantee.
 fn power(mut x: f64, mut t: u64) -> f64 {
     let mut y = 1.0;
     while t > 0 {

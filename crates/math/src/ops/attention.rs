@@ -1,8 +1,8 @@
 //! Causal attention of each head of each sequence, its backward pass, and rotary positions.
 //!
 //! A row is `q | k | v`, in which the columns of a head are adjacent. Queries are processed [`PANEL`] at a time, one per lane, and their
-//! scores are `[keys][PANEL]`. So each lane computes the softmax of one query, and no matrix of all queries and keys is stored. Sums over
-//! keys are chains in the order of the keys, and sums over queries are chains in the order of the queries.
+//! scores are `[keys][PANEL]`. Each lane computes the softmax of one query, and no matrix of all queries and keys is stored. Sums over keys
+//! are chains in the order of the keys, and sums over queries are chains in the order of the queries.
 
 use crate::PANEL;
 use crate::gemm::{PIECE, panel_product};
@@ -136,13 +136,13 @@ impl Head {
         1.0 / (self.size as f32).sqrt()
     }
 
-    /// Factor that turns q·k into an exponent of 2: exp(x·scale) = 2^(x·scale2).
+    /// Returns the factor that turns q·k into an exponent of 2: exp(x·scale) = 2^(x·scale2).
     fn scale2(&self) -> f32 {
         std::f32::consts::LOG2_E * self.scale()
     }
 
-    /// Computes the rows `queries` of y. `y` and `lse` are the addresses of row 0; if `lse` is null, no logarithms are written. A separate
-    /// function because of its stack use.
+    /// Computes the rows `queries` of y. `y` and `lse` are the addresses of row 0; if `lse` is null, no logarithms are written. Never
+    /// inlined, because the buffers use much stack.
     #[inline(never)]
     unsafe fn forward(&self, isa: Isa, queries: Range<usize>, (y, y_stride): (*mut f32, usize), lse: *mut f32) {
         /// Buffers, large enough for the widest head.
@@ -202,7 +202,7 @@ impl Head {
     }
 
     /// Computes dq of each panel of queries, and the panel's contribution to dk and dv. For each key, the panel that contains the query of
-    /// the same row overwrites dk and dv; later panels add to them. A separate function because of its stack use.
+    /// the same row overwrites dk and dv; later panels add to them. Never inlined, because the buffers use much stack.
     #[inline(never)]
     unsafe fn backward(&self, isa: Isa, len: usize, slopes: &Slopes) {
         /// Buffers, large enough for the widest head.
@@ -303,23 +303,23 @@ struct Block {
 const HALF: usize = PANEL / 2;
 
 impl Block {
-    /// Index of the first key to which only the second half of the queries attends.
+    /// Returns the index of the first key to which only the second half of the queries attends.
     fn middle(self) -> usize {
         self.keys.min(self.diagonal + HALF)
     }
 
-    /// Ranges of keys, each with the first lane for which their scores are computed: 0 or [`HALF`].
+    /// Returns ranges of keys, each with the first lane for which the scores of these keys are computed: 0 or [`HALF`].
     fn scores(self) -> impl Iterator<Item = (Range<usize>, usize)> {
         [(0..self.middle(), 0), (self.middle()..self.keys, HALF)].into_iter().filter(|part| !part.0.is_empty())
     }
 
-    /// Ranges of queries, each with the number of keys to process for these queries.
+    /// Returns ranges of queries, each with the number of keys to process for these queries.
     fn queries(self) -> impl Iterator<Item = (Range<usize>, usize)> {
         let half = if self.middle() == self.keys { self.count } else { HALF };
         [(0..half, self.middle()), (half..self.count, self.keys)].into_iter().filter(|part| !part.0.is_empty())
     }
 
-    /// Ranges of keys, each with the first query to process for these keys. The keys before the diagonal are a range of their own.
+    /// Returns ranges of keys, each with the first query to process for these keys. The keys before the diagonal are a separate range.
     fn keys(self) -> impl Iterator<Item = (Range<usize>, usize)> {
         let diagonal = self.keys.min(self.diagonal);
         let parts = [(0..diagonal, 0), (diagonal..self.middle(), 0), (self.middle()..self.keys, HALF)];
@@ -471,7 +471,7 @@ fn logarithms(isa: Isa, sums: &mut Sums, scale: f32) {
     })
 }
 
-/// Multiplies row r by `by[r]`, or divides the row by it if `divide`.
+/// Multiplies row r by `by[r]`, or by 1/`by[r]` if `divide`.
 fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, by: &[f32; PANEL], divide: bool) {
     kernel!(isa, |s: S, y: *mut f32, stride: usize, count: usize, size: usize, by: &[f32; PANEL], divide: bool| {
         for r in 0..count {
@@ -489,8 +489,9 @@ fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, b
     })
 }
 
-/// Computes the sum of dy·y of each row. It equals the sum of p·dp over the row's keys, where p are the probabilities and dp their slopes.
-/// A row's sum has sixteen lanes, which are added in the order of [`sum_lanes`](crate::Simd::sum_lanes), for all rows at the same time.
+/// Computes the sum of dy·y of each row. This sum equals the sum of p·dp over the row's keys, where p are the probabilities and dp their
+/// slopes. A row's sum has sixteen lanes, which are added in the order of [`sum_lanes`](crate::Simd::sum_lanes), for all rows at the same
+/// time.
 fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     kernel!(isa, |s: S, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]| {
         let Rows { p, stride, count, size } = dy;
@@ -534,7 +535,7 @@ fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     })
 }
 
-/// Replaces the scores in `p` by probabilities. `ds` holds the slopes of the probabilities; they are replaced by the slopes of q·k.
+/// Replaces the scores in `p` by probabilities. `ds` holds the slopes of the probabilities; the slopes of q·k replace them.
 fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]) {
     kernel!(isa, |s: S, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]| {
         let (scale, scale2) = (s.splat(scale), s.splat(scale2));
@@ -558,8 +559,8 @@ fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, s
     })
 }
 
-/// Table for [`rotary`]: for each of `len` positions, `size/2` cosines and then `size/2` sines of the angles position·10000^(-2i/size).
-/// Only sums and products are used, so the bits agree everywhere.
+/// Returns the table for [`rotary`]: for each of `len` positions, `size/2` cosines and then `size/2` sines of the angles
+/// position·10000^(-2i/size). Only basic arithmetic is used, so every platform computes the same bits.
 pub fn rotary_table(len: usize, size: usize) -> Vec<f32> {
     let half = size / 2;
     let mut table = vec![0.0; len * size];
@@ -580,7 +581,7 @@ pub fn rotary_table(len: usize, size: usize) -> Vec<f32> {
     table
 }
 
-/// Sum of the first `count` terms of a power series. Term n is the previous term times `ratio(n)`.
+/// Returns the sum of the first `count` terms of a power series. Term n is the previous term times `ratio(n)`.
 fn series(first: f64, count: i32, ratio: impl Fn(f64) -> f64) -> f64 {
     let mut term = first;
     (1..count).fold(first, |sum, n| {
@@ -591,7 +592,7 @@ fn series(first: f64, count: i32, ratio: impl Fn(f64) -> f64) -> f64 {
 
 /// Rotates pairs of columns by angles that depend on the row's position (rotary positions). The first `turned` of `cols` columns are heads
 /// of `size` columns. The i-th angle rotates columns i and i + size/2 of a head, in the opposite direction if `back`. Row r has position
-/// (`first` + r) modulo the table's length. If `x` is `None`, y is rotated in place.
+/// (`first` + r) modulo the table's length. The columns from `turned` on are not rotated. If `x` is `None`, y is rotated in place.
 pub fn rotary(isa: Isa, [turned, cols, size]: [usize; 3], table: &[f32], first: usize, x: Option<&[f32]>, y: &mut [f32], back: bool) {
     assert!(x.is_none_or(|x| x.len() == y.len()) && size.is_multiple_of(2) && turned.is_multiple_of(size));
     let x = x.map_or(y.as_ptr(), |x| x.as_ptr());

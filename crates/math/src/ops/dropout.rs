@@ -4,8 +4,8 @@ use crate::isa::{Isa, kernel};
 use crate::par::{self, CHUNK};
 use crate::rng::{Rng, uniforms};
 
-/// `y[i]` = `x[i]`/(1 - p), or 0 if number i of [`Rng::fill_uniform`] with fill `step` is below p. The backward pass is the same function:
-/// it computes dx from dy.
+/// Computes `y[i]` = `x[i]`/(1 - p), or 0 if number i of [`Rng::fill_uniform`] with fill `step` is below p. The backward pass is the same
+/// function, applied to dy.
 pub fn dropout(isa: Isa, p: f32, rng: Rng, step: u32, x: &[f32], y: &mut [f32]) {
     let x = &x[..y.len()];
     par::chunks_mut([y], [CHUNK], |i, [y]| {

@@ -58,8 +58,7 @@ pub(super) fn hot<F>(f: F) -> F {
     f
 }
 
-/// `y[i]` = f(`inputs[..][i]`). An input has step 1, or step 0 if it is a single vector that is used for every i. y may be one of the
-/// inputs.
+/// Computes `y[i]` = f(`inputs[..][i]`). An input has step 1, or step 0 if a single vector is used for every i. y may be one of the inputs.
 ///
 /// # Safety
 /// Every input of step 1, and y, must be valid for n floats; an input of step 0 for 16.
@@ -108,26 +107,26 @@ pub(super) use each;
 const GELU_ROOT: f32 = 0.797_884_6; // sqrt(2/π)
 const GELU_CUBE: f32 = 0.044_715;
 
-/// 1 + e⁻ˣ, the denominator of a sigmoid; `minus_x` is -x.
+/// Returns 1 + e⁻ˣ, the denominator of a sigmoid; `minus_x` is -x.
 #[inline(always)]
 fn one_and_exp<S: Simd>(s: S, minus_x: S::F) -> S::F {
     s.add(s.splat(1.0), poly::exp_within(s, minus_x))
 }
 
-/// -2u, where u = sqrt(2/π)·(x + 0.044715·x³). A gelu is x·sigmoid(2u), because (1 + tanh u)/2 = sigmoid(2u).
+/// Returns -2u, where u = sqrt(2/π)·(x + 0.044715·x³). A gelu is x·sigmoid(2u), because (1 + tanh u)/2 = sigmoid(2u).
 #[inline(always)]
 fn gelu_inner<S: Simd>(s: S, x: S::F) -> S::F {
     let square = s.mul(x, x);
     s.mul(x, s.mul_add(s.splat(-2.0 * GELU_ROOT * GELU_CUBE), square, s.splat(-2.0 * GELU_ROOT)))
 }
 
-/// y = op(x)
+/// Computes y = op(x).
 pub fn unary(isa: Isa, op: Unary, x: &[f32], y: &mut [f32]) {
     assert_eq!(x.len(), y.len());
     map_unary(isa, op, y.len(), x.as_ptr(), y.as_mut_ptr());
 }
 
-/// y = op(y)
+/// Computes y = op(y).
 pub fn unary_in_place(isa: Isa, op: Unary, y: &mut [f32]) {
     let p = y.as_mut_ptr();
     map_unary(isa, op, y.len(), p, p);
@@ -154,14 +153,14 @@ fn map_unary(isa: Isa, op: Unary, n: usize, x: *const f32, y: *mut f32) {
     })
 }
 
-/// dx = dy · op'(x). The caller passes both x and y = op(x); the derivative of each function reads x or y.
+/// Computes dx = dy · op'(x). The caller passes both x and y = op(x); the derivative of each function reads only x or only y.
 pub fn unary_backward(isa: Isa, op: Unary, x: &[f32], y: &[f32], dy: &[f32], dx: &mut [f32]) {
     let n = dx.len();
     let (x, y, dy) = (x[..n].as_ptr(), y[..n].as_ptr(), dy[..n].as_ptr());
     map_slope(isa, op, n, x, y, dy, dx.as_mut_ptr());
 }
 
-/// d = d · op'(x): [`unary_backward`] in place.
+/// Computes d = d · op'(x): [`unary_backward`] in place.
 pub fn unary_backward_in_place(isa: Isa, op: Unary, x: &[f32], y: &[f32], d: &mut [f32]) {
     let n = d.len();
     let p = d.as_mut_ptr();
@@ -199,13 +198,13 @@ fn map_slope(isa: Isa, op: Unary, n: usize, x: *const f32, y: *const f32, dy: *c
     })
 }
 
-/// `y[rows][cols]` = a (op) b. Either operand may be broadcast.
+/// Computes `y[rows][cols]` = a (op) b. Either operand may be broadcast.
 pub fn binary(isa: Isa, op: Binary, rows: usize, cols: usize, a: (&[f32], Span), b: (&[f32], Span), y: &mut [f32]) {
     let y = y[..rows * cols].as_mut_ptr();
     map_binary(isa, op, rows, cols, Operand::new(rows, cols, a), Operand::new(rows, cols, b), y);
 }
 
-/// y = y (op) b, where b is broadcast to `[rows][cols]`.
+/// Computes y = y (op) b, where b is broadcast to `[rows][cols]`.
 pub fn binary_in_place(isa: Isa, op: Binary, rows: usize, cols: usize, y: &mut [f32], b: (&[f32], Span)) {
     let y = y[..rows * cols].as_mut_ptr();
     let a = Operand { p: y, row: cols, step: 1 };
@@ -231,7 +230,7 @@ impl Operand {
         Operand { p: x[..len].as_ptr(), row, step }
     }
 
-    /// Whether the rows can be processed as one long row.
+    /// Returns true if the rows can be processed as one long row.
     fn flat(self, rows: usize, cols: usize) -> bool {
         rows == 1 || self.row == cols * self.step
     }
@@ -276,7 +275,7 @@ fn map_binary(isa: Isa, op: Binary, rows: usize, cols: usize, mut a: Operand, mu
     })
 }
 
-/// y = scale·x + shift
+/// Computes y = scale·x + shift.
 pub fn affine(isa: Isa, scale: f32, shift: f32, x: &[f32], y: &mut [f32]) {
     let x = &x[..y.len()];
     kernel!(isa, |s: S, scale: f32, shift: f32, x: &[f32], y: &mut [f32]| {
@@ -288,7 +287,7 @@ pub fn affine(isa: Isa, scale: f32, shift: f32, x: &[f32], y: &mut [f32]) {
     });
 }
 
-/// y += scale·x
+/// Computes y += scale·x.
 pub fn add_scaled(isa: Isa, scale: f32, x: &[f32], y: &mut [f32]) {
     let x = &x[..y.len()];
     kernel!(isa, |s: S, scale: f32, x: &[f32], y: &mut [f32]| {

@@ -7,10 +7,10 @@ use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, CHUNK};
 use crate::poly;
 
-/// Maximum number of logits in a tile. The tile stays in the last-level cache, and dw is read and written once per tile.
+/// Approximate maximum number of logits in a tile. The tile stays in the last-level cache, and dw is read and written once per tile.
 const TILE: usize = 1 << 22;
 
-/// Number of rows of a tile.
+/// Returns the number of rows of a tile, for `rows` rows of `vocab` logits.
 pub fn head_tile(rows: usize, vocab: usize) -> usize {
     let most = (TILE / vocab.max(1)).max(8);
     // Tiles have equal height, a multiple of the product's tile height.
@@ -29,7 +29,7 @@ pub struct HeadSlopes<'a> {
     pub dx: &'a mut [f32],
     /// Destination for the gradient of w, `[vocab][inp]`. If it is empty, this gradient is not computed.
     pub dw: &'a mut [f32],
-    /// Whether the gradient of w is added to the contents of `dw`. Otherwise it replaces them.
+    /// True if the gradient of w is added to the contents of `dw`; false if the gradient replaces them.
     pub adds: bool,
 }
 
@@ -105,7 +105,8 @@ fn cross_entropy(isa: Isa, vocab: usize, logits: &mut [f32], target: &[f32], los
     })
 }
 
-/// Maximum of a row, in four independent chains. The last vector may overlap the previous ones, which does not change a maximum.
+/// Returns the maximum of a row. A long row has four independent chains; its last vector may overlap the previous ones, which does not
+/// change a maximum.
 #[inline(always)]
 fn largest<S: Simd>(s: S, x: &[f32]) -> f32 {
     let (n, mut lanes) = (x.len(), [f32::NEG_INFINITY; 16]);

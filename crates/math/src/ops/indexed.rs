@@ -1,5 +1,5 @@
-//! Operations with indices: sums of table rows, one column of each row, and windows of a sequence. Indices are integers stored as f32, as
-//! every tensor is. An index beyond the last row selects the last row.
+//! Operations with indices: sums of table rows, one column of each row, and windows of a sequence. Indices are integers that are stored as
+//! f32, because every tensor is f32. An index beyond the end selects the last row, column or number.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, CHUNK};
@@ -11,11 +11,11 @@ const PLACES: usize = 1024;
 /// Number of floats in a [`Strip`], which copies some columns of all rows of a table to the first-level cache. In the table itself, these
 /// columns would share cache sets.
 const STRIP: usize = 12 << 10;
-/// Maximum number of columns of a piece of work.
+/// Maximum number of columns of a piece of work, in the backward pass and for a packed table. Other pieces have all columns.
 const COLUMNS: usize = 64;
 
-/// `y[r]` = bias + Σ_k `table[index[r][k]]`, followed by a relu if `relu`. Each row has `k` indices; an index that is below 0 or NaN is
-/// skipped. The sum is one chain in the order of k, starting from the bias.
+/// Computes `y[r]` = bias + Σ_k `table[index[r][k]]`, followed by a relu if `relu`. Each row has `k` indices; an index that is below 0 or
+/// NaN is skipped. The sum is one chain in the order of k, starting from the bias.
 pub fn embedding_bag(isa: Isa, cols: usize, table: &[f32], k: usize, index: &[f32], bias: Option<&[f32]>, relu: bool, y: &mut [f32]) {
     let rows = y.len() / cols;
     let index = &index[..rows * k];
@@ -33,7 +33,7 @@ pub fn embedding_bag(isa: Isa, cols: usize, table: &[f32], k: usize, index: &[f3
     each(rows * k * cols, rows.div_ceil(height) * across, piece);
 }
 
-/// `dtable[index[r][k]]` += `dy[r]`, in the order of r, then of k.
+/// Computes `dtable[index[r][k]]` += `dy[r]`, in the order of r, then of k.
 pub fn embedding_bag_backward(isa: Isa, cols: usize, k: usize, index: &[f32], dy: &[f32], dtable: &mut [f32]) {
     let rows = dy.len() / cols;
     let index = &index[..rows * k];
@@ -65,12 +65,13 @@ fn check(cols: usize, table: &[f32], k: usize, index: &[f32]) {
     assert!(u32::try_from(table.len()).is_ok() && rows < 1 << 24 && index.len().is_multiple_of(k));
 }
 
-/// Whether to copy a table of `rows` rows, if `named` indices refer to it.
+/// Returns true if a table of `rows` rows is to be copied into [`Strip`]s. `named` is the number of indices.
 fn is_packed(rows: usize, named: usize) -> bool {
     rows * 16 <= STRIP && named >= 4 * rows
 }
 
-/// Number of vectors per strip: the largest of 8, 4 and 2 that fits into the columns and a [`Strip`], else 1.
+/// Returns the number of vectors per strip: the largest of 8, 4 and 2 that fits into `cols` columns and, with `rows` rows, into a
+/// [`Strip`]; else 1.
 fn vectors<S: Simd>(cols: usize, rows: usize) -> usize {
     let fits = |n: &usize| n * S::LANES <= cols && n * S::LANES * rows <= STRIP;
     [8, 4, 2].into_iter().find(fits).unwrap_or(1)
@@ -386,14 +387,14 @@ pub(super) fn clamp_index(index: f32, rows: usize) -> usize {
     (index as usize).min(rows - 1)
 }
 
-/// `y[r]` = `x[r][index[r]]`
+/// Computes `y[r]` = `x[r][index[r]]`.
 pub fn take_columns(_isa: Isa, rows: usize, cols: usize, x: &[f32], index: &[f32], y: &mut [f32]) {
     for r in 0..rows {
         y[r] = x[r * cols + clamp_index(index[r], cols)];
     }
 }
 
-/// `dx[r][index[r]]` = `dy[r]`; the other columns are 0.
+/// Computes `dx[r][index[r]]` = `dy[r]`; the other columns are set to 0.
 pub fn take_columns_backward(_isa: Isa, rows: usize, cols: usize, dy: &[f32], index: &[f32], dx: &mut [f32]) {
     dx[..rows * cols].fill(0.0);
     for r in 0..rows {

@@ -6,7 +6,7 @@ use crate::PANEL;
 use crate::isa::{Isa, Simd, kernel, strips};
 use crate::par;
 
-/// Statistics of one row for a root mean square norm: (0, 1/root of the mean square).
+/// Returns the statistics of one row for a root mean square norm: (0, 1/root of the mean square).
 #[inline(always)]
 fn row_scale<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
     // SAFETY: the pointer is valid for x.len() floats.
@@ -14,7 +14,7 @@ fn row_scale<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
     (0.0, 1.0 / (squares / x.len() as f32 + eps).sqrt())
 }
 
-/// (mean, 1/std) of one row.
+/// Returns (mean, 1/std) of one row.
 #[inline(always)]
 pub(crate) fn row_stats<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
     let n = x.len() as f32;
@@ -33,8 +33,8 @@ pub(crate) fn row_stats<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
 /// Two adjacent vectors of a panel's row.
 pub(crate) type Pair<S> = [<S as Simd>::F; 2];
 
-/// (mean, 1/std) over the features of each lane, for the two vectors at `lane` of a panel. A sum has four chains: feature f belongs to
-/// chain f mod 4.
+/// Returns (mean, 1/std) over the features of each lane, for the two vectors at `lane` of a panel. A sum has four chains: feature f belongs
+/// to chain f mod 4.
 #[inline(always)]
 pub(crate) fn column_stats<S: Simd>(s: S, features: usize, x: &[f32], lane: usize, eps: f32) -> (Pair<S>, Pair<S>) {
     assert!(x.len() >= features * PANEL && lane + 2 * S::LANES <= PANEL);
@@ -155,8 +155,8 @@ pub(crate) unsafe fn finish_pair<S: Simd>(
 }
 
 /// Normalises each row. With a beta, y = (x - mean)·rstd·gamma + beta (layer norm, Ba et al. 2016). Without a beta, y = x/√(mean of x² +
-/// eps)·gamma (root mean square norm, Zhang and Sennrich 2019). Writes mean (or 0) and 1/std to `stats`, `[rows][2]`, unless `stats` is
-/// empty.
+/// eps)·gamma (root mean square norm, Zhang and Sennrich 2019). Writes (mean, rstd) of each row to `stats`, `[rows][2]`, unless `stats` is
+/// empty; without a beta, mean is 0 and rstd is 1/√(mean of x² + eps).
 pub fn norm(
     isa: Isa,
     rows: usize,
@@ -217,8 +217,8 @@ pub(crate) fn finish_row<S: Simd>(s: S, y: &mut [f32], norm: Option<(f32, f32, &
     }
 }
 
-/// Computes [`row_stats`] and [`finish_row`] of four rows at the same time, which hides the latency of the sums. The bits are those of
-/// single rows. Requires 16 lanes, and `cols` must be a multiple of 32. Returns (mean, 1/std) of each row.
+/// Computes [`row_stats`] and [`finish_row`] of four rows at the same time, which hides the latency of the sums. The bits are the same as
+/// for single rows. Requires 16 lanes, and `cols` must be a multiple of 32. Returns (mean, 1/std) of each row.
 ///
 /// # Safety
 /// y (and the residual) must be valid for `[4][cols]`, gamma and beta for `[cols]`.
@@ -400,7 +400,8 @@ impl LayerNormSums<'_> {
     }
 }
 
-/// Layer norm of a batch in panels. `stats` receives (mean, 1/std) as `[batch rounded up to whole panels][2]`, unless it is empty.
+/// Computes the layer norm of a batch in panels. `stats` receives (mean, 1/std) as `[batch rounded up to whole panels][2]`, unless it is
+/// empty.
 pub fn layer_norm_panels(
     isa: Isa,
     batch: usize,

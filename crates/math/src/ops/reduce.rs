@@ -3,7 +3,7 @@
 use crate::isa::{Isa, Simd, kernel, strips};
 use crate::par::{self, CHUNK};
 
-/// Σ_i f(`inputs[..][i]`). The sum has two sets of 16 virtual lanes: one for even and one for odd blocks of 16 numbers.
+/// Returns Σ_i f(`inputs[..][i]`). The sum has two sets of 16 virtual lanes: one for even and one for odd blocks of 16 numbers.
 ///
 /// # Safety
 /// Every input must be valid for n floats.
@@ -63,13 +63,13 @@ macro_rules! total {
 }
 pub(super) use total;
 
-/// Σ x
+/// Returns Σ x.
 pub fn sum(isa: Isa, x: &[f32]) -> f32 {
     // SAFETY: the pointer is valid for x.len() floats.
     kernel!(isa, |s: S, x: &[f32]| -> f32 { unsafe { total!(s, x.len(), [x = x.as_ptr()], x) } })
 }
 
-/// Σ x². More than about a million numbers are summed in equal blocks, which threads can share.
+/// Returns Σ x². More than about a million numbers are summed in blocks of equal size, which threads can share.
 pub fn sum_of_squares(isa: Isa, x: &[f32]) -> f32 {
     const BLOCKS: usize = 256;
     if x.len() <= 1 << 20 {
@@ -92,7 +92,7 @@ fn squares(isa: Isa, x: &[f32]) -> f32 {
     kernel!(isa, |s: S, x: &[f32]| -> f32 { unsafe { total!(s, x.len(), [x = x.as_ptr()], s.mul(x, x)) } })
 }
 
-/// `y[r]` = Σ_c `x[r][c]`
+/// Computes `y[r]` = Σ_c `x[r][c]`.
 pub fn sum_rows(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32]) {
     let (x, y) = (&x[..rows * cols], &mut y[..rows]);
     kernel!(isa, |s: S, cols: usize, x: &[f32], y: &mut [f32]| {
@@ -108,7 +108,7 @@ pub fn sum_rows(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32]) {
     });
 }
 
-/// `y[c]` (+)= Σ_r `x[r][c]`
+/// Computes `y[c]` (+)= Σ_r `x[r][c]`.
 pub fn sum_cols(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], accumulate: bool) {
     if cols == 1 {
         let sum = sum(isa, &x[..rows]);

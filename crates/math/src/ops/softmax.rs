@@ -8,7 +8,7 @@ use crate::{PANEL, poly};
 /// Maximum length of rows that are processed one row per lane. A longer row is processed alone, with its columns along the lanes.
 const NARROW: usize = 32;
 
-/// y = softmax of each row, or the logarithm of the softmax if `log`.
+/// Computes y = softmax of each row, or the logarithm of the softmax if `log`.
 pub fn softmax(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log: bool) {
     let (x, y) = (&x[..rows * cols], &mut y[..rows * cols]);
     kernel!(isa, |s: S, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log: bool| {
@@ -50,7 +50,7 @@ pub fn softmax(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log
     });
 }
 
-/// Softmax of each lane over `cols` vectors that are `stride` floats apart. y may be x.
+/// Computes the softmax of each lane, or its logarithm if `log`, over `cols` vectors that are `stride` floats apart. y may be x.
 ///
 /// # Safety
 /// x and y must be valid for `cols` vectors at that stride.
@@ -88,7 +88,7 @@ fn rows_in(rows: usize, cols: usize, x: &[f32], lanes: &mut [f32]) {
     }
 }
 
-/// Maximum of a row of 16 or more numbers.
+/// Returns the maximum of a row of 16 or more numbers.
 #[inline(always)]
 fn row_max<S: Simd>(s: S, x: &[f32]) -> f32 {
     let mut top = s.load(x);
@@ -148,7 +148,7 @@ pub fn softmax_backward(isa: Isa, rows: usize, cols: usize, y: &[f32], dy: &[f32
     });
 }
 
-/// [`softmax`] of a batch in panels.
+/// Computes [`softmax`] of a batch in panels.
 pub fn softmax_panels(isa: Isa, batch: usize, cols: usize, x: &[f32], y: &mut [f32], log: bool) {
     let n = crate::panels_len(batch, cols);
     let (x, y) = (&x[..n], &mut y[..n]);

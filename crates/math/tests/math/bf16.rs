@@ -11,8 +11,8 @@ fn rounded(x: f32) -> f32 {
     f32::from_bits((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff_0000)
 }
 
-/// Plain product: adds the products of each pair of k to `c[i][j]`, first the odd product and then the even one. For AMX, sums the even and
-/// the odd products of 16 pairs separately, from 0, and adds both sums.
+/// Computes a plain product: adds the products of each pair of k to `c[i][j]`, first the odd product and then the even product. For AMX,
+/// sums the even and the odd products of 16 pairs separately, from 0, and adds both sums.
 fn twin(isa: Isa, [m, n, k]: [usize; 3], a: impl Fn(usize, usize) -> f32, b: impl Fn(usize, usize) -> f32, c: &mut [f32]) {
     for i in 0..m {
         for j in 0..n {

@@ -7,7 +7,8 @@ use testkit::test;
 
 const WIDTH: usize = 144;
 
-/// Rules of a table: one row, then five rows of a graded input with three steps, then two rows. The single rows depend on no other row.
+/// Returns the rules of a table: one row, then five rows of a graded input with three steps, then two rows. The rows outside the graded
+/// input depend on no other row.
 fn grades() -> Vec<Grade> {
     let grade = |step, scale, onward| Grade { step, scale, onward };
     vec![
@@ -28,7 +29,7 @@ fn steps() -> Vec<f32> {
     steps
 }
 
-/// Rows of the table, computed in f64.
+/// Computes the rows of the table in f64.
 fn rows(steps: &[f32]) -> Vec<Vec<f64>> {
     let mut rows: Vec<Vec<f64>> = Vec::new();
     for grade in grades() {

@@ -57,7 +57,7 @@ fn check(want: &[f64], tolerance: f64, run: impl Fn(Isa) -> Vec<f32>) {
     }
 }
 
-/// Returns a slice of `n` numbers that `write` has filled. Its initial numbers are wrong, so `write` must overwrite all of them.
+/// Returns a slice of `n` numbers that `write` has filled. The initial numbers are wrong, so `write` must overwrite all of them.
 fn written(n: usize, write: impl FnOnce(&mut [f32])) -> Vec<f32> {
     changed(&vec![9.0; n], write)
 }
@@ -83,7 +83,7 @@ fn from_panels(rows: usize, cols: usize, x: &[f32]) -> Vec<f32> {
     (0..rows * cols).map(|i| x[reference::panel_index(cols, i / cols, i % cols)]).collect()
 }
 
-/// Number of rows or columns of a matrix: small and odd, or close to the sizes of tiles and blocks.
+/// Generates a number of rows or columns of a matrix: small, or close to the sizes of tiles and blocks.
 fn side() -> impl Strategy<Value = usize> {
     prop_oneof![1usize..20, 28usize..70, Just(128usize), 120usize..140].prop_map(small_under_miri)
 }
@@ -308,8 +308,8 @@ fn softmax_and_its_slope() {
 #[test]
 fn norms_and_their_slopes() {
     property(120, (1usize..50, 1usize..140, any::<bool>(), any::<u32>()), |(rows, cols, centred, seed)| {
-        // The layer norm of two numbers is ±1, and the rounding error of its slope is divided by √eps. So a centred row has at least three
-        // numbers.
+        // The layer norm of two numbers is ±1, and the rounding error of its slope is divided by √eps. A centred row therefore has at least
+        // three numbers.
         let cols = if centred { cols + 2 } else { cols };
         let n = rows * cols;
         let (x, dy) = (numbers(seed, n), numbers(!seed, n));
@@ -348,7 +348,7 @@ fn norms_and_their_slopes() {
     });
 }
 
-/// Each sum is one chain in the order of the rows, so the bits do not depend on the number of vectors that are summed side by side.
+/// Each sum is one chain in the order of the rows, so the bits do not depend on the number of vectors that are summed together.
 #[test]
 fn norm_parameter_slopes_are_chains_down_the_rows() {
     let check = |rows: usize, cols: usize, seed: u32| {
@@ -479,7 +479,7 @@ fn dropout_mask_follows_the_generator() {
     assert!((left(&both) - 0.0625).abs() < 0.005);
 }
 
-/// All results of [`ops::head_loss`]: losses, dx and dw.
+/// Returns all results of [`ops::head_loss`]: losses, dx and dw.
 fn head(
     isa: Isa,
     [rows, vocab, inp]: [usize; 3],
@@ -579,7 +579,8 @@ fn gathers_and_layouts() {
     });
 }
 
-/// Lists of row indices into a table of `entries` rows. With `short`, some indices are negative (skipped), beyond the table, or NaN.
+/// Returns lists of row indices into a table of `entries` rows. With `short`, some indices are negative (skipped), beyond the table, or
+/// NaN.
 fn lists(seed: u32, entries: usize, rows: usize, k: usize, short: bool) -> Vec<f32> {
     let mut index: Vec<f32> = numbers(seed, rows * k).iter().map(|u| ((u + 1.0) / 2.0 * entries as f32).floor()).collect();
     if short {
@@ -713,7 +714,7 @@ fn large_products_have_the_bits_of_small_ones_on_any_threads() {
     }
 }
 
-/// A column has more numbers than a thread's minimum share of work. So each thread sums at least one whole column.
+/// A column has more numbers than a thread's minimum share of work, so each thread sums at least one whole column.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
 fn columns_longer_than_a_share_are_summed_on_any_threads() {

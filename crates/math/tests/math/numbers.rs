@@ -4,7 +4,8 @@
 use math::{Isa, Rng, Simd, Unfused, kernel, poly, rng};
 use testkit::test;
 
-/// Largest error of `f` for x in [from, to] over all sets. An error is relative to the expected value, or to `absolute` if that is larger.
+/// Returns the largest error of `f` for x in [from, to] over all sets. An error is relative to the expected value, or to `absolute` if
+/// `absolute` is larger.
 fn worst(from: f32, to: f32, absolute: f64, f: impl Fn(Isa, f32) -> f32, want: impl Fn(f64) -> f64) -> f64 {
     const STEPS: u32 = 40_000;
     let error = |isa, i| {

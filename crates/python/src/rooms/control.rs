@@ -15,7 +15,7 @@ use worlds::control::{Actions, Kind, Vector};
 const SHARD: usize = 16 * PANEL;
 /// Minimum number of state values per thread. With fewer values, waking the thread would take longer than its work.
 const NUMBERS_A_THREAD: usize = 1 << 16;
-/// Maximum number of environments. It detects typing errors.
+/// Maximum number of environments. The limit detects typing errors.
 const MOST: usize = 1 << 24;
 
 /// Time at which the next episode of an environment starts after an episode has ended.
@@ -268,7 +268,7 @@ fn shard<T>(all: &[T], first: usize, numbers: usize) -> &[T] {
 /// Part of [`Envs`] that a mutex protects.
 struct State {
     shards: Vec<Shard>,
-    /// Whether the first reset has happened.
+    /// True after the first reset.
     begun: bool,
 }
 

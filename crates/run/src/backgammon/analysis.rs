@@ -1,5 +1,6 @@
 //! Converts a player's evaluation of a position to display data. With a roll, the data contain the candidates in notation. Before the roll,
-//! they contain the chances and the cube advice. After a move, they contain the best replies to it. Players compute all evaluations.
+//! the data contain the chances and the cube advice. After a move, the data contain the best replies to the move. Players evaluate the
+//! boards; `one_ply` averages their evaluations over all rolls.
 //!
 //! A result is a board that a roll can lead to, from the point of view of the player who moves. A candidate is a result with its
 //! evaluation.
@@ -35,7 +36,7 @@ fn numbers(chances: &Chances) -> [f64; 6] {
     chances.0.map(f64::from)
 }
 
-/// Parses the id of a position. The returned position is from the point of view of the player on roll.
+/// Parses the id of a position. Returns the position and its stakes, from the point of view of the player on roll.
 pub(crate) fn read_id(id: &str) -> Result<protocol::Standing, RunError> {
     Ok(standing(&Standing::read(id)?))
 }
@@ -62,8 +63,7 @@ fn standing(Standing { game, bare, jacoby }: &Standing) -> protocol::Standing {
     }
 }
 
-/// Checks the input of a position editor. The input is converted to an id and the id is parsed, so invalid input gives the same errors as
-/// an invalid id.
+/// Checks the input of a position editor and converts it to an id. Returns the result of [`read_id`] for this id.
 pub(crate) fn compose(draft: &Draft) -> Result<protocol::Standing, RunError> {
     let side = |counts: &[u8]| {
         <[u8; BAR]>::try_from(counts)
@@ -115,7 +115,7 @@ fn ranked(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learne
     Ok(ranked)
 }
 
-/// Sorts results for display, by descending equity. If some results were searched, the unsearched results come last.
+/// Sorts results for display, by descending equity. If any result was searched, the results of depth `Static` come last.
 fn sort(all: &mut [learners::Candidate]) {
     let any = searched(all);
     let behind = |of: &learners::Candidate| any && of.depth == Depth::Static;
@@ -144,7 +144,8 @@ fn id_of(game: &Game, after: Board) -> String {
     }
 }
 
-/// Converts the result `of` to display data. Its loss is relative to the first of the `considered` results.
+/// Converts the result `of` to display data. The loss of `of` is relative to the first of the `considered` results; it is `None` if `of`
+/// has the depth `Static` and another result was searched.
 fn candidate(game: &Game, roll: Roll, of: &learners::Candidate, considered: &[learners::Candidate]) -> Result<Candidate, RunError> {
     let way = route(&game.board(), roll, &of.board)?;
     let compared = of.depth != Depth::Static || !searched(considered);
@@ -168,7 +169,7 @@ pub(crate) fn candidates(game: &Game, roll: Roll, considered: &[learners::Candid
 }
 
 /// Evaluates the result `of` one ply ahead. For each of the 21 rolls, the other player makes the best reply. The value is the mean over the
-/// rolls, weighted by their probabilities.
+/// rolls, weighted by their probabilities. A result that ends the game keeps its value and gets the depth `Exact`.
 fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners::Candidate) -> Result<learners::Candidate, RunError> {
     if of.board.points() != 0 {
         return Ok(learners::Candidate { depth: Depth::Exact, ..*of });
@@ -238,8 +239,8 @@ pub(crate) fn analyse(players: &mut PlayerPool, request: &AnalysisRequest) -> Re
     Ok(Analysis { standing: Some(standing(&Standing { game, ..read })), ..analysis })
 }
 
-/// Analyses a position. With a roll, the analysis contains the candidates. Without a roll, it contains the chances and the cube decision.
-/// This decision is due before the roll, or is the answer to an offered double.
+/// Analyses a position. With a roll, the analysis contains the candidates. Without a roll, the analysis contains the chances and the cube
+/// decision: to double or to roll, or the answer to an offered double.
 pub(crate) fn analysis(
     players: &mut PlayerPool,
     engine: Engine,
@@ -333,14 +334,15 @@ pub(crate) fn unfold(players: &mut PlayerPool, request: &Unfold) -> Result<Vec<B
     Roll::ALL.into_iter().map(branch).collect()
 }
 
-/// Compares the move that leads to `after` with the best result. Both results are evaluated to the same depth.
+/// Compares a move with the best move. `after` is the board after the move. Both moves are evaluated in the same way, unless the value of a
+/// move is exact.
 pub(crate) fn review(players: &mut PlayerPool, engine: Engine, before: &Game, roll: Roll, after: &Board) -> Result<Review, RunError> {
     let (all, _) = considered(players, engine, before, roll)?;
     let yours = *all.iter().find(|of| of.board == *after).ok_or(notation::NotationError::Result)?;
     let mut pair = [all[0], yours];
     let any = searched(&all);
     if any && yours.depth == Depth::Static {
-        // A result that a tree search evaluated is evaluated again over all rolls, so that the depths agree.
+        // A static result and a result of a tree search are evaluated again over all rolls, so that the depths agree.
         for of in &mut pair {
             if !matches!(of.depth, Depth::Rolls { .. } | Depth::Exact) {
                 *of = one_ply(players, engine.who, before, of)?;

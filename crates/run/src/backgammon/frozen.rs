@@ -1,4 +1,4 @@
-//! Copies of the agent that are made after some minutes of training and kept as opponents.
+//! Copies of the agent that are kept as opponents. They are made after the training times in `FREEZE_MINUTES`.
 
 use super::players::FrozenAgent;
 use super::protocol::{FREEZE_MINUTES, Frozen, RoomEvent};
@@ -13,13 +13,13 @@ use learn::backgammon::SelfTaught;
 #[derive(Default)]
 pub(super) struct Kept(pub Vec<FrozenAgent>);
 
-/// Returns the name of a copy's weights in a checkpoint. The copy was made after `minutes` minutes of training.
+/// Returns the name that a checkpoint gives to the weights of the copy from minute `minutes` of training.
 fn name(minutes: u32) -> String {
     format!("frozen.{minutes}")
 }
 
 impl Kept {
-    /// Restores the copies from a checkpoint. Each copy must have `len` finite weights, otherwise the checkpoint is damaged.
+    /// Restores the copies from a checkpoint. A copy without `len` finite weights is an error.
     pub fn restore(frozen: Vec<Frozen>, saved: Saved, len: usize) -> Result<Kept, RunError> {
         let restored = frozen.into_iter().map(|frozen| {
             let name = name(frozen.minutes);
@@ -42,8 +42,8 @@ impl Kept {
         self.0.iter().map(|agent| agent.frozen.clone()).collect()
     }
 
-    /// Keeps a copy of the agent when its training time reaches one of [`FREEZE_MINUTES`]. Returns an event and the event's text for each
-    /// new copy.
+    /// Keeps a copy of the agent for each of [`FREEZE_MINUTES`] that `train_s`, the training time in seconds, has reached and that has no
+    /// copy yet. Copies are made only at boundaries. Returns an event and the event's text for each new copy.
     pub fn keep(&mut self, learner: &dyn SelfTaught, train_s: f64) -> Vec<(serde_json::Value, String)> {
         let mut events = Vec::new();
         if !learner.at_boundary() {

@@ -31,7 +31,7 @@ pub(super) fn variants() -> Vec<Variant> {
     KINDS.iter().map(variant).collect()
 }
 
-/// Returns the learner with this id, or the default learner.
+/// Returns the learner with this id; the default learner if the id is unknown.
 pub(super) fn kind(id: &str) -> &'static LearnerKind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }

@@ -26,7 +26,7 @@ pub use worlds::backgammon::{Board, Results, Roll, notation};
 
 use crate::RunError;
 
-/// Converts errors of lower layers to [`RunError`]. The texts of these errors contain the remedy.
+/// Implements the conversion of errors of lower layers to [`RunError`]. The texts of these errors contain the remedy.
 macro_rules! below {
     ($($error:ty),*) => {
         $(impl From<$error> for RunError {

@@ -7,7 +7,7 @@ use super::rules_lines::{LineError, die};
 use learn::backgammon::Player;
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Maximum number of lines in a batch. It limits the memory in use, and the time for which a batch waits for missing lines.
+/// Maximum number of lines in a batch. This maximum limits the memory that a batch uses.
 pub const MOST_TOGETHER: usize = 100_000;
 
 /// Answers lines of text with the moves of a player.
@@ -25,7 +25,7 @@ pub struct PlayerLines {
 pub enum Reply {
     /// Lines to send now.
     Lines(Vec<String>),
-    /// There is nothing to send until the batch is complete.
+    /// Nothing to send before the batch is complete.
     Later,
     /// The client sent `quit`.
     Quit,
@@ -95,7 +95,8 @@ impl PlayerLines {
         }
     }
 
-    /// Ends the input. If a batch is incomplete, returns the answers to its lines, then an error line. Otherwise returns nothing.
+    /// Ends the input. If a batch is incomplete, returns the answers to its received lines, then an error line; otherwise returns an empty
+    /// list.
     pub fn end(&mut self) -> Vec<String> {
         let missing = std::mem::take(&mut self.missing);
         match missing {

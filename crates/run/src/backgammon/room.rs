@@ -1,5 +1,6 @@
-//! The backgammon room: a learner that trains by self-play. Tests compare it with baselines, and earlier copies of the agent are kept as
-//! opponents. Analysis and game sessions do not affect training. Questions are answered with the weights of the newest boundary.
+//! The backgammon room: a learner that trains an agent by self-play. Tests compare the agent with baselines, and earlier copies of the
+//! agent are kept as opponents. Analysis and game sessions do not affect training. Questions are answered with the weights of the newest
+//! boundary.
 
 use super::frozen::Kept;
 use super::learners;
@@ -149,7 +150,7 @@ impl Room for Backgammon {
     }
 }
 
-/// Returns the agent of a checkpoint as a player. The player searches if `evals` exceeds 1.
+/// Returns the agent of a checkpoint as a player. The player searches if `evals`, the number of evaluations per decision, exceeds 1.
 pub fn player_from_checkpoint(bytes: &[u8], evals: u32, host: Host) -> Result<Box<dyn Player>, RunError> {
     let (header, tensors, _) = checkpoint::decode(bytes, &SCHEMA)?;
     let config = &header.config;

@@ -1,5 +1,6 @@
-//! Line protocol through which other programs use the rules: it answers with the results of rolls and the points of finished games.
-//! Positions are GNU Backgammon ids, from the point of view of the player who makes the roll. No state is kept between lines.
+//! Line protocol through which other programs use the rules. The answers are the results of rolls and the points of finished games.
+//! Positions are GNU Backgammon ids, from the point of view of the player who makes the roll or who won the game. No state is kept between
+//! lines.
 
 use worlds::backgammon::{Board, BoardError, Id, NoSuchRoll, Results, Roll};
 
@@ -32,8 +33,9 @@ impl RulesLines {
         RulesLines { scratch: Results::new(), ids: Vec::new() }
     }
 
-    /// Answers a line. `ID D1 D2` gives the ids of all distinct results, sorted and separated by spaces; if no move is legal, it gives the
-    /// id from the line. `points ID` gives the points of the finished game in this position, which must be from the winner's point of view.
+    /// Answers a line. `ID D1 D2` gives the ids of all distinct results, sorted and separated by spaces; if no move is legal, the answer is
+    /// the id from the line. `points ID` gives the points of the finished game in this position, which must be from the winner's point of
+    /// view.
     pub fn answer(&mut self, line: &str) -> Result<String, LineError> {
         match line.split_ascii_whitespace().collect::<Vec<_>>()[..] {
             ["points", id] => match Board::from_id(id)?.points() {

@@ -1,7 +1,7 @@
 //! A game session: users and engines in two seats, for money or a match, with dice from a seed. The session records every action, so that
 //! games can be saved, continued and exported as text.
 //!
-//! An illegal action gives an error and changes nothing. An engine acts only on request, one action at a time.
+//! An illegal action gives an error and changes nothing. An engine acts only on request: it doubles, answers a double, or rolls and moves.
 
 mod reviews;
 mod saved;
@@ -21,11 +21,12 @@ const DICE: u32 = 0x5441_424C;
 /// Number of random words reserved for each throw in the random stream of the dice.
 const THROW: u64 = 4;
 const LONGEST_MATCH: u16 = 64;
-/// Maximum number of saved games in money play.
+/// Maximum number of completed games that a session of money play keeps.
 const GAMES_KEPT: usize = 100;
 /// Maximum number of candidates in a reply.
 const CONSIDERED: usize = 10;
-/// Margin in points. An engine declines a resignation if it expects more than the offered points plus this margin.
+/// Margin in points. An engine declines a resignation if the engine expects more than the offered points plus this margin. Both are points
+/// before the multiplication by the cube.
 const GENEROUS: f64 = 0.05;
 
 /// Saved state of a session.
@@ -105,7 +106,7 @@ impl GameSession {
         }
     }
 
-    /// Seat that has to act; `None` at the opening and after the end of the game.
+    /// Returns the seat that has to act; `None` at the opening and after the end of the game.
     fn actor(&self) -> Option<Seat> {
         if self.ending().is_some() {
             return None;
@@ -125,7 +126,7 @@ impl GameSession {
         self.kept.setup.seats.iter().all(Option::is_some)
     }
 
-    /// Seat of the engine that has to act; `None` if no engine has to act.
+    /// Returns the seat of the engine that has to act; `None` if no engine has to act. At an opening between two engines, returns seat one.
     fn engines_turn(&self) -> Option<Seat> {
         match self.actor() {
             Some(player) => self.engine(player).map(|_| player),
@@ -134,7 +135,7 @@ impl GameSession {
         }
     }
 
-    /// Seat of the user who has to act; `None` if no user has to act.
+    /// Returns the seat of the user who has to act; `None` if no user has to act.
     fn persons_turn(&self) -> Option<Seat> {
         self.actor().filter(|&player| self.engine(player).is_none())
     }
@@ -230,7 +231,7 @@ impl GameSession {
         self.play.as_mut().ok_or_else(no_move_due)
     }
 
-    /// Throws the dice of a turn. At the opening, it repeats the throw until the two dice differ.
+    /// Throws the dice of a turn. At the opening, repeats the throw until the two dice differ.
     fn throw(&mut self) -> Result<(), RunError> {
         let opening = self.game.state() == GameState::Opening;
         let mut throws = self.kept.throws;
@@ -263,7 +264,7 @@ impl GameSession {
         self.record(if take { Action::Took } else { Action::Passed })
     }
 
-    /// Applies an action to the game and adds it to the game's record.
+    /// Applies an action to the game and adds the action to the game's record.
     fn record(&mut self, action: Action) -> Result<(), RunError> {
         action.apply(&mut self.game, &mut self.scratch)?;
         self.play = self.game.dice().map(|roll| Play::new(self.game.board(), roll));
@@ -276,7 +277,8 @@ impl GameSession {
         Ok(())
     }
 
-    /// Executes the next action of an engine. The players of both seats are created first, so that an error changes nothing.
+    /// Executes the next action of the engine that has to act: a double, the answer to a double, or a roll with its move. The players of
+    /// both seats are created first, so that the error of a player that cannot be created changes nothing.
     fn reply(&mut self, players: &mut PlayerPool) -> Result<(), RunError> {
         let player = self.engines_turn().ok_or_else(|| refused("it is not an engine's turn", "Check whose turn it is"))?;
         for engine in self.kept.setup.seats.into_iter().flatten() {
@@ -332,7 +334,7 @@ impl GameSession {
         Ok(())
     }
 
-    /// Returns the chances before the roll, as this seat's engine expects them; `None` if the engine gives no evaluations.
+    /// Returns the chances before the roll, as the engine in the seat `player` expects them; `None` if the engine gives no evaluations.
     fn expects(&self, player: Seat, players: &mut PlayerPool) -> Result<Option<rules::Chances>, RunError> {
         let engine = self.engine(player).ok_or_else(no_move_due)?;
         Ok(players.player(engine)?.expects(self.game.board()))

@@ -1,4 +1,4 @@
-//! The present game session and the previous one, and answers to questions about them and about positions.
+//! The present and the previous game session, and answers to questions about sessions and positions.
 
 use super::analysis;
 use super::players::PlayerPool;

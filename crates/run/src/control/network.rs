@@ -1,4 +1,4 @@
-//! Values of the networks in one state, for a drawing. This module computes the layers without the plans that training uses.
+//! Values of the networks in one state, for a drawing. This module computes the layers itself, without the compute plans of training.
 
 use super::protocol::{LayerView, NetworkView};
 use learn::control::{Ppo, PpoConfig};

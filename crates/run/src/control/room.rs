@@ -1,5 +1,5 @@
 //! The control room: PPO on one of Gymnasium's environments, tested on fresh episodes. In parallel, the page shows a single large
-//! environment, which a user can push or drive. It does not affect training.
+//! environment, which a user can push or drive. This environment does not affect training.
 
 use super::protocol::{Frame, Question};
 use super::schema::SCHEMA;
@@ -35,7 +35,7 @@ impl Control {
         SCHEMA.test_row(&columns(self.ppo.evaluate(episodes, seed), episodes))
     }
 
-    /// Returns the steps of the displayed environments since the previous call.
+    /// Returns the recorded steps of the displayed environments since the previous call.
     pub fn frame(&mut self) -> Frame {
         self.trail.take(&mut self.ppo)
     }

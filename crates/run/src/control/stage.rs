@@ -1,6 +1,6 @@
-//! The single environment that the page shows large. A user can push or drive it. Otherwise the present policy acts in it in real time. The
-//! environment does not affect training. While the user is in control, the agent plays a second environment from the same state; the two
-//! episodes are a round.
+//! The single environment that the page shows large. The present policy acts in it in real time. A user can push it or take control of it.
+//! The environment does not affect training. While the user is in control, the agent plays a second environment from the same state; the
+//! two episodes are a round.
 
 use super::protocol::{Body, Round, Stage as View, Touch};
 use super::shown::Shown;
@@ -146,12 +146,12 @@ impl Stage {
         }
     }
 
-    /// Returns the observation of `player`, the environment that the user or else the agent controls.
+    /// Returns the observation of `player`: the environment of the user while the user is in control, otherwise that of the agent.
     pub fn observation(&self) -> &[f64] {
         &self.player.body.observation
     }
 
-    /// Returns true if the episodes of both environments have ended. Without a second environment, only the first one counts.
+    /// Returns true if the episodes of all environments have ended: `player` and, if present, `rival`.
     fn over(&self) -> bool {
         self.player.body.over && self.rival.as_ref().is_none_or(|rival| rival.body.over)
     }
@@ -183,7 +183,7 @@ fn agents_action(ppo: &mut Ppo, player: &Player, policy: &mut [f32]) -> Vec<f64>
     ppo.greedy(policy)
 }
 
-/// Converts the user's input to the nearest legal action. A missing number is 0.
+/// Converts the user's input to the nearest legal action. A missing number, NaN or infinity counts as 0.
 fn allowed(spec: &Spec, action: &[f64]) -> Vec<f64> {
     let legal = |i| {
         let number = action.get(i).copied().filter(|number: &f64| number.is_finite()).unwrap_or(0.0);

@@ -6,7 +6,7 @@ use learn::Learner;
 use learn::control::{Evaluation, Ppo};
 
 pub const TEST_EPISODES: u32 = 100;
-/// Minimum numbers of iterations between two tests: before the run is solved, and after that.
+/// Minimum numbers of iterations between two tests: before the run is solved, and afterwards.
 const TEST_EVERY: [u32; 2] = [2, 16];
 /// Maximum ratio of a test's steps to the training steps since the previous test.
 const TEST_SHARE: f64 = 1.0;

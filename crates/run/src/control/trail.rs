@@ -8,8 +8,8 @@ use worlds::control::Kind;
 /// Maximum number of steps that are recorded between two calls of [`Trail::take`].
 const STEPS: usize = 128;
 
-/// Recorder of steps. It records nothing before the first call of [`Trail::take`], and at most [`STEPS`] steps between two calls. So a run
-/// without a drawing needs neither memory nor copies.
+/// Recorder of steps. It records nothing before the first call of [`Trail::take`], and at most [`STEPS`] steps between two calls. A run
+/// without a drawing therefore needs neither memory nor copies.
 #[derive(Default)]
 pub(super) struct Trail {
     is_watched: bool,
@@ -21,7 +21,7 @@ pub(super) struct Trail {
 }
 
 impl Trail {
-    /// Creates a recorder. Its first step is the learner's next step.
+    /// Creates a recorder that ignores all steps that the learner has taken so far.
     pub fn new(ppo: &Ppo) -> Trail {
         Trail { seen: ppo.recorded().now, ..Trail::default() }
     }

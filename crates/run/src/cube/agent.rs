@@ -1,5 +1,5 @@
 //! An agent: a learner of one of the cubes, with the tests of the learner and the answers to questions. Tests and answers do not affect
-//! training. Answers use the weights of the newest boundary.
+//! training. They evaluate states with the weights of the newest boundary.
 
 use super::conversions;
 use super::judging::{Known, scrambled};
@@ -16,7 +16,7 @@ use worlds::cube::{Actions, Distances, Move, Scheme, Typed, notation, turn_stick
 /// A learner of any cube.
 pub type AnyLearner = dyn Learner<Stats = Stats, Progress = Progress>;
 
-/// Interface of an agent. It does not depend on the agent's learner and cube.
+/// Interface of an agent, independent of the types of its learner and its cube.
 pub trait Agent: Send + Sync {
     fn learner(&self) -> &AnyLearner;
     fn learner_mut(&mut self) -> &mut AnyLearner;
@@ -86,7 +86,7 @@ impl<P: Known> Judged<P> {
         Ok(&mut self.0.insert((evaluator, version)).0)
     }
 
-    /// Returns the evaluator of the last call of [`Judged::now`]; `None` before the first call.
+    /// Returns the evaluator that the last call of [`Judged::now`] returned; `None` if there was no call or the last call failed.
     fn kept(&mut self) -> Option<&mut Evaluator<P>> {
         self.0.as_mut().map(|kept| &mut kept.0)
     }
@@ -155,8 +155,7 @@ impl<P: Known> AgentOf<P> {
     }
 }
 
-/// Offloads whole iterations of a learner whose steps are large enough. Also offloads the evaluation of many states in tests and in wide
-/// searches.
+/// Offloads whole iterations of the learner, and the evaluation of many states in tests and in wide searches.
 impl<P: Known> Offload for AgentOf<P> {
     fn ways(&self) -> &'static [&'static str] {
         &["Training and evaluating many states on the GPU is faster."]

@@ -1,5 +1,5 @@
 //! Search for a solution of one state. The run advances the search in slices. The search uses the weights that were present at its
-//! beginning. If a beam fails, the search tries a beam of twice the width, as long as the limits of nodes and memory allow it.
+//! beginning. If a beam fails, the search tries a beam of twice the width, as long as the limits of nodes and memory allow a wider beam.
 
 use super::judging::Known;
 use super::protocol::{Failure, SearchKind, Solution, SolveMethod, SolveView};
@@ -12,7 +12,7 @@ use worlds::cube::{Actions, Distances, Move};
 /// Maximum number of moves that a search looks ahead. No cube needs more than 26. A deeper beam rarely finds a solution; a wider beam is
 /// more likely to find one.
 const MOST_STEPS: usize = 40;
-/// Number of levels. A wider beam is begun only if the remaining nodes suffice for this number of levels.
+/// Minimum number of levels for a wider beam. The beam begins only if the remaining nodes suffice for these levels.
 const LEAST_STEPS: u64 = 20;
 
 pub(super) struct Solving<P> {

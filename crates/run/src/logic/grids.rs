@@ -205,7 +205,7 @@ impl Viewed {
         Ok(())
     }
 
-    /// Compares the grid with the target. Without a target of the grid's size, the result is `None`.
+    /// Sets `wrong` by comparing the grid with the target; sets `None` if there is no target of the grid's size.
     fn compare(&mut self) {
         let target = self.experiment.target(self.grid.width, self.grid.height);
         self.wrong = target.map(|target| differs(&self.grid, &target));

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// First word of the memory: `HOTHRING` in little-endian order. It also detects a file with the other byte order.
+/// First word of the memory: `HOTHRING` in little-endian order. The word also detects a file with the other byte order.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"HOTHRING");
 /// Format version. Another version is refused. Version 1 supported only the control room.
 const VERSION: u64 = 2;
@@ -59,7 +59,8 @@ const TRACK_WORDS: usize = 3;
 const TEXT_WORDS: usize = 2048;
 const AT_ABOUT: usize = AT_TRACKS + TRACK_WORDS * TRACKS;
 const AT_RUN: usize = AT_ABOUT + 1 + TEXT_WORDS;
-/// Index of the progress: iteration, seconds of training and the room's counters. The seconds of training per part of time follow.
+/// Index of the first word of the progress: iteration, seconds of training, and the room's counters. The seconds of each part of an
+/// iteration's time follow.
 const AT_PROGRESS: usize = AT_RUN + 1 + TEXT_WORDS;
 
 /// Number of words before a record's payload: the sequence number, and the position in the sequence of all events. The sequence number of

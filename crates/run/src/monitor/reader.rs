@@ -23,8 +23,8 @@ pub enum MonitorItem {
     Shell(String),
 }
 
-/// Reads a monitor. Each reader returns all events from the beginning of the run, at its own pace. If a reader falls too far behind, it
-/// returns only the thinned history of the rows and marks that it missed.
+/// Reads a monitor. Each reader returns the events from the beginning of the run, at its own pace. Of the records that the ring no longer
+/// contains, a reader returns only those in the thinned history.
 pub struct Reader {
     memory: Box<dyn Memory>,
     plan: Plan,
@@ -90,7 +90,7 @@ impl Reader {
         }
     }
 
-    /// Returns a counter. It changes between two calls if the writer is still running.
+    /// Returns the heartbeat, a counter that grows while the writer exists.
     pub fn heartbeat(&self) -> u64 {
         self.word(AT_HEARTBEAT)
     }
@@ -109,8 +109,9 @@ impl Reader {
         (at..at + count).map(|at| f64::from_bits(self.word(at))).collect()
     }
 
-    /// Returns all items since the previous call, in order. The first call, and the first call after another run began, returns the event
-    /// `Began` with the history. Returns nothing while the writer changes the histories or the run's text; the caller polls again later.
+    /// Returns the items since the previous call, in order. The first call, and the first call after another run began, returns the event
+    /// `Began` with the history. If the writer is changing the histories or the run's text, such a call returns an empty list, and the
+    /// caller polls again later.
     pub fn poll(&mut self) -> Vec<MonitorItem> {
         let mut items: Vec<(u64, MonitorItem)> = Vec::new();
         let epoch = self.word(AT_EPOCH);
@@ -137,7 +138,8 @@ impl Reader {
         items
     }
 
-    /// Returns the position of the newest run's beginning and the event `Began` with the history; `None` while the writer changes them.
+    /// Returns the position of the newest run's beginning and the event `Began` with the history; `None` if they cannot be read, for
+    /// example while the writer changes them.
     fn attach(&mut self) -> Option<(u64, MonitorItem)> {
         let read = |t: usize| self.history(t, 0).map(|rows| (self.word(track_at(t)), rows));
         let (epoch, place, text, mut tracks) = self.unchanged(|| {
@@ -179,7 +181,7 @@ impl Reader {
         Some((place, MonitorItem::Event(began)))
     }
 
-    /// Returns all records of track `t` that this reader has not returned yet.
+    /// Returns the records of track `t` that the memory contains and that this reader has not returned yet.
     fn newer(&mut self, t: usize) -> Vec<Row> {
         let from = self.next[t];
         let newest = self.newest(t, from);

@@ -103,7 +103,7 @@ impl Writer {
         Cursor { epoch: self.epoch, metrics, tests }
     }
 
-    /// Publishes a message to other shells. Returns false if the message is too long, and publishes nothing.
+    /// Publishes a message to other shells. Returns true if the message was published, and false if the message is too long.
     pub fn say(&mut self, text: &str) -> bool {
         self.text(SHELL, text)
     }

@@ -35,7 +35,7 @@ impl<R: Room> Run<R> {
         !self.running && !self.finish_iteration && !self.saves.wanted && !change_waits
     }
 
-    /// Runs one slice of the learner, of a test or of the choice of a device. Returns false if the run is paused and has no test to
+    /// Runs one slice of the learner, of a test or of the choice of a device. Returns false if the run is paused and has no short test to
     /// complete.
     fn advance_training(&mut self, now_s: f64) -> bool {
         self.waiting = false;

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// Maximum number of snapshots that a run keeps.
 const MOST_KEPT: usize = 12;
-/// Maximum total size in bytes of the snapshots that a run keeps.
+/// Maximum total size in bytes of two or more snapshots that a run keeps.
 const MOST_BYTES: usize = 100_000_000;
 
 /// Index range of the marks of some requested changes, and the snapshot from just before these changes.
@@ -69,8 +69,8 @@ impl Changes {
         first..self.marks.len()
     }
 
-    /// Keeps the snapshot `before` of the changes with the marks `made`, and drops the oldest snapshots if the limits are exceeded. If a
-    /// snapshot exceeds [`MOST_BYTES`], it is kept alone, and only if it fits into a quarter of the free memory.
+    /// Keeps the snapshot `before` from before the changes with the marks `made`, and drops the oldest snapshots if the limits are
+    /// exceeded. If a snapshot exceeds [`MOST_BYTES`], it is kept alone, and only if it fits into a quarter of the free memory.
     pub fn keep(&mut self, made: Range<usize>, before: Snapshot, free_bytes: u64) {
         self.kept.push((made, before));
         let bytes = |kept: &[Kept]| kept.iter().flat_map(|(_, (_, tensors))| tensors).map(|(_, _, data)| data.bytes()).sum::<usize>();

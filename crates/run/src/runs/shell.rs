@@ -29,13 +29,13 @@ pub trait AnyRun: Send + Sync {
     fn test(&mut self) -> Result<Row, RunError> {
         Ok(self.test_while(&mut || true)?.expect("the test has no condition that ends it"))
     }
-    /// Tests the present weights and returns the row of the test. Calls `should_continue` between slices; if it returns false, the test
-    /// ends and the result is `None`.
+    /// Tests the present weights and returns the row of the test. Calls `should_continue` between slices. If `should_continue` returns
+    /// false, the test ends and the result is `None`.
     fn test_while(&mut self, should_continue: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError>;
     /// Returns the policy with the present weights; an error if the room's learner does not act on observations.
     fn policy(&self) -> Result<Box<dyn Policy>, RunError>;
-    /// Returns the whole run as a file. If [`AnyRun::saves`] returns `None`, the iteration in progress is completed first. If another
-    /// machine does not answer, the CPU completes the iteration.
+    /// Returns the whole run as a file. If [`AnyRun::saves`] returns `None`, the iteration in progress is completed first, unless it takes
+    /// too long and an earlier state can be saved. If another machine does not answer, the CPU completes the iteration.
     fn save(&mut self) -> Result<Vec<u8>, RunError>;
     /// Returns the indices of the marks for which a snapshot is kept, as input of [`AnyRun::save_before`]. Only the newest requested
     /// changes have a snapshot.
@@ -57,7 +57,7 @@ pub trait AnyRun: Send + Sync {
 
     /// Returns true if the shell should open a GPU and then call [`AnyRun::offer`].
     fn wants_machine(&mut self) -> bool;
-    /// Offers a GPU for training to the run, or passes the reason why there is none.
+    /// Offers a GPU for training to the run, or passes the reason why no GPU is available.
     fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>);
     fn device_wish(&self) -> DeviceWish;
     /// Returns the total time per operation of the gradient plan since the recording began; `None` if the learner has no plan. `record`
@@ -86,7 +86,7 @@ pub trait AnyRun: Send + Sync {
     fn solved(&self) -> Option<&Progress>;
     /// Returns the number of failed confirmations.
     fn attempts(&self) -> u32;
-    /// Returns the reason why the run stopped for good; `None` if it can continue.
+    /// Returns the reason why the run stopped permanently; `None` if the run can continue.
     fn failure(&self) -> Option<RunError>;
     fn digest(&self) -> Digest;
     fn backend(&self) -> Backend;

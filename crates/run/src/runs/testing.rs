@@ -28,8 +28,8 @@ struct Testing {
 }
 
 impl Tests {
-    /// Restores the tests of a saved run. A file without `attempts` is from a version without confirmations. A single test decided about
-    /// its `solved`, so this value is dropped.
+    /// Restores the tests of a saved run. A file without `attempts` is from a version without confirmations. In such a file, a single test
+    /// decided `solved`, so this value is dropped.
     pub fn restored(rows: Vec<Row>, solved: Option<Progress>, attempts: Option<u32>) -> Tests {
         let (solved, attempts) = attempts.map_or((None, 0), |attempts| (solved, attempts));
         Tests { rows, under_way: None, solved, attempts }
@@ -60,8 +60,8 @@ impl Tests {
         true
     }
 
-    /// Runs one slice of the test in progress. At its end, returns the row and true if the test was a confirmation. The error is that of an
-    /// environment's rules, which end the run.
+    /// Runs one slice of the test in progress. At its end, returns the row and true if the test was a confirmation. The error is the text
+    /// of an error that an environment's rules raised; this error ends the run.
     pub fn advance<R: Room>(&mut self, room: &mut R, queue: &mut EventQueue) -> Result<Option<(Row, bool)>, String> {
         let Some(Testing { progress, confirms }) = self.under_way.take() else { return Ok(None) };
         match room.advance_test() {
@@ -76,14 +76,14 @@ impl Tests {
         Ok(None)
     }
 
-    /// Records a test. Returns true if the test reaches the goal and a confirmation is needed.
+    /// Records a test. Returns true if the test reaches the goal and the run is not solved yet.
     pub fn take(&mut self, row: &Row, schema: &Schema, goal: Option<Goal>, queue: &mut EventQueue) -> bool {
         self.rows.push(row.clone());
         queue.push(Event::Test(row.clone()));
         self.solved.is_none() && goal_of(schema, goal, &row.values).is_some_and(|(_, _, reached)| reached)
     }
 
-    /// Records a confirmation. If it reaches the goal, the run is solved; otherwise the number of failed confirmations grows.
+    /// Records a confirmation. If the confirmation reaches the goal, the run is solved; otherwise the number of failed confirmations grows.
     pub fn take_confirmation(&mut self, row: &Row, schema: &Schema, goal: Option<Goal>, queue: &mut EventQueue) {
         let Some((value, goal, confirmed)) = goal_of(schema, goal, &row.values) else { return };
         let progress = row.progress.clone();

@@ -55,7 +55,7 @@ fn views(tokenizer: &Tokenizer, tokens: &[u32]) -> Vec<TokenView> {
     tokens.iter().map(|&id| TokenView { id, text: tokenizer.token_text(id) }).collect()
 }
 
-/// Returns the tokens of a text. An empty text, or a text longer than the context, is an error.
+/// Returns the tokens of a text. An empty text, or a text longer than the context, is an error, in which `what` names the text.
 fn fitting(tokenizer: &Tokenizer, shape: &Shape, text: &str, what: &str) -> Result<Vec<u32>, RunError> {
     let tokens = tokenizer.encode(text).map_err(RunError::below)?;
     if tokens.is_empty() {
@@ -137,7 +137,7 @@ impl Answers {
         })
     }
 
-    /// Returns a reader of the present weights. It is created by `fresh` only if the weights have changed.
+    /// Returns a reader of the present weights. The reader is created by `fresh` only if the weights have changed.
     fn reader(&mut self, learner: &Pretrainer, fresh: impl FnOnce() -> Reader) -> &mut Reader {
         let progress = learner.progress();
         let version = (progress.iterations, (learner.worked_on() == WorkedOn::Processor).then_some(progress.steps));

@@ -62,7 +62,7 @@ impl Settings {
         }
     }
 
-    /// Returns an error if the CPU does not support the chosen precision.
+    /// Returns an error if the CPU or this build of the program does not support the chosen precision.
     pub fn check_precision(&self, host: Isa) -> Result<(), RunError> {
         let isa = self.isa(host);
         let (products, needs, instead) = match self.precision {

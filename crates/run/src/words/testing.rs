@@ -110,8 +110,8 @@ impl Test {
     }
 }
 
-/// Returns the tokens of the samples' prompt. It is the knob `prompt`, or the beginning of the validation text if the knob is empty or the
-/// tokenizer cannot represent it.
+/// Returns the tokens of the samples' prompt. The prompt is the end of the knob `prompt` that fits into the context. If the knob is empty
+/// or the tokenizer cannot represent its text, the prompt is the beginning of the validation text.
 pub fn prompt(prepared: &Prepared, settings: &Settings) -> Vec<u32> {
     let Prepared { corpus, tokenizer, .. } = prepared;
     let requested = tokenizer.encode(&settings.prompt).unwrap_or_default();
@@ -122,7 +122,7 @@ pub fn prompt(prepared: &Prepared, settings: &Settings) -> Vec<u32> {
     requested[requested.len().saturating_sub(corpus.context())..].to_vec()
 }
 
-/// Returns the entropy floor of a window in nats. No text before the window is known.
+/// Returns the entropy floor of a window in nats. The floor assumes that no text before the window is known.
 fn least(ideal: &WindowPredictors, tokenizer: &Tokenizer, window: &[u32]) -> f64 {
     let text: Vec<u8> = window.iter().flat_map(|&token| tokenizer.token_bytes(token)).copied().collect();
     let before = tokenizer.token_bytes(window[0]).len() - 1;

@@ -4,7 +4,7 @@ use super::text::Prepared;
 use crate::RunError;
 use crate::room::ByName;
 
-/// Approximate number of validation characters. It is large enough that chance has little effect on the excess over the floor.
+/// Approximate number of validation characters. This number is large enough that chance has little effect on the excess over the floor.
 const CHARACTERS: f64 = 16_384.0;
 
 /// Windows of a text for its tests, with their sizes and the entropy floor.

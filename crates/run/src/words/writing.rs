@@ -1,4 +1,4 @@
-//! A text that the model writes. It ends at a maximum number of tokens or at a stop text.
+//! A text that the model writes. The text ends at a maximum number of tokens, at a stop text, or on request.
 
 use super::protocol::{Ended, Generated, GenerationView, Sampling};
 use learn::words::{self, Reader, Writing};

@@ -68,7 +68,7 @@ fn two_numbers_are_shown_and_driven() {
     assert_eq!(stage["odds"].as_array().unwrap().len(), 4);
 }
 
-/// An episode of the rooms terminates only after a forbidden choice.
+/// An episode of `Rooms-v0` terminates only after a forbidden choice.
 #[test]
 fn the_shown_agent_takes_permitted_choices() {
     let mut run = begin("Rooms-v0");
@@ -84,7 +84,7 @@ fn the_shown_agent_takes_permitted_choices() {
     assert_eq!(steps, 32);
 }
 
-/// Advances the run until it stops. Returns the text of its error notice.
+/// Advances the run until it stops. Returns the text of the error notice.
 fn failed(run: &mut Run<Control>) -> String {
     let mut errors = Vec::new();
     for _ in 0..100_000 {

@@ -134,7 +134,7 @@ pub fn resume(bytes: &[u8]) -> Box<dyn AnyRun> {
     run
 }
 
-/// Advances the run until `holds` returns true for it.
+/// Advances the run until `holds` returns true for the run.
 pub fn work(run: &mut dyn AnyRun, holds: impl Fn(&dyn AnyRun) -> bool) {
     let mut now_s = 0.0;
     while !holds(run) {
@@ -175,7 +175,7 @@ pub fn until(run: &mut dyn AnyRun, holds: impl Fn(&Events) -> bool) -> Events {
     events
 }
 
-/// Advances the run as [`train`] does, completes a test in progress, then pauses the run.
+/// Advances the run as [`train`] does, pauses the run, then completes a test in progress.
 pub fn settle(run: &mut dyn AnyRun, iterations: u32) {
     train(run, iterations);
     run.command(Command::Pause).unwrap();
@@ -233,7 +233,7 @@ impl Events {
         self.0.iter().filter_map(|e| if let Event::Mark(mark) = e { Some(mark) } else { None }).collect()
     }
 
-    /// Returns the bytes of the saved file; `None` if there was no save.
+    /// Returns the bytes of the first saved file; `None` if there was no save.
     pub fn saved(self) -> Option<Vec<u8>> {
         self.0.into_iter().find_map(|event| if let Event::Saved { bytes } = event { Some(bytes) } else { None })
     }
@@ -289,7 +289,7 @@ pub fn start_session(run: &mut dyn AnyRun) {
     run.ask(json!({ "ask": "act", "act": { "kind": "roll" } })).unwrap();
 }
 
-/// Asserts that an error has a description and a next step. Returns its text.
+/// Asserts that an error has a description and a next step. Returns the text of the error.
 #[track_caller]
 pub fn clear(error: &RunError) -> String {
     let text = error.to_string();

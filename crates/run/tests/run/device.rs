@@ -248,7 +248,7 @@ fn frames_and_metrics_of_offloaded_training_are_shown() {
     assert!(seen(DeviceWish::Gpu) == seen(DeviceWish::Cpu));
 }
 
-/// Also covers a test whose states the other machine evaluates.
+/// In the cube room, the other machine evaluates the states of the test.
 #[test]
 fn tests_measure_the_weights_of_their_iteration() {
     // With these knobs, a test is due within a few iterations.

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/digests.txt");
 const SEED: u32 = 7;
-/// Number of iterations. It is large enough that every learner updates its weights, even after the replay is filled.
+/// Number of iterations. This number is large enough that every learner updates its weights, even after the replay is filled.
 const ITERATIONS: u32 = 6;
 const THREADS: [usize; 2] = [1, 3];
 
@@ -61,7 +61,7 @@ fn weights(config: &Config, isa: Isa, arithmetic: &str) -> String {
     digest.weights
 }
 
-/// Returns the golden line of a run. Asserts that the number of threads does not change it.
+/// Returns the golden line of a run. Asserts that the number of threads does not change the line.
 fn line(name: &str, config: &Config, (arithmetic, isa): (&str, Isa)) -> String {
     let [one, three] = THREADS.map(|count| {
         let threads = Threads::of(count).expect("the thread pool was not created");

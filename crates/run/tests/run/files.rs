@@ -60,7 +60,7 @@ fn history_columns_are_read_by_name() {
     }
 }
 
-/// A checkpoint without `attempts` is from a version in which a single test decided about `solved`.
+/// A checkpoint without `attempts` is from a version in which a single test decided `solved`.
 #[test]
 fn file_without_confirmations_restores_an_unsolved_run() {
     let mut parts = apart(&file(&small("control", "CartPole-v1", 1)));

@@ -124,7 +124,7 @@ const LISTS: [(&str, &str); 13] = [
 const EVERYDAY: [&str; 2] = ["control", "words"];
 
 /// Collects the sources under a folder, except build output and the rooms' own sources. The name of a room's file or folder is the room's
-/// name, or begins with it.
+/// name, or begins with the room's name and an underscore.
 fn general_sources(folder: &Path, rooms: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

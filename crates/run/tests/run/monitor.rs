@@ -1,5 +1,5 @@
-//! Tests of the monitor. The tests write and read it as shells do. A reader receives complete items in order, for any amount of data, any
-//! time of reading and any columns.
+//! Tests of the monitor. The tests write and read the monitor as shells do. A reader receives complete items in order, for any amount of
+//! data, any time of reading and any columns.
 
 use crate::common::rooms;
 use proptest::prelude::*;

@@ -76,7 +76,7 @@ fn timeless_mark(mark: &Mark) -> Mark {
     Mark { progress: timeless(&mark.progress), ..mark.clone() }
 }
 
-/// Observations of a run. They must be equal with and without cuts.
+/// Observations of a run. Except `notices`, they must be equal with and without cuts.
 #[derive(Debug, Default, PartialEq)]
 struct Trace {
     digests: Vec<String>,
@@ -118,7 +118,8 @@ impl Trace {
     }
 }
 
-/// In backgammon, plays a step of a game in parallel with training. Returns the session; `None` in other rooms.
+/// In backgammon, plays a step of a game in parallel with training; first begins a session if `sit` is true. Returns the session; `None` in
+/// other rooms.
 fn play(run: &mut dyn AnyRun, sit: bool) -> Option<serde_json::Value> {
     if run.schema().id != "backgammon" {
         return None;

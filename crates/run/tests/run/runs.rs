@@ -552,7 +552,7 @@ fn memory_is_estimated_before_allocation() {
     }
 }
 
-/// A mismatch between knobs and tensor sizes is detected before any allocation.
+/// A checkpoint whose knobs do not match its tensors is rejected.
 #[test]
 fn checkpoint_with_mismatched_sizes_is_damaged() {
     let claims = [

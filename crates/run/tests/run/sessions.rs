@@ -13,7 +13,7 @@ const AGENT: Engine = Engine { who: PlayerKind::Now, evals: 1 };
 const RANDOM: Engine = Engine { who: PlayerKind::Random, evals: 1 };
 const LINEAR: Engine = Engine { who: PlayerKind::Linear, evals: 1 };
 
-/// A run with game sessions. It has one method per question.
+/// A run with game sessions, with one method per question.
 pub struct Room(pub Box<dyn AnyRun>);
 
 fn room() -> Room {
@@ -241,7 +241,7 @@ fn game_resigned_within_a_turn_is_equal_after_restore() {
     assert_eq!(resumed.table(), given_up);
 }
 
-/// GNU Backgammon reads this file (`import mat`) without errors and writes the same games.
+/// GNU Backgammon reads the golden file (`import mat`) without errors and writes the same games.
 #[test]
 fn transcript_equals_the_golden_file() {
     let mut room = room();

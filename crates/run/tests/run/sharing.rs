@@ -45,7 +45,7 @@ fn learner_without_sharing_reports_it_with_a_next_step() {
     }
 }
 
-/// Advances the run until pieces are due. Returns their numbers and the input for workers.
+/// Advances the run until pieces are due. Returns the numbers of the pieces and the input for workers.
 fn wait(run: &mut dyn AnyRun) -> (Range<u64>, Vec<u8>) {
     for _ in 0..100_000 {
         run.advance(0.0);

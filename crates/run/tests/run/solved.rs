@@ -108,8 +108,8 @@ fn is_confirmed<R: Room>(config: &Config) -> bool {
 }
 
 /// Returns true if a test of the variant needs no confirmation, because chance cannot affect its value in the goal's column. On the 2x2x2,
-/// it covers all states. In logic, it covers all neighbourhoods of a rule, or the single start grid of a pattern. In the bandit, it
-/// computes an exact probability.
+/// a test covers all states. In logic, a test covers all neighbourhoods of a rule, or the single start grid of a pattern. In the bandit, a
+/// test computes an exact probability.
 fn leaves_nothing_to_chance(room: &str, variant: &str) -> bool {
     match room {
         "cube" => variant.starts_with("2x2x2"),

@@ -1,6 +1,6 @@
 //! Equity with the doubling cube, from the chances of the six endings: R. Janowski's interpolation ("Take-Points in Money Games", 1993), in
-//! money play and in matches. The formula interpolates between two equities. With a dead cube, the cube is never turned again. With a live
-//! cube, it is always turned exactly when the other player is indifferent between taking and passing. The weight of the live cube is GNU
+//! money play and in matches. The formula interpolates between two equities. With a dead cube, the cube is never turned again. A live cube
+//! is always turned exactly when the other player is indifferent between taking and passing. The weight of the live cube is GNU
 //! Backgammon's: 0.68 while the sides are in contact, 0.6 to 0.7 by pips in a race, 0.6 in the bear-off. The formula assumes that the
 //! shares of gammons, among wins and among losses, stay the same when the chance to win changes.
 //!
@@ -22,10 +22,10 @@ const NOTHING: f64 = 1e-9;
 pub struct CubeEquities {
     pub no_double: f64,
     pub double_take: f64,
-    /// Equity if the other player passes a double. It is 1, as for a single game won, or 0 if the result of the game hardly changes the
-    /// chance to win the match.
+    /// Equity if the other player passes a double. The equity is 1, as for a single game won, or 0 if the result of the game hardly changes
+    /// the chance to win the match.
     pub double_pass: f64,
-    /// Whether the player on roll may double now, or has doubled and the other player has not answered yet.
+    /// True if the player on roll may double now, or has doubled and the other player has not answered yet.
     pub may_double: bool,
     /// Chances of the player on roll to win the match after no double, after double and take, and after double and pass. `None` in money
     /// play.
@@ -33,27 +33,27 @@ pub struct CubeEquities {
 }
 
 impl CubeEquities {
-    /// Whether the other player's best answer to a double is to take.
+    /// Returns true if the other player's best answer to a double is to take.
     pub fn take(&self) -> bool {
         self.double_take <= self.double_pass
     }
 
-    /// Equity after a double and the other player's best answer.
+    /// Returns the equity after a double and the other player's best answer.
     pub fn doubled(&self) -> f64 {
         self.double_take.min(self.double_pass)
     }
 
-    /// Whether doubling is the best decision of the player on roll.
+    /// Returns true if doubling is the best decision of the player on roll.
     pub fn double(&self) -> bool {
         self.may_double && self.doubled() > self.no_double
     }
 
-    /// Whether the player on roll should play on for a gammon, because the other player would pass a double.
+    /// Returns true if the player on roll should play on for a gammon, because the other player would pass a double.
     pub fn too_good(&self) -> bool {
         self.may_double && !self.take() && self.no_double > self.double_pass
     }
 
-    /// Equity when both players make the best cube decisions.
+    /// Returns the equity when both players make the best cube decisions.
     pub fn best(&self) -> f64 {
         if self.double() { self.doubled() } else { self.no_double }
     }
@@ -68,7 +68,7 @@ enum Owner {
 }
 
 impl Game {
-    /// Cube equities of the player on roll. `chances` are the chances of this player before the roll.
+    /// Returns the cube equities of the player on roll. `chances` are the chances of this player before the roll.
     pub fn cube_equities(&self, chances: &Chances) -> CubeEquities {
         let Cube { value, owner } = self.cube();
         let owner = match owner {
@@ -93,8 +93,8 @@ impl Game {
         }
     }
 
-    /// Equity of the player on roll with a dead cube, on the scale of [`CubeEquities`]. `chances` are the chances of this player. In a
-    /// match, the equity rises with the chance to win the match.
+    /// Returns the equity of the player on roll with a dead cube, on the scale of [`CubeEquities`]. `chances` are the chances of this
+    /// player. In a match, the equity is a linear function of the chance to win the match.
     pub fn equity(&self, chances: &Chances) -> f64 {
         match self.stakes() {
             Stakes::Money => chances.equity(),
@@ -110,7 +110,8 @@ impl Game {
         if won - lost > NOTHING { (2.0 * worth - won - lost) / (won - lost) } else { 0.0 }
     }
 
-    /// Worth of the game with a live cube. It is piecewise linear in the chance to win, with corners at the cash points of both players.
+    /// Returns the worth of the game with a live cube. The worth is piecewise linear in the chance to win, with corners at the cash points
+    /// of both players.
     fn live(&self, chances: &Chances, owner: Owner, value: u32) -> f64 {
         let line = self.line(chances, value);
         let theirs = if owner == Owner::Me { (0.0, line.lost) } else { self.their_cash(chances, value, TURNS) };
@@ -150,17 +151,17 @@ impl Game {
         ((to * (cash - doubled.lost) / (high - doubled.lost)).max(0.0), cash)
     }
 
-    /// Whether the player on roll should double. `chances` are the chances of this player.
+    /// Returns true if the player on roll should double. `chances` are the chances of this player.
     pub fn should_double(&self, chances: &Chances) -> bool {
         self.may_double() && self.cube_equities(chances).double()
     }
 
-    /// Whether the player who was doubled should take. `chances` are the chances of this player.
+    /// Returns true if the player who was doubled should take. `chances` are the chances of this player.
     pub fn should_take(&self, chances: &Chances) -> bool {
         self.is_doubled() && self.cube_equities(&chances.turned()).take()
     }
 
-    /// Worth of a game that the player on roll wins by `points` times the cube's value, or loses if `points` is negative.
+    /// Returns the worth of a game that the player on roll wins by `points` times `cube`. A negative `points` is a loss.
     fn worth(&self, points: i32, cube: u32) -> f64 {
         match self.stakes() {
             Stakes::Money => f64::from(points) * f64::from(cube),
@@ -172,8 +173,8 @@ impl Game {
         }
     }
 
-    /// Worth as a linear function of the chance to win, from the mean of all losses to the mean of all wins. In both means, `chances` are
-    /// the weights of single games, gammons and backgammons.
+    /// Returns the worth as a linear function of the chance to win, from the mean of all losses to the mean of all wins. In both means,
+    /// `chances` are the weights of single games, gammons and backgammons.
     fn line(&self, chances: &Chances, cube: u32) -> Line {
         let mean = |of: &[f32], sign: i32| {
             let all: f64 = of.iter().copied().map(f64::from).sum();
@@ -196,12 +197,12 @@ impl Line {
     }
 }
 
-/// Chance to win, clamped to the range from 0 to 1, because the sum of rounded chances can exceed 1.
+/// Returns the chance to win, clamped to the range from 0 to 1, because the sum of rounded chances can exceed 1.
 fn win(chances: &Chances) -> f64 {
     chances.win().clamp(0.0, 1.0)
 }
 
-/// Cube efficiency: the weight of the live cube in the interpolation.
+/// Returns the cube efficiency: the weight of the live cube in the interpolation.
 fn efficiency(board: &Board) -> f64 {
     if board.contact() {
         0.68

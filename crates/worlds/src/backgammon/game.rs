@@ -2,7 +2,7 @@
 //! Crawford rule). An illegal action returns an error and changes nothing.
 //!
 //! This module does not estimate how a game ends. The chance to win a match is computed from the score by Janowski's formula. If one player
-//! needs only one point, it is computed by a recursion over the remaining games instead.
+//! needs only one point, the chance is computed by a recursion over the remaining games instead.
 
 use super::{Board, NoSuchRoll, Results, Roll};
 
@@ -28,7 +28,7 @@ pub struct Cube {
     pub owner: Option<Player>,
 }
 
-/// Largest cube value, as in GNU Backgammon. It prevents overflow of points.
+/// Largest cube value, as in GNU Backgammon. This limit prevents overflow of points.
 pub(super) const MOST_CUBE: u32 = 4096;
 
 /// State of a match with respect to the Crawford game, which is played without the cube.
@@ -56,7 +56,7 @@ impl Match {
         Match { length, score: [0; 2], crawford: if length == 1 { Crawford::Now } else { Crawford::Ahead } }
     }
 
-    /// Number of points that the player still needs to win the match.
+    /// Returns the number of points that the player still needs to win the match.
     pub fn away(&self, player: Player) -> u16 {
         self.length.saturating_sub(self.score[player as usize])
     }
@@ -65,7 +65,7 @@ impl Match {
         [Player::One, Player::Two].into_iter().find(|&player| self.away(player) == 0)
     }
 
-    /// The match after one more game that ended with `ending`.
+    /// Returns the match after one more game, which ended with `ending`.
     pub fn after(&self, ending: Ending) -> Match {
         let mut next = *self;
         let score = &mut next.score[ending.winner as usize];
@@ -78,7 +78,8 @@ impl Match {
         next
     }
 
-    /// Approximate chance of the player to win the match. It applies before a game, and both players are assumed to be equally good.
+    /// Returns the approximate chance of the player to win the match. The chance applies before a game, and both players are assumed to be
+    /// equally good.
     pub fn chance(&self, player: Player) -> f64 {
         let (mine, theirs) = (self.away(player), self.away(player.other()));
         let (trailing, leading) = (mine.max(theirs), mine.min(theirs));
@@ -95,8 +96,8 @@ impl Match {
         if mine <= theirs { leader } else { 1.0 - leader }
     }
 
-    /// Chance to win the match for a player who needs `away` points while the other player needs one. After the Crawford game, the trailing
-    /// player is assumed to double at the start of every game.
+    /// Returns the chance to win the match for a player who needs `away` points while the other player needs one. After the Crawford game,
+    /// the trailing player is assumed to double at the start of every game.
     fn trailing_chance(&self, away: u16) -> f64 {
         /// Share of wins that are gammons.
         const GAMMONS: f64 = 0.25;
@@ -131,7 +132,7 @@ pub enum GameState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ending {
     pub winner: Player,
-    /// Number of points won, multiplied by the cube.
+    /// Number of points won, after multiplication by the cube.
     pub points: u32,
 }
 
@@ -186,17 +187,17 @@ impl Game {
         Ok(Game { board, on_roll, state: GameState::ToRoll, cube, stakes }.ended())
     }
 
-    /// This game with another board, before a roll of the player `on_roll`. `board` is from this player's point of view.
+    /// Returns this game with another board, before a roll of the player `on_roll`. `board` is from this player's point of view.
     pub fn with(&self, board: Board, on_roll: Player) -> Game {
         Game { board, on_roll, state: GameState::ToRoll, ..*self }.ended()
     }
 
-    /// This game before the present roll or double of the player on roll.
+    /// Returns this game before the present roll or double of the player on roll.
     pub fn before_roll(&self) -> Game {
         self.with(self.board, self.on_roll)
     }
 
-    /// The roll to play; `None` in any state except [`GameState::ToPlay`].
+    /// Returns the roll to play; `None` in any state except [`GameState::ToPlay`].
     pub fn dice(&self) -> Option<Roll> {
         match self.state {
             GameState::ToPlay(roll) => Some(roll),
@@ -204,7 +205,7 @@ impl Game {
         }
     }
 
-    /// The board from the point of view of the player [`Game::on_roll`].
+    /// Returns the board from the point of view of the player [`Game::on_roll`].
     pub fn board(&self) -> Board {
         self.board
     }
@@ -233,7 +234,7 @@ impl Game {
         self.state == GameState::Doubled
     }
 
-    /// Whether the player on roll may double.
+    /// Returns true if the player on roll may double.
     pub fn may_double(&self) -> bool {
         self.state == GameState::ToRoll
             && !self.is_crawford()
@@ -313,18 +314,18 @@ impl Game {
 pub struct Chances(pub [f32; 6]);
 
 impl Chances {
-    /// Chance to win, gammons and backgammons included.
+    /// Returns the chance to win, gammons and backgammons included.
     pub fn win(&self) -> f64 {
         self.0[..3].iter().map(|&chance| f64::from(chance)).sum()
     }
 
-    /// Expected points per game at a cube of 1, if no player doubles.
+    /// Returns the expected points per game at a cube of 1, if no player doubles.
     pub fn equity(&self) -> f64 {
         let points = [1.0, 2.0, 3.0, -1.0, -2.0, -3.0];
         self.0.iter().zip(points).map(|(&chance, points)| f64::from(chance) * points).sum()
     }
 
-    /// The same chances from the other player's point of view.
+    /// Returns the same chances from the other player's point of view.
     pub fn turned(&self) -> Chances {
         let [a, b, c, d, e, f] = self.0;
         Chances([d, e, f, a, b, c])

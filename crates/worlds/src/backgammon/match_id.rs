@@ -14,7 +14,7 @@ pub struct Standing {
     pub game: Game,
     /// True if the id was a position id alone. The game then has the stakes of money play.
     pub bare: bool,
-    /// Whether the id turns on the Jacoby rule: in money play, gammons count only after the cube was turned. [`Game`] does not apply this
+    /// True if the id turns on the Jacoby rule: in money play, gammons count only after the cube was turned. [`Game`] does not apply this
     /// rule.
     pub jacoby: bool,
 }
@@ -140,25 +140,26 @@ impl Standing {
     }
 }
 
-/// Text after a label and an optional `:` or `=`; `None` if the label is missing. Letter case is ignored.
+/// Returns the text after a label and an optional `:` or `=`; `None` if the label is missing. Letter case is ignored.
 fn after_label<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     let at = find(text, label)?;
     let rest = text[at + label.len()..].trim_start();
     Some(rest.strip_prefix([':', '=']).unwrap_or(rest).trim_start())
 }
 
-/// First word of the text that precedes `label`, or of the whole text if the label is missing. Empty if there is no such word.
+/// Returns the first word of the text that precedes `label`, or of the whole text if the label is missing. Returns an empty string if there
+/// is no such word.
 fn before<'a>(text: &'a str, label: &str) -> &'a str {
     let text = &text[..find(text, label).unwrap_or(text.len())];
     text.split_whitespace().next().unwrap_or_default()
 }
 
-/// Byte offset of a label; `None` if the label is missing. Letter case is ignored.
+/// Returns the byte offset of a label; `None` if the label is missing. Letter case is ignored.
 fn find(text: &str, label: &str) -> Option<usize> {
     text.as_bytes().windows(label.len()).position(|window| window.eq_ignore_ascii_case(label.as_bytes()))
 }
 
-/// The XGID at the beginning of a text. An XGID ends with a number; text that follows the number without a space is cut off.
+/// Returns the XGID at the beginning of a text. An XGID ends with a number; text that follows the number without a space is cut off.
 fn in_text(text: &str) -> &str {
     let word = text.split_whitespace().next().unwrap_or_default();
     let last = word.match_indices(':').nth(8).map_or(word.len(), |(at, _)| at + 1);
@@ -289,8 +290,8 @@ fn xg(text: &str) -> Result<Fields, IdError> {
 }
 
 impl Game {
-    /// Match length, score and Crawford flag of an id. The length is 0 in money play. The flag is false in a match to one point, although
-    /// its only game is the Crawford game.
+    /// Returns the match length, the score and the Crawford flag that an id of this game contains. The length is 0 in money play. The flag
+    /// is false in a match to one point, although its only game is the Crawford game.
     fn standing(&self) -> (u16, [u16; 2], bool) {
         match self.stakes() {
             Stakes::Money => (0, [0; 2], false),
@@ -298,7 +299,7 @@ impl Game {
         }
     }
 
-    /// Position id and match id of this game, separated by a colon.
+    /// Returns the position id and the match id of this game, separated by a colon.
     pub fn gnu_id(&self) -> String {
         let mut key = 0u128;
         let mut at = 0;

@@ -1,15 +1,15 @@
 //! Results of a roll: every distinct resulting board once, enumerated without comparing boards.
 //!
-//! A result is identified by the points that the moved checkers leave. The moves of a double are a multiset of points. If they are
-//! legal in some order, they are legal from the highest point down. Two multisets never give the same board, and every way to play
-//! a double as far as possible has the same number of moves. With two different dice, a result is a pair of points, one for each
-//! die. Two pairs give the same board in two cases only: one checker makes both moves over either of two empty points, or the same
-//! two checkers are borne off with the dice exchanged. `crates/worlds/tests/worlds/backgammon.rs` compares the results with an
-//! enumeration of all orders.
+//! A result is identified by the points that the moved checkers leave. The moves of a double are a multiset of points. If the moves are
+//! legal in some order, they are legal from the highest point down. Two multisets never give the same board, and every way to play a double
+//! as far as possible has the same number of moves. With two different dice, a result is a pair of points, one for each die. Two pairs give
+//! the same board in two cases only: one checker makes both moves, over either of two intermediate points without a hit, or the same two
+//! checkers are borne off with the dice exchanged. `crates/worlds/tests/worlds/backgammon.rs` compares the results with an enumeration of
+//! all orders.
 
 use super::{BAR, Board, POINTS, Roll, Side, UNIT};
 
-/// Upper bound on the number of results of a roll: the multisets of four of fifteen checkers, C(18, 4).
+/// Upper bound on the number of results of a roll: C(18, 4), the number of ways to distribute four moves over fifteen checkers.
 pub const MOST_RESULTS: usize = 3060;
 
 /// Value that a hit adds to the word of the [`Side`] that is hit. The index is the point of the hit, counted by the side that hits.
@@ -31,7 +31,8 @@ pub struct Results {
 }
 
 /// Places that the checkers leave in the moves to one result. With two different dice, the larger die's place comes first, and 0 means that
-/// a die is not played. With a double, the places are in descending order and end with zeros. No two results of a roll have equal plays.
+/// a die is not played. With a double, the places are in descending order, and unused elements are 0. No two results of a roll have equal
+/// plays.
 pub type Play = [u8; 4];
 
 impl Results {
@@ -43,12 +44,12 @@ impl Results {
         Results { boards, plays, len: 0 }
     }
 
-    /// Boards of the last enumeration.
+    /// Returns the boards of the last enumeration.
     pub fn boards(&self) -> &[Board] {
         &self.boards[..self.len]
     }
 
-    /// Plays that lead to [`Results::boards`], in the same order.
+    /// Returns the plays that lead to [`Results::boards`], in the same order.
     pub fn plays(&self) -> &[Play] {
         &self.plays[..self.len]
     }
@@ -68,8 +69,8 @@ impl Default for Results {
 }
 
 impl Board {
-    /// Enumerates the distinct boards to which the player of `mine` can play `roll`. They are from this player's point of view. Their order
-    /// depends only on the board and the roll. If no move is legal, the only result is the unchanged board.
+    /// Enumerates the distinct boards to which the player of `mine` can play `roll`. The boards are from this player's point of view. Their
+    /// order depends only on the board and the roll. If no move is legal, the only result is the unchanged board.
     pub fn results<'a>(&self, roll: Roll, buffer: &'a mut Results) -> &'a [Board] {
         buffer.len = 0;
         let turn = Turn::new(self);
@@ -103,13 +104,13 @@ impl Board {
         buffer.boards()
     }
 
-    /// Whether the player of `mine` can move a checker by this die.
+    /// Returns true if the player of `mine` can move a checker by this die.
     pub fn can_move(&self, die: u8) -> bool {
         Turn::new(self).sources(die.into()) != 0
     }
 
-    /// The board after the first two moves of a legal [`Play`], from the same player's point of view. The order of the moves does not
-    /// matter.
+    /// Returns the board after the first two moves of a legal [`Play`], from the same player's point of view. The order of the moves does
+    /// not matter.
     #[inline]
     pub fn moved(&self, roll: Roll, play: [u8; 2]) -> Board {
         let (mut mine, mut theirs) = (self.mine.0, self.theirs.0);
@@ -126,13 +127,13 @@ impl Board {
     }
 }
 
-/// The highest place in a mask, which must not be 0.
+/// Returns the highest place in a mask, which must not be 0.
 #[inline]
 fn highest(mask: u32) -> usize {
     31 & (31 - mask.leading_zeros() as usize)
 }
 
-/// The places in a mask, in descending order.
+/// Returns the places in a mask, in descending order.
 #[inline]
 pub(super) fn places(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -178,7 +179,7 @@ impl Turn {
         Board { mine: Side(self.mine), theirs: Side(self.theirs) }
     }
 
-    /// Mask of the places from which the mover may move a checker by this die.
+    /// Returns the mask of the places from which the mover may move a checker by this die.
     #[inline]
     pub(super) fn sources(&self, die: usize) -> u32 {
         const OUTSIDE: u32 = !0 << 7;
@@ -236,17 +237,17 @@ impl Turn {
         }
     }
 
-    /// Adds the results of playing two different dice, both of which must be played. Returns false if no result was added.
+    /// Adds the results of playing both of two different dice. Returns false if no result was added.
     #[inline]
     fn pairs(&self, high: usize, low: usize, buffer: &mut Results) -> bool {
-        /// Whether a mask contains a place.
+        /// Returns true if a mask contains a place.
         fn has(mask: u32, place: usize) -> bool {
             mask >> place & 1 == 1
         }
         // Mask of the places from which the smaller die can be played after the larger one. The index is the place that the larger die's
         // checker leaves.
         let mut followers = [0u32; 32];
-        // Whether a checker that moves `low` from `from` to `between`, and then moves `high`, reaches the same board if it moves `high`
+        // True if a checker that moves `low` from `from` to `between`, and then moves `high`, reaches the same board if it moves `high`
         // first.
         let chained = |followers: &[u32; 32], from: usize, between: usize| {
             let other = from.wrapping_sub(high);

@@ -1,6 +1,6 @@
-//! Playing a roll one checker at a time, and moves in standard notation: `24/18*/13 6/5(2)`, `bar/22`, `4/off`. A step is legal if
-//! a result of the roll can still be reached after it. The steps of a written move may be in any order: the reader tries all orders and
-//! accepts those that end in a result.
+//! Playing a roll one checker at a time, and moves in standard notation: `24/18*/13 6/5(2)`, `bar/22`, `4/off`. A step is legal if a result
+//! of the roll can still be reached after the step. The steps of a written move may be in any order: the reader tries all orders and
+//! accepts the orders that end in a result.
 //!
 //! [`Board::results`] enumerates the results; this module finds the steps that lead to them.
 
@@ -8,7 +8,7 @@ use super::moves::{Turn, places};
 use super::{BAR, Board, OFF, POINTS, Results, Roll};
 use std::collections::HashSet;
 
-/// Move of one checker by one die, in the mover's points. It starts from [`BAR`] or a point and ends on a point or at [`OFF`].
+/// Move of one checker by one die, in the mover's points. The checker starts from [`BAR`] or a point and ends on a point or at [`OFF`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Step {
     pub from: u8,
@@ -37,15 +37,15 @@ pub enum NotationError {
 /// Notation of a turn in which no move is legal.
 const NO_MOVE: &str = "no move";
 
-/// Dice of a roll that are not played yet. For a double, this is their number, 0 to 4. Otherwise bit 0 is set for the higher die and bit 1
-/// for the lower die.
+/// Dice of a roll that are not played yet. For a double, the value is the number of these dice, 0 to 4. Otherwise, bit 0 is set for the
+/// higher die and bit 1 for the lower die.
 type DiceLeft = u8;
 
 fn all_left(roll: Roll) -> DiceLeft {
     if roll.is_double() { 4 } else { 3 }
 }
 
-/// Each distinct die that can be played next, with the dice left after it.
+/// Returns each distinct die that can be played next, with the dice left after this die.
 fn dice(roll: Roll, left: DiceLeft) -> impl Iterator<Item = (usize, DiceLeft)> {
     let of_two = [(left & 1, roll.high, left & 2), (left & 2, roll.low, left & 1)];
     let double = [(left, roll.high, left.saturating_sub(1)), (0, 0, 0)];
@@ -88,7 +88,7 @@ impl Play {
         self.history.last().expect("the history contains the start")
     }
 
-    /// The board after the steps taken, from the mover's point of view.
+    /// Returns the board after the steps taken, from the mover's point of view.
     pub fn board(&self) -> Board {
         self.now().turn.board()
     }
@@ -97,8 +97,8 @@ impl Play {
         &self.taken
     }
 
-    /// Values of the dice that are not played yet, the higher first. If a checker can have been borne off by either die, the lower die
-    /// counts as played.
+    /// Returns the values of the dice that are not played yet, the higher first. If a checker can have been borne off by either die, the
+    /// lower die counts as played.
     pub fn left(&self) -> Vec<u8> {
         let Roll { high, low } = self.roll;
         let one_of = |left: DiceLeft| self.now().left >> left & 1 == 1;
@@ -109,14 +109,14 @@ impl Play {
         which.into_iter().find(|&(left, _)| one_of(left)).map_or(Vec::new(), |(_, dice)| dice)
     }
 
-    /// Distinct legal next steps, from the highest point down.
+    /// Returns the distinct legal next steps, from the highest point down.
     pub fn open(&self) -> Vec<Step> {
         let mut open: Vec<Step> = self.ways().into_iter().map(|(step, _)| step).collect();
         open.sort_unstable_by(|a, b| b.cmp(a));
         open
     }
 
-    /// Whether no legal step is left, so that the turn can end.
+    /// Returns true if no legal step is left. The turn can then end.
     pub fn is_complete(&self) -> bool {
         self.ways().is_empty()
     }
@@ -136,7 +136,7 @@ impl Play {
         Some(step)
     }
 
-    /// Every legal step, each with the state after it.
+    /// Returns every legal step, each with the state after the step.
     fn ways(&self) -> Vec<(Step, Node)> {
         let mut ways: Vec<(Step, Node)> = Vec::new();
         for left in (0..=4).filter(|left| self.now().left >> left & 1 == 1) {
@@ -163,7 +163,7 @@ impl Play {
     }
 }
 
-/// Steps of one possible way from a board to a result of a roll. Both boards are from the mover's point of view.
+/// Returns one sequence of steps from a board to a result of a roll. Both boards are from the mover's point of view.
 pub fn route(board: &Board, roll: Roll, result: &Board) -> Result<Vec<Step>, NotationError> {
     let mut results = Results::new();
     if !board.results(roll, &mut results).contains(result) {
@@ -206,7 +206,7 @@ fn name(place: u8) -> String {
     }
 }
 
-/// The move from a board to a result of a roll, in standard notation.
+/// Writes the move from a board to a result of a roll in standard notation.
 pub fn write(board: &Board, roll: Roll, result: &Board) -> Result<String, NotationError> {
     Ok(words(&route(board, roll, result)?))
 }
@@ -214,7 +214,7 @@ pub fn write(board: &Board, roll: Roll, result: &Board) -> Result<String, Notati
 /// Writes steps in standard notation, from the highest point down. Steps of the same checker are joined, and equal moves are written once
 /// with their number.
 pub fn words(steps: &[Step]) -> String {
-    /// Points of one checker's path, each with a flag that is true for a hit on this point.
+    /// Places of one checker's path, each with a flag that is true for a hit at this place.
     type Way = Vec<(u8, bool)>;
     let mut ways: Vec<Way> = Vec::new();
     let mut steps = steps.to_vec();
@@ -344,7 +344,7 @@ struct Ends<'a> {
     results: &'a [Board],
     /// Results found, each with a mask of the points on which a checker was hit.
     found: Vec<(Board, u32)>,
-    /// Whether the written steps can be played in some order, but do not play the roll fully.
+    /// True if a legal order of the written steps ends with a board that is not a result.
     unfinished: bool,
 }
 

@@ -25,7 +25,8 @@ pub const CENTRE: f64 = 0.5;
 pub const MASS: f64 = 1.0;
 /// Moment of inertia of each link, kg·m².
 pub const INERTIA: f64 = 1.0;
-/// Torque of the motor, N·m. An action applies it in one direction, applies none, or applies it in the other direction.
+/// Torque of the motor, N·m. An action applies the torque in one direction, applies no torque, or applies the torque in the other
+/// direction.
 pub const TORQUE: f64 = 1.0;
 /// Speed limits of the upper and the lower link, rad/s.
 pub const SPEED_LIMITS: [f64; 2] = [4.0 * PI, 9.0 * PI];
@@ -77,7 +78,7 @@ impl Twin<4> for Acrobot {
     }
 }
 
-/// Height of the tip above the bar, in links.
+/// Returns the height of the tip above the bar, in links.
 fn height([a, b, ..]: [f64; 4]) -> f64 {
     -a.cos() - (b + a).cos()
 }
@@ -185,8 +186,8 @@ impl Rules<4, 6> for Acrobot {
     }
 }
 
-/// Accelerations of both angles in a later stage of a Runge-Kutta step. The angles are those of `state`, moved for `time_s` at the speeds
-/// `along`. The speeds of the stage are `speeds`.
+/// Computes the accelerations of both angles in a later stage of a Runge-Kutta step. The angles are those of `state`, moved for `time_s`
+/// seconds at the speeds `along`. The speeds of the stage are `speeds`.
 #[inline(always)]
 fn ahead<S: Simd>(s: S, state: [S::F; 4], along: [S::F; 2], speeds: [S::F; 2], time_s: f64, torque: S::F) -> [S::F; 2] {
     let time_s = s.splat(time_s as f32);
@@ -225,7 +226,7 @@ fn accelerations<S: Simd>(
     [s.mul(acc_a, scale), s.mul(acc_b, scale)]
 }
 
-/// Names and values of the constants that the WGSL text uses.
+/// Returns the names and values of the constants that the WGSL text uses.
 fn constants() -> Vec<(&'static str, f64)> {
     let link_inertia = MASS * LENGTH * LENGTH;
     let derived = [

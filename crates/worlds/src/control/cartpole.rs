@@ -42,8 +42,8 @@ pub const ACTIONS: usize = 2;
 const MASS: f64 = MASS_CART + MASS_POLE;
 const POLE_MOMENT: f64 = MASS_POLE * HALF_LENGTH;
 
-/// Rules of CartPole; a state is x, ẋ, θ, θ̇. The f64 version is the reference of the f32 version. It also steps the pole that a visitor
-/// can push.
+/// Rules of CartPole; a state is x, ẋ, θ, θ̇. The f64 version is the reference of the f32 version. The f64 version also steps the pole that
+/// a visitor can push.
 pub struct CartPole;
 
 pub type CartPole64 = Single<CartPole, OBSERVATION>;
@@ -104,9 +104,9 @@ pub(super) fn kind() -> Kind {
 
 /// Many poles in f32, stepped 4, 8 or 16 at a time. When an episode of a pole ends, its next episode starts in the same step.
 ///
-/// The state is also the observation. It is stored in panels, `[count/PANEL][OBSERVATION][PANEL]`, the input layout of the networks. Lanes
-/// beyond `count` in the last panel are stepped too and can be ignored. An initial state is a function of (seed, environment, episode) and
-/// does not depend on the number of lanes or threads.
+/// The state is also the observation. The state is stored in panels, `[count/PANEL][OBSERVATION][PANEL]`, the input layout of the networks.
+/// Lanes beyond `count` in the last panel are stepped too and can be ignored. An initial state is a function of (seed, environment,
+/// episode) and does not depend on the number of lanes or threads.
 pub struct CartPoles {
     isa: Isa,
     keys: Keys,
@@ -120,7 +120,7 @@ pub struct CartPoles {
     /// Initial state of each environment's next episode, in the layout of `state`. Each step recomputes every [`SHORTEST`]-th panel, so
     /// each panel is recomputed once within the shortest possible episode.
     starts: Buffer,
-    /// Number of steps taken, modulo [`SHORTEST`]. It selects the panels of `starts` to recompute.
+    /// Number of steps taken, modulo [`SHORTEST`]. This number selects the panels of `starts` to recompute.
     turn: usize,
 }
 
@@ -128,7 +128,8 @@ pub struct CartPoles {
 const STREAM: u32 = 0x0043_5031;
 
 /// Hash keys of a seed. An initial state is the hash of (environment, episode) with the key `start`. Random actions are the hash of
-/// (environment, game), where `game` is the argument of [`CartPoles::play`]. The key of this hash is `action` plus the time.
+/// (environment, game), where `game` is the argument of [`CartPoles::play`]. The key of this hash is `action`; the number of the step
+/// divided by [`COINS`] is added to its first word.
 #[derive(Clone, Copy)]
 struct Keys {
     start: [u32; 2],
@@ -142,7 +143,7 @@ impl Keys {
     }
 }
 
-/// Random key of a seed: two words for initial states and two for random actions.
+/// Returns the random key of a seed: two words for initial states and two for random actions.
 pub fn key(seed: u32) -> [u32; 4] {
     Rng::new(seed, STREAM).block([0; 4])
 }
@@ -334,7 +335,7 @@ const STATE: usize = OBSERVATION * PANEL;
 const COINS: u32 = 128;
 
 /// Number of vectors of poles that are stepped together. A single vector leaves execution units idle, because each step depends on the
-/// last; more than two vectors do not fit the registers.
+/// previous step; more than two vectors do not fit the registers.
 const ABREAST: usize = 2;
 
 /// Steps poles with random actions. Next initial states are computed only every [`SHORTEST`] steps, because a pole cannot end two episodes
@@ -413,7 +414,7 @@ impl<S: Simd> Reached<S> {
         Pole { state, clock: s.select_u(self.over, next, self.clock) }
     }
 
-    /// Words for `ended` of [`Vector::step`]: flags and length of the episodes that have ended, 0 for other poles.
+    /// Returns the words for `ended` of [`Vector::step`]: flags and length of the episodes that have ended, 0 for other poles.
     #[inline(always)]
     fn end(&self, s: S) -> S::U {
         let length = s.shl_u(s.and_u(self.clock, s.splat_u(STEP_MASK)), LENGTH_SHIFT);
@@ -423,7 +424,7 @@ impl<S: Simd> Reached<S> {
     }
 }
 
-/// Initial state of the next episode of each pole.
+/// Returns the initial state of the next episode of each pole.
 #[inline(always)]
 fn start<S: Simd>(s: S, key: [u32; 2], id: S::U, clock: S::U) -> [S::F; OBSERVATION] {
     let next = s.shr_u(s.add_u(clock, s.splat_u(1 << STEP_BITS)), STEP_BITS);
@@ -439,7 +440,8 @@ fn start<S: Simd>(s: S, key: [u32; 2], id: S::U, clock: S::U) -> [S::F; OBSERVAT
 /// omitted term of its series by lower powers, so that the error has both signs.
 const SQUARE: f64 = THETA_LIMIT * THETA_LIMIT;
 
-/// Vectorized [`CartPole::step`] without external forces. `force` is the force of the action divided by the total mass.
+/// Returns the state after a step as [`CartPole::step`] takes it, without external forces. `force` is the force of the action divided by
+/// the total mass.
 #[inline(always)]
 fn euler<S: Simd>(s: S, [x, v, theta, w]: [S::F; OBSERVATION], force: S::F) -> [S::F; OBSERVATION] {
     let c = |value: f64| s.splat(value as f32);
@@ -461,7 +463,7 @@ fn euler<S: Simd>(s: S, [x, v, theta, w]: [S::F; OBSERVATION], force: S::F) -> [
     [s.mul_add(tau, v, x), s.mul_add(tau, x_acc, v), s.mul_add(tau, w, theta), s.mul_add(tau, theta_acc, w)]
 }
 
-/// Names and values of the constants that the WGSL text uses.
+/// Returns the names and values of the constants that the WGSL text uses.
 fn constants() -> Vec<(&'static str, f64)> {
     let q = SQUARE;
     // EASE_0, EASE_2 and EASE_4 are the series in θ of 1 / (a - b·cos²θ), the reciprocal of the inertia, with r = b/(a - b).

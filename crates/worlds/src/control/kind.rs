@@ -20,10 +20,11 @@ pub struct Kind {
     /// Creates one f64 environment.
     pub twin: MakeOne,
     pub many: Make,
-    /// Default values of learner settings for this kind, as pairs (setting, value). They replace the learner's own default values. A switch
-    /// is 0 or 1.
+    /// Default values of learner settings for this kind, as pairs (setting, value). These values replace the learner's own default values.
+    /// A switch is 0 or 1.
     pub tuned: Cow<'static, [(&'static str, f64)]>,
-    /// Step budget of a run, summed over all environments. It is at least twice the number of steps that a learner needs to solve the task.
+    /// Step budget of a run, summed over all environments. The budget is at least twice the number of steps that a learner needs to solve
+    /// the task.
     pub steps: f64,
     /// True if the environments forbid some choices in some states; see [`Vector::masks`].
     pub masked: bool,
@@ -38,7 +39,7 @@ pub type Make = Arc<dyn Fn(Isa, u32, u32, usize) -> Box<dyn Vector> + Send + Syn
 pub type MakeOne = Arc<dyn Fn() -> Box<dyn World64> + Send + Sync>;
 
 impl Kind {
-    /// A kind with default properties, stepped by [`Many`].
+    /// Creates a kind with default properties, stepped by [`Many`].
     pub fn of<R: Rules<S, O, A>, const S: usize, const O: usize, const A: usize>() -> Kind {
         let many: Make = Arc::new(|isa, seed, first, count| Box::new(Many::<R, S, O, A>::new(isa, seed, first, count)));
         Kind::new(R::SPEC.clone(), Arc::new(|| Box::new(Single::<R, S, A>::new(0))), many)
@@ -52,16 +53,16 @@ impl Kind {
         }
     }
 
-    /// A kind with default properties, stepped by the vectorized form that `many` creates.
+    /// Creates a kind with default properties, stepped by the vectorized form that `many` creates.
     pub fn new(spec: Spec, twin: MakeOne, many: Make) -> Kind {
         Kind { spec: Arc::new(spec), twin, many, tuned: Cow::Borrowed(&[]), steps: 1e6, masked: false, kernels: None }
     }
 }
 
-/// Rules in WGSL for an accelerator. They use the same constants and random words as the CPU rules.
+/// Rules in WGSL for an accelerator. These rules use the same constants and random words as the CPU rules.
 #[derive(Clone)]
 pub struct Kernels {
-    /// WGSL text of the functions `world_first`, `world_shown` and `world_step`. It declares no bindings.
+    /// WGSL text of the functions `world_first`, `world_shown` and `world_step`. The text declares no bindings.
     pub text: Text,
     /// Pairs (name, count). A line of `text` that begins with `#name` is repeated `count` times. Each other `#` in the line is replaced by
     /// the index of the repetition.

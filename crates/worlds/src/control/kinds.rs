@@ -21,7 +21,7 @@ pub fn ids() -> Vec<&'static str> {
     kinds().into_iter().map(|kind| &*kind.spec.id).collect()
 }
 
-/// The kind with this Gymnasium id; `None` if there is none.
+/// Returns the kind with this Gymnasium id; `None` if there is none.
 pub fn kind(id: &str) -> Option<&'static Kind> {
     kinds().into_iter().find(|kind| kind.spec.id == id)
 }

@@ -3,8 +3,8 @@
 //!
 //! This file contains the rules; `rigid` contains the motion of the bodies. In every step the position of the engines has a small random
 //! offset. The reference's state contains the offset of the next step, so a step is a function of state and action. An episode *terminates*
-//! with the reward -100 when the hull touches the ground or the craft leaves the picture, and with the reward 100 when all bodies are at
-//! rest. It is *truncated* at 1000 steps. The continuous version and wind are not implemented.
+//! with the reward -100 when the hull touches the ground or the craft leaves the picture at its left or right side, and with the reward 100
+//! when all bodies are at rest. An episode is *truncated* at 1000 steps. The continuous version and wind are not implemented.
 
 use super::kind::{Kernels, Kind, Make};
 use super::many::place;
@@ -275,7 +275,7 @@ impl<R: Real> Rules<R> {
         }
     }
 
-    /// Ends a step; `rests` is true if all bodies are at rest. Returns the observation, the reward, and whether the episode terminates.
+    /// Ends a step; `rests` is true if all bodies are at rest. Returns the observation, the reward, and true if the episode terminates.
     fn settle(&self, craft: &mut Craft<R>, rests: bool) -> ([R; OBSERVATION], R, bool) {
         let seen = self.observe(craft);
         let shaping = worth(&seen);
@@ -294,7 +294,7 @@ impl<R: Real> Rules<R> {
     }
 }
 
-/// Shaping term of the reward for an observation, as in Gymnasium.
+/// Returns the shaping term of the reward for an observation, as in Gymnasium.
 fn worth<R: Real>(seen: &[R; OBSERVATION]) -> R {
     let [x, y, across, up, angle, _, leg_1, leg_2] = *seen;
     let hundred = R::of(100.0);
@@ -362,7 +362,7 @@ impl<R: Real> Craft<R> {
     }
 }
 
-/// Names and values of the constants that the WGSL text uses.
+/// Returns the names and values of the constants that the WGSL text uses.
 pub fn constants() -> Vec<(&'static str, f64)> {
     let Rules { rig, centre } = Rules::<f32>::new();
     let [hull, leg, _] = rig.solids;
@@ -384,7 +384,7 @@ pub fn constants() -> Vec<(&'static str, f64)> {
     solids.into_iter().chain(scene).chain(legs).chain(engines).chain(rigid::constants()).collect()
 }
 
-/// Random key of a seed. All random numbers of the f32 version are drawn with this key.
+/// Returns the random key of a seed. All random numbers of the f32 version are drawn with this key.
 pub fn key(seed: u32) -> [u32; 4] {
     Rng::new(seed, STREAM).key
 }
@@ -397,7 +397,7 @@ pub type LunarLander64 = Single<LunarLander, TWIN_STATE>;
 
 static RULES: LazyLock<Rules<f64>> = LazyLock::new(Rules::new);
 
-/// Random offsets of the engines in the step after the first `steps` steps of an episode.
+/// Returns the random offsets of the engines in the step after the first `steps` steps of an episode.
 fn scatter(seed: f64, steps: u32) -> [f64; 2] {
     let [first, second, ..] = Rng::new(seed as u32, STREAM).block([steps, 0, 0, TWIN]);
     [first, second].map(|word| (f64::from(word) / f64::from(1u32 << 31) - 1.0) * SCATTER)
@@ -440,7 +440,7 @@ impl Twin<TWIN_STATE> for LunarLander {
     }
 }
 
-/// Largest number of craft on the ground whose velocities are swept together. It is the number of lanes of the widest vector.
+/// Largest number of craft on the ground whose velocities are swept together: the number of lanes of the widest vector.
 const TOGETHER: usize = 16;
 
 /// Many craft in f32. Craft in flight are stepped one by one. Craft on the ground are swept together, one per vector lane.

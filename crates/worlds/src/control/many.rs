@@ -22,7 +22,7 @@ pub trait Rules<const STATE: usize, const OBSERVATION: usize, const ACTION: usiz
     fn observe<S: Simd>(s: S, state: [S::F; STATE]) -> [S::F; OBSERVATION];
     /// Computes initial states from random words.
     fn first<S: Simd>(s: S, words: [S::U; 4]) -> [S::F; STATE];
-    /// Whether an unfinished episode can have this state.
+    /// Returns true if an unfinished episode can have this state.
     fn possible(state: [f32; STATE]) -> bool;
 }
 
@@ -129,7 +129,7 @@ where
     }
 }
 
-/// Index of feature `i` of the environment `env` in an array of panels.
+/// Returns the index of feature `i` of the environment `env` in an array of panels.
 #[inline(always)]
 pub(super) fn place<const FEATURES: usize>(env: usize, i: usize) -> usize {
     (env / PANEL * FEATURES + i) * PANEL + env % PANEL

@@ -1,4 +1,4 @@
-//! Control: Gymnasium's environments, one file each, found by their Gymnasium ids.
+//! Control environments: those of Gymnasium, found by their Gymnasium ids, and those that users write (see `script`).
 
 pub mod acrobot;
 mod angle;

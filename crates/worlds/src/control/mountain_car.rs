@@ -24,7 +24,7 @@ pub const X_MAX: f64 = 0.6;
 pub const SPEED_LIMIT: f64 = 0.07;
 /// Speed that the steepest slope adds per step.
 pub const GRAVITY: f64 = 0.0025;
-/// Lower bound of the initial position, which is uniform between two bounds. The initial speed is 0.
+/// Lower bound of the initial position, which is uniform from this bound to [`RESET_TO`]. The initial speed is 0.
 pub const RESET_FROM: f64 = -0.6;
 /// Upper bound of the initial position.
 pub const RESET_TO: f64 = -0.4;
@@ -44,7 +44,7 @@ pub trait Car: Send + Sync + 'static {
     const GOAL_REWARD: f64;
     /// Cost of full throttle per step. The cost of another throttle is proportional to its square.
     const THROTTLE_COST: f64;
-    /// Whether Gymnasium stores states and throttles in f32.
+    /// True if Gymnasium stores states and throttles in f32.
     const NARROW: bool;
 }
 
@@ -200,7 +200,7 @@ impl<C: Car> Rules<2, 2> for C {
     }
 }
 
-/// Names and values of the constants that the WGSL text uses.
+/// Returns the names and values of the constants that the WGSL text uses.
 fn constants<C: Car>() -> Vec<(&'static str, f64)> {
     let derived = [
         ("RESET_WIDTH", RESET_TO - RESET_FROM),

@@ -1,5 +1,5 @@
 //! Numbers with NumPy's rounding (NEP 50), for environments whose state or action is an f32 in Gymnasium. In these environments, the types
-//! of the operands decide how a result is rounded. Only the operations that they need are implemented.
+//! of the operands decide how a result is rounded. Only the operations that these environments need are implemented.
 
 use std::cmp::Ordering;
 use std::ops::{Add, Mul, Sub};
@@ -26,8 +26,8 @@ pub(crate) fn f64_number(value: f64) -> Number {
     Number { value, width: Width::F64 }
 }
 
-/// Creates a number from a value that the caller passes. It is an f32, as in Gymnasium's spaces, if f32 represents the value exactly;
-/// otherwise an f64.
+/// Creates a number from a value that the caller passes. The number is an f32, as in Gymnasium's spaces, if f32 represents the value
+/// exactly; otherwise an f64.
 pub(crate) fn from_outside(value: f64) -> Number {
     Number { value, width: if fits_f32(value) { Width::F32 } else { Width::F64 } }
 }

@@ -1,7 +1,7 @@
 //! Pendulum-v1 as in Gymnasium: swing a rod up with a weak motor and hold it upright. This file contains a scalar f64 reference and a
 //! vectorized f32 version.
 //!
-//! The equation of motion is θ̈ = 3g/2l·sin θ + 3/ml²·u, where θ is the angle from upright and u the torque. It is integrated by
+//! The equation of motion is θ̈ = 3g/2l·sin θ + 3/ml²·u, where θ is the angle from upright and u the torque. The equation is integrated by
 //! semi-implicit Euler at 20 Hz, and θ is never wrapped. An episode never terminates; it is *truncated* at 200 steps. The cost of a step
 //! depends on the state before the step.
 
@@ -113,7 +113,7 @@ impl Rules<2, 3> for Pendulum {
     }
 }
 
-/// Names and values of the constants that the WGSL text uses.
+/// Returns the names and values of the constants that the WGSL text uses.
 fn constants() -> Vec<(&'static str, f64)> {
     let derived = [
         ("HALF_TURN", PI),

@@ -1,14 +1,14 @@
-//! A small solver for rigid bodies in the plane: three bodies, two hinges with motors and stops, and a ground of straight pieces. It uses
-//! sequential impulses (Catto, "Iterative dynamics with temporal coherence", 2005) with warm starting; the sweeps are in `sweeps`.
-//! Positions are corrected after velocities. The first touch within a step is found by conservative advancement (Mirtich, 1996). Bodies do
-//! not collide with each other, and there is no restitution.
+//! A small solver for rigid bodies in the plane: three bodies, two hinges with motors and stops, and a ground of straight pieces. The
+//! solver uses sequential impulses (Catto, "Iterative dynamics with temporal coherence", 2005) with warm starting; the sweeps are in
+//! `sweeps`. Positions are corrected after velocities. The first touch within a step is found by conservative advancement (Mirtich, 1996).
+//! Bodies do not collide with each other, and there is no restitution.
 //!
 //! A touch is a body near a piece of ground, with the impulses between them. A meeting is the geometry of a contact between a body and a
 //! piece of ground. A feature is a corner, or an end of an edge.
 //!
-//! Tolerances, the numbers of sweeps, and the order in which a sweep solves hinges and touches are those of Gymnasium with Box2D 2.3. They
-//! affect the motion, because 180 sweeps do not converge for a heavy body on light legs. In free flight the sweeps almost converge; the f32
-//! version computes their limit directly.
+//! Tolerances, the numbers of sweeps, and the order in which a sweep solves hinges and touches are those of Gymnasium with Box2D 2.3. All
+//! three affect the motion, because 180 sweeps do not converge for a heavy body on light legs. In free flight the sweeps almost converge;
+//! the f32 version computes their limit directly.
 
 use super::sweeps::{BLOCK, Fixed, Hinged, Real, SWEEPS, System, TOUCHED, Touching, rub, sweep_one};
 use crate::named;
@@ -31,7 +31,7 @@ impl<R: Real> V2<R> {
     pub fn cross(self, o: Self) -> R {
         self.x * o.y - self.y * o.x
     }
-    /// The vector turned left by 90°.
+    /// Returns the vector turned left by 90°.
     fn left(self) -> Self {
         v2(-self.y, self.x)
     }
@@ -99,14 +99,14 @@ pub const PIECE: f64 = 2.0;
 const POSITION_SWEEPS: usize = 60;
 /// Largest number of position sweeps at a first touch.
 const TOUCH_SWEEPS: usize = 20;
-/// Limit on the number of first touches of one body with one piece in a step. Once the number exceeds this limit, further touches of the
-/// two are ignored.
+/// Limit on the number of first touches of one body with one piece in a step. Once the number exceeds this limit, further touches of this
+/// body and this piece are ignored.
 const FIRST_TOUCHES: u32 = 8;
 /// Tolerance for errors of positions, m.
 const SLOP: f64 = 0.005;
 /// Tolerance for errors of angles, rad (2°).
 const ANGLE_SLOP: f64 = std::f64::consts::PI / 90.0;
-/// Distance at which a body touches the ground, m. It is the sum of the skins around both surfaces.
+/// Distance at which a body touches the ground, m. This distance is the sum of the skins around both surfaces.
 const SKIN: f64 = 0.02;
 /// A body and a piece are neighbours if their bounding boxes are at most this far apart, m.
 const BOX_MARGIN: f64 = 0.2 + SKIN;
@@ -129,7 +129,7 @@ const REST_TURN: f64 = std::f64::consts::PI / 90.0;
 /// Number of successive steps at rest after which all motion ends: half a second.
 const RESTING_STEPS: u32 = 25;
 
-/// Names and values of the constants that the WGSL text of the lander uses.
+/// Returns the names and values of the constants that the WGSL text of the lander uses.
 pub fn constants() -> impl Iterator<Item = (&'static str, f64)> {
     let lengths = named![PIECE, SLOP, ANGLE_SLOP, SKIN, BOX_MARGIN, NEAR, TOLERANCE, MENDED, MENDED_AT_TOUCH];
     let limits = named![MOST_MENDED, MOST_TURNED, MOST_MOVED, MOST_SPUN, REST_SPEED, REST_TURN];
@@ -150,7 +150,8 @@ pub struct Solid<R> {
     pub friction: R,
 }
 
-/// Mass, moment of inertia about the centre of mass, and centre of mass of a convex anticlockwise outline with uniform density.
+/// Returns the mass, the moment of inertia about the centre of mass, and the centre of mass of a convex anticlockwise outline with uniform
+/// density.
 pub fn mass_of(outline: &[[f64; 2]], density: f64) -> (f64, f64, [f64; 2]) {
     let (mut area, mut centre, mut second) = (0.0, [0.0; 2], 0.0);
     for (i, a) in outline.iter().enumerate() {
@@ -252,7 +253,8 @@ pub struct Effort<R> {
 pub struct Touch<R> {
     /// Index of the piece, -1 for none.
     pub piece: i32,
-    /// Feature names at both contact points, -1 for a missing point. Both are -1 if the body is near the piece but does not touch it.
+    /// Number of the feature at each contact point, -1 for a missing point. Both numbers are -1 if the body is near the piece but does not
+    /// touch it.
     pub feature: [i32; 2],
     /// Impulse along the normal at each contact point.
     pub normal: [R; 2],
@@ -279,9 +281,9 @@ pub struct Scene<R> {
     pub bodies: [Body<R>; BODIES],
     pub efforts: [Effort<R>; HINGES],
     pub touches: [[Touch<R>; TOUCHES]; BODIES],
-    /// One flag per body. It is set when a touch begins, and cleared when a touch ends, even if another touch remains.
+    /// For each body, true after a touch has begun and false after a touch has ended, even if another touch remains.
     pub touching: [bool; BODIES],
-    /// Set when body 0 first touches the ground, and never cleared.
+    /// True if body 0 has touched the ground at any time.
     pub struck: bool,
     /// Number of successive steps in which all bodies were at rest, up to now.
     pub rested: u32,
@@ -402,14 +404,14 @@ impl<R: Real> Joint<R> {
     }
 }
 
-/// Matrix (xx, xy, yy) that maps an impulse between the ends of two arms to the change of the ends' relative velocity.
+/// Returns the matrix (xx, xy, yy) that maps an impulse between the ends of two arms to the change of the ends' relative velocity.
 fn effect<R: Real>(a: &Solid<R>, b: &Solid<R>, [ra, rb]: [V2<R>; 2]) -> [R; 3] {
     let mass = a.inv_mass + b.inv_mass;
     let (ia, ib) = (a.inv_inertia, b.inv_inertia);
     [mass + ra.y * ra.y * ia + rb.y * rb.y * ib, -(ra.y * ra.x * ia) - rb.y * rb.x * ib, mass + ra.x * ra.x * ia + rb.x * rb.x * ib]
 }
 
-/// Inverse of a symmetric matrix (xx, xy, yy). The result is 0 for a singular matrix.
+/// Returns the inverse of a symmetric matrix (xx, xy, yy); the zero matrix for a singular matrix.
 fn inverted<R: Real>([xx, xy, yy]: [R; 3]) -> [R; 3] {
     let determinant = xx * yy - xy * xy;
     let over = if determinant == R::of(0.0) { determinant } else { R::of(1.0) / determinant };
@@ -454,7 +456,7 @@ impl<R: Real> Contact<R> {
         Self { body, slot, meeting, rows }
     }
 
-    /// Whether the sweeps solve both contact points together.
+    /// Returns true if the sweeps solve both contact points together.
     fn two(&self) -> bool {
         self.rows[BLOCK] > R::of(0.0)
     }
@@ -488,14 +490,15 @@ impl<R: Real> Contact<R> {
     }
 }
 
-/// Corners of a body in world coordinates.
+/// Returns the corners of a body in world coordinates.
 fn outline<R: Real>(solid: &Solid<R>, at: &Body<R>) -> [V2<R>; CORNERS] {
     let turn = Turn::by(at.angle);
     solid.corners.map(|corner| at.place + turn.of(corner))
 }
 
-/// Contact geometry of a body and the piece of ground from `a` to `b`; `None` if they do not touch. Among the faces of both
-/// shapes, the face with the largest separation gives the contact normal. The other shape's edge is clipped to this face.
+/// Returns the contact geometry of a body and the piece of ground from `a` to `b`; `None` if they do not touch. Among the faces of both
+/// shapes, the face with the largest separation gives the contact normal. If the separations are almost equal, the ground's face is chosen.
+/// The other shape's edge is clipped to the face.
 fn meet<R: Real>(solid: &Solid<R>, at: &Body<R>, piece: i32, [a, b]: [V2<R>; 2]) -> Option<Meeting<R>> {
     let turn = Turn::by(at.angle);
     let count = solid.count;
@@ -579,7 +582,7 @@ fn cut<R: Real>([p, q]: [(V2<R>, i32); 2], normal: V2<R>, offset: R, name: i32) 
     }
 }
 
-/// Distance from a piece of ground to a body, and the unit vector in this direction. `None` if the body and the piece overlap.
+/// Returns the distance from a piece of ground to a body, and the unit vector in this direction. `None` if the body and the piece overlap.
 fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R, V2<R>)> {
     let (zero, one) = (R::of(0.0), R::of(1.0));
     let corners = outline(solid, at);
@@ -622,7 +625,7 @@ fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R
     Some((distance, away * (one / distance)))
 }
 
-/// The body after the fraction `part` of its motion from `start` to `end`.
+/// Returns the body after the fraction `part` of its motion from `start` to `end`.
 fn between<R: Real>(start: &Body<R>, end: &Body<R>, part: R) -> Body<R> {
     let rest = R::of(1.0) - part;
     Body {
@@ -653,7 +656,8 @@ fn passes<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, [a, b]: [V2
     })
 }
 
-/// Time of the first touch between a body and a piece of ground, as a fraction of the body's motion. `None` if there is no touch.
+/// Returns the time of the first touch between a body and a piece of ground, as a fraction of the body's motion. Returns `None` if no touch
+/// is found, or if the body and the piece already overlap.
 fn impact<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, piece: [V2<R>; 2]) -> Option<R> {
     if passes(solid, start, end, piece) {
         return None;
@@ -726,14 +730,14 @@ impl<R: Real> Scene<R> {
         self.top = ground.into_iter().fold(ground[0], R::most);
     }
 
-    /// End points of a piece of ground.
+    /// Returns the end points of a piece of ground.
     fn piece(&self, i: i32) -> [V2<R>; 2] {
         let i = i as usize;
         let x = |i: usize| R::of(PIECE * i as f64);
         [v2(x(i), self.ground[i]), v2(x(i + 1), self.ground[i + 1])]
     }
 
-    /// Pieces of ground below a horizontal interval, and the largest height of these pieces.
+    /// Returns the pieces of ground below a horizontal interval, and the largest height of these pieces.
     fn under(&self, from: R, to: R) -> (std::ops::RangeInclusive<i32>, R) {
         let last = BENDS as i32 - 2;
         let piece = |x: R| ((x.f64() / PIECE) as i32).clamp(0, last);
@@ -742,7 +746,7 @@ impl<R: Real> Scene<R> {
         (from..=to.max(from), top)
     }
 
-    /// Pieces of ground that a body can touch during its motion. `None` if the body stays above all of them.
+    /// Returns the pieces of ground that a body can touch during its motion; `None` if the body stays above all pieces.
     fn near(&self, solid: &Solid<R>, start: &Body<R>, end: &Body<R>) -> Option<std::ops::RangeInclusive<i32>> {
         let lowest = start.place.y.least(end.place.y) - solid.reach;
         if lowest > self.top {
@@ -753,7 +757,7 @@ impl<R: Real> Scene<R> {
         if lowest > top { None } else { Some(pieces) }
     }
 
-    /// Whether a body and a piece are neighbours: their bounding boxes are at most [`BOX_MARGIN`] apart.
+    /// Returns true if a body and a piece are neighbours: their bounding boxes are at most [`BOX_MARGIN`] apart.
     fn beside(&self, at: &Body<R>, corners: &[V2<R>], piece: i32) -> bool {
         let margin = R::of(BOX_MARGIN);
         let [a, b] = self.piece(piece);
@@ -805,7 +809,8 @@ impl<R: Real> Scene<R> {
         self.struck |= body == 0 && touching;
     }
 
-    /// Steps all bodies, with `force` on body 0. Returns true if all bodies are at rest.
+    /// Steps all bodies, with `force` on body 0. Returns true if all bodies have been at rest for `RESTING_STEPS` steps, and all motion has
+    /// therefore ended.
     pub fn step(&mut self, rig: &Rig<R>, force: V2<R>) -> bool {
         let mut system = System::none();
         let step = self.begin(rig, force, &mut system);
@@ -879,7 +884,7 @@ impl<R: Real> Scene<R> {
         system
     }
 
-    /// Ends a step. Returns true if all bodies are at rest.
+    /// Ends a step. Returns true as [`Scene::step`] does.
     pub fn finish(&mut self, rig: &Rig<R>, mut step: Step<R>, system: &System<R>) -> bool {
         if !step.flown {
             for (body, &[x, y, spin]) in self.bodies.iter_mut().zip(&system.motions) {
@@ -1113,7 +1118,7 @@ fn continued<R: Real>(meeting: &Meeting<R>, before: Option<&Touch<R>>) -> Touch<
     touch
 }
 
-/// Moves a body by its velocity and spin for `time_s` seconds. Both are first limited to the largest motion in a step.
+/// Moves a body by its velocity and spin for `time_s` seconds. Velocity and spin are first limited to the largest motion in a step.
 fn moved<R: Real>(body: &mut Body<R>, time_s: R) {
     let by = body.velocity * time_s;
     if by.dot(by) > R::of(MOST_MOVED * MOST_MOVED) {

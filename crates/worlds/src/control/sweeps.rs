@@ -1,7 +1,7 @@
 //! Sweeps over velocities, the most expensive part of `rigid`. One generic implementation handles a single scene or one scene per vector
 //! lane. A sweep solves each hinge and each touch in turn: it applies the impulse that satisfies the constraint of this hinge or touch, as
-//! if there were no others. Positions are not used, because arms and levers are computed before the sweeps. A lever is the cross product of
-//! the arm of a contact point and a direction.
+//! if there were no other constraints. Positions are not used, because arms and levers are computed before the sweeps. A lever is the cross
+//! product of the arm of a contact point and a direction.
 //!
 //! The results of a lane are stored when the lane has converged, so no scene depends on the scenes in other lanes. No multiply-add is
 //! fused, so all instruction sets give the same bits.
@@ -14,7 +14,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 pub trait Real:
     Number<One = Self, Token = ()> + Default + PartialOrd + AddAssign + SubAssign + Div<Output = Self> + Send + Sync + 'static
 {
-    /// Whether velocities in free flight are computed directly, without sweeps.
+    /// True if velocities in free flight are computed directly, without sweeps.
     const DIRECT: bool;
     /// The sweeps end after a sweep that changes no velocity by more than this value.
     const STILL: f64;
@@ -239,7 +239,8 @@ impl<S: Simd> Number for Lanes<S> {
     }
 }
 
-/// Solves one hinge: the motor first, then the hinge with its stop. `a` is the motion of body 0, `b` that of the other body.
+/// Solves one hinge: the motor first, then the hinge with its stop. `speed` is the motor's target speed, `most` its largest impulse. `a` is
+/// the motion of body 0, `b` that of the other body.
 #[inline(always)]
 fn swing<N: Number>(
     token: N::Token,

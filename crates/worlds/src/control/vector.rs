@@ -23,31 +23,33 @@ pub struct InvalidState {
 pub trait Vector: Send + Sync {
     fn count(&self) -> usize;
 
-    /// Number of bytes of memory that all environments use.
+    /// Returns the number of bytes of memory that all environments use.
     fn bytes(&self) -> usize;
 
-    /// Present observations, in panels.
+    /// Returns the present observations, in panels.
     fn observations(&self) -> &[f32];
 
-    /// Masks of the choices in the present states, in panels with one feature per choice: 1 if the choice is permitted, otherwise 0. In
-    /// every state, at least one choice is permitted. Empty if the kind is not masked; see [`Kind::masked`](super::Kind::masked).
+    /// Returns the masks of the choices in the present states, in panels with one feature per choice: 1 if the choice is permitted,
+    /// otherwise 0. In every state, at least one choice is permitted. The slice is empty if the kind is not masked; see
+    /// [`Kind::masked`](super::Kind::masked).
     fn masks(&self) -> &[f32] {
         &[]
     }
 
-    /// Restarts all environments at the start of their first episodes. They become the environments of `seed` with the numbers from `first`
-    /// on.
+    /// Restarts all environments at the start of their first episodes. The environments then belong to `seed` and have the numbers from
+    /// `first` on.
     fn reset(&mut self, seed: u32, first: u32);
 
     /// Steps every environment. `actions` are panels with one feature per number of an action; a discrete action is its index. `rewards`
-    /// and `ended` are panels of one feature. A word of `ended` is 0 during an episode. After the last step it contains the flags
+    /// and `ended` are panels of one feature. A word of `ended` is 0 during an episode. After the last step, the word contains the flags
     /// [`TERMINATED`] and [`TRUNCATED`], and the episode's length from bit [`LENGTH_SHIFT`] on. `reached` receives the observations after
     /// the step. If an episode ended, [`Vector::observations`] contains the first observation of the next episode instead.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
 
     /// Returns the first error that the rules of an environment raised since the last [`Vector::reset`]. The environment keeps the state
-    /// before the failed step, which [`Vector::environment`] returns; if the start of an episode failed, all numbers of the state are 0. In
-    /// this step and in later ones, its reward is 0 and its episode does not end, until it begins another episode or receives a state.
+    /// before the failed step, which [`Vector::environment`] returns; if the start of an episode failed, all numbers of the state are 0.
+    /// From this step on, the environment's reward is 0 and its episode does not end, until the environment begins another episode or
+    /// receives a state.
     fn fault(&self) -> Option<WorldFault> {
         None
     }
@@ -55,13 +57,13 @@ pub trait Vector: Send + Sync {
     /// Starts the next episode of one environment.
     fn begin(&mut self, env: usize);
 
-    /// Number of values in one environment's state.
+    /// Returns the number of values in one environment's state.
     fn state_len(&self) -> usize;
 
     /// Writes the state of one environment. Returns the number of steps in its episode and the number of its earlier episodes. These values
     /// are sufficient to restore the environment.
     fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32);
 
-    /// Restores one environment from the values of [`Vector::environment`]. Returns an error if they are not possible.
+    /// Restores one environment from the values of [`Vector::environment`]. Returns an error if the values are not possible.
     fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState>;
 }

@@ -110,13 +110,13 @@ pub struct Moment {
 pub trait Twin<const STATE: usize, const ACTION: usize = 1>: Send + Sync + 'static {
     const SPEC: &'static Spec;
 
-    /// Observation of a state.
+    /// Returns the observation of a state.
     fn show(state: &[f64; STATE]) -> Vec<f64> {
         state.to_vec()
     }
     /// Draws the initial state of an episode. `uniform(low, high)` returns a random number from `low` to `high`.
     fn begin(uniform: &mut dyn FnMut(f64, f64) -> f64) -> [f64; STATE];
-    /// Takes one step; returns the reward and whether the episode terminates. A discrete `action` is its index.
+    /// Takes one step. Returns the reward, and true if the episode terminates. A discrete `action` is its index.
     fn step(state: &mut [f64; STATE], action: [f64; ACTION], moment: Moment) -> (f64, bool);
 }
 
@@ -148,7 +148,8 @@ pub trait World64: Send + Sync {
     fn state(&self) -> &[f64];
     fn observation(&self) -> Vec<f64>;
 
-    /// Returns for each choice whether it is permitted in the present state; empty if all choices are always permitted.
+    /// Returns one flag per choice, true if the choice is permitted in the present state. Returns an empty list if all choices are always
+    /// permitted.
     fn permitted(&self) -> Vec<bool> {
         Vec::new()
     }
@@ -159,7 +160,7 @@ pub trait World64: Send + Sync {
     /// Sets the state, and sets the number of steps taken in the episode to `elapsed`. Returns an error if the values are invalid.
     fn set_state(&mut self, new: &[f64], elapsed: u32) -> Result<(), WorldError>;
 
-    /// Returns the error that the rules raised in the newest step. The environment keeps the state before this step.
+    /// Returns the error that the rules raised in the newest step, if any. The environment then keeps the state before this step.
     fn fault(&self) -> Option<WorldFault> {
         None
     }

@@ -42,12 +42,12 @@ impl Distances {
         &self.actions
     }
 
-    /// Distance of every state; the index is the state's rank.
+    /// Returns the distance of every state; the index is the state's rank.
     pub fn table(&self) -> &[u8] {
         &self.table
     }
 
-    /// Number of states at each distance; the index is the distance.
+    /// Returns the number of states at each distance; the index is the distance.
     pub fn counts(&self) -> &[u32] {
         &self.counts
     }
@@ -57,7 +57,7 @@ impl Distances {
         self.table[state.rank() as usize]
     }
 
-    /// Mask of the actions that begin a shortest solution; 0 for the solved state.
+    /// Returns the mask of the actions that begin a shortest solution; 0 for the solved state.
     #[inline]
     pub fn best(&self, state: Two) -> u32 {
         let here = self.of(state);
@@ -65,7 +65,7 @@ impl Distances {
         (0..self.actions.count()).filter(nearer).fold(0, |mask, action| mask | 1 << action)
     }
 
-    /// Moves of a shortest solution. Among several possible moves, the move with the lowest action is chosen.
+    /// Returns the moves of a shortest solution. Among several possible moves, the move with the lowest action is chosen.
     pub fn solution(&self, mut state: Two) -> Vec<Move> {
         let mut moves = Vec::new();
         while self.of(state) > 0 {
@@ -80,8 +80,8 @@ impl Distances {
 /// Number of states with consecutive ranks that are skipped together if no state among them has the requested distance.
 const BLOCK: usize = 27;
 
-/// Calls `visit` for every state with this distance in the table. The arguments of `visit` are the table and the state's rank, order and
-/// twist (see `ranks`).
+/// Calls `visit` for every state whose value in the table is `distance`. The arguments of `visit` are the table and the state's rank, order
+/// and twist (see `ranks`).
 #[inline]
 fn at(table: &mut [u8], distance: u8, mut visit: impl FnMut(&mut [u8], usize, usize, usize)) {
     for start in (0..Two::STATES).step_by(BLOCK) {
@@ -97,8 +97,8 @@ fn at(table: &mut [u8], distance: u8, mut visit: impl FnMut(&mut [u8], usize, us
     }
 }
 
-/// Applies each action to each state at the distance `depth - 1`. Sets the distance of the unknown states that are reached, and returns
-/// their number.
+/// Applies each action to each state at the distance `depth - 1`. Sets the distance of the unknown states that are reached, and returns the
+/// number of these states.
 fn onward<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     let (tables, mut found) = (&**TABLES, 0);
     at(table, depth - 1, |table, _, order, twist| {
@@ -111,8 +111,8 @@ fn onward<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     found
 }
 
-/// Sets the distance of the unknown states that have a neighbour at the distance `depth - 1`, and returns their number. `onward` has the
-/// same effect and returns the same number.
+/// Sets the distance of the unknown states that have a neighbour at the distance `depth - 1`, and returns the number of these states.
+/// `onward` has the same effect and returns the same number.
 fn back<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     let (tables, mut found) = (&**TABLES, 0);
     at(table, UNKNOWN, |table, rank, order, twist| {

@@ -84,12 +84,12 @@ pub enum Why {
 }
 
 impl CubeError {
-    /// The problem, without the remedy.
+    /// Returns the problem, without the remedy.
     pub fn what(&self) -> String {
         parts(self).0
     }
 
-    /// The remedy, without the problem.
+    /// Returns the remedy, without the problem.
     pub fn next_step(&self) -> String {
         parts(self).1
     }
@@ -133,7 +133,7 @@ pub(super) fn scatter<const N: usize>(inputs: &[[[u16; N]; CODES]], facelets: &[
     }
 }
 
-/// Returns the letters of a text in upper case, without white space. Checks their number and that they are valid.
+/// Returns the letters of a text in upper case, without white space. Checks the number of letters, and that each letter is valid.
 fn letters(text: &str, size: usize) -> Result<Vec<char>, CubeError> {
     let letters: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect();
     let expected = 6 * size * size;
@@ -146,7 +146,7 @@ fn letters(text: &str, size: usize) -> Result<Vec<char>, CubeError> {
     }
 }
 
-/// Name of a facelet, from U1 to B9.
+/// Returns the name of a facelet, such as U1 or B9.
 fn name(facelet: usize, size: usize) -> String {
     format!("{}{}", Face::ALL[facelet / (size * size)].letter(), facelet % (size * size) + 1)
 }
@@ -162,7 +162,7 @@ fn counted(letters: &[char], colours: &[char; 6], expected: usize) -> Result<(),
     Err(CubeError::Count { letter: colours[most], found: counts[most], few: colours[least], few_found: counts[least], expected })
 }
 
-/// Code of the cubie with these colours, which are in the order of the place's facelets. `None` if no cubie has these colours.
+/// Returns the code of the cubie with these colours, which are in the order of the place's facelets. `None` if no cubie has these colours.
 fn cubie<const N: usize>(pieces: &[[usize; N]], colours: [usize; N]) -> Option<u8> {
     let (piece, turn) = search(pieces, colours)?;
     // `search` returns the position of `colours[0]` among the colours of the piece. The orientation is the rotation in the opposite
@@ -295,7 +295,7 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     Ok(Typed { state, scheme })
 }
 
-/// All fifteen divisions of six colours into three pairs.
+/// Returns all fifteen divisions of six colours into three pairs.
 fn pairings([first, rest @ ..]: [char; 6]) -> impl Iterator<Item = [[char; 2]; 3]> {
     (0..5).flat_map(move |i| {
         let mut four = rest.to_vec();

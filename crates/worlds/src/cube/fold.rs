@@ -44,7 +44,7 @@ static FOLDS: LazyLock<Box<Folds>> = LazyLock::new(|| {
     folds
 });
 
-/// The symmetry that maps R, U and F to the faces `to`, given as indices in [`FACES`].
+/// Returns the symmetry that maps R, U and F to the faces `to`, given as indices in [`FACES`].
 fn symmetry_of(to: [usize; 3]) -> Symmetry {
     let mut face = [0; 6];
     for (from, to) in FACES.into_iter().zip(to.map(|to| FACES[to])) {
@@ -74,7 +74,7 @@ pub(super) fn fold(order: usize, twist: usize) -> (u32, u8) {
     first
 }
 
-/// Image of an action under the symmetry `alike`.
+/// Returns the image of an action under the symmetry `alike`.
 #[inline]
 pub(super) fn action(alike: u8, action: usize) -> usize {
     let to = &ALIKE[usize::from(alike)];

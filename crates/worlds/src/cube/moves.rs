@@ -103,7 +103,7 @@ impl Move {
         Face::ALL[self.0 as usize / 3]
     }
 
-    /// Number of clockwise quarter turns, 1 to 3.
+    /// Returns the number of clockwise quarter turns, 1 to 3.
     pub const fn turns(self) -> u32 {
         self.0 as u32 % 3 + 1
     }
@@ -129,7 +129,7 @@ impl std::fmt::Debug for Move {
     }
 }
 
-/// Moves of length 1 in the metric: quarter turns only, or all turns of a face.
+/// Set of the turns that count as one move: quarter turns only, or all turns of a face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
     Quarter,
@@ -139,7 +139,7 @@ pub enum Metric {
 impl Metric {
     pub const ALL: [Metric; 2] = [Metric::Quarter, Metric::Half];
 
-    /// Usual abbreviation: `qtm` for quarter-turn metric, `htm` for half-turn metric.
+    /// Returns the usual abbreviation: `qtm` for the quarter-turn metric, `htm` for the half-turn metric.
     pub const fn id(self) -> &'static str {
         match self {
             Metric::Quarter => "qtm",
@@ -155,8 +155,8 @@ impl Metric {
     }
 }
 
-/// Turns of `faces` in the order of the actions: first the two quarter turns of each face (`R`, `R'` and so on), then the half turns (`R2`
-/// and so on).
+/// Returns the turns of `faces` in the order of the actions: first the two quarter turns of each face (`R`, `R'` and so on), then the half
+/// turns (`R2` and so on).
 pub(super) const fn actions<const FACES: usize, const MOVES: usize>(faces: [Face; FACES]) -> [Move; MOVES] {
     let mut all = [Move(0); MOVES];
     let mut i = 0;

@@ -37,12 +37,12 @@ pub struct NotationError {
 }
 
 impl NotationError {
-    /// The problem, without the remedy.
+    /// Returns the problem, without the remedy.
     pub fn what(&self) -> String {
         parts(self).0
     }
 
-    /// The remedy, without the problem.
+    /// Returns the remedy, without the problem.
     pub fn next_step(&self) -> String {
         parts(self).1
     }
@@ -86,7 +86,7 @@ pub fn read(text: &str) -> Result<Vec<Move>, NotationError> {
     Ok(moves)
 }
 
-/// Moves that undo the given moves.
+/// Returns the moves that undo the given moves.
 pub fn inverse(moves: &[Move]) -> Vec<Move> {
     moves.iter().rev().map(|m| m.inverse()).collect()
 }

@@ -28,7 +28,7 @@ pub(super) const UP: [usize; 6] = [5, 0, 0, 2, 0, 0];
 /// Neighbour to the right of each face, seen from outside.
 pub(super) const RIGHT: [usize; 6] = [1, 5, 1, 1, 2, 4];
 
-/// Faces of each corner place, URF to DRB, as indices of faces. They are in clockwise order and begin with U or D.
+/// Faces of each corner place, URF to DRB, as indices of faces. The faces are in clockwise order and begin with U or D.
 pub(super) const CORNERS: [[usize; 3]; 8] = [[0, 1, 2], [0, 2, 4], [0, 4, 5], [0, 5, 1], [3, 2, 1], [3, 4, 2], [3, 5, 4], [3, 1, 5]];
 /// Faces of each edge place, UR to BR, as indices of faces.
 pub(super) const EDGES: [[usize; 2]; 12] = [[0, 1], [0, 2], [0, 4], [0, 5], [3, 1], [3, 2], [3, 4], [3, 5], [2, 1], [2, 4], [5, 4], [5, 1]];
@@ -39,7 +39,7 @@ pub const CODES: usize = 24;
 pub(super) const TWIST: u8 = 8;
 pub(super) const FLIP: u8 = 12;
 
-/// Index of the facelet of `face` that is next to all faces in `towards`.
+/// Returns the index of the facelet of `face` that is next to all other faces in `towards`.
 const fn facelet(size: usize, face: usize, towards: &[usize]) -> usize {
     let (mut row, mut column) = (size / 2, size / 2);
     let mut i = 0;
@@ -77,7 +77,8 @@ pub(super) const SMALL_FACELETS: [[usize; 3]; 8] = facelets(2, CORNERS);
 /// The corner place of the 2x2x2 whose cubie never moves.
 pub(super) const DBL: usize = 6;
 
-/// Indices of the network inputs that are 1, `[place][code]`: one for each sticker of the cubie. An index is `facelet * 6 + colour`.
+/// Returns the indices of the network inputs that are 1, `[place][code]`: one index for each sticker of the cubie. The index of a sticker
+/// is `facelet * 6 + colour`.
 pub(super) const fn inputs<const N: usize, const PLACES: usize>(
     places: [[usize; N]; PLACES],
     facelets: [[usize; N]; PLACES],
@@ -121,7 +122,7 @@ pub(super) const fn search<const N: usize>(places: &[[usize; N]], faces: [usize;
     None
 }
 
-/// Whether a permutation is odd. `pieces` contains each piece once.
+/// Returns true if a permutation is odd. `pieces` contains each piece once.
 pub(super) fn odd(pieces: &[u8]) -> bool {
     let behind = |i: usize| pieces[i + 1..].iter().filter(|&&later| later < pieces[i]).count();
     (0..pieces.len()).map(behind).sum::<usize>() % 2 == 1

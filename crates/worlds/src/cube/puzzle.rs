@@ -37,7 +37,7 @@ impl Actions {
         self.moves.iter().position(|&m| m == of)
     }
 
-    /// Number of the actions that are quarter turns. These are the first actions.
+    /// Returns the number of actions that are quarter turns. These actions come first.
     const fn quarters(&self) -> usize {
         match self.metric {
             Metric::Quarter => self.count(),
@@ -49,8 +49,8 @@ impl Actions {
         if action < self.quarters() { action ^ 1 } else { action }
     }
 
-    /// Draws the next action of a random walk. The action does not undo the previous action `last`; in the half-turn metric, it does not
-    /// turn the same face as `last`. `last` is `None` at the start of the walk.
+    /// Draws the next action of a random walk. The action does not undo the previous action `last`; in the half-turn metric, the action
+    /// does not turn the same face as `last`. `last` is `None` at the start of the walk.
     pub fn drawn(&self, last: Option<usize>, numbers: &mut Sequence) -> usize {
         let count = self.count() as u32;
         let Some(last) = last else { return numbers.below(count) as usize };
@@ -83,7 +83,7 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     /// Indices of the network inputs that are 1 in every state.
     const FIXED: &'static [u16];
 
-    /// The state after an action.
+    /// Returns the state after an action.
     fn turned(self, action: usize) -> Self;
 
     /// Writes the indices of the network inputs that are 1: one index per facelet, in the order of the facelets. An index is `facelet * 6 +
@@ -91,16 +91,16 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     fn inputs(self, active: &mut [u16]);
 
     /// Writes the rows of the state: one number for each place whose cubie is not fixed. The row of the `i`-th of these places is `i *
-    /// CODES + code`, where `code` is the code of the cubie there. A network's first layer can have one vector of weights per row instead
-    /// of [`Puzzle::INPUTS`] inputs.
+    /// CODES + code`, where `code` is the code of the cubie at this place. A network's first layer can have one vector of weights per row
+    /// instead of [`Puzzle::INPUTS`] inputs.
     fn rows(self, rows: &mut [u16]);
 
     /// Writes [`Puzzle::rows`] of the state that represents this state's class. The class contains all states that are symmetric to this
     /// state or to its inverse. All states of a class have the same distance from the solved state.
     fn symmetric_rows(self, rows: &mut [u16]);
 
-    /// Indices of the inputs that are 1 for the cubie of a row. [`Puzzle::inputs`] consists of these inputs for all rows of a state, and of
-    /// [`Puzzle::FIXED`].
+    /// Returns the indices of the inputs that are 1 for the cubie of a row. [`Puzzle::inputs`] consists of these inputs for all rows of a
+    /// state, and of [`Puzzle::FIXED`].
     fn row_inputs(row: usize) -> &'static [u16];
 
     /// Returns the representative of this state and of all states that differ from it only in the names of their moves. Also returns the
@@ -110,20 +110,20 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
         (self, 0)
     }
 
-    /// Image of an action under a symmetry that [`Puzzle::folded`] returns.
+    /// Returns the image of an action under a symmetry that [`Puzzle::folded`] returns.
     #[inline]
     fn folded_action(_symmetry: u8, action: usize) -> usize {
         action
     }
 
-    /// Hash for tables of states. Every bit of the hash depends on the whole state.
+    /// Returns a hash for tables of states. Every bit of the hash depends on the whole state.
     fn key(self) -> u64;
 
     /// Draws a state from the uniform distribution over all states.
     fn drawn(numbers: &mut Sequence) -> Self;
 
-    /// The state of a solved cube after these moves. On a 2x2x2, the colours are then assigned to faces anew, so that the corner at DBL is
-    /// at home.
+    /// Returns the state of a solved cube after these moves. On a 2x2x2, the colours are then assigned to faces anew, so that the corner at
+    /// DBL is at home.
     fn after(moves: &[Move]) -> Self;
 
     /// Reads a facelet string, which may use any six letters.
@@ -174,7 +174,7 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
         }
     }
 
-    /// Moves of a random walk of `length` steps.
+    /// Draws the moves of a random walk of `length` steps.
     fn scramble(actions: &Actions, numbers: &mut Sequence, length: usize) -> Vec<Move> {
         let mut last = None;
         let mut next = || *last.insert(actions.drawn(last, numbers));

@@ -25,14 +25,14 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Code of the cubie at each place, URF to DRB: the number of the piece, plus 8 for each clockwise third of a turn.
+    /// Returns the code of the cubie at each place, URF to DRB: the number of the piece, plus 8 for each clockwise third of a turn.
     #[inline]
     pub fn cubies(&self, order: usize, twist: usize) -> [u8; 8] {
         let (pieces, twists) = (&self.pieces[order], &self.twists[twist]);
         std::array::from_fn(|place| pieces[place] + twists[place])
     }
 
-    /// Rank of the state after an action.
+    /// Returns the rank of the state after an action.
     #[inline]
     pub fn neighbour(&self, order: usize, twist: usize, action: usize) -> usize {
         usize::from(self.order[order][action]) * TWISTS + usize::from(self.twist[twist][action])
@@ -59,7 +59,7 @@ pub(super) static TABLES: LazyLock<Box<Tables>> = LazyLock::new(|| {
     tables
 });
 
-/// Cubies at the corner places after a move of any face.
+/// Returns the codes of the cubies at the corner places after a move of any face.
 pub(super) fn turned(cubies: &[u8; 8], by: Move) -> [u8; 8] {
     let shuffle = by.shuffle();
     std::array::from_fn(|place| {

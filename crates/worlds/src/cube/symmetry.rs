@@ -17,7 +17,7 @@ pub(super) struct Symmetry {
 }
 
 impl Symmetry {
-    /// Code at the place `place` in the image of a state.
+    /// Returns the code at the place `place` in the image of a state.
     pub(super) fn image(&self, cubies: &[u8], place: usize) -> u8 {
         let from = usize::from(self.from[place]);
         self.code[from][usize::from(cubies[from])]
@@ -27,7 +27,7 @@ impl Symmetry {
 static SYMMETRIES: LazyLock<Vec<Symmetry>> =
     LazyLock::new(|| (0..COUNT).map(|number| symmetry(|face| image(number, face), |colour| image(number, colour))).collect());
 
-/// Image of a face under the symmetry `number`. A symmetry is a permutation of the axes, combined with a set of reversed axes.
+/// Returns the image of a face under the symmetry `number`. A symmetry is a permutation of the axes, combined with a set of reversed axes.
 fn image(number: usize, face: usize) -> usize {
     const AXES: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 2], [2, 1, 0]];
     AXES[number / 8][face % 3] + (face / 3 + (number >> (face % 3) & 1)) % 2 * 3
@@ -77,7 +77,7 @@ fn fill<const N: usize>(
     }
 }
 
-/// For a cubie at a place: the smallest code that it can have at the first place of an image, and the symmetries that give this code.
+/// Smallest code that a cubie at a place can have at the first place of an image, and the symmetries that give this code.
 struct Least {
     code: u8,
     by: Vec<u8>,
@@ -94,7 +94,7 @@ static LEAST: LazyLock<[[Least; CODES]; 8]> = LazyLock::new(|| {
     })
 });
 
-/// Among all images of a state and of its inverse, returns the image that is lexicographically first.
+/// Returns the lexicographically first image of a state or of its inverse.
 pub(super) fn first<const N: usize>(cubies: &[u8; N], inverse: &[u8; N]) -> [u8; N] {
     let (least, symmetries) = (&*LEAST, &**SYMMETRIES);
     let mut best = *cubies;
@@ -137,8 +137,8 @@ static HOLDS: LazyLock<Holds> = LazyLock::new(|| {
     Holds { rotations, home, to_fixed }
 });
 
-/// The lexicographically first state among the images of a 2x2x2 and of its inverse. Only images that have the corner DBL at home are
-/// considered.
+/// Returns the lexicographically first state among the images of a 2x2x2 and of its inverse. Only images that have the corner DBL at home
+/// are considered.
 pub(super) fn first_held(cubies: &[u8; 8], inverse: &[u8; 8]) -> [u8; 8] {
     let mut best = [CODES as u8; 8];
     let holds = &*HOLDS;

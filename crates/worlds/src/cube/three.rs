@@ -60,7 +60,7 @@ impl Three {
         (sums[0].is_multiple_of(3) && sums[1].is_multiple_of(2) && swaps.is_multiple_of(2)).then_some(Three(cubies))
     }
 
-    /// The inverse state: the solved cube after the inverse moves.
+    /// Returns the inverse state: the solved cube after the inverse moves.
     fn inverse(&self) -> Three {
         let mut inverse = [0; 20];
         let (corners, edges) = inverse.split_at_mut(8);

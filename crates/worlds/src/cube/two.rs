@@ -18,7 +18,7 @@ pub struct Two(u32);
 impl Two {
     pub const STATES: usize = ORDERS * TWISTS;
 
-    /// The state with this rank; `None` if the rank is not below [`Two::STATES`].
+    /// Returns the state with this rank; `None` if the rank is not below [`Two::STATES`].
     pub fn unrank(rank: u32) -> Option<Two> {
         ((rank as usize) < Two::STATES).then_some(Two(rank))
     }
@@ -38,7 +38,7 @@ impl Two {
         Two(u32::from(order) * TWISTS as u32 + u32::from(twist))
     }
 
-    /// Code at each place, URF to DRB: the number of the piece, plus 8 for each clockwise third of a turn.
+    /// Returns the code at each place, URF to DRB: the number of the piece, plus 8 for each clockwise third of a turn.
     #[inline]
     pub fn cubies(self) -> [u8; 8] {
         let (order, twist) = self.parts();

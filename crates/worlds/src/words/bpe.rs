@@ -37,13 +37,13 @@ struct Pair {
 
 /// Largest number of bytes from which pairs are learned. More bytes hardly change the most frequent pairs, but cost time and memory.
 pub const SAMPLE_BYTES: usize = 64 << 20;
-/// Smallest number of bytes that are read at once. They contain several pieces.
+/// Smallest number of bytes that are read at once. A part of this length contains several pieces.
 const LEAST: usize = 1024;
 /// Number of stretches of which a sample consists.
 const STRETCHES: usize = 64;
 
-/// Sample of a text that is longer than [`SAMPLE_BYTES`]. The sample consists of stretches from all parts of the text. `None` for a shorter
-/// text, which needs no sample.
+/// Returns a sample of a text that is longer than [`SAMPLE_BYTES`]; `None` for any other text, which needs no sample. The sample consists
+/// of stretches from all parts of the text.
 pub(super) fn sample(text: &[u8]) -> Option<Vec<u8>> {
     const EACH: usize = SAMPLE_BYTES / STRETCHES;
     let spare = text.len().checked_sub(SAMPLE_BYTES).filter(|&spare| spare > 0)?;
@@ -70,7 +70,7 @@ impl BpeTraining {
         }
     }
 
-    /// Number of merges made as a share of the number requested, from 0 to 1.
+    /// Returns the share of the requested merges that are made, from 0 to 1.
     pub fn share(&self) -> f64 {
         self.merges.len() as f64 / self.wanted.max(1) as f64
     }
@@ -86,7 +86,7 @@ impl BpeTraining {
         Ok(self.done)
     }
 
-    /// Tokenizer with the merges made so far.
+    /// Returns a tokenizer with the merges made so far.
     pub fn tokenizer(&self) -> Tokenizer {
         Tokenizer::bpe(&self.merges).expect("each merge joins earlier tokens")
     }

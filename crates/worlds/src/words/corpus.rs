@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// Random stream of the windows, separate from all other streams of the same seed.
 const STREAM: u32 = 0x436f_7270;
 
-/// Tokens of a text. The last tenth is for validation, the rest for training. A window consists of `context` tokens that a model reads and,
-/// for each of them, the next token, which the model predicts.
+/// Tokens of a text. The last tenth, but at least one window, is for validation; the rest is for training. A window consists of `context`
+/// tokens that a model reads and, for each of them, the next token, which the model predicts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corpus {
     tokens: Tokens,
@@ -60,7 +60,7 @@ impl Tokens {
     }
 }
 
-/// Number of bytes that store each token of a vocabulary with `vocab` tokens.
+/// Returns the number of bytes that store each token of a vocabulary with `vocab` tokens.
 pub fn token_bytes(vocab: usize) -> usize {
     match vocab {
         ..=0x100 => 1,
@@ -85,7 +85,7 @@ impl Corpus {
         reading.finish()
     }
 
-    /// Number of characters of the text.
+    /// Returns the number of characters of the text.
     pub fn characters(&self) -> usize {
         self.characters
     }
@@ -98,17 +98,17 @@ impl Corpus {
         self.len() == 0
     }
 
-    /// Number of tokens that a model reads in a window.
+    /// Returns the number of tokens that a model reads in a window.
     pub fn context(&self) -> usize {
         self.context
     }
 
-    /// Indices of the training tokens.
+    /// Returns the indices of the training tokens.
     pub fn train(&self) -> Range<usize> {
         0..self.train
     }
 
-    /// Indices of the validation tokens.
+    /// Returns the indices of the validation tokens.
     pub fn validation(&self) -> Range<usize> {
         self.train..self.len()
     }
@@ -121,7 +121,8 @@ impl Corpus {
         range.map(|at| self.tokens.at(at))
     }
 
-    /// Start positions of at most `count` validation windows. They are evenly spaced and the same in every call.
+    /// Returns the start positions of at most `count` validation windows, but at least one. The windows are evenly spaced and the same in
+    /// every call.
     pub fn validation_starts(&self, count: usize) -> Vec<usize> {
         let range = self.validation();
         let windows = (range.len() - 1) / self.context;
@@ -131,7 +132,7 @@ impl Corpus {
         (0..count).map(|i| range.start + i * self.context + spare * i / count).collect()
     }
 
-    /// Training windows of each step, `batch` windows per step.
+    /// Returns the training windows of each step, `batch` windows per step.
     pub fn batches(&self, seed: u32, batch: usize) -> Batches {
         Batches::new(seed, self.train, self.context, batch)
     }
@@ -169,12 +170,12 @@ impl Batches {
         (epoch, phase as usize, Shuffle::new(rng, windows, epoch, 0))
     }
 
-    /// Number of windows in an epoch.
+    /// Returns the number of windows in an epoch.
     pub fn windows(&self) -> usize {
         self.windows
     }
 
-    /// Start positions of the windows of a step.
+    /// Returns the start positions of the windows of a step.
     pub fn starts(&mut self, step: u64) -> impl ExactSizeIterator<Item = usize> + '_ {
         (0..self.batch).map(move |i| {
             let place = step * self.batch as u64 + i as u64;
@@ -223,7 +224,7 @@ const PARTS: usize = 16;
 
 /// Characters that occur in a text.
 struct CharacterSet {
-    /// Whether each character occurs in the text. All threads share these flags.
+    /// For each character, true if it occurs in the text. All threads share these flags.
     seen: Vec<AtomicBool>,
     /// Number of characters in the text, including repeated characters.
     count: usize,
@@ -332,7 +333,7 @@ impl Reading {
         Ok(false)
     }
 
-    /// Ranges of the parts of the next slice. `start` returns a position at which a part may begin, as in [`stretches`].
+    /// Returns the ranges of the parts of the next slice. `start` returns a position at which a part may begin, as in [`stretches`].
     fn slice(&self, work: usize, start: fn(&[u8], usize) -> usize) -> Vec<Range<usize>> {
         // A slice contains at least a few pieces.
         const LEAST: usize = 1024;

@@ -9,8 +9,8 @@ use std::collections::HashMap;
 /// Random stream of the stories, separate from all other streams of the same seed.
 const STREAM: u32 = 0x576f_7264;
 
-/// A compiled grammar, which generates an endless sequence of stories. It is a graph of nodes. When a story passes a text node, the node
-/// appends a text to it.
+/// A compiled grammar, which generates an endless sequence of stories. The grammar is a graph of nodes. When a story passes a text node,
+/// the node appends a text to it.
 pub struct Grammar {
     /// The successors of a node have smaller indices than the node. Descending order therefore leads from the beginning of a story to its
     /// end.
@@ -53,7 +53,7 @@ enum Source {
 struct Exit {
     to: usize,
     probability: f64,
-    /// Whether a story ends on the way to the node `to`.
+    /// True if a story ends on the way to the node `to`.
     ended: bool,
 }
 
@@ -70,7 +70,7 @@ impl Default for Grammar {
 }
 
 impl Grammar {
-    /// The grammar of the default training text of the words room.
+    /// Returns the grammar of the default training text of the words room.
     pub fn new() -> Grammar {
         Grammar::compile(LISTS, RULES)
     }
@@ -117,7 +117,8 @@ impl Grammar {
         Grammar { nodes, root, exits, visits, length, entropy, alphabet }
     }
 
-    /// The first `chars` characters of the stories of a seed, in ASCII. A shorter text is a prefix of a longer text of the same seed.
+    /// Returns the first `chars` characters of the stories of a seed, in ASCII. A shorter text is a prefix of a longer text of the same
+    /// seed.
     pub fn text(&self, seed: u32, chars: usize) -> String {
         let mut random = Rng::new(seed, STREAM).sequence(0);
         let mut below = |n: usize| random.below(n as u32) as usize;
@@ -146,17 +147,18 @@ impl Grammar {
         text
     }
 
-    /// Entropy in nats per character. It is the lowest possible loss of a predictor that has read the whole text before each character.
+    /// Returns the entropy in nats per character, which is the lowest possible loss of a predictor that has read the whole text before each
+    /// character.
     pub fn entropy_per_char(&self) -> f64 {
         self.entropy / self.length
     }
 
-    /// All characters that occur in stories, sorted.
+    /// Returns all characters that occur in stories, sorted.
     pub fn alphabet(&self) -> &[u8] {
         &self.alphabet
     }
 
-    /// The best predictor for a text that begins at the start of a story.
+    /// Returns the best predictor for a text that begins at the start of a story.
     pub fn from_start(&self) -> BestPredictor<'_> {
         // The predictor starts in the state after the last character of a story.
         let at = self.nodes.iter().position(|node| matches!(node, Node::Say { next: 0, .. }));
@@ -166,7 +168,7 @@ impl Grammar {
         BestPredictor { grammar: self, guesses: vec![end], spare: Vec::new() }
     }
 
-    /// The best predictors for texts that begin anywhere in a story.
+    /// Returns the best predictors for texts that begin anywhere in a story.
     pub fn window_predictors(&self) -> WindowPredictors<'_> {
         let mut after: Vec<Vec<Guess>> = vec![Vec::new(); 256];
         for (at, node) in self.nodes.iter().enumerate() {
@@ -189,8 +191,8 @@ impl Grammar {
         WindowPredictors { grammar: self, after, shares }
     }
 
-    /// Lowest possible mean loss, in nats per character, of a model that reads only the windows of a text. The first character of each
-    /// window is given; the model predicts all others.
+    /// Returns the lowest possible mean loss, in nats per character, of a model that reads only the windows of a text. The first character
+    /// of each window is given; the model predicts all others.
     pub fn floor<'a>(&self, windows: impl IntoIterator<Item = &'a [u8]>) -> f64 {
         let anywhere = self.window_predictors();
         let (mut nats, mut count) = (0.0, 0);
@@ -215,8 +217,8 @@ fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
     }
 }
 
-/// The best predictor. It computes the probability of each state of the source, given the text so far (the forward algorithm for hidden
-/// Markov models). If the text begins in the middle of a story, an entry that the story has drawn earlier is unknown. One guess then
+/// The best predictor. The predictor computes the probability of each state of the source, given the text so far (the forward algorithm for
+/// hidden Markov models). If the text begins in the middle of a story, an entry that the story has drawn earlier is unknown. One guess then
 /// represents all entries, which are equally likely, until the text contains the entry. The number of guesses therefore stays small.
 #[derive(Clone)]
 pub struct BestPredictor<'a> {
@@ -310,24 +312,24 @@ pub struct WindowPredictors<'a> {
 }
 
 impl WindowPredictors<'_> {
-    /// Share of a character among all characters of the stories.
+    /// Returns the share of a character among all characters of the stories.
     pub fn share(&self, character: u8) -> f64 {
         self.shares[usize::from(character)]
     }
 
-    /// The predictor for the rest of a window whose first character is `first`.
+    /// Returns the predictor for the rest of a window whose first character is `first`.
     pub fn after(&self, first: u8) -> BestPredictor<'_> {
         BestPredictor { grammar: self.grammar, guesses: self.after[usize::from(first)].clone(), spare: Vec::new() }
     }
 
-    /// Loss in nats of each character in `rest`, which follows the first character of a window.
+    /// Returns the loss in nats of each character in `rest`, which follows the first character of a window.
     pub fn losses<'a>(&'a self, first: u8, rest: &'a [u8]) -> impl Iterator<Item = f64> + 'a {
         let mut ideal = self.after(first);
         rest.iter().map(move |&character| -ideal.read(character).ln())
     }
 }
 
-/// Compiles templates to nodes. It begins at the end of a story, so that the successors of a node already exist.
+/// Compiler of templates to nodes. Compilation begins at the end of a story, so that the successors of a node already exist.
 struct Compiler<'a> {
     rules: HashMap<&'a str, &'a [&'a str]>,
     lists: HashMap<&'a str, List<'a>>,
@@ -433,7 +435,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Position of the bracket that closes the bracket at the start of a text.
+/// Returns the position of the bracket that closes the bracket at the start of a text.
 fn closing(text: &str) -> usize {
     let mut depth = 0;
     let end = text.bytes().position(|byte| {
@@ -443,7 +445,7 @@ fn closing(text: &str) -> usize {
     end.unwrap_or_else(|| panic!("no bracket closes {text}"))
 }
 
-/// Alternatives in the content of a bracket. They are separated by bars outside of inner brackets.
+/// Returns the alternatives in the content of a bracket. Bars outside of inner brackets separate the alternatives.
 fn alternatives(inside: &str) -> Vec<&str> {
     let mut depth = 0;
     inside
@@ -464,7 +466,7 @@ mod tests {
 
     const OVER: Place = (usize::MAX, 0, 0);
 
-    /// Possible next characters, each with the position after it. The end of a story counts as a character.
+    /// Returns the possible next characters, each with the position after the character. The end of a story counts as a character.
     fn after(grammar: &Grammar, place: Place) -> Vec<(u8, Place)> {
         let (at, entry, read) = place;
         if place == OVER {

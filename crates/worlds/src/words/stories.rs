@@ -3,7 +3,7 @@
 //! A list consists of a head `name form/form/…` and of its entries. Each entry has the same number of forms. Rules use this syntax:
 //!
 //! - `{name=}` draws an entry of a list. The entry is remembered until the story ends or the list is drawn again.
-//! - `{name}` is the remembered entry. If no rule remembers entries of this list, it is a newly drawn entry.
+//! - `{name}` is the remembered entry. If no rule remembers entries of this list, the text is a newly drawn entry.
 //! - `{name.form}` is another form of the entry. If the name has a capital (`{Name.form}`), the first letter of the text is capitalized.
 //! - `<rule>` inserts another rule.
 //! - `(a|b)` is one of the alternatives, all equally likely.

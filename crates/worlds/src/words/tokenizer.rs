@@ -76,12 +76,12 @@ impl Tokenizer {
         Ok(Tokenizer { tokens, way: Way::Bpe(becomes) })
     }
 
-    /// Number of tokens.
+    /// Returns the number of tokens.
     pub fn vocab(&self) -> usize {
         self.tokens.len()
     }
 
-    /// Type of this tokenizer. For byte pairs, `vocab` is the actual number of tokens.
+    /// Returns the type of this tokenizer. For byte pairs, `vocab` is the actual number of tokens.
     pub fn kind(&self) -> TokenizerSpec {
         match &self.way {
             Way::Chars(..) => TokenizerSpec::Chars,
@@ -104,12 +104,12 @@ impl Tokenizer {
         if unknown.is_empty() { Ok(()) } else { Err(TextError::Unknown(unknown)) }
     }
 
-    /// Bytes of a token; empty for a number that is not a token.
+    /// Returns the bytes of a token; an empty slice for a number that is not a token.
     pub fn token_bytes(&self, token: u32) -> &[u8] {
         self.tokens.get(token as usize).map_or(&[], |bytes| bytes)
     }
 
-    /// Text of a single token. If the bytes are not UTF-8, the text is their numbers, as in `\xE2`.
+    /// Returns the text of a single token. If the token's bytes are not UTF-8, the text is their values in hexadecimal, as in `\xE2`.
     pub fn token_text(&self, token: u32) -> String {
         let bytes = self.token_bytes(token);
         match std::str::from_utf8(bytes) {
@@ -166,8 +166,8 @@ impl Tokenizer {
     }
 }
 
-/// Cache of pieces that were encoded earlier, with their tokens. It is used for byte pairs only. Parts that are encoded in parallel share
-/// the cache.
+/// Cache of pieces that were encoded earlier, with their tokens. The cache is used for byte pairs only. Parts that are encoded in parallel
+/// share the cache.
 #[derive(Default)]
 pub(super) struct Known(HashMap<Box<str>, Box<[u32]>>);
 
@@ -198,7 +198,7 @@ pub(super) struct Encoded {
 
 impl Encoded {
     /// Replaces all tokens by the tokens of `text`, a part of the whole text. `last` is true if the last piece of the part cannot continue
-    /// after it.
+    /// after the part.
     pub(super) fn encode(&mut self, tokenizer: &Tokenizer, known: &Known, text: &str, last: bool) {
         let Encoded { tokens, read, new, unknown } = self;
         tokens.clear();
@@ -233,7 +233,7 @@ impl Encoded {
     }
 }
 
-/// Tokens of a piece. Repeatedly merges the pair that was learned first, until no learned pair is left.
+/// Returns the tokens of a piece. Repeatedly merges the pair that was learned first, until no learned pair is left.
 fn merged(piece: &str, becomes: &HashMap<[u32; 2], u32>) -> Vec<u32> {
     let mut tokens: Vec<u32> = piece.bytes().map(u32::from).collect();
     while let Some(&whole) = tokens.windows(2).filter_map(|pair| becomes.get(pair)).min() {
@@ -287,8 +287,8 @@ pub(super) fn pieces(text: &str, last: bool) -> impl Iterator<Item = &str> {
     })
 }
 
-/// First position, not before `at`, at which a piece begins regardless of the text before `at`. It is the end of a run that is not white
-/// space.
+/// Returns the first position, not before `at`, at which a piece begins regardless of the text before `at`. This position is the end of a
+/// run that is not white space, or the end of the text.
 pub(super) fn piece_start(text: &[u8], at: usize) -> usize {
     const CHUNK: usize = 256;
     let mut at = character_start(text, at);
@@ -310,13 +310,14 @@ pub(super) fn piece_start(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// First position, not before `at`, that is not inside a character.
+/// Returns the first position, not before `at`, that is not inside a character.
 pub(super) fn character_start(text: &[u8], at: usize) -> usize {
     let more = text[at..].iter().position(|byte| byte & 0xC0 != 0x80);
     more.map_or(text.len(), |more| at + more)
 }
 
-/// Length of the first piece of a text, in bytes; `None` for an empty text.
+/// Returns the length of the first piece of a text, in bytes; `None` for an empty text. If the length exceeds [`LONGEST`], the caller must
+/// divide the piece.
 fn piece(text: &str) -> Option<usize> {
     let mut characters = text.char_indices();
     let (_, first) = characters.next()?;
@@ -343,7 +344,7 @@ fn piece(text: &str) -> Option<usize> {
     Some(text.len())
 }
 
-/// Incremental decoder. It keeps the bytes of an incomplete character until the character is complete.
+/// Incremental decoder. The decoder keeps the bytes of an incomplete character until the character is complete.
 #[derive(Clone, Debug, Default)]
 pub struct Decoder {
     held: Vec<u8>,

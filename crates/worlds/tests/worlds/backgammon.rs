@@ -30,12 +30,12 @@ pub fn board(mine: &[(usize, u8)], theirs: &[(usize, u8)]) -> Board {
     Board::new(side(mine), side(theirs)).unwrap()
 }
 
-/// Chances without gammons and backgammons. `win` is the chance to win a single game.
+/// Returns chances without gammons and backgammons. `win` is the chance to win a single game.
 pub fn singles(win: f32) -> Chances {
     Chances([win, 0.0, 0.0, 1.0 - win, 0.0, 0.0])
 }
 
-/// Ids of the results of a roll. Asserts that no result occurs twice.
+/// Returns the ids of the results of a roll. Asserts that no result occurs twice.
 fn results(of: &Board, roll: Roll) -> BTreeSet<Id> {
     let mut buffer = Results::new();
     let results = of.results(roll, &mut buffer);
@@ -44,8 +44,8 @@ fn results(of: &Board, roll: Roll) -> BTreeSet<Id> {
     ids
 }
 
-/// A direct implementation of the rules. It tries the dice in both orders, one step at a time, and keeps the longest plays. If only one die
-/// can be played, it keeps the plays of the larger die if there are any.
+/// A direct implementation of the rules. The implementation tries the dice in both orders, one step at a time, and keeps the longest plays.
+/// If only one die can be played, the implementation keeps the plays of the larger die if there are any.
 mod plain {
     use super::*;
 
@@ -123,7 +123,7 @@ fn met(games: u32, seed: u32, mut meet: impl FnMut(Board, Roll)) {
     }
 }
 
-/// A random board with up to fifteen checkers per side. Low points and the bar are more likely than other places.
+/// Returns a random board with up to fifteen checkers per side. Low points and the bar are more likely than other places.
 fn scattered(numbers: &mut Sequence) -> Board {
     loop {
         let mut sides = [[0u8; 25]; 2];
@@ -431,7 +431,7 @@ fn accepted_ids_are_written_unchanged() {
     assert!(read > 1000 / STRIDE, "{read}");
 }
 
-/// FNV-1a hash of 64 bits.
+/// Returns the FNV-1a hash of 64 bits.
 fn fnv(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
 }

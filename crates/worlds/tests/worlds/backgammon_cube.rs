@@ -8,7 +8,7 @@ use worlds::backgammon::*;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/backgammon_cube.txt");
 
-/// A match in which player one needs `mine` points and player two needs `theirs` points.
+/// Returns a match in which player one needs `mine` points and player two needs `theirs` points.
 fn standing(mine: u16, theirs: u16, crawford: Crawford) -> Match {
     Match { length: 25, score: [25 - mine, 25 - theirs], crawford }
 }
@@ -80,8 +80,8 @@ fn chances(words: &[&str]) -> Chances {
 
 const VALUED: &str = include_str!("../../../../tests/golden/backgammon_ids.txt");
 
-/// Without look-ahead, GNU Backgammon uses the formula of this library. But it uses databases in a race, and another table of match-winning
-/// chances in a match.
+/// Without look-ahead, GNU Backgammon uses the formula of this library. In a race, GNU Backgammon uses databases instead; in a match, it
+/// uses another table of match-winning chances.
 #[test]
 fn cube_equities_agree_with_gnu_backgammon_for_equal_chances() {
     let (mut exact, mut matches, mut sum, mut verdicts) = (0, 0, 0.0, 0);
@@ -171,9 +171,9 @@ fn equities_are_finite_when_a_match_is_almost_won() {
     assert!([game.equity(&six), equities.no_double, equities.double_take].iter().all(|equity| equity.is_finite()));
 }
 
-/// Without gammons, the equity while the other player owns the cube is linear in the chance to win. With a live cube, it rises from -1 at
-/// 20% to 1 at 100%; with a dead cube, from -1 at 0% to 1 at 100%. The library computes the 20% by a recursion over 12 turns of the cube,
-/// with an error of at most 0.2 / 4^12.
+/// Without gammons, the equity while the other player owns the cube is linear in the chance to win. With a live cube, the equity rises from
+/// -1 at 20% to 1 at 100%; with a dead cube, from -1 at 0% to 1 at 100%. The library computes the 20% by a recursion over 12 turns of the
+/// cube, with an error of at most 0.2 / 4^12.
 #[test]
 fn cube_equity_has_the_closed_form_in_contact_race_and_bear_off() {
     let race = |mine: usize, theirs: usize| board(&[(mine, 15)], &[(theirs, 15)]);

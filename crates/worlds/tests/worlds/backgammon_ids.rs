@@ -8,8 +8,8 @@ const GOLDEN: &str = include_str!("../../../../tests/golden/backgammon_ids.txt")
 /// Match length; scores of the player on roll and of the other player; state of the match with respect to the Crawford game.
 type Match = (u16, [u16; 2], Crawford);
 
-/// Complete state of a game from the point of view of the player on roll: board, pending action, cube value, whether this player owns the
-/// cube (`None` if the cube is in the middle), and match.
+/// Returns the complete state of a game from the point of view of the player on roll: board, pending action, cube value, true if this
+/// player owns the cube (`None` if the cube is in the middle), and match.
 fn seen(game: &Game) -> (Board, GameState, u32, Option<bool>, Option<Match>) {
     let me = game.on_roll();
     let stakes = match game.stakes() {
@@ -63,7 +63,7 @@ fn ids_are_parsed_into_stakes_cube_and_dice() {
     assert!(past.may_double());
 }
 
-/// The texts are copied from both programs. They are read unchanged, and with all lines joined, as in a one-line text field.
+/// The texts are copied from both programs. The texts are read unchanged, and with all lines joined, as in a one-line text field.
 #[test]
 fn ids_are_found_in_surrounding_text() {
     const XGID: &str = "XGID=-b----E-C---eE---c-e----B-:0:0:1:61:2:1:0:7:10";

@@ -12,7 +12,7 @@ const GOLDEN: &str = include_str!("../../../../tests/golden/worlds_backgammon.tx
 /// Only every `STRIDE`-th position is tested.
 const STRIDE: usize = if cfg!(target_arch = "wasm32") { 400 } else { 1 };
 
-/// Every `every`-th position of the golden file, each with a roll.
+/// Returns every `every`-th position of the golden file, each with a roll.
 fn committed(every: usize) -> impl Iterator<Item = (Board, Roll)> {
     let positions = GOLDEN.lines().filter_map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
         ["kind", _] => None,

@@ -64,13 +64,13 @@ mod space {
         (0..3).map(|i| a[i] * b[i]).sum()
     }
 
-    /// The vector `v` after a quarter turn about an axis. The turn is clockwise as seen from the tip of the axis.
+    /// Returns the vector `v` after a quarter turn about an axis. The turn is clockwise as seen from the tip of the axis.
     fn turn(axis: Vector, v: Vector) -> Vector {
         let cross = |i: usize| axis[(i + 1) % 3] * v[(i + 2) % 3] - axis[(i + 2) % 3] * v[(i + 1) % 3];
         std::array::from_fn(|i| axis[i] * dot(axis, v) - cross(i))
     }
 
-    /// Position and normal of every sticker. Cubies are 2 units apart.
+    /// Returns the position and the normal of every sticker. Cubies are 2 units apart.
     fn stickers(size: i32) -> Vec<(Vector, Vector)> {
         let mut all = Vec::new();
         for [normal, right, down] in FACES {
@@ -84,7 +84,7 @@ mod space {
         all
     }
 
-    /// Facelets after a clockwise turn of one face. If `whole` is true, the whole cube is turned instead.
+    /// Returns the facelets after a clockwise turn of one face. If `whole` is true, the whole cube is turned instead.
     pub fn turned(facelets: &str, size: i32, face: usize, whole: bool) -> String {
         let (axis, stickers) = (FACES[face][0], stickers(size));
         let old: Vec<char> = facelets.chars().collect();
@@ -98,7 +98,7 @@ mod space {
         new.into_iter().collect()
     }
 
-    /// Facelets of a cube in all its orientations. The first orientation is that of `facelets`.
+    /// Returns the facelets of a cube in all its orientations. The first orientation is that of `facelets`.
     pub fn held(facelets: &str, size: i32) -> Vec<String> {
         let mut ways = vec![facelets.to_string()];
         let mut next = 0;
@@ -152,7 +152,7 @@ fn the_2x2x2_turns_as_in_another_program() {
     assert!(held > 10, "only {held} have another orientation");
 }
 
-/// Letter of the face that has this colour in the program magiccube.
+/// Returns the letter of the face that has this colour in the program magiccube.
 fn face_of(colour: char) -> char {
     "URFDLB".as_bytes()["WRGYOB".find(colour).unwrap()].into()
 }
@@ -281,8 +281,8 @@ fn solutions_solve_with_the_fewest_moves() {
     }
 }
 
-/// Number of states at each distance up to `depth`, found by a search that uses only actions and equality. Asserts that the states have
-/// different keys.
+/// Returns the number of states at each distance up to `depth`, found by a search that uses only actions and equality. Asserts that the
+/// states have different keys.
 fn spheres<P: Puzzle + std::hash::Hash>(metric: Metric, depth: usize) -> Vec<usize> {
     let actions = Actions::of::<P>(metric);
     let mut known = HashSet::from([P::SOLVED]);
@@ -620,7 +620,7 @@ mod any {
         }
 
         /// An exchange of stickers does not change the number of stickers of each colour. The strings therefore pass the check of these
-        /// numbers and reach all later checks.
+        /// numbers and reach the later checks.
         #[test]
         fn exchanged_stickers_are_never_misread(sequence in sequences(20), pairs in prop::collection::vec((0..54usize, 0..54usize), 1..8)) {
             let three = Three::after(&sequence).facelets(&Scheme::FACES);

@@ -1,4 +1,4 @@
-//! Parsers accept any text from users and programs: they return a value or an error, and never panic. They use at most twice the memory
+//! Parsers accept any text from users and programs: they return a value or an error, and never panic. Parsers use at most twice the memory
 //! that valid texts of the same length need. `FUZZ=10000` runs more cases.
 
 use std::fmt::Display;

@@ -12,9 +12,9 @@ use worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use worlds::control::{Action, LunarLander64, LunarLanders, Twin, Vector, World64};
 
 pub const ID: &str = "LunarLander-v3";
-/// Number of values that describe the hull's position, angle and speeds. They are the first values of a state.
+/// Number of values that describe the hull's position, angle and speeds. These values are the first of a state.
 const HULL: usize = 6;
-/// Number of values that describe the positions, angles and speeds of the hull and the legs. They are the first values of a state.
+/// Number of values that describe the positions, angles and speeds of the hull and the legs. These values are the first of a state.
 const MOTION: usize = 18;
 
 fn golden() -> Value {
@@ -167,8 +167,8 @@ fn direct_flight_matches_the_sweeps_of_the_reference() {
     }
 }
 
-/// Action that a pilot takes at step `t` of environment `env`. The pilots are the policies of the recordings. Random actions depend only on
-/// `env` and `t`.
+/// Returns the action that a pilot takes at step `t` of environment `env`. The pilots are the policies of the recordings. Random actions
+/// depend only on `env` and `t`.
 pub fn fly(pilot: &str, shown: &[f32], env: usize, t: usize) -> f32 {
     let example = || heuristic::<f32>(shown.try_into().unwrap()) as f32;
     let words = Rng::new(11, 22).block([env as u32, t as u32, 0, 0]);

@@ -12,7 +12,7 @@ use worlds::control::{InvalidState, cartpole, kinds, lunar_lander};
 
 const ACROBOT: &str = "Acrobot-v1";
 
-/// Expected word in `ended` after a step that was preceded by `elapsed` steps.
+/// Returns the expected word in `ended` after a step that was preceded by `elapsed` steps.
 fn end_word(terminated: bool, truncated: bool, elapsed: u32) -> u32 {
     let flags = if terminated { TERMINATED } else { 0 } + if truncated { TRUNCATED } else { 0 };
     if flags == 0 { 0 } else { flags | (elapsed + 1) << LENGTH_SHIFT }

@@ -26,7 +26,7 @@ pub const BEGINNINGS: [(&str, &[(f64, f64)]); 5] = [
 ];
 
 /// Asserts that initial states are uniform. `mean_off` is the tolerance of the means, as a fraction of the distance between the bounds.
-/// `variance_off` is the relative tolerance of the variances.
+/// `variance_off` is the relative tolerance of the variances. `rounding` is the tolerance of the bounds.
 pub fn begin_evenly(id: &str, starts: &[Vec<f64>], [mean_off, variance_off]: [f64; 2], rounding: f64) {
     let (_, bounds) = BEGINNINGS.into_iter().find(|(of, _)| *of == id).expect("bounds of each kind");
     let count = starts.len() as f64;

@@ -1,6 +1,6 @@
-//! Test environment with masks: rooms on a ring. Doors lead from a room to the next two rooms and to the room before. A choice of another
-//! room is forbidden, and ends the episode with a fine. The agent must visit one goal after another. The rules can raise an error at a
-//! chosen step. The kind is created at run time, because it counts the forbidden choices.
+//! Test environment with masks: rooms on a ring. Doors lead from a room to the next two rooms and to the room before. A choice of a room
+//! without a door is forbidden, and ends the episode with a fine. The agent must visit one goal after another. The rules can raise an error
+//! at a chosen step. The kind is created at run time, because the kind counts the forbidden choices.
 
 use math::{PANEL, Rng};
 use std::borrow::Cow;
@@ -24,7 +24,7 @@ pub struct Trap {
     pub step: u32,
 }
 
-/// Returns a kind of rooms with the id `id`. `forbidden` counts the forbidden choices in all its environments.
+/// Returns a kind of rooms with the id `id`. `forbidden` counts the forbidden choices in all environments of this kind.
 pub fn kind(id: &str, forbidden: &Arc<AtomicU32>, trap: Option<Trap>) -> Kind {
     let names = |what: &str| -> Vec<Text> { (0..ROOMS).map(|i| format!("{what} {i}").into()).collect() };
     let spec = Spec {

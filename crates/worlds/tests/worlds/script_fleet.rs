@@ -74,7 +74,8 @@ impl Worlds {
         }
     }
 
-    /// Draws random actions for all environments. An action depends on the number of the environment and on `turn`.
+    /// Draws random actions for all environments. `first` is the number of environment 0. An action depends on the number of the
+    /// environment and on `turn`.
     #[cfg(not(target_arch = "wasm32"))] // its callers run natively only
     pub fn act_randomly(&mut self, first: u32, turn: u32) {
         let world = self.fleet.world().clone();
@@ -119,7 +120,8 @@ impl Worlds {
         names.iter().flat_map(|name| self.fleet.attribute(env, name).unwrap()).collect()
     }
 
-    /// Sets the elements of all attributes of an environment, in the order of the attributes' names.
+    /// Sets the elements of all attributes of an environment, in the order of the attributes' names. Also sets the number of steps in its
+    /// episode and the number of its earlier episodes.
     pub fn set(&mut self, env: usize, numbers: &[f64], steps: u32, episodes: u32) {
         let mut state = Vec::new();
         let mut numbers = numbers.iter();

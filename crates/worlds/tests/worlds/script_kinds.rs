@@ -12,14 +12,14 @@ fn template(name: &str) -> Kind {
     compiled(text).kind(name.to_owned())
 }
 
-/// File whose environments fail in a step with the action 2 if `x` is 3. `x` counts steps.
+/// Returns a file whose environments fail in a step with the action 2 if `x` is 3. `x` counts steps.
 fn failing() -> String {
     let step = "self.x += 1\nself.y = 1 // (0 if action == 2 and self.x == 3 else 1)\nreturn 1.0, self.x == 5";
     let mask = "    def mask(self):\n        return [True, self.x > 1, True]\n";
     file("self.x = 0\nself.y = 0", step, &format!("{OBSERVE}{mask}"))
 }
 
-/// Environments behind the trait, with the results of the last step. There is one panel of them.
+/// One panel of environments behind the trait [`Vector`], with the results of the last step.
 struct Panel {
     vector: Box<dyn Vector>,
     actions: Vec<f32>,

@@ -13,7 +13,8 @@ fn errors(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Checks that each text has one error with the place and the parts of its message, which `…` separates.
+/// Checks pairs of a text and its expected error. The text must have exactly one error. In the expected line of [`errors`], `…` means
+/// any characters.
 fn check(table: &[(&str, &str)]) {
     for (text, expected) in table {
         let found = errors(text);

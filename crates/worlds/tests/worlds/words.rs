@@ -90,7 +90,7 @@ fn floors_decrease_to_the_entropy() {
 }
 
 /// Counts how often each character follows each context of at most `order` characters (an n-gram model). The returned function computes the
-/// loss, in nats, of a character after a context. For unknown contexts, it uses shorter contexts.
+/// loss, in nats, of a character after a context. For unknown contexts, the function uses shorter contexts.
 fn counted(train: &[u8], order: usize) -> impl Fn(&[u8], u8) -> f64 {
     let mut tables: Vec<HashMap<&[u8], HashMap<u8, f64>>> = Vec::new();
     for order in 0..=order {
@@ -138,7 +138,7 @@ fn n_gram_models_reach_the_floor_and_are_not_below_it() {
     assert!(loss > 2.0 * grammar.floor(text.chunks_exact(65)), "{loss}");
 }
 
-/// A simple implementation of byte-pair training, which counts all pairs before each merge.
+/// Trains byte pairs by a simple algorithm, which counts all pairs before each merge.
 fn plain_merges(text: &str, vocab: usize) -> Vec<[u32; 2]> {
     let mut pieces: Vec<Vec<u32>> = plain_pieces(text).iter().map(|p| p.bytes().map(u32::from).collect()).collect();
     let mut merges = Vec::new();
@@ -165,8 +165,8 @@ fn replaced(piece: &[u32], pair: [u32; 2], whole: u32) -> Vec<u32> {
     to
 }
 
-/// A simple implementation of pieces. A piece ends between characters of different classes, except after the space before a run. It also
-/// ends after 64 bytes of a run.
+/// Divides a text into pieces by a simple algorithm. A piece ends between characters of different classes, except after the space before a
+/// run. A piece has at most 64 bytes.
 fn plain_pieces(text: &str) -> Vec<String> {
     let class = |c: char| match c {
         c if c.is_whitespace() => 0,
@@ -208,7 +208,7 @@ fn trained(text: &str, vocab: usize, work: usize) -> BpeTraining {
     training
 }
 
-/// A random text with few distinct characters, in which all kinds of overlapping pairs occur.
+/// Returns a random text with few distinct characters, in which all kinds of overlapping pairs occur.
 fn babble(random: &mut Sequence, characters: &str, length: usize) -> String {
     let characters: Vec<char> = characters.chars().collect();
     (0..length).map(|_| characters[random.below(characters.len() as u32) as usize]).collect()
@@ -414,7 +414,7 @@ fn reading_in_slices_gives_the_same_corpus() {
     }
 }
 
-/// The division of a text into parts for threads does not change its tokens.
+/// The division of a text into parts for threads does not change the text's tokens.
 #[test]
 fn parallel_encoding_matches_serial_encoding() {
     let mut random = Rng::new(3, 80).sequence(0);

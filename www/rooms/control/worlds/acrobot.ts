@@ -6,7 +6,7 @@ import { pen, stroke } from "../../../parts/canvas";
 import { Fan, type Rods } from "./fan";
 import { classBy, dot, tint, torque, type LargePainter, type Size, type World } from "./world";
 
-/** An acrobot's colour changes at these heights of its tip above the bar, in links. */
+/** Heights of an acrobot's tip above the bar at which the acrobot's colour changes, in links. */
 const HEIGHTS = [-1, 0, 0.8] as const;
 
 const rods: Rods = {

@@ -47,7 +47,7 @@ const TIP_SPRING = { newtonPerM: 1.2, newtonPerMps: 0.1, mostN: 0.7 };
 
 type Row = { y: number; scale: number; first: number; columns: number; cell: number; pole: number };
 
-/** Layout of the environments in rows, which are larger towards the front. Each environment has a fixed position. */
+/** Lays the environments out in rows, which are larger towards the front. Each environment has a fixed position. */
 function rowsOf({ width, height }: Size, shown: number): Row[] {
   if (shown === 0 || width === 0) return [];
   const rows = Math.max(3, Math.round(Math.sqrt((shown * height * 0.62) / width)));
@@ -165,7 +165,7 @@ function frame({ width, height }: Size): { scale: number; floor: number; px: (me
   return { scale, floor: height - 30, px: (metres) => width / 2 + metres * scale };
 }
 
-/** Positions of the cart and of the pole's tip, in px. */
+/** Returns the positions of the cart and of the pole's tip, in px. */
 function places(size: Size, { state }: Pose): { cart: Point; tip: Point } {
   const { scale, floor, px } = frame(size);
   const [x = 0, , theta = 0] = state;

@@ -100,7 +100,7 @@ const worlds: Record<string, Explanation> = {
   },
 };
 
-/** Explanation of an environment that is not listed. */
+/** Returns the explanation of an environment that is not listed. */
 const any = ({ observation }: Environment): Explanation => ({
   heading: "What am I seeing?",
   words: `Each line is one environment. Its points from left to right are the numbers that the network sees: ${observation.join(", ")}.`,

@@ -13,7 +13,7 @@ export type Circle = { x: number; y: number; radius: number };
 export interface Rods {
   links: number;
   classOf: EnvironmentsPainter["classOf"];
-  /** Angle between a link and the link before it. The angle of the first link is from hanging. */
+  /** Returns the angle between a link and the link before it. The angle of the first link is from hanging. */
   angle(player: Player, env: number, link: number, smooth: boolean): number;
   behind(c: CanvasRenderingContext2D, fan: Circle): void;
   /** Style of the rods in the fan: opacity of class 0, increase of the opacity per class, and line width in px. */
@@ -93,7 +93,7 @@ export class Fan implements EnvironmentsPainter {
     }
   }
 
-  /** Distance of a rod's tip from the pivot in one direction, in links. `way` is the sine or the cosine. */
+  /** Returns the distance of a rod's tip from the pivot in one direction, in links. `way` is the sine or the cosine. */
   private reach(env: number, way: (angle: number) => number): number {
     const { links } = this.rods;
     let sum = 0;

@@ -26,7 +26,10 @@ const BINS = 90;
 const DEPTH = { share: 0.16, mostPx: 38 };
 const ARRIVED_MS = 700;
 
-/** Returns functions that map the hill to pixels. The scale is uniform if there is room; otherwise the hill is flatter. */
+/**
+ * Returns functions that map the hill to pixels. The vertical scale is 0.9 of the horizontal scale, or less if there is little room.
+ * `above` and `below` are the heights beside the hill, in px.
+ */
 function road(
   { width, height }: Size,
   above: number,

@@ -13,12 +13,12 @@ export const CLASSES: Colour[] = ["young", "growing", "grown", "agent"];
 export type Size = { width: number; height: number };
 export type Point = { x: number; y: number };
 
-/** Draws all training environments. It may keep state, such as a fall or a trail, but must not allocate while drawing. */
+/** Draws all training environments. A painter may keep state, such as a fall or a trail, but must not allocate while drawing. */
 export interface EnvironmentsPainter {
   draw(c: CanvasRenderingContext2D, player: Player, size: Size, nowMs: number, smooth: boolean): void;
   /** Called when an episode of environment `env` ended in the step that was just played. */
   ended?(env: number, player: Player, nowMs: number): void;
-  /** Class of an environment, which determines its colour and is counted in the aria label. */
+  /** Returns the class of an environment. It determines the environment's colour and is counted in the aria label. */
   classOf(env: number, player: Player): number;
 }
 
@@ -26,14 +26,14 @@ export interface EnvironmentsPainter {
 export type Pose = {
   state: readonly number[];
   body: Body;
-  /** True for the agent's environment while the visitor plays. It is drawn as a shadow. */
+  /** True for the agent's environment while the visitor plays. This environment is drawn as a shadow. */
   ghost: boolean;
 };
 
 /** Parts of the stage's environment that a pointer can drag, and the resulting forces. */
 export interface Grips {
   reach(at: Point, near: number, size: Size, pose: Pose): string | undefined;
-  /** Forces while a pointer at `hand` (in px) drags the part `what`. `from` is the gripped point. */
+  /** Returns the forces while a pointer at `hand` (in px) drags the part `what`. `from` is the gripped point. */
   pull(what: string, hand: Point, size: Size, pose: Pose): { force: Partial<Touch>; from: Point; words: string };
 }
 
@@ -46,7 +46,7 @@ export interface LargePainter {
   body(c: CanvasRenderingContext2D, size: Size, pose: Pose): void;
   describe(pose: Pose): string;
   grips?: Grips;
-  /** Forces of an arrow key while the agent acts. `side` is −1 for left and 1 for right. */
+  /** Returns the forces of an arrow key while the agent acts. `side` is −1 for left and 1 for right. */
   push?(side: number, shift: boolean): Partial<Touch>;
 }
 
@@ -66,7 +66,7 @@ export interface World {
   /** Nouns for the drawn objects: `many` is the plural (`poles`), `one` the singular (`pole`). */
   many: string;
   one: string;
-  /** First sentence of the page. `environments` is the formatted number of environments. */
+  /** Returns the first sentence of the page. `environments` is the formatted number of environments. */
   lead(environments: string): string;
   legend: [string, string, string, string];
   returns: string;
@@ -85,17 +85,17 @@ export interface World {
   large: LargePainter;
 }
 
-/** Class of a number: 0 below the first bound, up to 3 from the last bound on. */
+/** Returns the class of a number: 0 below the first bound, up to 3 from the last bound on. */
 export const classBy = (n: number, [a, b, c]: readonly [number, number, number]): number => (n < a ? 0 : n < b ? 1 : n < c ? 2 : 3);
 
-/** Number of environments whose class is `from` or higher. */
+/** Returns the number of environments whose class is `from` or higher. */
 export function tally(player: Player, painter: EnvironmentsPainter, from: number): number {
   let sum = 0;
   for (let env = 0; env < player.shown; env++) if (painter.classOf(env, player) >= from) sum++;
   return sum;
 }
 
-/** CSS colour of an environment on the stage: `own`, or the colour of shadows for a ghost. */
+/** Returns the CSS colour of an environment on the stage: `own`, or the colour of shadows for a ghost. */
 export const tint = (pose: Pose, own: Colour): string => (pose.ghost ? palette.ghost : palette[own]);
 
 /** Draws an arrow from a point. `dx` and `dy` are its extent in px. */
@@ -112,7 +112,7 @@ export function arrow(c: CanvasRenderingContext2D, from: Point, dx: number, dy: 
   c.stroke();
 }
 
-/** Draws a torque about a point as an arc with an arrowhead. It is clockwise if `share` is positive. */
+/** Draws a torque about a point as an arc with an arrowhead. The arc is clockwise if `share` is positive. */
 export function torque(c: CanvasRenderingContext2D, at: Point, radius: number, share: number): void {
   if (Math.abs(share) < 0.02) return;
   const sweep = share * 2.2;
@@ -137,7 +137,7 @@ export function dot(c: CanvasRenderingContext2D, x: number, y: number, radius: n
 /** Number of paths per picture. Strokes within a path do not darken each other where they overlap; strokes of different paths do. */
 export const PATHS = 256;
 /**
- * Opacity of a figure when `shown` figures are drawn; `alpha` is the opacity for `PATHS` figures. A single figure is more opaque, and many
- * figures do not merge into a solid area.
+ * Returns the opacity of a figure when `shown` figures are drawn; `alpha` is the opacity for `PATHS` figures. A single figure is more
+ * opaque, and many figures do not merge into a solid area.
  */
 export const veil = (alpha: number, shown: number): number => alpha * Math.min(1.2, Math.sqrt(PATHS / Math.max(1, shown)));

@@ -56,7 +56,7 @@ impl Csv {
     }
 
     pub fn row(&mut self, row: &Row) -> Result<()> {
-        // The table may already contain this row: at the save, the row was still waiting for its test.
+        // Skips a row that the table already contains: if the run was saved before the row's test, the resumed run sends the row again.
         if row.metrics.progress.iteration <= self.last {
             return Ok(());
         }
@@ -66,7 +66,7 @@ impl Csv {
         self.line(&line)
     }
 
-    /// Writes a line in one call, so that other programs never read an incomplete row.
+    /// Writes a line in one call, so that other programs do not read an incomplete row.
     fn line(&mut self, line: &str) -> Result<()> {
         let written = self.file.write_all(format!("{line}\n").as_bytes());
         written.with_context(|| format!("cannot write to {}", self.path.display()))
@@ -87,7 +87,7 @@ fn number(value: f64) -> String {
     if f64::from(value as f32) == value { (value as f32).to_string() } else { value.to_string() }
 }
 
-/// Returns the number of bytes of the table up to the run's `progress`, and the last iteration in these bytes.
+/// Returns the length in bytes of the table's part up to `progress`, and the last iteration in this part. Both are 0 for a new run.
 fn keep(bytes: &[u8], schema: &Schema, progress: &Progress) -> Result<(usize, u32), &'static str> {
     let header = header(schema) + "\n";
     if bytes.is_empty() {

@@ -1,5 +1,5 @@
-//! Metrics of a run for other programs: a CSV table and TensorBoard event files. Both contain the same columns and continue when a run
-//! is resumed. A write error is reported once and never stops a run.
+//! Metrics of a run for other programs: a CSV table and TensorBoard event files. Both contain the same metrics and tests, and both continue
+//! when a run is resumed. A write error is reported once and never stops a run.
 
 mod csv;
 mod row;
@@ -20,12 +20,14 @@ use tensorboard::TensorBoard;
 pub struct Exports {
     csv: Option<Csv>,
     tensorboard: Option<TensorBoard>,
-    /// Newest row, not yet written. It is written when its test has arrived, when the next row begins, or at the end.
+    /// Newest row, not yet written, because its test may still arrive. The row is written when the next row or run begins, or with the
+    /// summary.
     waiting: Option<Row>,
 }
 
 impl Exports {
-    /// Opens the files for a run at `progress`. Returns an error if a file cannot be continued by that run.
+    /// Opens the files for a run at `progress`. Returns an error if a file cannot be opened, or if the CSV table belongs to another run or
+    /// room.
     pub fn open(csv: Option<&Path>, tensorboard: Option<&Path>, schema: &'static Schema, progress: &Progress) -> Result<Exports> {
         Ok(Exports {
             csv: csv.map(|path| Csv::open(path, schema, progress)).transpose()?,
@@ -46,7 +48,7 @@ impl Exports {
                     wall_s: now_s - (progress.train_s - metrics.progress.train_s),
                 };
                 let mut history: Vec<Row> = began.history.iter().map(row).collect();
-                // The checkpoint may contain the newest row without its test, which is still due.
+                // In the checkpoint, the newest row may lack its test. The resumed run then sends the test.
                 self.waiting = history.pop_if(|newest| newest.test.is_none());
                 write_to(&mut self.csv, |csv| csv.begin(&history, progress));
                 write_to(&mut self.tensorboard, |board| board.begin(&history, progress));

@@ -16,13 +16,13 @@ pub struct Row {
 pub struct Cell<'a> {
     pub name: String,
     pub unit: &'a str,
-    /// Section of TensorBoard; empty for a value that only the table contains.
+    /// Section in TensorBoard; empty for a value that only the CSV table contains.
     pub group: &'a str,
     pub value: Option<f64>,
 }
 
-/// Cells of a row: the iteration, counters and training time, then metrics, tests and time shares. Without a row, the cells have names but
-/// no values.
+/// Returns the cells of a row: the iteration, counters and training time, then metrics, tests and time shares. Without a row, the cells
+/// have names but no values.
 pub fn cells<'a>(schema: &'a Schema, row: Option<&'a Row>) -> impl Iterator<Item = Cell<'a>> {
     let progress = row.map(|row| &row.metrics.progress);
     let cell = |name: &str, unit, group, value| Cell { name: name.into(), unit, group, value };

@@ -17,9 +17,9 @@ pub struct TensorBoard {
     path: PathBuf,
     file: File,
     schema: &'static Schema,
-    /// True if the folder already contains events of the run.
+    /// True if the folder already contains event files, or if this process has already written a run.
     continued: bool,
-    /// Iteration of the last row in the folder.
+    /// Iteration of the last row in the folder; 0 if the folder has no row.
     last: u32,
 }
 
@@ -45,8 +45,8 @@ impl TensorBoard {
         Ok(board)
     }
 
-    /// Continues the run at `progress`. If the folder already has events, starts a TensorBoard session, so that TensorBoard discards events
-    /// of steps after `progress`. Otherwise writes the rows of `history`.
+    /// Begins a run, or continues it at `progress`. If the folder already has events, starts a TensorBoard session, so that TensorBoard
+    /// discards events of steps after `progress`. Otherwise writes the rows of `history`.
     pub fn begin(&mut self, history: &[Row], progress: &Progress) -> Result<()> {
         let mut start = Vec::new();
         put_varint(&mut start, key(SESSION_STATUS, VARINT));

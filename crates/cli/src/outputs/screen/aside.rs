@@ -17,7 +17,7 @@ pub struct StderrCapture {
 
 #[cfg(unix)]
 impl StderrCapture {
-    /// Redirects standard error into the capture; returns `None` if that fails.
+    /// Redirects standard error into a new capture; returns `None` if the system refuses this.
     pub fn start() -> Option<StderrCapture> {
         use std::io::{BufRead, BufReader, Read};
         use std::os::fd::AsFd;

@@ -1,5 +1,4 @@
-//! Draws the full screen of a run with text and thin rules. Drawing has no state: equal screens produce equal cells, as the tests
-//! require.
+//! Draws the full screen of a run with text and thin rules. Drawing keeps no state between frames.
 
 use super::braille::Braille;
 use super::{ACCENT, FAINT, MARKED, Mode, Screen};
@@ -72,7 +71,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     }
 }
 
-/// Name and value of the first metric, for a very small terminal.
+/// Returns the name and value of the first metric, or `-` without metrics, for a very small terminal.
 fn first_words(view: &View) -> String {
     let run = view.run.as_ref();
     let pairs = run.and_then(|run| Some(briefs(run.schema.metrics, &run.metrics.as_ref()?.values)));
@@ -260,8 +259,8 @@ fn chart(frame: &mut Frame, area: Rect, run: &RunView, name: &str) {
     }
 }
 
-/// Labels for the top, middle and bottom of an axis, with as few digits as possible. Each label differs from its value by at most 1% of the
-/// axis length. On a logarithmic axis, `values` are exponents of ten, and only whole exponents have a label.
+/// Returns the labels for the top, middle and bottom of an axis, with as few digits as possible. Each label differs from its value by at
+/// most 1% of the axis length. On a logarithmic axis, `values` are exponents of ten, and only whole exponents have a label.
 fn labels(values: [f64; 3], log: bool) -> [String; 3] {
     if log {
         return values.map(|power| if power.fract() == 0.0 { format!("1e{power:.0}") } else { String::new() });
@@ -286,15 +285,15 @@ fn labels(values: [f64; 3], log: bool) -> [String; 3] {
     all.find(are_right).unwrap_or_else(|| values.map(|value| format!("{value:.2e}")))
 }
 
-/// Converts `2.62 M` to the parseable `2.62e6`.
+/// Converts a short number such as `2.62 M` to a parseable number such as `2.62e6`.
 fn in_full(label: &str) -> String {
     let (number, prefix) = label.split_once(' ').unwrap_or((label, ""));
     let power = ["", "k", "M", "G", "T"].iter().position(|known| *known == prefix).unwrap_or(0);
     format!("{number}e{}", 3 * power)
 }
 
-/// Round numbers for the ends of an axis that contains `low` and `high`. On a logarithmic axis, `low`, `high` and the ends are exponents of
-/// ten, and the ends are whole numbers.
+/// Returns round numbers for the ends of an axis that contains `low` and `high`. On a logarithmic axis, `low`, `high` and the ends are
+/// exponents of ten, and the ends are whole numbers.
 fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     if !(low.is_finite() && high.is_finite()) {
         return [0.0, 1.0];
@@ -310,7 +309,7 @@ fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     if top > bottom { [bottom, top] } else { [bottom, bottom + step] }
 }
 
-/// Smallest number that is at least `x` and equals 1, 2, 2.5, 5 or 10 times a power of ten.
+/// Returns the smallest number that is at least `x` and equals 1, 2, 2.5, 5 or 10 times a power of ten.
 fn nice_above(x: f64) -> f64 {
     if !(x.is_finite() && x > 0.0) {
         return 1.0;
@@ -319,7 +318,7 @@ fn nice_above(x: f64) -> f64 {
     [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|n| *n >= x).unwrap_or(10.0 * power)
 }
 
-/// Draws the digest and the metrics that the headline does not show, in two columns.
+/// Draws the metrics that the headline does not show, the iteration and the other counters in two columns, then the digest.
 fn metrics(frame: &mut Frame, area: Rect, run: &RunView) {
     let Some(row) = &run.metrics else { return };
     // The headline already shows the rates and the first metric.
@@ -443,7 +442,7 @@ fn slider(knob: &Knob, value: &Value, width: usize, chosen: bool) -> Span<'stati
     Span::styled(text, Style::new().fg(if chosen { ACCENT } else { FAINT }))
 }
 
-/// Draws the note: the prompt if there is one, else the notice, else the help of the chosen knob.
+/// Draws a note: the prompt if the user is asked, else the notice if there is one, else the help of the chosen knob.
 fn note(frame: &mut Frame, area: Rect, screen: &Screen) {
     let (text, color) = match (&screen.mode, &screen.view.notice) {
         (Mode::AskReset, _) => ("Start a new run? Unsaved training is lost. y / n".to_string(), MARKED),
@@ -492,7 +491,7 @@ fn footer(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     key_lines(keys, width)
 }
 
-/// The list of keys, with a sentence about each key.
+/// Returns the list of keys, with a sentence about each key.
 fn key_words(screen: &Screen, width: usize) -> Text<'static> {
     const TRAINING: [(&str, &str); 11] = [
         ("space", "Pause or resume training."),
@@ -543,7 +542,7 @@ mod tests {
     use ratatui::backend::TestBackend;
     use run::protocol::{Backend, Digest, Event, Mark, Progress, Row};
 
-    /// Screen of a partly trained run in which one knob was changed.
+    /// Returns the screen of a partly trained run in which one knob was changed.
     fn screen(mode: Mode, room: &str) -> Screen {
         let schema = run::room(room).unwrap().schema();
         let mut screen = screen_of(mode, room);

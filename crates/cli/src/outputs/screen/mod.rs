@@ -37,7 +37,8 @@ pub enum Mode {
 
 /// A picture beside the curve. The picture puts questions to the run and draws the answers.
 pub trait Picture {
-    /// Next question for the run; `None` if the picture needs no answer. A question is sent only after the previous question was answered.
+    /// Returns the next question for the run; `None` if the picture needs no answer. The screen sends a question only after the previous
+    /// question was answered.
     fn question(&mut self, now: Instant) -> Option<serde_json::Value>;
     fn answer(&mut self, json: &[u8], now: Instant);
     fn draw(&self, frame: &mut Frame, area: Rect, knobs: &Knobs);
@@ -69,7 +70,7 @@ pub enum Key {
 }
 
 impl Screen {
-    /// A screen for a run of another process. The screen has no picture, because a picture needs answers from the run.
+    /// Creates a screen for a run of another process. The screen has no picture, because a picture needs answers from the run.
     pub fn watching() -> Screen {
         Screen::new(Mode::Watching, |_, _| None)
     }
@@ -92,7 +93,7 @@ impl Screen {
         }
     }
 
-    /// Shows a line from standard error as a notice. The line may come from this program or from a driver.
+    /// Shows a line from standard error as a notice. This program or a driver may have written the line.
     pub fn show_stderr_line(&mut self, line: String) {
         self.view.notice = Some((Level::Warning, line));
         self.notice_since = Instant::now();
@@ -182,7 +183,7 @@ impl Screen {
         Key::Request(Request::Command(command))
     }
 
-    /// The CPU if the run uses a GPU, otherwise the GPU.
+    /// Returns the CPU if the run uses a GPU, otherwise the GPU.
     fn other_device(&self) -> DeviceWish {
         if self.view.device.as_ref().is_some_and(|device| device.on_gpu) { DeviceWish::Cpu } else { DeviceWish::Gpu }
     }
@@ -235,7 +236,7 @@ impl Screen {
     }
 }
 
-/// Position of a value in its knob's range, from 0 to 1; 0 for a choice or a text.
+/// Returns the position of a value in its knob's range, from 0 to 1; 0 for a choice or a text.
 pub fn share(knob: &Knob, value: f64) -> f64 {
     let share = match knob.kind {
         KnobKind::Float { min, max, log: true } | KnobKind::Int { min, max, log: true } if min > 0.0 => {
@@ -248,8 +249,8 @@ pub fn share(knob: &Knob, value: f64) -> f64 {
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// Moves a knob's value by one step: up if `by` is 1, down if `by` is -1. A number stays within the knob's range. After the last option,
-/// the first option follows. Returns `None` for a text.
+/// Moves a knob's value by one step: up if `by` is 1, down if `by` is -1. A number stays within the knob's range. The options of a choice
+/// are cyclic. Returns `None` for a text.
 fn turned(knob: &Knob, value: &Value, by: i32) -> Option<Value> {
     match (knob.kind, value) {
         (KnobKind::Choice { options }, Value::Text(name)) => {
@@ -287,7 +288,7 @@ fn turned_number(knob: &Knob, value: f64, by: i32) -> f64 {
     }
 }
 
-/// Moves a value by logarithmic steps. There are ten steps per power of ten: 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8.
+/// Moves a value by `by` logarithmic steps. There are ten steps per power of ten: 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8.
 fn log_step(value: f64, by: i32) -> f64 {
     const STEPS: [f64; 10] = [1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0];
     let index = (value.log10() * 10.0).round() as i32 + by;
@@ -304,7 +305,7 @@ pub(crate) mod tests {
     use super::*;
     use run::protocol::{Began, Named, Progress, Row};
 
-    /// `Began` record for a run of this room with this history.
+    /// Returns the `Began` record of a run of this room with this history.
     pub(crate) fn began(room: &dyn run::AnyRoom, history: Vec<Row>) -> Record {
         let config = run::config_of(room);
         let knobs = room.knobs(&config.variant);

@@ -1,4 +1,4 @@
-//! The full-screen terminal. A thread that does no training draws it at most twenty times a second. The terminal is restored at the
+//! The full-screen terminal. A thread that does no training draws the screen at most twenty times a second. The terminal is restored at the
 //! end.
 
 use super::aside::StderrCapture;
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 pub const NO_KEYS: &str = "cannot read keys from this terminal. Try again with --plain";
 pub const DRAW_EVERY: Duration = Duration::from_millis(50);
 
-/// Shows updates until the summary arrives or the user quits. Returns an error if there is no terminal; the run itself continues.
+/// Shows updates until the summary arrives or the user quits. Returns an error if there is no terminal.
 pub fn show(
     mut screen: Screen,
     requests: Option<&Sender<Request>>,
@@ -113,8 +113,8 @@ pub fn show(
     }
 }
 
-/// Starts a thread that reads keys. Reading from a closed terminal never returns, and the run must still be able to end, so the reading
-/// needs its own thread. The thread ends with the program.
+/// Starts a thread that reads keys. The thread is necessary because a read from a closed terminal never returns, and the run must still be
+/// able to end. The thread ends after a read error, at the first key after the receiver is dropped, or with the program.
 pub fn read_keys() -> Receiver<std::io::Result<KeyEvent>> {
     let (sender, keys) = channel();
     std::thread::spawn(move || {
@@ -160,7 +160,7 @@ impl FullScreen {
         Ok(FullScreen { terminal: ManuallyDrop::new(terminal), stderr, signals, colourless })
     }
 
-    /// Lines written to standard error since the last call.
+    /// Returns the lines written to standard error since the last call.
     pub fn stderr_lines(&self) -> impl Iterator<Item = String> {
         self.stderr.iter().flat_map(|capture| capture.lines.try_iter())
     }

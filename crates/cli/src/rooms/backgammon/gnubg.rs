@@ -175,7 +175,7 @@ impl Connection {
         Ok(Connection { lines: BufReader::new(stream), process: None, timeout })
     }
 
-    /// Version of GNU Backgammon, such as `1.07.001`.
+    /// Returns the version of GNU Backgammon, such as `1.07.001`.
     fn version(&mut self) -> Result<String> {
         let mut line = self.exchange("version")?;
         // Lines about the interface, boards and engine precede the version.
@@ -277,7 +277,7 @@ mod tests {
         (board, Roll::new(numbers[27] as u8, numbers[28] as u8).unwrap())
     }
 
-    /// Reply of a mock server that plays the move of the linear baseline.
+    /// Returns the reply of a mock server that plays the move of the linear baseline.
     fn linear(question: &str) -> Option<String> {
         let (board, roll) = parse(question);
         let mut chosen = Vec::new();
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!((games.tally().pairs, games.tally().points, games.tally().squares), (20, 0, 0));
     }
 
-    /// GNU Backgammon with a mock server that answers the first `lines` lines correctly and all later lines with `wrong`.
+    /// Returns a player with a mock server that answers the first `lines` lines correctly and all later lines with `wrong`.
     fn after(lines: usize, wrong: impl Fn(&str) -> Option<String> + Send + 'static) -> Gnubg {
         let remaining = std::cell::Cell::new(lines);
         let answer = move |line: &str| match remaining.get() {

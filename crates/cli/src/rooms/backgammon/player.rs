@@ -6,7 +6,7 @@ use run::backgammon::baselines::{Linear, Random};
 use run::backgammon::{Player, player_from_checkpoint};
 use std::path::Path;
 
-/// Creates a baseline player, or the agent of a checkpoint file.
+/// Creates a baseline player, or the agent of a checkpoint file. The agent uses `evals` evaluations per move.
 pub fn player(name: &str, evals: u32, seed: u32, host: Host) -> Result<Box<dyn Player>> {
     match name {
         "random" => Ok(Box::new(Random::new(seed))),

@@ -63,7 +63,7 @@ struct Answer {
     quit: bool,
 }
 
-/// Plays until the user quits.
+/// Plays a game on the full screen until the user quits, then prints the closing text.
 pub fn play(options: &GameOptions, host: Host, pool: &rayon::ThreadPool) -> Result<()> {
     let mut first = String::new();
     let mut game = Game::start(options, host, &mut first)?;
@@ -73,7 +73,7 @@ pub fn play(options: &GameOptions, host: Host, pool: &rayon::ThreadPool) -> Resu
     shown
 }
 
-/// Runs the game on its own thread and shows it on the screen. `first` is the initial message.
+/// Runs the game on its own thread and shows the game on the screen. `first` is the initial message.
 fn run_screen(game: &mut Game, first: &str, pool: &rayon::ThreadPool) -> Result<()> {
     signals::listen()?;
     let mut screen = TableScreen::new(game.session.clone(), first);
@@ -242,7 +242,7 @@ impl TableScreen {
         }
     }
 
-    /// Distinct legal steps in the order of selection: from the highest starting point to the lowest.
+    /// Returns the distinct legal steps in the order of selection: from the highest starting point to the lowest.
     fn steps(&self) -> Vec<Step> {
         let mut steps = self.session.legal.clone();
         steps.sort_by_key(|step| (std::cmp::Reverse(step.from), std::cmp::Reverse(step.to)));
@@ -353,7 +353,7 @@ impl TableScreen {
         self.step = same[(at + if forward { 1 } else { same.len() - 1 }) % same.len()];
     }
 
-    /// One-line prompt for the user's next action.
+    /// Returns the one-line prompt for the user's next action.
     fn prompt(&self) -> String {
         let Session { may, phase, dice, names, cube, ending, .. } = &self.session;
         if self.waiting_since.is_some_and(|since| since.elapsed() > THINKING_DELAY) {
@@ -509,8 +509,8 @@ fn messages(frame: &mut Frame, area: Rect, messages: &[String]) {
     frame.render_widget(Text::from(lines), area);
 }
 
-/// Text about both players and the cube, for the space beside the board. Returns each line with its row, and the area that the lines leave
-/// free.
+/// Returns the text about both players and the cube, for the space beside the board: each line with its row and style. Also returns the
+/// area that the lines leave free.
 fn sides(session: &Session, area: Rect, wide: bool) -> (Vec<(u16, String, Style)>, Rect) {
     let strong = Style::new().add_modifier(Modifier::BOLD);
     let facts = |k: usize| {
@@ -593,7 +593,7 @@ struct Board<'a> {
 const MIDDLE: u16 = 7;
 
 impl Board<'_> {
-    /// First column of a point. Points 0 and 25 are the bar.
+    /// Returns the first column of a point. Points 0 and 25 are the bar.
     fn column(&self, point: u8) -> u16 {
         let half = 6 * self.cell;
         let inner = match point {
@@ -606,7 +606,7 @@ impl Board<'_> {
         self.area.x + 1 + inner
     }
 
-    /// Row of the checker with index `k` on a point. Index 0 is at the edge of the board.
+    /// Returns the row of the checker with index `k` on a point. Index 0 is at the edge of the board.
     fn row(&self, upper: bool, k: u16) -> u16 {
         self.area.y + if upper { 2 + k } else { 12 - k }
     }
@@ -688,7 +688,8 @@ impl Board<'_> {
         }
     }
 
-    /// Draws the checkers of a point from the edge inwards. If there are more than five, the last row shows their number.
+    /// Draws the checkers of a point from the edge inwards. If there are more than five checkers, the last row shows the number of
+    /// checkers.
     fn pile(&self, buffer: &mut Buffer, point: u8, upper: bool, mark: char, count: u8, style: Style) {
         let x = self.column(point) + if point == 25 { 1 } else { self.cell / 2 };
         for k in 0..5u16 {
@@ -795,8 +796,7 @@ mod tests {
         cells.chunks(width.into()).map(|row| row.concat().trim_end().to_string()).collect()
     }
 
-    /// Counts a player's checkers on the drawn board. If a pile shows its number of checkers, adds this number instead of the drawn
-    /// checkers.
+    /// Counts a player's checkers on the drawn board. For a pile with a printed number, counts this number instead of the drawn checkers.
     fn checkers(screen: &TableScreen, width: u16, mark: char) -> u32 {
         let rows = rows(screen, width, 24);
         let right = if width >= WIDE { 56 } else { 44 };

@@ -48,8 +48,8 @@ const MATCH: FileKind = FileKind {
 };
 const KEPT: FileKind = FileKind { next: "Name another file with --keep", ..CHECKPOINT };
 
-/// Options of a game. An unfinished game is resumed only if `evals`, `length` and `seed` are `None` and `cube` is true. In a new game,
-/// `None` means the default.
+/// Options of a game. An unfinished game is resumed only if `evals`, `length` and `seed` are `None`, `cube` is true and `new` is false. In
+/// a new game, `None` means the default.
 pub struct GameOptions<'a> {
     pub player: &'a str,
     pub evals: Option<u32>,
@@ -59,7 +59,7 @@ pub struct GameOptions<'a> {
     /// True to start a new game even if the player's checkpoint contains an unfinished game.
     pub new: bool,
     pub save: Option<&'a Path>,
-    /// Checkpoint file to which the game is saved. If it is `None`, an interactive game is saved in the user's cache.
+    /// Checkpoint file to which the game is saved. If `None`, an interactive game is saved in the user's cache.
     pub keep: Option<&'a Path>,
     /// True if the input is a terminal.
     pub interactive: bool,
@@ -179,7 +179,7 @@ impl Game {
         Ok(Game { run, session, judge, save: options.save.map(Path::to_path_buf), keep, saved: true })
     }
 
-    /// Saves the game to its file if it changed since the last save.
+    /// Saves the game to its file if the game changed since the last save.
     pub fn save_if_changed(&mut self) -> Result<()> {
         let Some(path) = self.keep.as_ref().filter(|_| !self.saved) else { return Ok(()) };
         let bytes = self.run.save()?;
@@ -350,7 +350,7 @@ impl Game {
         *message += &self.prompt();
     }
 
-    /// Prompt for the user's next action.
+    /// Returns the prompt for the user's next action.
     fn prompt(&self) -> String {
         let Session { may, phase, dice, names, cube, ending, left, .. } = &self.session;
         if let Some(ending) = ending {
@@ -382,7 +382,7 @@ fn can_resume(session: &Session) -> bool {
     matches!(session.setup.seats, [None, Some(_)]) && begun && !over
 }
 
-/// Text of a game's result from the first seat's point of view.
+/// Returns the text of a game's result from the first seat's point of view.
 pub fn ending_words(ending: &Ending) -> String {
     let won = if ending.winner == 0 { "You win" } else { "You lose" };
     let level = ["", "", " a gammon", " a backgammon"][ending.level.min(3) as usize];
@@ -390,7 +390,8 @@ pub fn ending_words(ending: &Ending) -> String {
     format!("{won}{level}, {} {points}.", ending.points)
 }
 
-/// Text of an analysis. Before a roll, the text contains the equities of the position. After a roll, it contains the ten best moves.
+/// Returns the text of an analysis. Before a roll, the text contains the equities of the position. After a roll, it contains the ten best
+/// moves.
 pub fn hint_words(hint: &Analysis) -> String {
     let mut message = String::new();
     if let Some(outlook) = &hint.outlook {
@@ -417,13 +418,13 @@ pub fn hint_words(hint: &Analysis) -> String {
     message
 }
 
-/// Text of the points that a move loses compared with the best move. The text is empty for the best move, and for an unsearched move if
-/// other moves were searched.
+/// Returns the text of the points that a move loses compared with the best move. The text is empty for a loss below 0.0005, and for an
+/// unsearched move if other moves were searched.
 pub fn loss_text(candidate: &Candidate) -> String {
     candidate.loss.filter(|loss| *loss >= 0.0005).map_or(String::new(), |loss| format!("-{loss:.3}"))
 }
 
-/// Text of an evaluation's search depth; `None` for an exact evaluation.
+/// Returns the text of an evaluation's search depth; `None` for an exact evaluation.
 pub fn depth_words(depth: Depth) -> Option<&'static str> {
     match depth {
         Depth::Rolls { .. } => Some("1-ply, all 21 rolls"),

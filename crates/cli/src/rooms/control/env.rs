@@ -91,7 +91,7 @@ fn answer(env: &mut Env, line: &[u8]) -> Result<Answer, String> {
     }
 }
 
-/// Parses an action. A discrete action is a whole number; a continuous action is a list of numbers.
+/// Parses an action. A discrete action is a whole number; a continuous action is a list of numbers. Returns `None` for an invalid action.
 fn action(actions: Actions, value: &Value) -> Option<Action> {
     match actions {
         Actions::Choices(_) => value.as_u64()?.try_into().ok().map(Action::Choice),
@@ -113,7 +113,7 @@ fn action_example(actions: Actions) -> String {
     }
 }
 
-/// Description of an environment for a human reader.
+/// Describes an environment for a human reader.
 fn described(spec: &Spec) -> String {
     let actions = match spec.actions {
         Actions::Choices(count) => format!("a whole number from 0 to {}", count - 1),
@@ -133,7 +133,7 @@ fn described(spec: &Spec) -> String {
     )
 }
 
-/// Help text that follows the options.
+/// Returns the help text that follows the options.
 fn help() -> String {
     let mut text = String::from("Environments:\n");
     for spec in run::control::env::specs() {

@@ -146,14 +146,14 @@ impl From<Answer> for Stretch {
 }
 
 impl Stretch {
-    /// Number of floats per step.
+    /// Returns the number of floats per step.
     fn step_len(&self) -> usize {
         self.shown.div_ceil(PANEL) * PANEL * self.features
     }
 }
 
-/// Plays a stretch in real time. At the end of the stretch, the newest stretch replaces it. Steps between the two are skipped, because
-/// training is much faster than real time.
+/// Playback of a stretch in real time. At the end of the stretch, the newest stretch replaces it. The steps between the two stretches are
+/// skipped, because training is much faster than real time.
 #[derive(Default)]
 struct Clip {
     stretch: Stretch,
@@ -187,7 +187,7 @@ impl Clip {
         played >= steps
     }
 
-    /// Current observation of each shown environment.
+    /// Returns the current observation of each shown environment.
     fn now(&self) -> impl Iterator<Item = &[f32]> {
         self.now.chunks_exact(self.stretch.features.max(1))
     }

@@ -157,7 +157,7 @@ fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
     }
 }
 
-/// Trains until the environment is solved or the step limit is reached. Returns `None` if the user stops the run.
+/// Trains until the environment is solved, the step limit is reached or the run fails. Returns `None` if the user stops the run.
 fn solve(config: Config, task: &Task, args: &SolveArgs, host: Host, signals: &Signals) -> Result<Option<Row>> {
     let began = Instant::now();
     let seed = config.seed;

@@ -81,7 +81,7 @@ pub fn restored(file: &Path, host: Host) -> Result<Run<Cube>> {
     }
 }
 
-/// Move metric of a run: `qtm` or `htm`.
+/// Returns the move metric of a run: `qtm` or `htm`.
 pub fn metric(run: &mut Run<Cube>) -> String {
     run.room().values()["metric"].to_string()
 }
@@ -107,7 +107,7 @@ pub fn search_to_end(run: &mut Run<Cube>, facelets: &str, method: SolveMethod, s
     Ok(Some(view))
 }
 
-/// Name of a cube of this size, such as `2x2x2`.
+/// Returns the name of a cube of this size, such as `2x2x2`.
 pub fn cube_name(size: u32) -> String {
     format!("{size}x{size}x{size}")
 }

@@ -80,7 +80,7 @@ enum Line {
         length: usize,
         metric: String,
         nodes: u64,
-        /// Width of the beam that found the solution; `None` if the first beam found it.
+        /// Width of the beam that found the solution; `None` if the first beam found the solution, or for another search method.
         #[serde(skip_serializing_if = "Option::is_none")]
         width: Option<u32>,
         ms: f64,
@@ -163,7 +163,7 @@ fn unsolved(error: impl Into<String>, next_step: impl Into<String>) -> Line {
     Line::Unsolved { error: error.into(), next_step: next_step.into(), nodes: None, nearest: None, ms: None }
 }
 
-/// Solves one cube. Returns `None` if the user stops the search.
+/// Solves one cube. An invalid cube or a failed search gives an unsolved line. Returns `None` if the user stops the search.
 fn line(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMethod) -> Option<Line> {
     solved(run, text, is_scramble, method).unwrap_or_else(|error| {
         let (error, next_step) = problem_and_remedy(&error);
@@ -194,8 +194,8 @@ fn solved(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMetho
     Ok(Some(Line::Unsolved { error: failure.text, next_step: failure.next_step, nodes: Some(nodes), nearest, ms: Some(ms) }))
 }
 
-/// Returns the stickers of a cube. If `is_scramble`, `text` contains a scramble of the cube, otherwise its stickers. Returns an error if
-/// the text is invalid.
+/// Returns the stickers of a cube. If `is_scramble` is true, `text` contains a scramble of the cube, otherwise its stickers. Returns an
+/// error if the text is invalid.
 fn facelets(run: &mut Run<Cube>, text: &str, is_scramble: bool) -> Result<String, RunError> {
     if is_scramble {
         let question = json!({ "ask": "turn", "facelets": solved_state(run)?, "moves": text });
@@ -209,6 +209,7 @@ fn solved_state(run: &mut Run<Cube>) -> Result<String, RunError> {
 }
 
 /// Returns the agent of the checkpoint if one is named, else the agent of the newest suitable run in the cache, else a newly trained agent.
+/// Returns an untrained run for the search method `exact`, if no checkpoint is named.
 fn agent(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     let Some(file) = &args.from else { return cached_or_new(args, host) };
     let mut run = restored(file, host)?;
@@ -231,7 +232,7 @@ fn agent(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     Ok(run)
 }
 
-/// Requested cube size and move metric, or their defaults.
+/// Returns the requested cube size and move metric, or their defaults.
 fn size_and_metric(args: &SolveArgs) -> (u32, Metric) {
     (args.cube.unwrap_or(2), args.metric.unwrap_or(Metric::Quarter))
 }
@@ -273,7 +274,7 @@ fn cached_or_new(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     trained(run, args.seconds, &mut output)
 }
 
-/// Returns an error if the search cannot start. Called before an agent is trained for the search.
+/// Returns an error if the search cannot start. Call this function before training an agent for the search.
 fn check_method(run: &mut Run<Cube>, args: &SolveArgs) -> Result<()> {
     let method = args.method.of(&puzzle(run)?);
     let begun = solved_state(run).and_then(|facelets| agent::solve(run, &facelets, method));
@@ -285,7 +286,7 @@ fn check_method(run: &mut Run<Cube>, args: &SolveArgs) -> Result<()> {
 
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
-/// Trains the run for this number of seconds and saves it in the cache.
+/// Trains the run for `seconds` and to the end of its iteration, then saves the run in the cache.
 fn trained(mut run: Run<Cube>, seconds: f64, output: &mut impl Write) -> Result<Run<Cube>> {
     let began = Instant::now();
     let mut reported = began;

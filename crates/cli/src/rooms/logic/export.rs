@@ -37,7 +37,7 @@ enum Format {
 }
 
 impl Format {
-    /// File kind of the format. An existing file of this kind may be overwritten.
+    /// Returns the file kind of the format. An existing file of this kind may be overwritten.
     fn kind(self) -> FileKind {
         let (name, is_kind): (_, fn(&mut dyn Read) -> bool) = match self {
             Format::Svg => ("picture of a circuit", is_picture),

@@ -106,7 +106,7 @@ fn measure(script: &Path, ours: &[Figure], machine: &Machine, emit: Emit) -> Res
     Ok(())
 }
 
-/// Index of the figure with the highest value. The value of a figure is its median.
+/// Returns the index of the figure with the highest value. The value of a figure is its median.
 fn fastest(each: &[Figure]) -> usize {
     let indices = 0..each.len();
     indices.max_by(|&a, &b| each[a].value.total_cmp(&each[b].value)).expect("a rival has a mode")
@@ -167,7 +167,7 @@ const GET_TORCH: &str = "`python3 -m venv torch && torch/bin/pip install torch n
 mod tests {
     use super::*;
 
-    /// A mock of the PyTorch script. It prints its arguments in place of the version, and fails at the third input line.
+    /// A mock of the PyTorch script. The mock prints its arguments in place of the version, and fails at the third input line.
     const MOCK: &str = "
 import json, sys
 arguments = sys.argv[1:]

@@ -40,7 +40,7 @@ pub trait Named: Sized {
     fn read(value: &Value, names: Names) -> Option<Self>;
 }
 
-/// Serializes the value in the first field. The second field contains the column names for this value.
+/// A serializable value (first field) with the names of its columns (second field).
 pub struct By<'a, T>(pub &'a T, pub Names<'a>);
 
 impl<T: Named> Serialize for By<'_, T> {

@@ -55,7 +55,7 @@ pub struct Ended {
     /// Hash of the weights at the end of the run.
     pub digest: String,
     pub arithmetic: String,
-    /// GPU that the run used at its end; `None` if it used the CPU.
+    /// GPU that the run used at its end; `None` if the run used the CPU.
     pub device: Option<String>,
     pub isa: String,
     pub threads: u32,

@@ -1,5 +1,5 @@
-// Adds the metrics of a minibatch to their sums. When the KL divergence exceeds its limit, makes the optimiser skip the rest of the
-// iteration.
+// Adds the metrics of a minibatch to their sums, unless the optimiser skipped the minibatch. If the KL divergence exceeds its limit, makes
+// the optimiser skip the rest of the iteration.
 
 struct Args {
     input: u32, counters: u32, norm: u32, hold: u32,

@@ -1,6 +1,6 @@
 // Computes the advantages A backwards through the rollout, one thread per environment: δ = r + γ·V' - V, A = δ + γλ·A' (Schulman et al.
-// 2016). V' and A' are the value and the advantage of the next step. At the end of an episode, A' is 0. If the episode was truncated, V' is
-// then the critic's value of the state before the restart, else 0.
+// 2016). V' and A' are the value and the advantage of the next step. At the end of an episode, A' is 0. V' is then the critic's value of
+// the state before the restart if the episode was truncated, else 0.
 //
 // Also computes moments for each block of environments. The quantities are R = A + V, A, and each number of an observation minus the
 // normaliser's mean of this number.

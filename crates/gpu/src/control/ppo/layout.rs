@@ -18,7 +18,7 @@ use learn::control::{LearnerSpec, PpoConfig, RECORDED_ENVS, RECORDED_STEPS};
 use math::PANEL;
 use std::ops::Range;
 
-/// Number of threads of a workgroup that has one environment or sample per thread.
+/// Number of threads of a workgroup that has one environment, sample or recorded value per thread.
 const THREADS: usize = 64;
 /// Number of threads of a workgroup that computes sums.
 const MANY_THREADS: usize = 256;
@@ -30,11 +30,12 @@ pub const RECENT: usize = 100;
 pub const ROUNDS: usize = 4;
 /// Maximum number of epochs per iteration.
 pub const MOST_EPOCHS: usize = 1000;
-/// Maximum number of steps of a rollout. A longer list of dispatches would take longer to encode than to execute.
+/// Maximum number of steps of a rollout. Each step adds dispatches to a list. The list of a longer rollout would take longer to encode than
+/// to execute.
 pub const MOST_STEPS: usize = 1 << 14;
 /// Maximum number of minibatches per iteration.
 pub const MOST_UPDATES: usize = 1 << 14;
-/// Maximum number of values of an observation and of outputs of a policy. The kernels have a line for each of them.
+/// Maximum number of values of an observation, and of outputs of a policy. The kernels have a line for each value and output.
 const MOST_LINES: usize = 64;
 
 /// Offsets in `Places::input`, the floats that are written before an iteration.
@@ -45,11 +46,11 @@ pub mod input {
     /// Nonzero if advantages are normalised.
     pub const NORMALIZED_ADVANTAGES: usize = 2;
     pub const KL_LIMIT: usize = 3;
-    /// Number of discounted rewards of earlier iterations, divided by the number in all iterations so far. When the variance over all
-    /// iterations is computed, this is the weight of the variance over the earlier ones.
+    /// Number of discounted rewards of earlier iterations, divided by the number in all iterations so far: the weight of the earlier
+    /// variance in the variance over all iterations.
     pub const RETURN_SHARE: usize = 4;
-    /// Number of discounted rewards of this iteration, divided by the number in all iterations so far. When the variance over all
-    /// iterations is computed, this is the weight of the variance within this iteration.
+    /// Number of discounted rewards of this iteration, divided by the number in all iterations so far: the weight of this iteration's
+    /// variance in the variance over all iterations.
     pub const NEW_SHARE: usize = 5;
     /// Mean of the discounted rewards of the earlier iterations.
     pub const RETURN_MEAN: usize = 6;
@@ -59,7 +60,7 @@ pub mod input {
     pub const SUMS: usize = 8;
     /// Number of sums over minibatches.
     pub const SUMMED: usize = 6;
-    /// Number of floats with fixed offsets. The normaliser's means and scales come after them.
+    /// Number of floats with fixed offsets. The normaliser's means and scales follow.
     pub const LEN: usize = SUMS + SUMMED;
 
     pub const NAMES: [(&str, usize); 9] =
@@ -76,7 +77,7 @@ pub mod counters {
     pub const ENDED: usize = 2;
     /// Number of steps before this iteration, as two words: the lower word first.
     pub const CLOCK: usize = 3;
-    /// Number of words with fixed offsets. The constants of each epoch's shuffle rounds come after them.
+    /// Number of words with fixed offsets. The constants of each epoch's shuffle rounds follow.
     pub const LEN: usize = 5;
 
     pub const NAMES: [(&str, usize); 2] = ::worlds::named![UPDATE, UPDATES];
@@ -219,8 +220,8 @@ impl Layout {
         Ok(Layout { envs, features, state, samples, places, lists, acting, learning })
     }
 
-    /// Regions of floats and regions of integers that are read back after an iteration, in the order that `GpuPpo::take` expects. With
-    /// `recorded`, the last region of each list belongs to the trajectory.
+    /// Returns the regions of floats and the regions of integers that are read back after an iteration, in the order that `GpuPpo::take`
+    /// expects. With `recorded`, the last region of each list belongs to the trajectory.
     pub fn outputs(&self, recorded: bool) -> [Vec<Region>; 2] {
         let Places { params, optimizer, states, episode_returns, discounted_returns, input, moments, .. } = self.places;
         let sums = input.part(input::SUMS, input::SUMMED);
@@ -236,7 +237,7 @@ impl Layout {
     }
 }
 
-/// Kernel text with the constant `THREADS`, the number of threads per workgroup.
+/// Returns kernel text with the constant `THREADS`, the number of threads per workgroup.
 fn text_of(threads: usize) -> Text {
     Text::default().word("THREADS", threads)
 }
@@ -258,7 +259,7 @@ impl Builder<'_> {
         self.spec.config.envs
     }
 
-    /// Kernel text with the constants that a kernel needs to read observations.
+    /// Returns kernel text with the constants that a kernel needs to read observations.
     fn text(&self, threads: usize) -> Text {
         let config = &self.spec.config;
         let (features, numbers) = (self.world.observation, self.world.action);
@@ -272,7 +273,7 @@ impl Builder<'_> {
             .count("STATE", self.world.state)
     }
 
-    /// Kernel text with the constants that a kernel needs to read the results of a rollout.
+    /// Returns kernel text with the constants that a kernel needs to read the results of a rollout.
     fn later_text(&self, threads: usize) -> Text {
         self.text(threads)
             .flag("REWARDS_NORMALIZED", self.spec.config.normalize_reward)
@@ -412,7 +413,7 @@ impl Builder<'_> {
     }
 }
 
-/// Start offsets of regions.
+/// Returns the start offsets of regions.
 fn at<const N: usize>(regions: [&Region; N]) -> [u32; N] {
     regions.map(|region| region.at)
 }

@@ -1,4 +1,4 @@
-// Normalizes element i of an observation for the networks. `args.normalizer` is the offset of the means; the scales come after them.
+// Normalizes element i of an observation for the networks. `args.normalizer` is the offset of the means; the scales follow.
 
 fn normalized(x: f32, i: u32) -> f32 {
     if (!NORMALIZED) { return x; }

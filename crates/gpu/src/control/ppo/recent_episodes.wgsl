@@ -9,7 +9,7 @@ struct Args {
 var<workgroup> parts: array<u32, THREADS>;
 var<workgroup> idle: u32;
 
-// Sum of `mine` over this thread and all threads with a higher index.
+// Returns the sum of `mine` over this thread and all threads with a higher index.
 fn sum_from_here(mine: u32, local: u32) -> u32 {
     workgroupBarrier();
     parts[local] = mine;

@@ -10,7 +10,7 @@ fn draw(env: u32) -> Drawn {
     let block = draw_words(env, 0u);
     let place = uniform_of(block[env / 32u % 4u]) * sum;
     var choice = 0u;
-    // Rounding can make `place` equal to the last cumulative sum. The choice is then still the last.
+    // Rounding can make `place` equal to the last cumulative sum. The choice is then the last action.
     #CHOICES choice += select(0u, 1u, #u + 1u < CHOICES && place >= reached_#);
     let action = Action(f32(choice));
     return Drawn(action, mem[logits + choice] - top - poly_ln(sum), action);

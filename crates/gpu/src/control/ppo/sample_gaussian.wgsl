@@ -1,5 +1,5 @@
-// Draws each number of a continuous action from a Gaussian distribution. The policy computes its mean; its standard deviation is a
-// parameter.
+// Draws each number of a continuous action from a Gaussian distribution. The policy computes the mean of the distribution; the standard
+// deviation is a parameter.
 
 // ½·ln 2π
 const HALF_LN_TAU: f32 = 0.9189385;

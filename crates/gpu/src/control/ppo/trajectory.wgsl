@@ -1,5 +1,5 @@
 // Records the steps of the first RECORDED environments. The observations before each step are stored in panels, `[steps][RECORDED / 32,
-// rounded up][FEATURES][32]`. The flags `[steps][RECORDED]` say whether a step ended an episode.
+// rounded up][FEATURES][32]`. The flags `[steps][RECORDED]` are nonzero for steps that ended an episode.
 
 struct Args { envs: u32, steps: u32, samples: u32, ended: u32, observations: u32, ends: u32 }
 

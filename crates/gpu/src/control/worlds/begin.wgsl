@@ -1,4 +1,4 @@
-// If `anew`, starts every environment's first episode; otherwise keeps the states. Then writes the observations.
+// Writes the observations. If `anew`, first starts every environment's first episode; otherwise keeps the states.
 
 @compute @workgroup_size(GROUP)
 fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,

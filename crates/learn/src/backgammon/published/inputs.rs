@@ -53,7 +53,7 @@ impl Decision {
     }
 }
 
-/// Index of a roll in [`Roll::ALL`].
+/// Returns the index of a roll in [`Roll::ALL`].
 #[inline]
 pub fn place_of(roll: Roll) -> u8 {
     roll.high() * (roll.high() - 1) / 2 + roll.low() - 1
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
     use crate::backgammon::random_play;
 
-    /// Reference implementation of the table in the module documentation.
+    /// Computes the inputs by the table in the module documentation, as a reference.
     fn reference(decision: &Decision) -> Vec<f32> {
         let board = decision.board;
         let sides = [board.mine(), board.theirs()];

@@ -10,8 +10,8 @@ use math::Isa;
 use worlds::backgammon::Results;
 
 impl PublishedConfig {
-    /// Upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings. A save needs additional memory
-    /// for a copy of the samples.
+    /// Returns an upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings. A save needs
+    /// additional memory for a copy of the samples.
     pub fn bytes(&self) -> u64 {
         // The factor is a margin for plans and names. The cast saturates.
         self.estimate().map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)

@@ -34,17 +34,17 @@ pub struct Shape {
 impl Shape {
     pub const PUBLISHED: Shape = Shape { width: 128, blocks: 3 };
 
-    /// Number of multiply-adds of the whole network.
+    /// Returns the number of multiply-adds of the whole network.
     pub const fn products(self) -> usize {
         self.width * (INPUTS + ACTIONS) + self.search_products()
     }
 
-    /// Number of multiply-adds of the dense layers that a search computes.
+    /// Returns the number of multiply-adds of the dense layers that a search computes.
     pub const fn search_products(self) -> usize {
         self.width * ((2 * self.blocks + 3) * self.width + HEADS)
     }
 
-    /// Upper estimate of the cost of one simulation, in multiply-adds.
+    /// Returns an upper estimate of the cost of one simulation, in multiply-adds.
     pub const fn decision_products(self) -> usize {
         /// Cost of the tree and the rules, in multiply-adds.
         const TREE: usize = 100_000;
@@ -139,14 +139,14 @@ pub fn plan_leaves(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, Pla
     plan(g, [policy, value], Layout::Rows, isa)
 }
 
-/// Plan of the whole network, with all 676 logits and the five probabilities as outputs.
+/// Compiles the plan of the whole network, with all 676 logits and the five probabilities as outputs.
 pub fn plan_whole(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let (g, policy, value) = whole(shape, rows);
     plan(g, [policy, value], Layout::Panels, isa)
 }
 
-/// Plan of the loss of a shard: E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)]. The policy p is over legal actions only. The head of
-/// `published.rs` explains the symbols.
+/// Compiles the plan of the loss of a shard: E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)]. The policy p is over legal actions only. The
+/// head of `published.rs` explains the symbols.
 pub fn plan_learning(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let (mut g, policy, value) = whole(shape, rows);
     let g = &mut g;
@@ -194,7 +194,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Memory in bytes. The estimate assumes that the packed matrices are as large as all parameters together.
+    /// Returns the memory in bytes. The estimate assumes that the packed matrices are as large as all parameters together.
     pub fn bytes(shape: Shape) -> f64 {
         4.0 * (2 * shape.parameters() + INPUTS * shape.width) as f64
     }
@@ -231,7 +231,7 @@ impl Weights {
     }
 }
 
-/// Network width, from the parameter table of a search plan.
+/// Returns the network width, from the parameter table of a search plan.
 fn width(plan: &Plan) -> usize {
     plan.table().specs().iter().find(|spec| &*spec.name == "stem.bias").map_or(0, ParamSpec::len)
 }
@@ -250,13 +250,13 @@ pub fn chances(heads: [f32; HEADS], board: &Board) -> Chances {
     Chances([win - gammon, gammon - backgammon, backgammon, lose - lose_gammon, lose_gammon - lose_backgammon, lose_backgammon])
 }
 
-/// Targets of the five value outputs for a finished game. `ending` is the index of the outcome in [`Chances`].
+/// Returns the targets of the five value outputs for a finished game. `ending` is the index of the outcome in [`Chances`].
 pub fn outcome(ending: usize) -> [f32; HEADS] {
     let at = |holds: bool| f32::from(u8::from(holds));
     [at(ending < 3), at((1..3).contains(&ending)), at(ending == 2), at(ending > 3), at(ending > 4)]
 }
 
-/// Evaluates decisions for a search, in batches.
+/// Evaluator of a search's decisions, in batches.
 pub struct Evaluator {
     isa: Isa,
     pub width: usize,
@@ -390,8 +390,8 @@ impl Evaluator {
     }
 }
 
-/// Kernel of the first layer. It adds the biases and, for each nonzero input, the input's weight row times its value. The order of
-/// additions is that of a dense product.
+/// Kernel of the first layer. The kernel adds the biases and, for each nonzero input, the input's weight row times the input's value. The
+/// order of additions is that of a dense product.
 struct Stem<'a> {
     width: usize,
     table: &'a [f32],
@@ -452,7 +452,7 @@ mod tests {
     use std::collections::BTreeSet;
     use worlds::backgammon::Results;
 
-    /// Decisions of random games, including second halves of doubles.
+    /// Returns decisions of random games, including second halves of doubles.
     fn decisions(count: usize, seed: u32) -> Vec<Decision> {
         let (mut scratch, mut all) = (Results::new(), Vec::new());
         random_play::play(count, [seed, 5], |board, roll, _, numbers| {

@@ -271,8 +271,8 @@ impl Published {
         }
     }
 
-    /// Seconds spent waiting for the device in this round, times the number of threads, because the actors' times are also sums over
-    /// threads.
+    /// Returns the seconds spent waiting for the device in this round, times the number of threads, because the actors' times are also sums
+    /// over threads.
     pub(super) fn waited_s(&self) -> f64 {
         self.away.offloaded.as_ref().map_or(0.0, |offloaded| offloaded.waited_s * par::threads() as f64)
     }
@@ -290,17 +290,18 @@ impl Published {
         self.config.round_batches.div_ceil(PROBE_SHARE)
     }
 
-    /// Number of boards evaluated so far in this round.
+    /// Returns the number of boards evaluated so far in this round.
     pub(super) fn evaluated(&self) -> u64 {
         self.actors.iter().map(Actor::evaluated).sum()
     }
 
-    /// Returns true once games end about as often as they begin. The criterion is that as many games have ended as are played concurrently.
+    /// Returns true once games end about as often as they begin. The criterion is that at least as many games have ended as are played
+    /// concurrently.
     pub fn is_steady(&self) -> bool {
         self.progress.games >= (self.config.actors * self.config.games) as u64
     }
 
-    /// Work that is currently offloaded. `None` if no work is offloaded, and during a probe.
+    /// Returns the work that is currently offloaded. Returns `None` if no work is offloaded, and during a probe.
     pub fn offloaded(&self) -> Option<Work> {
         self.away.offloaded.as_ref().filter(|_| self.away.probe.is_none()).map(|offloaded| offloaded.work)
     }
@@ -377,7 +378,7 @@ impl Offload for Published {
         }
     }
 
-    /// Number of boards evaluated in a pass if all batches are full.
+    /// Returns the number of boards evaluated in a pass if all batches are full.
     fn pass_work(&mut self) -> f64 {
         (self.probe_batches() * self.config.actors * self.config.batch) as f64
     }

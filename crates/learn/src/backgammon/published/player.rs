@@ -37,7 +37,7 @@ pub struct PublishedPlayer {
 }
 
 impl PublishedPlayer {
-    /// Memory of a player without search, in bytes.
+    /// Returns the memory of a player without search, in bytes.
     pub fn bytes(plan: &Plan, shape: Shape) -> f64 {
         Evaluator::bytes(plan, shape.width, ROWS) + Weights::bytes(shape) + (Results::BYTES + size_of::<PublishedPlayer>()) as f64
     }
@@ -78,8 +78,8 @@ impl PublishedPlayer {
         }
     }
 
-    /// For each decision, writes to `chosen` the board that results from the policy's most likely action. For a double, each half plays its
-    /// most likely action.
+    /// Writes to `chosen`, for each decision, the board that results from the policy's most likely action. For a double, each half plays
+    /// its most likely action.
     fn choose_by_policy(&mut self, decisions: &[(Board, Roll)], chosen: &mut [Board]) {
         let mut open: Vec<(usize, Decision)> = decisions.iter().map(|&(board, roll)| Decision::new(board, roll)).enumerate().collect();
         while !open.is_empty() {
@@ -100,7 +100,7 @@ impl PublishedPlayer {
         }
     }
 
-    /// Outcome probabilities of boards before the roll, for the player to roll. They are means over all rolls.
+    /// Returns the outcome probabilities of boards before the roll, for the player to roll. The probabilities are means over all rolls.
     fn expected_chances(&mut self, boards: &[Board]) -> Vec<Chances> {
         let decisions: Vec<Decision> =
             boards.iter().flat_map(|&board| Roll::ALL.into_iter().map(move |roll| Decision::new(board, roll))).collect();
@@ -114,7 +114,7 @@ impl PublishedPlayer {
         sums.into_iter().map(Chances).collect()
     }
 
-    /// Results of a roll, each with its probability under the policy without search.
+    /// Returns the results of a roll, each with its probability under the policy without search.
     fn likely(&mut self, board: Board, roll: Roll) -> Vec<(Board, f32)> {
         let mut found: Vec<(Board, f32)> = Vec::new();
         let mut open = vec![(Decision::new(board, roll), 1.0f32)];

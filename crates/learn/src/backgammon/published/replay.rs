@@ -6,8 +6,8 @@ use super::tree::Edge;
 use worlds::backgammon::{BAR, Board, Roll};
 
 /// Number of words of a sample. Words 0 to 8 are the decision, with the number of visit shares in the upper 16 bits of word 8. Word 9 is
-/// the outcome for the player who decides, as an index into `Chances`; until the game ends it is the index of the player. Each later word
-/// is a visit share: the action in the upper 16 bits, the visits in the lower 16 bits.
+/// the outcome for the player who decides, as an index into `Chances`; until the game ends, word 9 is the index of this player. Each later
+/// word is a visit share: the action in the upper 16 bits, the visits in the lower 16 bits.
 pub const WORDS: usize = 40;
 const SHARES: usize = WORDS - 10;
 pub type Sample = [u32; WORDS];
@@ -47,7 +47,7 @@ pub fn decision_words(decision: &Decision) -> [u32; DECISION_WORDS] {
     words
 }
 
-/// Inverse of [`decision_words`]; `None` for invalid words.
+/// Returns the decision that [`decision_words`] converted to `words`, or `None` for invalid words.
 pub fn read_decision(words: &[u32]) -> Option<Decision> {
     let (roll, second) = (words.get(8)? & 0xFF, words[8] >> 8 & 1 == 1);
     let side = |words: &[u32]| -> [u8; BAR] { std::array::from_fn(|i| (words[i / 8] >> (4 * (i % 8))) as u8 & 15) };

@@ -31,7 +31,7 @@ pub struct Search {
     evaluator: Evaluator,
     /// Maximum number of simulations that one tree adds to a batch.
     leaves: u32,
-    /// First slot of the next batch. It advances, so that every slot is served even if a batch is too small for all slots.
+    /// First slot of the next batch. This index advances, so that every slot is served even if a batch is too small for all slots.
     next: usize,
     waiting: Vec<Waiting>,
     path: Vec<Step>,
@@ -76,7 +76,7 @@ impl Search {
         }
     }
 
-    /// Resets the counters and the first slot, and discards pending simulations. The caller must restart the trees.
+    /// Resets the counters and the index of the first slot, and discards pending simulations. The caller must restart the trees.
     pub fn rewind(&mut self) {
         (self.next, self.evaluated, self.batches) = (0, 0, 0);
         self.waiting.clear();
@@ -109,7 +109,7 @@ impl Search {
         seconds[0] += clock() - gathered_s;
     }
 
-    /// Decisions selected for the batch, in row order.
+    /// Returns the decisions selected for the batch, in row order.
     pub fn selected(&self) -> impl ExactSizeIterator<Item = &Decision> {
         self.waiting.iter().map(|waiting| self.slots[waiting.slot].tree.decision(waiting.node))
     }

@@ -1,5 +1,5 @@
 //! Self-play. An actor plays several games concurrently, and each decision has its own search. A roll with only one result is played
-//! without a search. Play allocates no memory, except for unusually long games.
+//! without a search. Play allocates no memory, unless a game or a round has unusually many samples.
 
 use super::accelerator::Answer;
 use super::config::PublishedConfig;
@@ -149,7 +149,7 @@ impl Actor {
         self.back_up(playing);
     }
 
-    /// First phase of a batch: selects the decisions to evaluate.
+    /// Selects the decisions to evaluate: the first phase of a batch.
     pub fn select(&mut self, playing: Playing) {
         self.search.select(&playing.config.rule(), &playing.clock, &mut self.seconds);
     }
@@ -158,13 +158,13 @@ impl Actor {
         self.search.selected()
     }
 
-    /// Second phase on the CPU: evaluates the decisions.
+    /// Evaluates the decisions on the CPU: the second phase of a batch.
     pub fn evaluate(&mut self, playing: Playing) {
         self.search.evaluate(playing.weights, &playing.clock, &mut self.seconds);
     }
 
-    /// Second phase on another device: stores the device's results, which begin at row `first` of `answer`. Returns the index after the
-    /// actor's last row.
+    /// Stores the results of another device, which evaluated the decisions: the second phase of a batch. The results begin at row `first`
+    /// of `answer`. Returns the index after the actor's last row.
     pub fn take(&mut self, answer: &Answer, first: usize) -> usize {
         let rows = self.selected().len();
         let hidden = answer.hidden.chunks_exact(self.search.width()).skip(first);
@@ -174,7 +174,7 @@ impl Actor {
         first + rows
     }
 
-    /// Third phase: backs up the results, and plays the chosen action in each game whose search is complete.
+    /// Backs up the results, and plays the chosen action in each game whose search is complete: the third phase of a batch.
     pub fn back_up(&mut self, playing: Playing) {
         let Playing { config, isa, weights, clock } = playing;
         let games = &mut self.games;
@@ -277,19 +277,19 @@ impl Game {
         self.trace.clear();
     }
 
-    /// Number that differs between searches. It varies the order of the dice in the tree.
+    /// Returns a number that differs between searches. This number varies the order of the dice in the tree.
     fn salt(&self) -> u64 {
         self.numbers.position().wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
     }
 
-    /// Number of simulations for the current decision. Each half of a double gets half the simulations of a turn.
+    /// Returns the number of simulations for the current decision. Each half of a double gets half the simulations of a turn.
     fn evals(&self, config: &PublishedConfig) -> u32 {
         let evals = config.evals as u32;
         if self.decision.roll().is_double() { evals.div_ceil(2) } else { evals }
     }
 
-    /// Chooses an edge. In the first decisions of a game the choice is random, in favour of edges with more visits. Later it is the edge
-    /// with the most visits.
+    /// Returns the index of the chosen edge. In the first `warm_decisions` decisions of a game, the choice is random, in favour of edges
+    /// with more visits. Later, and at temperature 0, the edge with the most visits is chosen.
     fn choose(&mut self, edges: &[tree::Edge], playing: Playing) -> usize {
         let Playing { config, isa, .. } = playing;
         let most = edges.iter().map(|edge| edge.visits).max().unwrap_or(0);
@@ -396,8 +396,8 @@ mod tests {
         assert!((0..50).all(|_| actor.games[0].choose(&edges, playing(&config, &weights)) == 0));
     }
 
-    /// Mean distance of a root's priors from the network's policy, and number of roots. The distance is summed over the actions of the
-    /// root. Index 0 is for new trees, index 1 for reused trees.
+    /// Returns the mean distance of a root's priors from the network's policy, and the number of roots. The distance is summed over the
+    /// actions of the root. Index 0 is for new trees, index 1 for reused trees.
     fn noise_of_roots(noise: f32) -> [(f32, usize); 2] {
         let (mut actor, config, plan, weights) = actor(noise);
         let (mut evaluator, mut scratch) = (Evaluator::new(&plan, config.batch), Results::new());

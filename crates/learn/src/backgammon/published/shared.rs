@@ -173,7 +173,8 @@ impl Round {
         Ok(Played { first, results })
     }
 
-    /// Final positions of a short round, and the network's outputs for them. Two builds with equal fingerprints play identically.
+    /// Returns the final positions of a short round, and the network's outputs for these positions. Builds with different fingerprints play
+    /// differently.
     pub fn fingerprint(isa: Isa) -> Result<Vec<u32>, PublishedError> {
         let config = PublishedConfig { evals: 6, actors: 1, games: 2, batch: 8, round_batches: 24, ..Default::default() };
         let plan = net::plan_search(config.shape(), config.batch, isa)?;
@@ -252,13 +253,13 @@ impl Played {
 }
 
 impl Published {
-    /// Number of this round's first piece. Numbering continues over rounds, so an actor has a different number in each round.
+    /// Returns the number of this round's first piece. Numbering continues over rounds, so an actor has a different number in each round.
     fn first_piece(&self) -> u64 {
         self.progress.iterations * self.config.actors as u64
     }
 
-    /// Description of this round for workers, with all actors whose results were not received yet. `None` if all results were received, if
-    /// the learner has played batches of this round itself, or while work is offloaded.
+    /// Returns a description of this round for workers, with all actors whose results were not received yet. Returns `None` if all results
+    /// were received, if the learner has played batches of this round itself, or while work is offloaded.
     pub fn round(&self) -> Option<Round> {
         self.is_due().then(|| Round {
             config: self.config.clone(),
@@ -286,8 +287,8 @@ impl Published {
         Slice::Worked
     }
 
-    /// Adds the results of actors that a worker played from [`Published::round`]. Returns an error if `played` does not begin with the
-    /// first actor whose results are missing.
+    /// Adds the results of actors that a worker played from [`Published::round`]. Returns an error if the first actor of `played` is not
+    /// the first actor whose results are missing, if `played` is empty or too long, or if a game is invalid.
     pub fn take_played(&mut self, played: &Played) -> Result<(), PublishedError> {
         let due = if self.is_due() { self.due_pieces() } else { 0..0 };
         let found = played.first..played.first.saturating_add(played.results.len() as u64);

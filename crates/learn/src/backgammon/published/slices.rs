@@ -37,21 +37,21 @@ impl Limits {
         Limits { longest, batch, batches, actors }
     }
 
-    /// Next stretch: the first actors of the range `actors`, as many as one stretch allows. These actors have `left` batches left in the
-    /// round. The stretch is empty if `left` is 0.
+    /// Returns the next stretch: the first actors of the range `actors`, as many as one stretch allows. These actors have `left` batches
+    /// left in the round. The stretch is empty if `left` is 0.
     pub fn stretch(&self, actors: Range<usize>, left: usize) -> Stretch {
         let batches = self.batches.min(left);
         let end = if batches == 0 { actors.start } else { actors.end.min(actors.start + self.actors) };
         Stretch { batches, actors: actors.start..end }
     }
 
-    /// Number of multiply-adds of a stretch.
+    /// Returns the number of multiply-adds of a stretch.
     pub fn played(&self, stretch: &Stretch) -> f64 {
         self.batch * (stretch.batches * stretch.actors.len()) as f64
     }
 
-    /// Number of pieces of optimizer steps that a slice can run if it also plays games with `played` multiply-adds. If `played` is 0, the
-    /// result is at least 1.
+    /// Returns the number of pieces of optimizer steps that a slice can run in addition to games with `played` multiply-adds. If `played`
+    /// is 0, the result is at least 1.
     pub fn pieces(&self, cut: &Cut, played: f64) -> usize {
         let fitting = ((self.longest - played) / cut.piece) as usize;
         if played > 0.0 { fitting } else { fitting.max(1) }

@@ -45,12 +45,12 @@ impl Cut {
         self.parts.len() * self.groups()
     }
 
-    /// Number of groups of shards.
+    /// Returns the number of groups of shards.
     fn groups(&self) -> usize {
         SHARDS.div_ceil(self.group_size)
     }
 
-    /// Indices of the shards that piece `n` processes, and range of the plan's calls that it runs.
+    /// Returns the indices of the shards that piece `n` processes, and the range of the plan's calls that the piece runs.
     fn piece(&self, n: usize) -> (Range<usize>, Range<usize>) {
         let first = n % self.groups() * self.group_size;
         (first..SHARDS.min(first + self.group_size), self.parts[n / self.groups()].clone())
@@ -88,7 +88,7 @@ impl Trainer {
         })
     }
 
-    /// Executor that computes the gradients of the first shard.
+    /// Returns the executor that computes the gradients of the first shard.
     pub fn executor_mut(&mut self) -> &mut Executor {
         &mut self.shards[0].executor
     }

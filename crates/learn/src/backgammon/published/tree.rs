@@ -133,7 +133,7 @@ const EMPTY: u32 = u32::MAX;
 pub const ROOT: u16 = 0;
 
 impl Tree {
-    /// Maximum numbers of nodes and of edges.
+    /// Returns the maximum numbers of nodes and of edges.
     fn capacity(evals: usize) -> (usize, usize) {
         let most_nodes = (2 * evals + 64).min(MOST_NODES);
         (most_nodes, 32 * most_nodes + 8 * MOST_ACTIONS)
@@ -191,8 +191,8 @@ impl Tree {
         &self.edges[node.first as usize..][..usize::from(node.count)]
     }
 
-    /// Returns the node of the second half of a double if the root's edge `edge` leads to it. Returns `None` if the edge leads elsewhere or
-    /// was not used.
+    /// Returns the node of the second half of a double if the root's edge `edge` leads to this half. Returns `None` if the edge leads
+    /// elsewhere or was not used.
     pub fn second(&self, edge: usize) -> Option<u16> {
         let child = self.edges(ROOT)[edge].child;
         (child & SECOND != 0 && child < ENDED).then_some(child & !SECOND)
@@ -480,7 +480,7 @@ impl Tree {
     }
 }
 
-/// Hash of a decision that is the second half of a double.
+/// Returns a hash of a decision that is the second half of a double.
 fn hash_of_second(decision: &Decision) -> u64 {
     decision.board.hash64() ^ u64::from(decision.roll + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
@@ -495,7 +495,7 @@ pub fn list(decision: &Decision, scratch: &mut Results) {
     }
 }
 
-/// Legal plays of a decision, as actions.
+/// Returns the legal plays of a decision, as actions.
 pub fn legal<'a>(decision: &Decision, scratch: &'a mut Results) -> impl ExactSizeIterator<Item = u16> + 'a {
     list(decision, scratch);
     scratch.plays().iter().map(|play| action([play[0], play[1]]))
@@ -595,7 +595,7 @@ mod tests {
         Board::new(side(mine), side(theirs)).unwrap()
     }
 
-    /// Pseudorandom number in place of a network output for an action.
+    /// Returns a pseudorandom number in place of a network output for an action.
     fn pseudorandom(decision: &Decision, action: u16) -> f32 {
         let hash = decision.board.hash64() as u32 ^ u32::from(decision.roll) << 8 ^ u32::from(decision.second);
         math::rng::uniform_from_word(math::rng::hash_1([1, 2], [hash, action.into()])[0])

@@ -92,7 +92,7 @@ impl Round {
         played
     }
 
-    /// Hash of one short game. Two builds with equal hashes play identical games, so a worker's hash must equal the learner's hash.
+    /// Returns a hash of one short game. Builds with different hashes play differently. A worker's hash must equal the learner's hash.
     pub fn fingerprint(isa: Isa) -> u64 {
         let shape = StrongConfig { hidden: 16, ..StrongConfig::default() }.shape();
         let learned = shape.first_weights(isa, 1, super::WEIGHTS);
@@ -161,7 +161,8 @@ impl Games {
 }
 
 impl Strong {
-    /// Description of this round for workers, with all of its games that are not complete. `None` while the learner trains.
+    /// Returns a description of this round for workers, with all of its games that are not complete. Returns `None` while the learner
+    /// trains.
     pub fn round(&self) -> Option<Round> {
         let Phase::Playing(_) = self.phase else { return None };
         Some(Round {
@@ -179,8 +180,8 @@ impl Strong {
         self.progress.games..self.progress.games + (self.games() - played) as u64
     }
 
-    /// Adds the next games of this round, which a worker played from [`Strong::round`]. Returns an error if `games` does not begin with the
-    /// next game.
+    /// Adds the next games of this round, which a worker played from [`Strong::round`]. Returns an error if the first game of `games` is
+    /// not the next game of the round, or if `games` is empty or too long.
     pub fn take_games(&mut self, games: &Games) -> Result<(), StrongError> {
         let (found, due) = (games.range(), self.due_games());
         if found.is_empty() || found.start != due.start || found.end > due.end {

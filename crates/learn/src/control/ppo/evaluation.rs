@@ -144,7 +144,7 @@ impl Evaluators {
         Ok(Some(Evaluation { mean: (sum / f64::from(episodes)) as f32, min, max }))
     }
 
-    /// As [`Ppo::predict`](super::Ppo::predict). The critic's values are multiplied by `unit`.
+    /// Computes policy and critic for states, as [`Ppo::predict`](super::Ppo::predict) does. The critic's values are multiplied by `unit`.
     pub fn predict(
         &mut self,
         (normalizer, unit): (Option<&Normalizer>, f32),
@@ -244,7 +244,8 @@ impl Context<'_> {
         executor.run(self.params, self.packed);
     }
 
-    /// As [`Ppo::predict`](super::Ppo::predict). `executor` processes one panel at a time. The critic's values are multiplied by `unit`.
+    /// Computes policy and critic for states, as [`Ppo::predict`](super::Ppo::predict) does. `executor` processes one panel at a time. The
+    /// critic's values are multiplied by `unit`.
     pub fn predict(self, executor: &mut Executor, unit: f32, observations: &[f32], policies: &mut [f32], values: &mut [f32]) {
         let Context { isa, task, params, .. } = self;
         let (features, width) = (task.observation, task.policy_len());

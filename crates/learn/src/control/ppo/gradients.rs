@@ -159,7 +159,7 @@ impl Minibatch<'_> {
         }
     }
 
-    /// As [`Self::copy`], for a number of values per sample that is known at run time only.
+    /// Copies samples as [`Self::copy`] does, for a number of values per sample that is known only at run time.
     fn copy_any(&self, first: usize, width: usize, to: &mut [f32]) {
         let actor_samples = (LANES * self.config.rollout_steps) as u32;
         for (place, to) in to.chunks_exact_mut(width).enumerate() {

@@ -8,7 +8,8 @@ use worlds::control::WorldFault;
 
 impl Ppo {
     /// Plays `episodes` new episodes greedily and returns the result. Replaces an evaluation in progress. If the rules of an environment
-    /// raise an error, all numbers of the result are NaN; [`Ppo::advance_evaluation`] returns the error.
+    /// raise an error, all numbers of the result are NaN. To receive the error, call [`Ppo::begin_evaluation`] and
+    /// [`Ppo::advance_evaluation`] instead.
     pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Evaluation {
         self.begin_evaluation(episodes, seed);
         loop {

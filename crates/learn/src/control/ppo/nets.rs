@@ -130,7 +130,8 @@ pub(super) fn plan_policy(task: Task, config: &PpoConfig, rows: usize, layout: L
     Ok(Arc::new(Plan::new(&g, &[("policy", policy)], layout, isa)?))
 }
 
-/// Names of the loss metrics. Each metric is a mean over the shard.
+/// Names of the loss metrics. Each metric is a mean over the rows of a learning plan. The rows are a shard on the CPU, and a
+/// minibatch on an offload machine, such as a GPU.
 pub const METRICS: [&str; 5] = ["policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction"];
 
 pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Isa) -> Result<Arc<Plan>, PpoError> {
@@ -204,7 +205,7 @@ pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Is
 /// its product with 0 is 0.
 const FORBIDDEN: f32 = 1e9;
 
-/// Returns the logits with those of forbidden choices lowered, so that their probabilities and gradients are 0.
+/// Lowers the logits of forbidden choices, so that their probabilities and gradients are 0. Returns all logits.
 fn masked(g: &mut Graph, logits: NodeId, choices: usize, rows: usize) -> NodeId {
     let mask = g.input("mask", [rows, choices]);
     let shift = g.affine(mask, FORBIDDEN, -FORBIDDEN);

@@ -103,7 +103,7 @@ impl Normalizer {
 pub(super) struct Scaling {
     /// `None` if observations are not normalised.
     pub observations: Option<Normalizer>,
-    /// Moments of the discounted returns; unused if rewards are not normalised.
+    /// Moments of the discounted reward sums; unused if rewards are not normalised.
     pub returns: Moments,
 }
 

@@ -188,7 +188,7 @@ impl DqnConfig {
         }
     }
 
-    /// Upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings.
+    /// Returns an upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings.
     pub fn bytes<P: Cube>(&self) -> u64 {
         let Ok(actions) = self.check::<P>() else { return u64::MAX };
         let isa = Isa::best();
@@ -241,7 +241,7 @@ impl DqnConfig {
         td::plan_values::<P>(&self.net, actions, self.batch / self.shards(), isa)
     }
 
-    /// Number of equal shards of the batch. Each shard is processed by one thread.
+    /// Returns the number of equal shards of the batch. Each shard is processed by one thread.
     pub(super) fn shards(&self) -> usize {
         let fits = |&count: &usize| self.batch.is_multiple_of(count) && self.batch / count >= SHARD;
         (1..=MOST_SHARDS).rev().find(fits).unwrap_or(1)
@@ -251,7 +251,7 @@ impl DqnConfig {
         Targets { rewards: self.rewards, double: self.double, bounded: self.bounded }
     }
 
-    /// Share of random moves after `moves` moves.
+    /// Returns the share of random moves after `moves` moves.
     pub fn epsilon_after(&self, isa: Isa, moves: u64) -> f32 {
         let passed = moves as f32 / self.epsilon_moves;
         let left = match self.decay {
@@ -265,7 +265,7 @@ impl DqnConfig {
         self.epsilon_end + (self.epsilon - self.epsilon_end) * left
     }
 
-    /// Exponent of the importance weights after `updates` optimizer steps.
+    /// Returns the exponent of the importance weights after `updates` optimizer steps.
     pub(super) fn beta_after(&self, updates: u64) -> f32 {
         self.beta + (1.0 - self.beta) * (updates as f32 / self.beta_steps).min(1.0)
     }

@@ -1,5 +1,5 @@
-//! Curriculum over the depth of scrambles. The stage is the current depth. It increases by one when enough of the newest episodes at this
-//! depth solved the cube. A share of all episodes may begin at earlier depths, so that the network does not forget them.
+//! Curriculum over the depth of scrambles. The stage is the current depth. The stage increases by one when enough of the newest episodes at
+//! this depth solved the cube. A share of all episodes may begin at earlier depths, so that the network does not forget these depths.
 
 use crate::settings::{SHARE, count, one_of, whole};
 use crate::{choices, settings};
@@ -12,7 +12,7 @@ pub const WIDEST: usize = 1000;
 
 choices! {
     pub enum Schedule {
-        /// All depths up to the last depth are equally likely from the start.
+        /// All depths from the first to the last depth are equally likely from the start.
         Even = "even", "All depths";
         /// All episodes begin at the stage's depth.
         Plain = "plain", "Current stage";
@@ -43,8 +43,8 @@ settings! {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Depth {
     solved: u32,
-    /// Results of the episodes; true for solved. Once there are as many results as the window allows, this is a ring buffer, and `at` is
-    /// the index of the next write.
+    /// Results of the episodes; true for solved. Once there are as many results as the window allows, `newest` is a ring buffer, and `at`
+    /// is the index of the next write.
     newest: Vec<bool>,
     at: usize,
 }
@@ -65,12 +65,12 @@ impl Curriculum {
         Curriculum { stage, depths }
     }
 
-    /// Current depth.
+    /// Returns the current depth.
     pub fn stage(&self) -> usize {
         self.stage
     }
 
-    /// Probability that a new episode begins at this depth.
+    /// Returns the probability that a new episode begins at this depth.
     pub fn share(&self, config: &CurriculumConfig, depth: usize) -> f32 {
         let (stage, first) = (self.stage, config.first.min(self.stage));
         let before = (stage - first) as f32;
@@ -116,7 +116,7 @@ impl Curriculum {
         advances
     }
 
-    /// Success rate of the newest episodes at a depth, and number of these episodes.
+    /// Returns the success rate of the newest episodes at a depth, and the number of these episodes.
     pub fn success(&self, depth: usize) -> (f32, usize) {
         let Depth { solved, newest, .. } = &self.depths[depth];
         (*solved as f32 / newest.len().max(1) as f32, newest.len())
@@ -130,7 +130,7 @@ impl Curriculum {
         };
     }
 
-    /// Words for a checkpoint: the stage, then for each depth the index of the next write, the number of results and the results.
+    /// Returns words for a checkpoint: the stage, then for each depth the index of the next write, the number of results and the results.
     pub(super) fn words(&self) -> Vec<u32> {
         let mut words = vec![self.stage as u32];
         for Depth { newest, at, .. } in &self.depths {

@@ -27,7 +27,7 @@ pub fn n_step<P: Copy>(path: &[P], taken: &[u8], steps: usize, solved: bool, mut
 }
 
 /// Relabels an episode: computes the states from which the actions `taken` lead to the solved state, and writes them to `path`. If the
-/// solved state also occurs before the end, `path` begins after its last such occurrence. Returns the number of actions between the states
+/// solved state also occurs before the end, `path` begins after the last such occurrence. Returns the number of actions between the states
 /// of `path`.
 pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) -> usize {
     path.clear();
@@ -44,7 +44,7 @@ pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) ->
     path.len() - 1
 }
 
-/// Parameters of a round of play.
+/// Parameters of a round of play. `epsilon` is the share of random moves. `steps` is the number of steps per transition.
 #[derive(Clone, Copy, Debug)]
 pub struct Play<'a> {
     pub actions: Actions,
@@ -52,14 +52,14 @@ pub struct Play<'a> {
     /// Maximum number of moves of an episode, in addition to the depth of its scramble.
     pub slack: usize,
     pub epsilon: f32,
-    /// Decides whether a move may undo the previous move.
+    /// Rule that decides whether a move may undo the previous move.
     pub acting: Greedy,
     pub steps: usize,
     /// Share of failed episodes that are used again with their final state as the goal.
     pub hindsight: f32,
 }
 
-/// An episode in progress. `path` are the states so far; it is empty if the episode has not begun. `taken` are the actions between the
+/// An episode in progress. `path` are the states so far; `path` is empty if the episode has not begun. `taken` are the actions between the
 /// states.
 #[derive(Clone, Debug)]
 struct Episode<P> {
@@ -158,8 +158,8 @@ impl<P: Cube> Episodes<P> {
         ended
     }
 
-    /// Words of all episodes for a checkpoint. An episode that has not begun has the word 0. Any other episode has its depth, the number of
-    /// actions, the first state and the actions.
+    /// Returns words of all episodes for a checkpoint. An episode that has not begun has the word 0. Any other episode has its depth, the
+    /// number of actions, the first state and the actions.
     pub(super) fn words(&self) -> Vec<u32> {
         let mut words = Vec::new();
         for Episode { depth, path, taken } in &self.all {
@@ -206,7 +206,7 @@ impl<P: Cube> Episodes<P> {
     }
 }
 
-/// Action with the greatest value; the first if several are equal. The action `without` is excluded.
+/// Returns the action with the greatest value; the first if several are equal. The action `without` is excluded.
 pub fn best(q: &[f32], without: Option<usize>) -> usize {
     let mut best = usize::from(without == Some(0));
     for (action, value) in q.iter().enumerate() {

@@ -28,8 +28,8 @@ impl<P> Transition<P> {
     }
 }
 
-/// Binary tree over nonnegative numbers, the leaves. It finds the leaf at a given position of the cumulative sum. Each inner node is the
-/// sum of its two children, so that the tree is a function of its leaves.
+/// Binary tree over nonnegative numbers, the leaves. [`SumTree::find`] finds the leaf at a given position of the cumulative sum. Each inner
+/// node is the sum of its two children, so that the tree is a function of its leaves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SumTree {
     /// Nodes by index. The root has index 1, node n has the children 2n and 2n + 1, and the second half contains the leaves.
@@ -58,7 +58,7 @@ impl SumTree {
         }
     }
 
-    /// First leaf at which the cumulative sum exceeds `mass`. The value of this leaf is above 0, unless all leaves are 0.
+    /// Returns the first leaf at which the cumulative sum exceeds `mass`. The value of this leaf is above 0, unless all leaves are 0.
     pub fn find(&self, mut mass: f32) -> usize {
         let (mut node, leaves) = (1, self.nodes.len() / 2);
         while node < leaves {
@@ -122,7 +122,7 @@ impl<P: Copy> Replay<P> {
         self.tree.is_some()
     }
 
-    /// Adds a transition. It replaces the oldest transition if the replay is full.
+    /// Adds a transition. If the replay is full, the new transition replaces the oldest.
     pub fn push(&mut self, new: Transition<P>) {
         let at = self.at;
         (self.states[at], self.next[at], self.how[at]) = (new.state, new.next, new.how());
@@ -138,7 +138,7 @@ impl<P: Copy> Replay<P> {
         Transition { state: self.states[at], action: how as u8, steps: (how >> 8) as u8, done: how >> 16 == 1, next: self.next[at] }
     }
 
-    /// Priority of a transition, including the exponent `alpha`; 1 with uniform sampling.
+    /// Returns the priority of a transition, including the exponent `alpha`; 1 with uniform sampling.
     pub fn priority(&self, at: usize) -> f32 {
         self.tree.as_ref().map_or(1.0, |tree| tree.get(at))
     }
@@ -180,7 +180,7 @@ impl<P: Copy> Replay<P> {
         }
     }
 
-    /// Index of the next write, and priority of the next new transition.
+    /// Returns the index of the next write, and the priority of the next new transition.
     pub(super) fn cursor(&self) -> (u64, f32) {
         (self.at as u64, self.greatest)
     }

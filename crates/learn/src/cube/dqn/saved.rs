@@ -12,7 +12,7 @@ use std::sync::Arc;
 use worlds::cube::Distances;
 
 impl<P: Cube> Dqn<P> {
-    /// Named arrays for a checkpoint, which [`Dqn::restore`] reads.
+    /// Returns the named arrays for a checkpoint, which [`Dqn::restore`] reads.
     pub(super) fn saved(&self) -> Vec<Saved> {
         let mut parts = save(
             self.params.table(),

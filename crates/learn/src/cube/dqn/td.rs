@@ -29,7 +29,7 @@ impl Rewards {
         self.gamma > 0.0 && (self.step < 0.0 || self.goal > 0.0 && self.gamma < 1.0)
     }
 
-    /// Return (sum of the discounted rewards) of a solution with `moves` moves.
+    /// Computes the return (sum of the discounted rewards) of a solution with `moves` moves.
     pub fn of_moves(&self, moves: usize) -> f32 {
         self.of_steps(moves, true).0
     }
@@ -46,7 +46,7 @@ impl Rewards {
         (sum, if done { 0.0 } else { discount })
     }
 
-    /// Lower and upper bound of the action values in an unsolved state.
+    /// Returns a lower and an upper bound of the action values in an unsolved state.
     pub fn bounds(&self) -> (f32, f32) {
         let never = if self.gamma < 1.0 { self.step / (1.0 - self.gamma) } else { f32::NEG_INFINITY };
         (never, self.of_moves(1))
@@ -72,9 +72,9 @@ impl Rewards {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Targets {
     pub rewards: Rewards,
-    /// Enables double Q-learning: the target network evaluates the action that the trained network prefers.
+    /// True for double Q-learning: the target network evaluates the action that the trained network prefers.
     pub double: bool,
-    /// Limits the values of next states to [`Rewards::bounds`].
+    /// True if the values of next states are limited to [`Rewards::bounds`].
     pub bounded: bool,
 }
 
@@ -109,9 +109,9 @@ pub enum Loss {
     Huber(f32),
 }
 
-/// Plan with the inputs `active`, `action`, `target` and, if `weighed`, `weight`. The outputs are `loss` and `taken`, the values of the
-/// given actions. A plan computes a shard of `rows` samples from a batch of `all`; the losses and gradients of all shards sum to those of
-/// the batch.
+/// Compiles a plan with the inputs `active`, `action`, `target` and, if `weighed`, `weight`. The outputs are `loss` and `taken`, the values
+/// of the given actions. The plan computes a shard of `rows` samples from a batch of `all` samples. The losses and gradients of all shards
+/// sum to those of the batch.
 pub fn plan_learning<P: Puzzle>(
     net: &NetConfig,
     actions: usize,
@@ -126,7 +126,7 @@ pub fn plan_learning<P: Puzzle>(
     Plan::training(&g, &[("loss", loss), ("taken", taken)], &gradients, isa)
 }
 
-/// Graph of [`plan_learning`]; returns the loss and the values of the given actions.
+/// Builds the graph of [`plan_learning`]; returns the loss and the values of the given actions.
 pub fn learning<P: Puzzle>(
     g: &mut Graph,
     net: &NetConfig,
@@ -159,7 +159,7 @@ pub fn learning<P: Puzzle>(
     (g.affine(sum, 0.5 / all as f32, 0.0), taken)
 }
 
-/// Plan with the input `active` and the output `q`, the values of all actions in each state.
+/// Compiles a plan with the input `active` and the output `q`, the values of all actions in each state.
 pub fn plan_values<P: Puzzle>(net: &NetConfig, actions: usize, rows: usize, isa: Isa) -> Result<Plan, PlanError> {
     let mut g = Graph::new();
     let active = g.input("active", [rows, net.inputs.active::<P>()]);

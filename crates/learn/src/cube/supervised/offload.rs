@@ -70,7 +70,7 @@ impl<P: Cube> Planned for Supervised<P> {
         self.sums.parts_s[3] += seconds;
     }
 
-    /// Number of states that an iteration uses.
+    /// Returns the number of states that an iteration uses.
     fn iteration_work(&self) -> f64 {
         (self.config.steps.updates * self.config.rows()) as f64
     }

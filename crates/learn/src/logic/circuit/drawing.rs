@@ -153,8 +153,8 @@ impl Circuit {
         text + "</svg>\n"
     }
 
-    /// Returns the row of each wire in its column. To reduce crossings, the wires of a column are sorted. The sort key of a wire is the
-    /// mean row of the wires that are connected with it. Each column is centred vertically.
+    /// Sorts the wires of each column, to reduce crossings. Returns the row of each wire. The sort key of a wire is the mean row of the
+    /// wires that are connected to this wire. Each column is centred vertically.
     fn assign_rows(&self, columns: &mut [Vec<Wire>]) -> Vec<f64> {
         let first = self.inputs.len();
         let mut connected: Vec<Vec<Wire>> = vec![Vec::new(); first + self.gates.len()];

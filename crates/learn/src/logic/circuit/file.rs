@@ -175,7 +175,7 @@ fn read(body: Body) -> Result<Circuit, CircuitError> {
     in_order(Circuit { name: body.name, periodic, inputs, gates, outputs: outputs? })
 }
 
-/// Sorts the gates topologically.
+/// Sorts the gates topologically. Returns an error if a gate depends on itself.
 fn in_order(mut circuit: Circuit) -> Result<Circuit, CircuitError> {
     #[derive(Clone, Copy, PartialEq)]
     enum State {

@@ -24,7 +24,7 @@ impl PackedGrid {
         Packed::bytes(&circuit.program(), width, height, true)
     }
 
-    /// Number of gates evaluated per cell and step.
+    /// Returns the number of gates that are evaluated per cell and step.
     pub fn gates(&self) -> usize {
         self.program.gates()
     }
@@ -34,7 +34,8 @@ impl PackedGrid {
         &self.cells
     }
 
-    /// Calls `write(channel, row, words)` for every row of every channel. `words` contains the cells of the row, one bit per cell.
+    /// Calls `write(channel, row, words)` for every row of every channel. `words` contains the cells of the row, one bit per cell, which
+    /// `write` may change.
     pub fn edit(&mut self, write: impl FnMut(usize, usize, &mut [u32])) {
         self.cells.edit(write);
     }
@@ -62,7 +63,7 @@ impl PackedGrid {
         }
     }
 
-    /// Runs one step. If `fires` is given, only those cells change for which `fires(row * width + column)` is true.
+    /// Runs one step. If `fires` is given, only cells for which `fires(row * width + column)` is true may change.
     pub fn step(&mut self, fires: Option<&(dyn Fn(usize) -> bool + Sync)>) {
         let width = self.cells.width();
         let Some(fires) = fires else { return self.cells.step(self.isa, &self.program, None) };

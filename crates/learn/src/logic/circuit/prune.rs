@@ -1,11 +1,12 @@
 //! Reduction of a circuit to a smaller equivalent one.
 //!
-//! Every wire of the old circuit becomes a constant, or a wire of the new circuit with an optional negation. A new gate depends on both of
-//! its ends, which are different wires. It returns 0 for two zeros, so that one gate represents both an operation and the negation of this
-//! operation. A gate that reads a negated wire absorbs the negation. Separate negations remain only before outputs.
+//! Every wire of the old circuit becomes a constant, or a wire of the new circuit with an optional negation. During the reduction, each new
+//! gate depends on both of its ends, which are different wires, and returns 0 for two zeros. One such gate represents both an operation and
+//! the negation of this operation. A gate that reads a negated wire absorbs the negation. Constants and separate negations remain only
+//! before outputs.
 //!
-//! Gates with the same operation and ends are merged. In a circuit with one channel, all gates are merged whose outputs are equal in the
-//! 512 states of the nine cells.
+//! Gates with the same operation and ends are merged. In a circuit with one channel, gates are also merged if their outputs are equal in
+//! all 512 states of the nine cells.
 
 use super::{Circuit, Gate, Input, Wire, Word, apply, every_state, word};
 use std::collections::HashMap;
@@ -16,8 +17,8 @@ enum Value {
     Of { wire: Wire, not: bool },
 }
 
-/// Key under which gates are merged. It consists of the operation and the ends or, in a circuit with one channel, of the outputs in all
-/// states.
+/// Key of a gate. Gates with equal keys are merged. The key consists of the operation and the ends or, in a circuit with one channel, of
+/// the outputs in all states.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Gate(Gate),
@@ -35,7 +36,8 @@ struct Small {
 }
 
 impl Circuit {
-    /// Returns an equivalent circuit without constants, pass-through gates, chains of negations, dead gates and duplicates.
+    /// Returns an equivalent circuit without pass-through gates, chains of negations, dead gates, duplicates and unused inputs. Constants
+    /// remain only as outputs.
     pub fn pruned(&self) -> Circuit {
         let one_channel = self.inputs.iter().all(|input| input.channel == 0);
         let of_input = |input: &Input| std::array::from_fn(|n| every_state(input.neighbour, n));
@@ -59,7 +61,7 @@ impl Circuit {
     }
 }
 
-/// Returns a value that depends on one wire: `low` if the wire is off, `high` if the wire is on.
+/// Returns the value that is `low` if `wire` is off and `high` if `wire` is on.
 fn of_one(wire: Wire, low: bool, high: bool) -> Value {
     if low == high { Value::Constant(low) } else { Value::Of { wire, not: low } }
 }
@@ -115,11 +117,11 @@ impl Small {
         Of { wire, not }
     }
 
-    /// Returns the circuit with only those gates that outputs depend on. Gates are in topological order and as late as possible, so that
-    /// few values are live at once.
+    /// Returns the circuit with only those gates that outputs depend on. The gates are in depth-first order, so that few values are live at
+    /// the same time. This order is topological.
     fn write(self, from: &Circuit, outputs: &[Value]) -> Circuit {
         let first = self.inputs;
-        // A gate is replaced by its negation if only its negated output is needed.
+        // A gate is replaced by its negation if the circuit's outputs need only the negated value of the gate.
         let needed = |not: bool| {
             let mut needed = vec![false; first + self.gates.len()];
             for value in outputs {

@@ -48,7 +48,7 @@ impl Circuit {
         format!("{name}: {} gates, {} deep; {beyond}", counts.gates, counts.depth)
     }
 
-    /// Returns a combinational Verilog module that computes the next state of a cell from the nine cells.
+    /// Returns the source code of a combinational Verilog module that computes the next state of a cell from the nine cells.
     pub fn to_verilog(&self) -> String {
         let cell = |input: &Input| format!("{}_{}", SHORT[usize::from(input.neighbour)], input.channel);
         let first = self.inputs.len();
@@ -72,7 +72,7 @@ impl Circuit {
         text + "endmodule\n"
     }
 
-    /// Returns a Rust function that computes the next state of 64 cells at once.
+    /// Returns the source code of a Rust function that computes the next state of 64 cells at once.
     pub fn to_rust(&self) -> String {
         let (channels, first) = (self.channels(), self.inputs.len());
         let wire = |wire: Wire| match self.inputs.get(wire as usize) {

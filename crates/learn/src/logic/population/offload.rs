@@ -1,5 +1,5 @@
 //! Updates of a population on another machine. The CPU draws starts and targets and sends them. The updates of an iteration return no
-//! results; the state of all members is requested after the last update. If the machine is lost, at most one iteration must be repeated.
+//! results; the state of all members is requested after the last update. If the machine is lost, the CPU repeats at most one iteration.
 
 use super::offloaded::Offloaded;
 use super::{Ending, Member, Population, Stats, optimiser};
@@ -44,7 +44,7 @@ impl Offloaded {
         Ok(())
     }
 
-    /// Draws the data of the next update and starts the update. After the last update of an iteration, it also requests the result.
+    /// Draws the data of the next update and starts the update. After the last update of an iteration, also requests the result.
     fn begin_update(&mut self, population: &Population) -> Result<(), Fault> {
         let (members, experiment) = (&population.members, &population.experiment);
         if self.begun == 0 {

@@ -12,14 +12,14 @@ pub struct Offloaded {
     pub sent: Vec<Option<(u32, u64)>>,
     /// Number of started updates in this iteration or pass.
     pub begun: u32,
-    /// For each member, whether it trains in this iteration.
+    /// For each member, true if the member trains in this iteration.
     pub learns: Vec<bool>,
     pub starts: Vec<f32>,
     pub targets: Vec<f32>,
 }
 
 impl Offloaded {
-    /// Returns true if the result of all started updates has been received.
+    /// Returns true if the result of all started updates has been received. Then also resets `begun` to 0.
     pub fn is_here(&mut self) -> Result<bool, Fault> {
         let Offloaded { machine, trained, .. } = self;
         let here = machine.with_mut(|there| there.poll(trained))?;

@@ -1,5 +1,5 @@
-//! Offloaded steps. If a text is not too long, the machine keeps it. For each run, the machine then receives only the index of each
-//! sequence's first token. If a text is longer, the machine receives the tokens of the sequences instead. A run processes the whole batch,
+//! Offloaded steps. The machine keeps a text of at most `MOST_KEPT` tokens. For each run, the machine then receives only the index of each
+//! sequence's first token. With a longer text, the machine receives the tokens of the sequences instead. A run processes the whole batch,
 //! or `micro` sequences if the machine's memory is too small.
 
 use super::super::model::plan_training;
@@ -58,8 +58,8 @@ impl Planned for Pretrainer {
 
     fn begin_step(&mut self, there: &mut Offloaded) -> Result<(), Fault> {
         let Offloaded { machine, micro, keeps_text, sent } = there;
-        // In training, `progress.steps` already includes the iteration's started steps, which `self.step` counts. In a probe it includes no
-        // steps of the probe.
+        // In training, `progress.steps` already includes the iteration's started steps, which `self.step` counts. In a probe,
+        // `progress.steps` includes no step of the probe.
         let step = self.progress.steps - self.step as u64 + machine.begun() as u64;
         let runs = self.config.batch / *micro;
         for run in 0..runs {

@@ -35,7 +35,7 @@ impl GameSession {
         Ok(Some(analysis::review_cube(&game, &chances, did)))
     }
 
-    /// Returns the entries for all actions of this game so far, except rolls.
+    /// Returns an entry for each action of this game so far, except rolls.
     pub(super) fn played(&self) -> Vec<Played> {
         let mut entries = Vec::new();
         self.replay(|before, action, _| {
@@ -91,7 +91,8 @@ impl GameSession {
             Action::Took => (game, CubeAct::Take),
             _ => (game, CubeAct::Pass),
         };
-        // The chances need a player on roll. Before the opening roll there is none, so the player with the larger die counts as on roll.
+        // The chances need a player on roll. Before the opening roll no player is on roll, so the player with the larger die counts as on
+        // roll.
         let stood = match stood.state() {
             GameState::Opening => game.before_roll(),
             GameState::ToPlay(_) => before_roll,

@@ -20,7 +20,7 @@ impl GameSession {
         SavedSession { games, ..self.kept.clone() }
     }
 
-    /// Restores a saved session. A session that this program could not have saved is an error.
+    /// Restores a saved session. Invalid settings, an illegal action, or a game after the end of a match is an error.
     pub fn from_saved(saved: &SavedSession) -> Result<GameSession, RunError> {
         let damaged = |why: &str| RunError::Damaged { why: format!("its game session {why}") };
         let setup = saved.setup.clone();

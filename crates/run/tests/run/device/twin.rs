@@ -21,7 +21,7 @@ pub const CPU_SLICE_S: f64 = 0.01;
 pub struct Twin {
     /// Number of polls until an answer is ready.
     pub polls: u32,
-    /// Number of calls until the machine is lost; in control, number of iterations. If it is negative, the machine is never lost.
+    /// Number of calls until the machine is lost; in control, number of iterations. If the number is negative, the machine is never lost.
     pub calls_left: Arc<AtomicI64>,
     pub software: bool,
     pub refuses: Option<Fault>,

@@ -1,4 +1,4 @@
-//! Errors of a file. Each has its place and a message with the text found and the code to write instead.
+//! Errors of a file. Each error has a place, and a message with the code found and the code to write instead.
 
 /// A place in a file: a line and a range of columns. Lines and columns begin at 1, and columns count characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

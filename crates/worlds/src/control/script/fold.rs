@@ -1,5 +1,5 @@
-//! Operations on single numbers. This file defines the result of each operation. The compiler computes constants with it, and the engine
-//! finds the lanes in which an operation fails.
+//! Operations on single numbers. This file defines the result of each operation. The compiler uses these definitions to compute constants,
+//! and the engine uses them to find the lanes in which an operation fails.
 
 use super::program::Op;
 use math::{Isa, Simd, Unfused, isa::kernel, poly, rng};
@@ -116,7 +116,7 @@ fn float(op: Op, x: f32, y: f32, z: f32) -> Option<f32> {
     })
 }
 
-/// Returns the result; `None` if it is not finite and the operand is finite.
+/// Returns the result; `None` if the result is not finite and the operand is finite.
 fn finite_from(result: f32, operand: f32) -> Option<f32> {
     (result.is_finite() || !operand.is_finite()).then_some(result)
 }

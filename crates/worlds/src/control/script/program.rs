@@ -4,7 +4,7 @@
 /// Number of environments in a block.
 pub const BLOCK: usize = 128;
 
-/// Operand that an instruction does not have. As a mask, it means all lanes.
+/// Value of an operand that an instruction does not have. As a mask, this value means all lanes.
 pub const NONE: u32 = u32::MAX;
 
 /// Largest number of passes of `while` loops and computed ranges that a lane makes in one call of a program.
@@ -127,8 +127,8 @@ impl Op {
         matches!(self, Scatter | Store | Fill | Rows | Finite | Permits | Pass | Jump | JumpNone | Shape)
     }
 
-    /// Returns true if the operation only writes a result to the row `d` that depends on its operands alone. An equal instruction can then
-    /// reuse the result.
+    /// Returns true if the operation, apart from errors, only writes a result to the row `d`, and this result depends on the operands
+    /// alone. An equal instruction can then reuse the result.
     pub fn is_pure(self) -> bool {
         !self.has_effect() && !matches!(self, Op::Word | Op::Index | Op::Gather | Op::Table | Op::SinCos | Op::Nothing)
     }
@@ -149,7 +149,7 @@ pub struct Instruction {
 impl Instruction {
     pub const NOTHING: Instruction = Instruction { op: Op::Nothing, d: NONE, a: NONE, b: NONE, c: NONE, mask: NONE, n: 0 };
 
-    /// Returns the rows that the instruction reads. Of consecutive rows, such as those of a list, it returns only the first.
+    /// Returns the rows that the instruction reads. Of consecutive rows, such as those of a list, the iterator contains only the first.
     pub fn reads(&self) -> impl Iterator<Item = u32> {
         let c = if self.op == Op::SinCos { NONE } else { self.c };
         let d = if self.op == Op::Pass { self.d } else { NONE };
@@ -230,8 +230,8 @@ impl Attribute {
     }
 }
 
-/// A shape that the method `draw` draws. Its rows contain its numbers, then for `text` the value that is written, then the index of its
-/// colour.
+/// A shape that the method `draw` draws. The shape's rows contain, in this order: its numbers, for `text` the value that is written, and
+/// the index of its colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShapeRows {
     pub kind: &'static str,

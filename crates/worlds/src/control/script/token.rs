@@ -50,7 +50,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Records a problem, unless the row already has one.
+    /// Records a problem, unless the row already has one or [`MOST_PROBLEMS`] problems are recorded.
     pub fn report(&mut self, row: usize, span: Span, message: String) {
         if self.mark(row) && self.problems.len() < MOST_PROBLEMS {
             self.problems.push(Problem { span, message });
@@ -85,7 +85,7 @@ impl Tokens {
     }
 }
 
-/// Returns code for a message: at most 40 characters, in which a space replaces each control character.
+/// Returns code for a message: at most 40 characters, in which a space replaces each control character. `…` follows if the code is longer.
 pub fn shown(code: &str) -> String {
     const MOST: usize = 40;
     let mut out: String = code.chars().take(MOST).map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -41,7 +41,7 @@ impl<'a> Lower<'a> {
         self.globals.get(name).and_then(|value| self.as_number(value)).filter(|side| *side > 0.0)
     }
 
-    /// Returns a constant number as a float; `None` for other values.
+    /// Returns a constant number as a float; a bool counts as 0 or 1. Returns `None` for lists, tuples and values that are not constant.
     fn as_number(&self, value: &Value) -> Option<f32> {
         let Value::Number(slot, ty) = value else { return None };
         let bits = self.bits(*slot)?;

@@ -25,8 +25,8 @@ impl Draft {
         self.observation.iter_mut().chain(&mut self.permitted).chain([&mut self.reward, &mut self.over])
     }
 
-    /// Returns two maps: the number of instructions that read each row, and the number that write it. A result of the program counts as a
-    /// read.
+    /// Returns two maps: the number of instructions that read each row, and the number of instructions that write each row. A result of the
+    /// program counts as a read.
     pub fn counts(&self) -> (HashMap<u32, u32>, HashMap<u32, u32>) {
         let (mut reads, mut writes) = (HashMap::new(), HashMap::new());
         for instruction in &self.body.code {

@@ -88,7 +88,7 @@ impl<'a> Lower<'a> {
         self.nothing()
     }
 
-    /// Translates `step`. Returns the reward, and whether the episode is over.
+    /// Translates `step`. Returns the row of the reward, and the row of the bool that is true if the episode is over.
     fn step(&mut self, meta: &Meta) -> [Slot; 2] {
         let action = match meta.actions {
             Choice::Choices(_) => Value::Number(Slot::input(ACTION), Type::Int),
@@ -119,7 +119,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Adds `observe` and `mask` to the current program and returns it. `outcome` is the reward, and whether the episode is over.
+    /// Adds `observe` and `mask` to the current program and returns the program. `outcome` contains the row of the reward, and the row of
+    /// the bool that is true if the episode is over.
     fn observed(&mut self, outcome: [Slot; 2], meta: &Meta) -> Draft {
         self.pure = Some("observe");
         let mut observation = Vec::new();
@@ -141,7 +142,8 @@ impl<'a> Lower<'a> {
         Draft { observation, permitted, ..self.draft(outcome) }
     }
 
-    /// Adds `mask`, and a check that it permits a choice unless the episode is over.
+    /// Adds `mask`, and a check that the mask permits a choice unless the episode is over. Returns one bool per choice; an empty list
+    /// without a mask.
     fn permitted(&mut self, over: Slot, meta: &Meta) -> Vec<Slot> {
         self.pure = Some("mask");
         let span = self.place("mask");

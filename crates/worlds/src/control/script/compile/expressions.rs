@@ -126,7 +126,7 @@ impl<'a> Lower<'a> {
         self.problem(span, message)
     }
 
-    /// Returns the number of a value. For other values, reports an error and returns `None`.
+    /// Returns the row and the type of a value that is a number. For other values, reports an error and returns `None`.
     pub fn number_in(&mut self, value: Value, span: Span) -> Option<(Slot, Type)> {
         match value {
             Value::Number(slot, ty) if ty != Type::Text => Some((slot, ty)),
@@ -225,7 +225,8 @@ impl<'a> Lower<'a> {
         Value::Number(self.op(op, &operands), ty)
     }
 
-    /// Translates `a ** b`. If `b` is a constant integer from -64 to 64, the result is computed by multiplications.
+    /// Translates `a ** b`. If `b` is a constant integer from -64 to 64, the result is computed by multiplications, and for a negative `b`
+    /// by one division.
     fn power(&mut self, (a, x): (Slot, Type), (b, y): (Slot, Type), span: Span) -> Value {
         let exponent = self.bits(b).map(|bits| bits as i32).filter(|_| y == Type::Int);
         let Some(exponent @ -64..=64) = exponent else {
@@ -266,7 +267,7 @@ impl<'a> Lower<'a> {
 }
 
 /// Returns the name that is most similar to `name`, if the two differ by at most two letters. The limit is one letter if `name` has fewer
-/// than four.
+/// than four letters. Names of one letter are never returned.
 pub fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let most = if name.len() < 4 { 1 } else { 2 };
     names.map(|other| (distance(name, other), other)).filter(|(distance, other)| *distance <= most && other.len() > 1).min().map(|(_, n)| n)

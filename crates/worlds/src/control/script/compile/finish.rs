@@ -1,4 +1,4 @@
-//! Last phase of a program: pairs of instructions are fused, copies and unused instructions are removed, and rows are numbered.
+//! Last phase of the translation of a program: fuses pairs of instructions, removes copies and unused instructions, and numbers rows.
 
 use super::super::program::{Instruction, Op, Program};
 use super::draft::{Draft, push};

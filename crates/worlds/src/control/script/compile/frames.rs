@@ -8,7 +8,7 @@ use std::rc::Rc;
 /// A variable: the number of its frame, and its name. The attributes are in frame 0.
 pub type Variable = (u32, Rc<str>);
 
-/// Value of a variable, and whether every path to the current place has assigned it.
+/// Value of a variable, and a flag that is true if every path to the current place has assigned the variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
     pub value: Value,

@@ -19,7 +19,7 @@ pub struct Items {
 }
 
 impl<'a> Lower<'a> {
-    /// Evaluates the items of a loop.
+    /// Evaluates the items of a loop. Returns `None` after an error.
     pub fn items_of(&mut self, items: &'a Expr) -> Option<Items> {
         if let ExprKind::Call { of, arguments } = &items.kind
             && let ExprKind::Name(name) = &of.kind
@@ -95,8 +95,8 @@ impl<'a> Lower<'a> {
         self.constant(start.wrapping_add((items.step as u32).wrapping_mul(k as u32)))
     }
 
-    /// Calls `f` for each combination of items of nested loops of constant lengths, and appends the values to `out`. Returns the number of
-    /// passes of the outermost loop; `None` after an error.
+    /// Calls `f` for each combination of items of nested loops of constant lengths, and appends the results of `f` to `out`. Returns the
+    /// number of passes of the outermost loop; `None` after an error.
     pub fn each_item(
         &mut self,
         loops: &'a [(Expr, Expr)],

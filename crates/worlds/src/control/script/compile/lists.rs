@@ -186,7 +186,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Evaluates an index of `len` elements. A constant index is checked here, and a computed one when the program runs.
+    /// Evaluates an index into `len` elements. A constant index is checked here; a computed index is checked when the program runs.
     fn index(&mut self, at: &'a Expr, len: usize) -> Option<Index> {
         let slot = self.integer(at)?;
         self.line = at.span.line;

@@ -12,7 +12,8 @@ use std::rc::Rc;
 
 /// Largest number of passes of a loop that is unrolled.
 const MOST_UNROLLED: usize = 128;
-/// Largest number of expressions in all passes of a loop that is unrolled.
+/// Largest number of expressions in all passes of a loop that is unrolled. Each function that the loop calls counts as 30 expressions per
+/// pass.
 const MOST_EXPRESSIONS: usize = 1_500;
 
 impl<'a> Lower<'a> {
@@ -32,7 +33,7 @@ impl<'a> Lower<'a> {
         self.masked_loop(None, Some(condition), body, &effects)
     }
 
-    /// Returns the effects of a loop's body, condition and target, with those of the functions that the loop calls.
+    /// Returns the effects of a loop's body, condition and target, including the effects of the functions that the loop calls.
     fn effects_of(&self, body: &'a [Statement], condition: Option<&'a Expr>, target: Option<&'a Expr>) -> Effects<'a> {
         let mut effects = survey::effects(body);
         condition.inspect(|condition| survey::visit(condition, &mut |expr| survey::add_expression(&mut effects, expr)));
@@ -171,7 +172,7 @@ impl<'a> Lower<'a> {
         all
     }
 
-    /// Returns a value of the same type in new rows, which the passes of a loop change.
+    /// Returns a value of the same type in new rows, which the passes of a loop change. A list in consecutive rows keeps its rows.
     fn fixed(&mut self, value: &Value) -> Value {
         match value {
             Value::Number(_, ty) => Value::Number(self.temporary(), *ty),
@@ -332,9 +333,9 @@ impl<'a> Lower<'a> {
         self.emit(Instruction { op: Op::Move, d: lanes.0, a: next.0, ..Instruction::NOTHING });
     }
 
-    /// Sets the variables after a loop. A variable without a value before the loop has one after it if every way out of the loop assigns
-    /// one. `at_end` contains the variables with a value at the end of a pass; it is empty if the loop may have no pass. Returns the lanes
-    /// that continue after the loop.
+    /// Sets the variables after a loop. A variable without a value before the loop has a value after the loop if every way out of the loop
+    /// assigns a value. `at_end` contains the variables with a value at the end of a pass; the set is empty if the loop may have no pass.
+    /// Returns the lanes that continue after the loop.
     fn after_loop(
         &mut self,
         carried: Vec<(Variable, Value)>,

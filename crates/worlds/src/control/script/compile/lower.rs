@@ -315,7 +315,7 @@ impl<'a> Lower<'a> {
         mask
     }
 
-    /// Runs `f`, which appends the code of a region. Code after the region does not share results with it.
+    /// Runs `f`, which appends the code of a region. Code after the region does not reuse results of the region.
     pub fn scoped<R>(&mut self, level: Option<Level>, f: impl FnOnce(&mut Self) -> R) -> R {
         let mark = self.body.log.len();
         let depth = self.body.levels.len();
@@ -328,7 +328,7 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// Reserves consecutive rows. Returns the first.
+    /// Reserves `len` consecutive rows. Returns the first row.
     pub fn reserve(&mut self, len: usize) -> Slot {
         let start = self.body.lists;
         self.body.lists += len;
@@ -401,8 +401,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Widens the type of a variable so that it includes that of a value. Returns the type. If there is no such type, reports an error and
-    /// returns `None`.
+    /// Widens the type of a variable so that the type includes the type of a value. Returns the widened type. If there is no such type,
+    /// reports an error and returns `None`.
     pub fn join(&mut self, root: &Root, shape: &Shape, span: Span) -> Option<Shape> {
         let Some(known) = self.types.get(root) else {
             self.types.insert(root.clone(), shape.clone());

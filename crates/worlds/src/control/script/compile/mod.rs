@@ -66,7 +66,7 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
     Ok(World::new(meta, attributes, code))
 }
 
-/// Numbers the rows of all programs.
+/// Numbers the rows of all programs. Returns the code of the file.
 fn finished(mut drafts: Vec<Draft>, lower: &mut Lower<'_>, meta: &Meta) -> Code {
     drafts.iter_mut().for_each(Draft::improve);
     // The constants follow the largest number of own rows of a program, which is at most the number of its temporaries and rows of lists.

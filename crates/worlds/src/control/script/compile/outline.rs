@@ -25,9 +25,9 @@ pub struct Outline<'a> {
     pub class: Span,
     pub class_constants: Vec<&'a Statement>,
     pub methods: BTreeMap<&'a str, Definition<'a>>,
-    /// Effects of each method, with those of the functions and methods that it calls.
+    /// Effects of each method, including the effects of the functions and methods that the method calls.
     pub effects: HashMap<&'a str, Effects<'a>>,
-    /// Effects of each function, with those of the functions that it calls.
+    /// Effects of each function, including the effects of the functions that the function calls.
     pub function_effects: HashMap<&'a str, Effects<'a>>,
     /// Attributes that a method assigns, each with the span of one of its assignments.
     pub attributes: BTreeMap<&'a str, Span>,

@@ -19,7 +19,7 @@ impl<'a> Lower<'a> {
         (self.frame(), name.into())
     }
 
-    /// Returns the key of a local variable's type.
+    /// Returns the key of a local variable in the map `types`.
     pub fn local_root(&self, name: &str) -> Root {
         (self.frames.last().map_or("".into(), |frame| frame.instance.clone()), name.into())
     }
@@ -28,7 +28,7 @@ impl<'a> Lower<'a> {
         self.env.insert(variable, Bound { value, definite: true });
     }
 
-    /// Returns the value of a variable that is one number, such as a variable of a [`Loop`](super::frames::Loop).
+    /// Returns the row of a variable that is one number, such as a variable of a [`Loop`](super::frames::Loop).
     pub fn slot_of(&self, variable: &Variable) -> Option<Slot> {
         match self.env.get(variable) {
             Some(Bound { value: Value::Number(slot, _), .. }) => Some(*slot),
@@ -55,7 +55,7 @@ impl<'a> Lower<'a> {
         (result, std::mem::replace(&mut self.env, before))
     }
 
-    /// Ends a region: its jump continues here. A jump over few instructions is removed.
+    /// Ends a region: the jump over the region leads to the current place. A jump over few instructions is removed.
     fn land(&mut self, jump: usize) {
         let end = self.body.code.len();
         let Some(skipped) = self.body.code.get(jump + 1..) else { return };
@@ -69,8 +69,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Joins the variables of two paths: those of `then` in lanes in which the condition is true, and the current ones in other lanes. A
-    /// path is alive if lanes continue after it. The values of a path that is not alive are kept, because they may be attributes or
+    /// Joins the variables of two paths: those of `then` in lanes in which the condition is true, and the current variables in other lanes.
+    /// A path is alive if lanes continue after the path. The values of a path that is not alive are kept, because they may be attributes or
     /// results.
     pub fn merge(&mut self, condition: Slot, then: Env, then_alive: bool, other_alive: bool) {
         let mut env = std::mem::take(&mut self.env);
@@ -97,8 +97,8 @@ impl<'a> Lower<'a> {
         self.env = env;
     }
 
-    /// Returns `a` in lanes in which the condition is true, and `b` in other lanes. Both have one type, unless an error was reported or a
-    /// type is not settled yet; the result is then [`Value::Bad`].
+    /// Returns `a` in lanes in which the condition is true, and `b` in other lanes. Both values are first converted to their common type.
+    /// If there is no common type, because an error was reported or a type is not settled yet, the result is [`Value::Bad`].
     pub fn choose(&mut self, condition: Slot, a: &Value, b: &Value) -> Value {
         if a == b {
             return a.clone();

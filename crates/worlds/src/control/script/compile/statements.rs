@@ -1,4 +1,4 @@
-//! Translation of statements. Each returns a bool that is true in lanes that continue after the statement.
+//! Translation of statements. The translation of a statement returns a bool that is true in lanes that continue after the statement.
 
 use super::super::ast::{Arithmetic, Expr, ExprKind, Statement, StatementKind};
 use super::super::error::Span;
@@ -263,7 +263,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Returns true if no lane continues after a statement.
+/// Returns true if a statement is `return`, `break` or `continue`, after which no lane continues.
 fn ends(statement: &Statement) -> bool {
     matches!(statement.kind, StatementKind::Return(_) | StatementKind::Break | StatementKind::Continue)
 }

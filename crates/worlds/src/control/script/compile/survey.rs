@@ -19,7 +19,7 @@ pub fn statements<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Statement)) {
     }
 }
 
-/// Calls `f` for every target that a statement assigns, also for targets in tuples. It does not visit the statement's blocks.
+/// Calls `f` for every target that a statement assigns, also for targets in tuples. The blocks of the statement are not visited.
 pub fn targets<'a>(statement: &'a Statement, f: &mut dyn FnMut(&'a Expr)) {
     fn each<'a>(target: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
         match &target.kind {
@@ -34,7 +34,7 @@ pub fn targets<'a>(statement: &'a Statement, f: &mut dyn FnMut(&'a Expr)) {
     }
 }
 
-/// Calls `f` for every expression of a block, the outer ones first.
+/// Calls `f` for every expression of a block, outer expressions before inner expressions.
 pub fn expressions<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Expr)) {
     statements(body, &mut |statement| match &statement.kind {
         StatementKind::Assign { targets, value } => targets.iter().chain([value]).for_each(|expr| visit(expr, f)),
@@ -101,7 +101,7 @@ pub struct Effects<'a> {
 }
 
 impl<'a> Effects<'a> {
-    /// Adds the effects of a function that the block calls.
+    /// Adds the changed attributes, the calls and the random draws of a function that the block calls.
     pub fn add_call(&mut self, called: &Effects<'a>) {
         self.attributes.extend(&called.attributes);
         self.methods.extend(&called.methods);
@@ -144,7 +144,8 @@ pub fn add_expression<'a>(effects: &mut Effects<'a>, expr: &'a Expr) {
     }
 }
 
-/// Returns true if an expression has effects besides its value: it calls functions that can change attributes, or draws random numbers.
+/// Returns true if an expression can have effects besides its value, because the expression calls functions of the file or draws random
+/// numbers.
 pub fn has_effects(expr: &Expr) -> bool {
     let mut found = false;
     visit(expr, &mut |expr| {

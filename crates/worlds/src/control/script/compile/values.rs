@@ -47,7 +47,7 @@ impl Slot {
         }
     }
 
-    /// Returns the row that is `k` rows after this one.
+    /// Returns the row that is `k` rows after this row.
     pub fn plus(self, k: usize) -> Slot {
         Slot(self.0 + k as u32)
     }
@@ -136,7 +136,7 @@ impl Value {
 }
 
 impl Shape {
-    /// Returns the wider of two types; `None` if no variable can have both.
+    /// Returns the narrowest type that includes both types; `None` if there is no such type.
     pub fn join(&self, other: &Shape) -> Option<Shape> {
         match (self, other) {
             (Shape::Number(a), Shape::Number(b)) => Some(Shape::Number(widest(*a, *b)?)),

@@ -29,7 +29,7 @@ pub struct Fleet {
     pub(super) steps: Buffer<u32>,
     /// Number of each environment's earlier episodes.
     pub(super) episodes: Buffer<u32>,
-    /// All bits for an environment whose rules have raised an error, else 0. The environment then keeps its state.
+    /// All bits for an environment whose rules have raised an error, else 0. An environment with an error keeps its state.
     pub(super) failed: Buffer<u32>,
     /// Indices of the environments whose episode ended in the current step.
     pub(super) ended: Vec<u32>,
@@ -133,7 +133,8 @@ impl Fleet {
         dispatch(*isa, Exec(Run { program, code, rows: rows.as_chunks_mut().0, shift, key: rng.key, faults, drawn }));
     }
 
-    /// Records the error of a lane, unless the recorded error is earlier.
+    /// Records the error of a lane. An error from an earlier step remains recorded. So does an error from the same step if its environment
+    /// has a lower number.
     pub(super) fn record(&mut self, call: Call, lane: usize, env: usize, step: u32) {
         let number = self.first.wrapping_add(env as u32);
         let earlier = self.fault.as_ref().is_some_and(|fault| !self.is_new || fault.env <= number);
@@ -151,7 +152,7 @@ impl Fleet {
         self.is_new = true;
     }
 
-    /// Starts the current episodes of the environments `ended[from..to]`, at most as many as a block has lanes.
+    /// Starts the current episodes of the environments `ended[from..to]`. The range has at most [`BLOCK`] elements.
     fn restart(&mut self, from: usize, to: usize) {
         let (code, spare) = (self.code.clone(), self.blocks());
         for lane in 0..BLOCK {
@@ -180,8 +181,8 @@ impl Fleet {
         }
     }
 
-    /// Copies the observation and the mask of a lane of the spare block to an environment. After an error, the observation is 0 and all
-    /// choices are permitted.
+    /// Copies the observation and the mask of a lane of the spare block to an environment. If `failed` is true, the observation is 0 and
+    /// all choices are permitted.
     pub(super) fn show(&mut self, program: &Program, lane: usize, env: usize, failed: bool) {
         let (observation, choices) = (program.observation.len(), program.permitted.len());
         let (state_at, shift) = (self.code.state_at, self.blocks() * self.code.state);

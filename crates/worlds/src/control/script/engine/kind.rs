@@ -1,4 +1,4 @@
-//! A compiled environment as a kind, so that it is trained like a built-in environment.
+//! Conversion of a compiled environment to a kind, with which learners train it like a built-in environment.
 
 use super::super::meta::{Choice, Meta};
 use super::single::One;
@@ -52,8 +52,8 @@ fn summary(doc: &str) -> String {
     sentence.strip_suffix('.').unwrap_or(sentence).to_owned()
 }
 
-/// Returns the range from 0 to the return `solved`. A file does not declare the range of its returns, and the axis of a chart extends to
-/// the returns that occur.
+/// Returns the range of returns for the axis of a chart: from 0 to the return `solved`, or from 0 to 1 if `solved` is 0. A file does not
+/// declare a range. The chart extends the axis to the returns that occur.
 fn returns(solved: f64) -> [f64; 2] {
     if solved == 0.0 { [0.0, 1.0] } else { [solved.min(0.0), solved.max(0.0)] }
 }

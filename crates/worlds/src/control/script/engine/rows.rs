@@ -1,11 +1,11 @@
-//! Operations on lists, and random words.
+//! Operations on lists, masked stores, the count of loop passes, and random words.
 
 use super::super::program::{BLOCK, ENV, EPISODE, Instruction, MOST_PASSES, NONE, Op, PASSES, STEP, WORDS};
 use super::run::Run;
 use math::{Simd, rng};
 
-/// Converts an index, which can be negative, to a count from the start of a list of `n` elements. The result is `n` or more if the index is
-/// out of range.
+/// Converts an index, which can be negative, to a position from the start of a list of `n` elements. The result is `n` or more if the index
+/// is out of range.
 #[inline(always)]
 fn from_start(index: u32, n: u32) -> u32 {
     if (index as i32) < 0 { index.wrapping_add(n) } else { index }

@@ -81,7 +81,7 @@ fn overflow<S: Simd>(s: S, a: S::U, b: S::U, sum: S::U) -> S::U {
     s.shr_u(s.and_u(s.xor_u(a, sum), s.xor_u(b, sum)), 31)
 }
 
-/// Converts a whole number to an integer. The second result is not 0 in lanes in which the number does not fit.
+/// Converts a float with a whole value to an integer. The second result is not 0 in lanes in which the value does not fit.
 #[inline(always)]
 fn integer<S: Simd>(s: S, x: S::F) -> (S::U, S::U) {
     let fits = s.and_mask(s.ge(x, s.splat(-2_147_483_648.0)), s.lt(x, s.splat(2_147_483_648.0)));

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// One environment. A step never starts a new episode.
 pub struct One {
     spec: Arc<Spec>,
-    /// Many environments, of which the first is used.
+    /// The engine with one environment, in lane 0.
     fleet: Fleet,
     /// Elements of all attributes, in the order of the attributes' names.
     state: Vec<f64>,

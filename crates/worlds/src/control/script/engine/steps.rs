@@ -9,7 +9,7 @@ use crate::control::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, 
 use math::{PANEL, Rng, Simd, isa::kernel};
 
 impl Fleet {
-    /// Writes the actions of a block to its rows. If the step draws random numbers, also writes their counters.
+    /// Writes the actions of a block to its rows. If the step draws random numbers, also writes the counters of the random numbers.
     fn prepare(&mut self, block: usize, actions: &[f32]) {
         let (len, lanes) = (self.world.action_len(), self.count.div_ceil(PANEL) * PANEL);
         let choice = self.world.meta.actions.clone();
@@ -37,7 +37,7 @@ impl Fleet {
         }
     }
 
-    /// Steps every environment, without a start of the next episodes. The field `ended` lists the environments whose episode ended.
+    /// Steps every environment. The next episodes are not started. The field `ended` lists the environments whose episode ended.
     pub(super) fn step_blocks(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
         self.is_new = false;
         for block in 0..self.blocks() {
@@ -48,7 +48,7 @@ impl Fleet {
         }
     }
 
-    /// Takes step number `steps` + 1 of an episode of environment 0, without a start of the next episode. Returns the error of this step.
+    /// Takes step number `steps` + 1 of an episode of environment 0. The next episode is not started. Returns the error of this step.
     pub(super) fn step_once(
         &mut self,
         actions: &[f32],
@@ -94,7 +94,7 @@ impl Fleet {
         });
     }
 
-    /// Copies the states of a block's environments with an error back from the spare block.
+    /// Restores the states before the step, which the spare block holds, for a block's environments with an error.
     #[cold]
     fn keep_states(&mut self, block: usize) {
         let (state_at, state, spare) = (self.code.state_at, self.code.state, self.blocks());
@@ -186,7 +186,7 @@ impl Vector for Fleet {
         self.restart_ended();
     }
 
-    /// Returns the first error. If several environments fail in one step, it is the error of the environment with the lowest number.
+    /// Returns the first error. If several environments failed in that step, the error is that of the environment with the lowest number.
     fn fault(&self) -> Option<WorldFault> {
         self.fault.clone()
     }

@@ -12,7 +12,7 @@ pub struct Indentation {
     character: Option<(char, u32)>,
     /// True after a line with the other character. Only the first such line has an error.
     mixed: bool,
-    /// Indentation that belongs to no open block, and the indentation as which it is read.
+    /// Width of an indentation that matches no open block, and the width as which lines with this indentation are read.
     wrong: Option<(usize, usize)>,
 }
 
@@ -86,7 +86,7 @@ impl Indentation {
         })
     }
 
-    /// Returns the indentation of the open block that is nearest to `width`; the smaller of two equally near ones.
+    /// Returns the indentation of the open block that is nearest to `width`; the smaller of two equally near indentations.
     fn nearest(&self, width: usize) -> usize {
         let all = std::iter::once(0).chain(self.widths.iter().copied());
         all.min_by_key(|&open| open.abs_diff(width)).unwrap_or_default()

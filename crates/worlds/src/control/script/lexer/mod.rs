@@ -134,7 +134,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Returns true if the row continues on the line that begins at the cursor, because a bracket is open. Reports a bracket that cannot be
-    /// closed there.
+    /// closed on this line.
     fn continues(&mut self) -> bool {
         if self.brackets.is_empty() {
             return false;

@@ -4,8 +4,8 @@ use super::cursor::Cursor;
 use crate::control::script::error::Problem;
 use crate::control::script::token::shown;
 
-/// Reads a string with one or three quotes on each side. The cursor must be at the first quote. It moves to the character after the string
-/// or, if the string is not closed, to the end of the line or of the text.
+/// Reads a string with one or three quotes on each side. The cursor must be at the first quote. The function moves the cursor to the
+/// character after the string or, if the string is not closed, to the end of the line or of the text.
 pub fn string(cursor: &mut Cursor) -> Result<String, Problem> {
     let start = *cursor;
     let quote = cursor.advance().unwrap_or('"');

@@ -73,7 +73,8 @@ impl Parser<'_> {
         self.collect(start, all, ExprKind::Tuple)
     }
 
-    /// Moves over a closing bracket, or fails. If a value follows instead, the message names the missing comma or operator.
+    /// Moves over a closing bracket, or fails. If a value follows instead of the bracket, the message says that a comma or an operator is
+    /// missing.
     fn close(&mut self, symbol: &'static str, expected: &str) -> Parsed<()> {
         let next = self.token();
         let is_value = matches!(next.kind, Kind::Name | Kind::Int(_) | Kind::Float(_) | Kind::Text(_) | Kind::Word("True" | "False"));
@@ -134,7 +135,7 @@ impl Parser<'_> {
         self.tree(span, height, ExprKind::Comprehension { value, loops })
     }
 
-    /// Parses a dictionary, or fails if none is permitted here.
+    /// Parses a dictionary, or fails if a dictionary is not permitted here.
     fn dict(&mut self) -> Parsed<Tree> {
         if !std::mem::take(&mut self.dict_allowed) {
             let message = teaching::symbol("{").unwrap_or_default();

@@ -60,7 +60,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Creates a tree from a node whose tallest child has the height `below`.
+    /// Creates a tree from a node whose tallest child has the height `below`. Fails if the tree is too high.
     pub fn tree(&mut self, span: Span, below: u32, kind: ExprKind) -> Parsed<Tree> {
         if below >= MOST_HEIGHT {
             let message = format!("more than {MOST_HEIGHT} operators are nested or in a row; assign a part to a variable first");
@@ -69,7 +69,7 @@ impl Parser<'_> {
         Ok(Tree { expr: Expr { span, kind }, height: below + 1 })
     }
 
-    /// Creates a tree from a node with any number of children. Its span begins at `start` and ends with the last token read.
+    /// Creates a tree from a node with any number of children. The node's span begins at `start` and ends with the last token read.
     pub fn collect(&mut self, start: Span, all: Vec<Tree>, kind: impl FnOnce(Vec<Expr>) -> ExprKind) -> Parsed<Tree> {
         let height = all.iter().map(|tree| tree.height).max().unwrap_or_default();
         let span = self.since(start);
@@ -129,7 +129,7 @@ impl Parser<'_> {
         self.tree(span, height, ExprKind::Compare { first: Box::new(first.expr), rest })
     }
 
-    /// Moves over a comparison operator. Returns `None` if the next token is not one.
+    /// Moves over a comparison operator. Returns `None` if the next token is not a comparison operator.
     fn comparison_operator(&mut self) -> Parsed<Option<Comparison>> {
         let comparison = match self.token().kind {
             Kind::Symbol("==") => Comparison::Equal,

@@ -1,5 +1,5 @@
-//! Lines of the form `from module import names`. A line is accepted if the language has all the names with the same meaning. It then has no
-//! effect.
+//! Lines of the form `from module import names`. A line is accepted if the language has all the names with the same meaning. An accepted
+//! line has no effect.
 
 use super::stream::{Parsed, Parser};
 use crate::control::script::ast::Name;

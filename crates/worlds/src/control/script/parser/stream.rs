@@ -46,7 +46,7 @@ impl<'a> Parser<'a> {
         all
     }
 
-    /// Returns the token that is `count` tokens after the next one, or the last token.
+    /// Returns the token that is `count` tokens after the next token; the last token of the file if there are fewer tokens.
     pub fn ahead(&self, count: usize) -> Token {
         let last = self.tokens.all.len().saturating_sub(1);
         let end = Token { kind: Kind::End, span: Span { line: 1, column: 1, end: 2 }, from: 0, to: 0, row: 0 };
@@ -77,7 +77,7 @@ impl<'a> Parser<'a> {
         matches!(self.token().kind, Kind::Word(found) if found == word)
     }
 
-    /// Moves over a symbol if it is the next token. Returns true if it was.
+    /// Moves over a symbol and returns true if the symbol is the next token. Otherwise returns false.
     pub fn take(&mut self, symbol: &str) -> bool {
         let is = self.is(symbol);
         if is {
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
         self.join(first, Span { line: first.line + 1, ..first })
     }
 
-    /// Records a problem in the row of a token, unless the row already has one.
+    /// Records a problem in a row, unless the row already has one or the parser has recorded [`MOST_PROBLEMS`] problems.
     pub fn report(&mut self, row: usize, span: Span, message: String) {
         if self.tokens.mark(row) && self.found.len() < MOST_PROBLEMS {
             self.found.push(Problem { span, message });

@@ -7,7 +7,8 @@ pub fn found(code: &str, expected: &str) -> String {
     format!("`{}` is not possible here; write {expected}", shown(code))
 }
 
-/// Returns the message for a symbol that the language does not have, or that often occurs at a wrong place for one reason.
+/// Returns the message for a symbol that is not part of the language, or whose misplacement has one usual cause. Returns `None` for other
+/// symbols.
 pub fn symbol(symbol: &str) -> Option<&'static str> {
     Some(match symbol {
         ";" => "`;` is not part of the language; write each statement on its own line and delete `;`",
@@ -37,7 +38,8 @@ pub fn symbol(symbol: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the message for a keyword that the language does not have, or that often occurs at a wrong place for one reason.
+/// Returns the message for a keyword that is not part of the language, or whose misplacement has one usual cause. Returns `None` for other
+/// words.
 pub fn word(word: &str) -> Option<&'static str> {
     Some(match word {
         "lambda" => "`lambda` is not part of the language; write a function: `def f(x):` and `return` with the value",
