@@ -21,8 +21,8 @@ const LARGE: usize = 256;
 const ROWS_OF_ONE: usize = 1024;
 /// Maximum number of workgroups in the first pass of a sum.
 const MOST_PARTS: usize = 1024;
-/// Maximum number of rows per thread in a group of kind [`GroupKind::Walk`]. A thread has more rows only if [`MOST_PARTS`] limits the number
-/// of workgroups.
+/// Maximum number of rows per thread in a group of kind [`GroupKind::Walk`]. A thread has more rows only if [`MOST_PARTS`] limits the
+/// number of workgroups.
 const WALK: usize = 16;
 
 const RANDOM: &str = concat!(include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("dropout.wgsl"));
