@@ -7,7 +7,7 @@ import { build } from "./build.mjs";
 import { counted, nativeTests, program, SELECTION, target } from "./native.mjs";
 import { environment, learnerTests, pythonTests } from "./python.mjs";
 import { chromium, engines, npmPackages, rust, vulkan } from "./setup.mjs";
-import { wasmTests } from "./wasm-tests.mjs";
+import { LONG, wasmTests } from "./wasm-tests.mjs";
 
 /**
  * Parts in their order. `run` returns `{ passed, failed }`. It adds `skipped` with the reason if the part cannot run, `skips` for skipped
@@ -51,11 +51,12 @@ export const parts = {
     },
   },
   python: { does: "the Python package, in a separate environment", run: pythonTests },
-  wasm: { does: "the core crates' tests in Chromium", run: () => wasmTests() },
+  wasm: { does: "the tests of math, graph and worlds in Chromium", run: () => wasmTests() },
   page: { does: "the built page in Chromium", run: () => browserTests("tests/web") },
   browsers: { does: "every room in Firefox and WebKitGTK, if installed", run: otherEngines },
   parity: { does: "equal digests natively and in every module of the page", run: () => browserTests("tests/parity") },
   arm: { does: "NEON under an emulator, if installed", run: arm },
+  learnwasm: { does: "the tests of learn and gpu in Chromium", run: () => wasmTests(LONG), onDemand: true },
   learners: { does: "Python learners of other projects; installs PyTorch (5.5 GB)", run: learnerTests, onDemand: true },
   ignored: { does: "native tests that take minutes", run: () => nativeTests({ ignored: true }), onDemand: true },
   miri: { does: "math's portable kernels under Miri; the unsafe code is the same in all sets", run: miri, onDemand: true },

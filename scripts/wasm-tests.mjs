@@ -10,7 +10,10 @@ import { bindgen, chromium, npmPackages, rust, wasmToolchain } from "./setup.mjs
 import { main, sh, sideBySide, step, Trouble } from "./sh.mjs";
 import { cargoSettings, targetOf } from "./wasm.mjs";
 
-const CRATES = ["math", "graph", "worlds", "learn", "gpu"];
+/** Crates that `npm test` tests in Chromium. */
+const CRATES = ["math", "graph", "worlds"];
+/** Crates that the part `learnwasm` tests. Otherwise parity compares their digests in every module, and the page tests use their kernels. */
+export const LONG = ["learn", "gpu"];
 /** Time limit of a test file, long enough for a busy machine. A file contains all or half of a crate's tests. */
 const PATIENCE_MS = 1_800_000;
 
