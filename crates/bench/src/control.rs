@@ -4,18 +4,20 @@
 pub mod device;
 #[cfg(feature = "files")]
 mod files;
+mod stepped;
 
-use crate::measure::{Bench, Clock, iterate, noise, rates};
+use crate::measure::{Bench, Clock, iterate, rates};
 use learn::control::{Ppo, PpoConfig};
 use learn::{Fault, Learner};
+use math::Isa;
 use math::rounds::{ROUNDS, rounds_s};
-use math::{Buffer, Isa};
 use run::control::{Control, TEST_EPISODES};
 use run::monitor::Writer;
 use run::protocol::{Command, Event};
 use run::room::Room;
 use run::{AnyRun, DIGEST_EVERY, Entry, Host, Run, config_of};
-use worlds::control::{Actions, CartPoles, Vector, kind};
+use stepped::{ENVS, stepped};
+use worlds::control::{CartPoles, kind};
 
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
@@ -34,38 +36,6 @@ pub fn measure(bench: &mut Bench) {
     if let Some(rounds) = monitored(bench) {
         bench.give("control.monitor.overhead", &rounds, "of the time without a monitor");
     }
-}
-
-/// Number of environments in the environment benchmarks.
-const ENVS: usize = 4096;
-
-/// Number of warm-up steps, after which the ends of episodes are spread over time.
-const WARM_UP: usize = 512;
-
-/// Number of steps after which the precomputed actions repeat.
-const TURNS: usize = 8;
-
-/// Returns the steps per second on one core, in each round, through `Vector::step`, with precomputed random actions. Episodes end and
-/// restart during the measurement.
-fn stepped(mut many: Box<dyn Vector>, of: Actions, now: Clock) -> Vec<f64> {
-    let (actions, turn) = (actions(of, ENVS), ENVS * of.numbers());
-    let [mut reached, mut rewards] = [many.observations().len(), ENVS].map(Buffer::zeros);
-    let (mut ended, mut t) = (Buffer::zeros(ENVS), 0);
-    let mut step = || {
-        many.step(&actions[t % TURNS * turn..][..turn], &mut reached, &mut rewards, &mut ended);
-        t += 1;
-    };
-    (0..WARM_UP).for_each(|_| step());
-    rates(ENVS as f64, &rounds_s(&now, step))
-}
-
-/// Returns random actions of `envs` environments, `[TURNS][envs · numbers]`.
-fn actions(of: Actions, envs: usize) -> Vec<f32> {
-    let action = |x: f32| match of {
-        Actions::Choices(count) => (0.5 * (x + 1.0) * count as f32).floor(),
-        Actions::Box { low, high, .. } => (low + 0.5 * (f64::from(x) + 1.0) * (high - low)) as f32,
-    };
-    noise(TURNS * envs * of.numbers()).into_iter().map(action).collect()
 }
 
 /// Returns the steps per second of CartPole on one core, in each round. Each call takes many steps.

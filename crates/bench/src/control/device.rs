@@ -1,6 +1,7 @@
 //! Benchmarks of environments and PPO on the GPU, and of the same work on the CPU.
 
-use super::{TURNS, actions, cart_pole, iteration_s, played, samples, small, stepped};
+use super::stepped::{TURNS, actions, stepped};
+use super::{cart_pole, iteration_s, played, samples, small};
 use crate::device::{Device, iterations, refused, run_once};
 use crate::measure::{Bench, Clock, rates};
 use gpu::control::{GpuPpo, Stepping, Worlds, world};

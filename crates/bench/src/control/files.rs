@@ -1,6 +1,6 @@
 //! Benchmarks of environments that users write: speed of the engine, and time to compile a file.
 
-use super::{ENVS, stepped};
+use super::stepped::{ENVS, stepped};
 use crate::measure::{Bench, warmed_ms};
 use math::Isa;
 use worlds::control::script::{World, compile};
