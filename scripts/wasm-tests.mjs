@@ -12,7 +12,7 @@ import { cargoSettings, targetOf } from "./wasm.mjs";
 
 /** Crates that `npm test` tests in Chromium. */
 const CRATES = ["math", "graph", "worlds"];
-/** Crates that the part `learnwasm` tests. Otherwise parity compares their digests in every module, and the page tests use their kernels. */
+/** Crates that the part `learnwasm` tests. `npm test` covers them by parity (digests in every module) and by the page tests (kernels). */
 export const LONG = ["learn", "gpu"];
 /** Time limit of a test file, long enough for a busy machine. A file contains all or half of a crate's tests. */
 const PATIENCE_MS = 1_800_000;
@@ -55,7 +55,7 @@ export async function wasmTests(crates = CRATES) {
   });
   const browsers = {
     plain: await launch(["--disable-gpu"], { shell: true }),
-    gpu: crates.includes("gpu") && (await launch(GPU_ARGS, { shell: true })),
+    gpu: crates.includes("gpu") ? await launch(GPU_ARGS, { shell: true }) : undefined,
   };
   const total = { passed: 0, failed: 0 };
   const ran = Object.fromEntries(crates.map((name) => [name, 0]));

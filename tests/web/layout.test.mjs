@@ -128,8 +128,11 @@ const shifts = (ms) =>
     observer.observe({ type: "layout-shift" });
     setTimeout(() => {
       observer.disconnect();
-      const name = ({ node }) => node?.outerHTML?.slice(0, 60) ?? String(node);
-      resolve({ sum: found.reduce((sum, { value }) => sum + value, 0), at: found.flatMap(({ sources }) => sources.map(name)) });
+      const box = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(" ");
+      const name = ({ node, previousRect, currentRect }) =>
+        `${node?.outerHTML?.slice(0, 60) ?? node?.data ?? "an element that is gone"} (${box(previousRect)} to ${box(currentRect)})`;
+      const at = found.map(({ value, sources }) => `${value.toFixed(4)}: ${sources.map(name).join(", ")}`);
+      resolve({ sum: found.reduce((sum, { value }) => sum + value, 0), at });
     }, ms);
   });
 
@@ -281,7 +284,7 @@ for (const room of ROOMS) {
       await page.setViewportSize(viewport);
       await settled(page);
       const { sum, at } = await page.evaluate(shifts, SHIFT_MS);
-      assert.ok(sum <= MOST_SHIFT, `${viewport.width} px: the layout shifts by ${sum}: ${at.join(" ")}`);
+      assert.ok(sum <= MOST_SHIFT, `${viewport.width} px: the layout shifts by ${sum}:\n${at.join("\n")}`);
     }
     assert.ok((await top(".returns")) <= 1.5 * PHONE.height, `on a phone the curve is ${await top(".returns")} px down`);
     const order = [

@@ -100,7 +100,9 @@ export class TextStage {
     this.show();
   }
 
+  /** Takes a growing text. The text before the first sample appears only when it is complete, because growing lines shift the layout. */
   private write(written: Written): void {
+    if (!written.own && !written.ended) return;
     this.written = written;
     this.show();
     this.sheet.follow();
@@ -119,7 +121,7 @@ export class TextStage {
     samples.show(sheet.held, Boolean(own));
     const { selected } = samples;
     const written = own || !selected ? this.written : undefined;
-    if (written) sheet.show(written.prompt, written.text);
+    if (written) sheet.show(written.prompt, written.text, !own);
     else if (selected) sheet.show(selected.prompt, selected.text, selected === this.fresh);
     if (!written && selected === this.fresh) this.fresh = undefined;
     write(this.heading, own ? "Your prompt" : selected ? samples.name : "First text");
