@@ -14,7 +14,7 @@ use math::rounds::{FEW, ROUNDS, rounds_s};
 use math::{Isa, Rng, par};
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Runs all benchmarks of this room. A benchmark uses one core if the name of its figure contains `core`, otherwise all cores.
+/// Runs all benchmarks of this room. A figure whose name ends in `_core` is a rate per core.
 pub fn measure(bench: &mut Bench) {
     bench.give("backgammon.rules.decisions_per_s_core", &random_decisions(bench.now), "decisions/s");
     published_net(bench);
@@ -24,7 +24,7 @@ pub fn measure(bench: &mut Bench) {
     strong_training(bench);
 }
 
-/// Measures inference of the complete published network, with the logits of all actions.
+/// Measures inference of the complete published network, with the logits of all actions, on one core.
 fn published_net(bench: &mut Bench) {
     const BATCH: usize = 64;
     let (isa, now) = (bench.isa, bench.now);
@@ -44,8 +44,8 @@ fn players(isa: Isa, actors: usize, learns: bool) -> Published {
     Published::new(config, 1, isa).expect("the settings are in range")
 }
 
-/// Measures network evaluations per second and core in the complete self-play loop (rules, inputs, network, tree), without learning. A
-/// round consists of several slices.
+/// Measures network evaluations per second and core in the complete self-play loop (rules, inputs, network, tree), on all threads and
+/// without learning. A round consists of several slices.
 fn search_evaluations(bench: &mut Bench) {
     const SLICES: usize = 48;
     let (isa, cores, now) = (bench.isa, par::threads(), bench.now);
@@ -113,8 +113,8 @@ fn self_play(learns: bool, bench: &mut Bench) {
     }
 }
 
-/// Measures games and network evaluations per second and core of the strong learner with default settings, including learning. The early
-/// iterations are not measured.
+/// Measures games and network evaluations per second and core of the strong learner with default settings, on all threads and including
+/// learning. The early iterations are not measured.
 fn strong_training(bench: &mut Bench) {
     const EARLY: u64 = 8;
     let now = bench.now;
@@ -158,7 +158,7 @@ impl RandomGame {
         RandomGame { board: Board::START, numbers }
     }
 
-    /// Plays a random move. Returns the position before the move, and the roll.
+    /// Draws a roll and plays a random result of this roll. Returns the position before the move, and the roll.
     fn decide(&mut self, results: &mut Results) -> (Board, Roll) {
         let board = self.board;
         let opening = board == Board::START;

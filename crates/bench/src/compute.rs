@@ -201,7 +201,8 @@ fn large(isa: Isa, prefix: &str, bench: &mut Bench) {
     bench.count(format!("{prefix}.train.mlp2048.arena_bytes"), arena, "bytes of all other tensors");
 }
 
-/// A linear layer and its gradients: y = x·Wᵀ, dx = dy·W, dw = dyᵀ·x. W is packed in advance, as once per optimiser step.
+/// A linear layer and its gradients: y = x·Wᵀ, dx = dy·W, dw = dyᵀ·x. W is packed before the measurement, because a learner packs W only
+/// once per optimiser step.
 struct Layer {
     isa: Isa,
     batch: usize,

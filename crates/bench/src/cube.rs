@@ -10,7 +10,7 @@ use math::{Isa, Rng};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric, Puzzle, Three, Two};
 
-/// Runs all benchmarks of this room. A benchmark uses one core if the name of its figure contains `core`, otherwise all cores.
+/// Runs all benchmarks of this room. The comment of a benchmark states whether it uses one core or all threads.
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     bench.give("cube.2x2x2.moves_per_s_core", &moved::<Two>(now), "moves/s");
@@ -26,7 +26,7 @@ pub fn measure(bench: &mut Bench) {
     bench.give("cube.3x3x3.beam_nodes_per_s", &searched::<Three>(isa, now), "nodes/s");
 }
 
-/// Returns the moves per second, in each round. Every move is applied to each of many states.
+/// Returns the moves per second on one core, in each round. Every move is applied to each of many states.
 fn moved<P: Puzzle>(now: Clock) -> Vec<f64> {
     const STATES: usize = 1024;
     let actions = Actions::of::<P>(Metric::Quarter);

@@ -145,7 +145,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     }
 }
 
-/// Returns the number of bytes that a copy reads and writes per second, in each round. The copied data are larger than all caches.
+/// Returns the number of bytes that a copy reads and writes per second, in each round. On a hardware adapter, the copied data are larger
+/// than all caches.
 fn bandwidth(gpu: &Gpu, bench: &mut Bench) -> Result<Vec<f64>, Fault> {
     const THREADS: usize = 256;
     /// Number of vectors of four floats that each thread copies.

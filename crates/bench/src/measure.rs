@@ -18,7 +18,7 @@ pub type Clock = fn() -> f64;
 pub struct Bench<'a> {
     pub isa: Isa,
     pub now: Clock,
-    /// Creates a monitor that another thread reads ten times per second during writing. Returns `None` if no such monitor can be created.
+    /// Creates the writer of a monitor, which another thread reads ten times per second. Returns `None` if no such monitor can be created.
     pub attach: &'a mut dyn FnMut(&Schema) -> Option<Writer>,
     pub sink: &'a mut dyn FnMut(Figure),
     /// Reports the names of figures that this machine cannot measure, and the reason.

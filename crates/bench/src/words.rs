@@ -1,5 +1,5 @@
-//! Benchmarks of the words room: whole training steps (forward, backward and AdamW) on all threads. The models have the size of each preset
-//! and GPT-2's components.
+//! Benchmarks of the words room: whole training steps (forward, backward and AdamW) on all threads, generated tokens per second, and
+//! memory. The models have the size of each preset and GPT-2's components.
 
 use crate::measure::{Bench, Clock, noise, rates_and_shares};
 use crate::profile::profile_training;
@@ -29,7 +29,7 @@ pub fn measure(bench: &mut Bench) {
 }
 
 /// Returns the instruction sets to measure, each with the suffix of its figures' names: the chosen set, and sets with bf16. Reports the
-/// sets with bf16 that this machine lacks.
+/// sets with bf16 that cannot be measured.
 fn sets(bench: &mut Bench) -> Vec<(Isa, &'static str)> {
     let mut sets = vec![(bench.isa, "")];
     for (isa, suffix, needs) in [(Isa::Bf16, ".bf16", "AVX512-BF16"), (Isa::Amx, ".amx", "AMX tiles")] {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Maximum time that [`Gpu::pause`] waits.
+/// Maximum time that [`Gpu::pause`] and [`Gpu::pause_for`] wait.
 const PAUSE: Duration = Duration::from_millis(4);
 
 /// Description of an adapter.
@@ -20,10 +20,10 @@ pub struct About {
     pub backend: &'static str,
     /// True if the adapter is a software adapter, which is correct but never faster than the CPU.
     pub software: bool,
-    /// True if kernels use subgroups. Kernels use subgroups only if the adapter has subgroups of suitable width, and the subgroups passed a
-    /// test.
+    /// True if kernels use subgroups. This requires that [`OpenOptions::subgroups`] permits them, that the adapter has subgroups of
+    /// suitable width, and that the subgroups passed a test.
     pub subgroups: bool,
-    /// True if kernels may compute in f16.
+    /// True if kernels may round the factors of products to f16.
     pub half: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct Gpu {
 #[derive(Clone, Debug)]
 pub struct Submitted(wgpu::SubmissionIndex);
 
-/// Limits the number of pending submits. At the limit, the next submit waits for the oldest, if the platform can wait.
+/// Pending submits, with a limit of their number. At the limit, the next submit waits for the oldest, if the platform can wait.
 pub(crate) struct InFlight {
     most: usize,
     under_way: VecDeque<Submitted>,
@@ -253,7 +253,8 @@ impl News {
     }
 }
 
-/// Creates the bindings of every kernel: the buffer of floats, the buffer of integers, and the arguments of one dispatch.
+/// Creates the layout of the bindings, which is the same for every kernel: the buffer of floats, the buffer of integers, and the arguments
+/// of one dispatch.
 fn bindings(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
         binding,

@@ -56,7 +56,7 @@ impl Region {
     }
 }
 
-/// Counts reserved elements before the buffers exist.
+/// Numbers of elements that are reserved before the buffers exist.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
     floats: u64,
@@ -463,7 +463,7 @@ impl Readback {
         Ok(here)
     }
 
-    /// Submits the copies and returns the contents; for tests, natively and in a browser.
+    /// Submits the copies, waits for the contents and returns them. Works natively and in a browser.
     pub async fn fetch(&self) -> Result<Contents, Fault> {
         self.send();
         self.answer().await

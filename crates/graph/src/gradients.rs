@@ -117,7 +117,7 @@ impl Graph {
         self.push(Op::UnaryGrad(of), &[at, dy], shape)
     }
 
-    /// Appends the adjoints of the two operands, in the shape of the result.
+    /// Appends the adjoints of the two operands, before [`Self::reduce`] sums them to the shapes of the operands.
     fn binary_gradients(&mut self, of: Binary, [a, b]: [NodeId; 2], y: NodeId, dy: NodeId) -> [NodeId; 2] {
         match of {
             Binary::Add => [dy, dy],

@@ -1,7 +1,7 @@
 //! The builder: a model as a list of nodes with fixed two-dimensional shapes.
 //!
-//! Each operation has a method that checks shapes and appends one node; the method computes no values. A wrong shape panics at the caller's
-//! line. This file does not depend on kernels, memory or instruction sets.
+//! Each operation has a method that checks shapes and appends nodes. The values of the nodes are computed later, when a plan runs. A wrong
+//! shape panics at the caller's line. This file does not depend on plans, memory or instruction sets.
 
 use crate::op::{Op, Sums};
 use crate::params::{Init, ParamSpec, Table};

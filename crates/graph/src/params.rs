@@ -186,8 +186,8 @@ fn normal(values: &mut [f32], spread: f32, rng: Rng) {
     }
 }
 
-/// Orthogonalises rows of near-normal numbers by Gram-Schmidt in f64. Every operation is exactly rounded, so a seed gives the same weights
-/// on every machine.
+/// Orthogonalises rows of near-normal numbers by Gram-Schmidt in f64. Every operation is correctly rounded, so a seed gives the same
+/// weights on every machine.
 fn orthogonal(values: &mut [f32], [rows, cols]: Shape, gain: f32, mut uniform: impl FnMut() -> f32) {
     // The sum of twelve uniforms minus 6 has mean 0 and variance 1, and needs no logarithm.
     let mut normal = || (0..12).map(|_| f64::from(uniform())).sum::<f64>() - 6.0;

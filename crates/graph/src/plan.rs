@@ -71,7 +71,8 @@ pub struct Step {
 pub enum Call {
     /// x, bias?, residual?, gamma?, beta? -> y, pre-norm?, statistics?, pre-activation?
     Linear { panels: bool, rows: usize, out: usize, inp: usize, packed: Range<usize>, eps: f32, act: Act },
-    /// dy, plus?, at? -> dx = plus + dy·W. With `slope`, dx is multiplied by the derivative of the function `slope` at `at`.
+    /// dy, plus?, at? -> dx = plus + dy·W. With `slope`, dx is multiplied by the derivative of the function `slope`, computed from `at`:
+    /// the argument or the result of the function, as in [`Call::UnaryGrad`].
     LinearDx { rows: usize, out: usize, inp: usize, packed: Range<usize>, slope: Option<Unary> },
     /// dy, x -> dw = dyᵀ·x, sums of dy's columns?
     LinearDw { rows: usize, out: usize, inp: usize },
@@ -166,8 +167,8 @@ impl Call {
         }
     }
 
-    /// Returns the sizes that determine the work: rows, inputs and outputs of a product; rows and columns of row-wise calls. Empty for
-    /// elementwise calls, except [`Call::Binary`].
+    /// Returns the sizes that determine the work, such as rows, inputs and outputs of a product, or rows and columns of a row-wise call.
+    /// Empty for elementwise calls, except [`Call::Binary`].
     fn sizes(&self) -> Vec<usize> {
         if let Some(sizes) = self.product() {
             return sizes.to_vec();
@@ -444,7 +445,7 @@ struct Planner<'g> {
     /// input, and the gradient of a head's loss reads the loss.
     uses: Vec<usize>,
     live: Vec<bool>,
-    /// For each node: true if a product's chain contains the node after the product.
+    /// For each node: true if a [`Chain`] contains the node, but not as its product.
     claimed: Vec<bool>,
     /// For each node: true if the kernel of another node computes this node.
     absorbed: Vec<bool>,

@@ -1,4 +1,5 @@
-//! Buffers whose start is aligned to a cache line, so that no vector load straddles two lines. Large buffers use large pages.
+//! Buffers whose start is aligned to a cache line. A vector load at a multiple of the vector's length therefore reads one line only. Long
+//! buffers use large pages, where the system provides them.
 
 use crate::memory;
 use std::ops::{Deref, DerefMut};

@@ -1,9 +1,12 @@
-//! Matrix products for small nets: weights are packed once per optimiser step, and a batch has tens to thousands of rows.
+//! Matrix products for small nets. Weights are packed once per optimiser step, and a batch has tens to thousands of rows.
 //!
-//! Each instruction set has one register tile, which computes every product `C[m][n]` = Σ_k `A[m][k]`·`B[k][n]`. Elements of A are
-//! broadcast one at a time; rows of B are read as whole vectors (Goto and van de Geijn 2008, the inner kernel). Each element of C is one
-//! chain: a sequence of multiply-adds in the order of k. A block of k continues the chain from the contents of C, so tile shapes and block
-//! sizes do not change the bits. A product whose operands exceed the second-level cache is computed block by block. A large product is
+//! Every product is `C[m][n]` = Σ_k `A[m][k]`·`B[k][n]`. C is computed in register tiles: elements of A are broadcast one at a time, and
+//! rows of B are read as whole vectors (Goto and van de Geijn 2008, the inner kernel). Each element of C is one chain: a sequence of
+//! multiply-adds in the order of k. A product may be divided into blocks along k. Each block continues the chains from the contents of C,
+//! so tile shapes and block sizes do not change the bits. Products of bf16 operands have chains of their own (`gemm/bf16.rs` and
+//! `gemm/amx.rs`).
+//!
+//! If A exceeds the second-level cache, blocks of A are copied and multiplied one after another. A product with many multiply-adds is
 //! divided into pieces of C, which all threads share. The module supports the shapes of layers only; it is not a BLAS.
 //!
 //! In formulas, (+)= adds to the contents if `accumulate` is set, and replaces them otherwise.
@@ -42,7 +45,7 @@ impl Act {
     }
 }
 
-/// Layer norm over the features of each row.
+/// Parameters of a layer norm over the features of each row, and destinations for values that its backward pass reads.
 pub struct Norm<'a> {
     pub gamma: &'a [f32],
     pub beta: &'a [f32],
@@ -82,13 +85,17 @@ pub fn packed_panels_len(out: usize, inp: usize) -> usize {
     out.saturating_mul(inp)
 }
 
-/// Packs W for [`linear_rows`] as `[out/width][inp][width]`, padded with zeros. `width` is the width of the register tile.
+/// Packs W for [`linear_rows`] as `[out/width][inp][width]`, padded with zeros. `width` is the width of the register tile; the last block
+/// may be narrower. If `isa` is [`Isa::Bf16`] or [`Isa::Amx`] and available, the layout is `[out/PANEL][inp/2][PANEL]`: each word contains
+/// two bf16 numbers that are adjacent in `inp`.
 pub fn pack_rows(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
     assert!(w.len() >= out * inp && dst.len() >= packed_rows_len(out, inp));
     pack_columns(isa, w, out, inp, (1, inp), dst);
 }
 
-/// Packs W for [`linear_rows_dx`] as `[inp/width][out][width]`, padded with zeros. `width` is the width of the register tile.
+/// Packs W for [`linear_rows_dx`] as `[inp/width][out][width]`, padded with zeros. `width` is the width of the register tile; the last
+/// block may be narrower. If `isa` is [`Isa::Bf16`] or [`Isa::Amx`] and available, the layout is `[inp/PANEL][out/2][PANEL]`: each word
+/// contains two bf16 numbers that are adjacent in `out`.
 pub fn pack_rows_t(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
     assert!(w.len() >= out * inp && dst.len() >= packed_rows_t_len(out, inp));
     pack_columns(isa, w, inp, out, (inp, 1), dst);
@@ -230,8 +237,8 @@ pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], 
     });
 }
 
-/// Computes `c[m][n]` (+)= Σ_k `a[m·rs + k·ks]` · `b[k·ks + n·cs]`. The strides of an operand are (to the next row, to the next column), so
-/// a transposed operand has its strides swapped. No operand is packed beforehand.
+/// Computes `c[m][n]` (+)= Σ_k `a[m·rs + k·ks]` · `b[k·ks + n·cs]`. The strides of an operand are (to the next row, to the next column);
+/// the strides of a transposed operand are swapped. The operands are not packed beforehand.
 pub fn matmul(
     isa: Isa,
     m: usize,
@@ -292,18 +299,19 @@ fn padded(n: usize) -> usize {
     n.div_ceil(16) * 16
 }
 
-/// Number of rows whose output is still in cache when the epilogue runs.
+/// Number of rows per block of a small product with an epilogue. The output of a block is still in cache when the epilogue runs.
 const ROW_BLOCK: usize = 64;
-/// Maximum length of a block of B along k. A block of this length stays in the first-level cache.
+/// Maximum length along k of a block of B that is neither packed on the stack nor multiplied by copied blocks of A. The block stays in the
+/// first-level cache.
 const K_BLOCK: usize = 384;
-/// Maximum length of a block of B along k if B is packed on the stack during the product.
+/// Maximum length along k of a block of B that is packed on the stack, if A is not copied.
 const K_STACK: usize = 128;
 /// Maximum number of columns of C per copied block of A. The block stays in cache while these columns are computed.
 const N_LARGE: usize = 2048;
-/// Stride of the rows of a copied block, in floats. The stride is one cache line longer than a row, so that the rows use different cache
-/// sets.
+/// Stride of the rows of a copied block of A, in floats. The stride is one cache line longer than the longest row, so that the rows use
+/// different cache sets.
 const ROW_LARGE: usize = K_LARGE + 16;
-/// Number of multiply-adds that justifies another thread: they take about 60 µs natively and 250 µs in a browser.
+/// Number of multiply-adds that justifies another thread. One thread needs about 60 µs for this number natively, and 250 µs in a browser.
 pub const PIECE: usize = 1 << 23;
 
 /// Returns the number of multiply-adds of a product, as a `u64` because the number can exceed a browser's `usize`.
@@ -311,7 +319,8 @@ fn multiply_adds(sizes: [usize; 3]) -> u64 {
     sizes.map(|size| size as u64).iter().product()
 }
 
-/// Computes the product; divides a large product into pieces, which all threads share.
+/// Computes the product. If the product has at least 2·[`PIECE`] multiply-adds and A is not packed, it is divided into pieces, which all
+/// threads share.
 fn run(isa: Isa, product: Product) {
     let Product { m, n, k, .. } = product;
     if multiply_adds([m, n, k]) < 2 * PIECE as u64 || product.a.packed {
@@ -337,9 +346,9 @@ fn run(isa: Isa, product: Product) {
     });
 }
 
-/// Returns the numbers of pieces (down, across) that lose the least time. Each piece has at least [`PIECE`] multiply-adds. With more
-/// pieces, operands are read more often: reading one element of A costs as much as `of_a` multiply-adds, reading one element of B as much
-/// as `of_b`. With fewer pieces, threads wait longer for the last piece.
+/// Returns the numbers of pieces (down, across) that lose the least time. If there are several pieces, they have at least [`PIECE`]
+/// multiply-adds on average. With more pieces, operands are read more often: reading one element of A costs as much as `of_a`
+/// multiply-adds, reading one element of B as much as `of_b`. With fewer pieces, threads wait longer for the last piece.
 fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], [of_a, of_b]: [usize; 2]) -> (usize, usize) {
     const MOST: usize = 64;
     let most = (8 * threads).min(MOST).max(threads);
@@ -579,8 +588,8 @@ impl Ahead {
     }
 }
 
-/// Returns the number of rows per block if threads share `rows` rows. All threads get the same number of blocks. A block has at most `most`
-/// rows, rounded up to whole tiles of `height` rows.
+/// Returns the number of rows per block if threads share `rows` rows. All threads get the same number of blocks, as far as whole tiles
+/// permit. A block has at most `most` rows, rounded up to whole tiles of `height` rows.
 fn even_for(rows: usize, most: usize, height: usize) -> usize {
     rows.div_ceil(rows.div_ceil(most).next_multiple_of(par::threads()).max(1)).next_multiple_of(height)
 }
@@ -611,8 +620,8 @@ fn tile_stride<S: Simd>(steps: usize) -> usize {
     S::TILE_ROWS * steps + 16
 }
 
-/// Copies the columns of a transposed A in the order in which the tiles read them, `[rows/height][steps][height]`. Rows after the last
-/// whole tile form blocks of fewer rows.
+/// Copies the columns of a transposed A in the order in which the tiles read them, `[rows/height][steps][height]`. Tiles are
+/// [`tile_stride`] apart. Rows after the last whole tile form blocks of fewer rows.
 #[inline(always)]
 unsafe fn copy_tiles<S: Simd>(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut f32) {
     // SAFETY: the caller guarantees rows <= M_LARGE and steps <= K_LARGE. The padding of tiles takes less room than the padding of rows in
@@ -658,8 +667,8 @@ struct Tile {
     ahead: TileAhead,
 }
 
-/// Cache lines that a tile's loop prefetches, a few at a time, because many at once delay the loads that the loop needs. Every `every`
-/// steps, the loop prefetches one row of the next tile of C, and two rows of B for the next tile.
+/// Cache lines that a tile's loop prefetches. The loop prefetches a few lines at a time, because many at once would delay its own loads.
+/// Every `every` steps, the loop prefetches one row of the next tile of C, and two rows of the next tile's B.
 #[derive(Clone, Copy)]
 struct TileAhead {
     every: usize,
@@ -727,7 +736,7 @@ unsafe fn tile_high<S: Simd, const NV: usize>(s: S, rows: usize, t: &Tile) {
     }
 }
 
-/// Computes one tile in registers: `C[MR][NV vectors]` = start + Σ_k A·B.
+/// Computes one tile in registers: `C[MR][NV vectors]` = start + Σ_k A·B, then a relu if `t.relu`.
 #[inline(always)]
 unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
     // SAFETY: guaranteed by the caller.
@@ -903,7 +912,8 @@ unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: 
     }
 }
 
-/// Packs a B with any strides as `[n/width][k][width]`, padded with zeros. `width` is the width of the register tile.
+/// Packs a B with any strides as `[n/width][k][width]`, padded with zeros. `width` is the width of the register tile; the last block may be
+/// narrower.
 fn pack_column_blocks(isa: Isa, n: usize, k: usize, b: &[f32], ks: usize, cs: usize, dst: &mut [f32]) {
     kernel!(isa, |s: S, n: usize, k: usize, b: &[f32], ks: usize, cs: usize, dst: &mut [f32]| {
         let Some(last) = (n * k).checked_sub(1).map(|_| (n - 1) * cs + (k - 1) * ks) else { return };
@@ -922,7 +932,7 @@ fn pack_column_blocks(isa: Isa, n: usize, k: usize, b: &[f32], ks: usize, cs: us
     })
 }
 
-/// Part of an epilogue that needs a whole row: norm, residual, and a relu after them.
+/// Part of an epilogue that is applied row by row: norm, residual, and a relu after them.
 #[derive(Clone, Copy)]
 struct Finish<'a> {
     needed: bool,
@@ -944,7 +954,7 @@ impl<'a> Finish<'a> {
     }
 }
 
-/// Applies tanh or gelu in a separate pass over data that is still in cache. A relu is part of an earlier pass.
+/// Applies tanh or gelu in a separate pass over data that is still in cache. Does nothing for a relu, which is part of an earlier pass.
 fn finish_act(isa: Isa, act: Act, y: &mut [f32]) {
     if matches!(act, Act::Tanh | Act::Gelu)
         && let Some(op) = act.unary()

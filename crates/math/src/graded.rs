@@ -1,15 +1,16 @@
-//! First layer over inputs that are small integers, most of them 0. Each value of an input selects a row of a table, and the layer is the
-//! sum of the selected rows. Rows are integers, so sums are exact: a sum that is corrected after a change of inputs has the same bits as a
-//! sum computed from scratch (Nasu's efficiently updatable neural networks, 2018, here on a layer that trains).
+//! First layer of a network. The inputs are small integers, and most of them are 0. The value of an input selects a row of a table. The
+//! layer is the sum of the selected rows. Rows are integers, so sums are exact. A sum can therefore be corrected after a change of inputs.
+//! The corrected sum has the same bits as a sum from scratch (efficiently updatable neural networks, Nasu 2018).
 //!
-//! The rows are derived from trained steps. In a graded input, the row of a value is the row of the next lower value plus a step, so the
-//! row of a rare value starts from that row. A slope is the derivative of the loss with respect to a value.
+//! Training changes steps, and [`fill`] computes the rows from the steps. In a graded input, the row of a value is the row of the next
+//! lower value plus a scaled step. The row of a rare value therefore starts from the row of the next lower value. A slope is the derivative
+//! of the loss with respect to a number of a row or of a step.
 
 use crate::isa::{Isa, Simd, kernel, strips};
 
 /// Integer that represents 1.0 in a row.
 const ONE: f32 = 1_048_576.0;
-/// Limit for the magnitude of a step, so that sums of a thousand steps fit into 32 bits.
+/// Limit for the magnitude of a scaled step, so that sums of a thousand steps fit into 32 bits.
 const MOST: f32 = 1.9;
 
 /// Rule for one row of the table.

@@ -4,8 +4,8 @@
 //! instruction set, and [`dispatch`] runs it on the requested set (the pattern of the `pulp` crate: one `#[target_feature]` trampoline,
 //! everything below it `#[inline(always)]`). No other crate contains code for an instruction set, or a kernel with `unsafe`.
 //!
-//! **Classes with equal bits.** Every operation here is exactly rounded or exact, so a kernel gives the same bits on all sets of one class:
-//! *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). Horizontal sums use [`Simd::sum_lanes`], which adds 16
+//! **Classes with equal bits.** Every operation here is exact or correctly rounded, so a kernel gives the same bits on all sets of one
+//! class: *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). Horizontal sums use [`Simd::sum_lanes`], which adds 16
 //! virtual lanes in the same order on every set. There are no approximate reciprocals.
 
 /// Runs a closure-like body on an instruction set: `kernel!(isa, |s: S, x: &[f32], y: &mut [f32]| { … })`. `s` is the token of type `S`
@@ -91,8 +91,8 @@ pub enum Isa {
     Portable,
     Avx2,
     Avx512,
-    /// AVX-512. Products round their operands to bf16 and are summed in f32. The results differ from those of other sets, so this set is
-    /// used only on request.
+    /// AVX-512. [`matmul`](crate::gemm::matmul), [`linear_rows`](crate::gemm::linear_rows) and its backward passes round their operands to
+    /// bf16 and add the products in f32. The results differ from those of other sets, so this set is used only on request.
     Bf16,
     /// [`Isa::Bf16`] with AMX tiles, which add the products in a different order.
     Amx,
@@ -154,7 +154,7 @@ impl Isa {
         }
     }
 
-    /// Returns true if products round their operands to bf16.
+    /// Returns true for [`Isa::Bf16`] and [`Isa::Amx`], whose products round their operands to bf16.
     pub fn rounds_to_bf16(self) -> bool {
         matches!(self, Isa::Bf16 | Isa::Amx)
     }

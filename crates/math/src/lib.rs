@@ -1,6 +1,6 @@
 //! CPU kernels: packed GEMM with fused epilogues, elementwise functions and reductions, a counter-based random generator, and the thread
-//! pool. This crate contains all code for instruction sets. It also contains all `unsafe` code (loads, stores, intrinsics, and a request
-//! for large pages), except the allocators of tests. The crate contains no models, clocks or files.
+//! pool. This crate contains all code for instruction sets. It also contains all `unsafe` code (loads, stores, intrinsics, and requests for
+//! large pages and AMX tiles), except the allocators of tests. The crate contains no models, clocks or files.
 //!
 //! Every kernel takes an [`Isa`] and gives the same bits on every set of its class (see [`isa`]). A slice that is too short for the given
 //! shape is a caller's bug and panics. Shapes are row-major: `[R][C]` has R rows and C columns. Weights are `[out][inp]`, as in PyTorch's

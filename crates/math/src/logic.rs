@@ -59,8 +59,8 @@ struct Gate {
     y: u32,
 }
 
-/// Allocates the rows of a memory that all layers of a network share. A layer's outputs overwrite inputs after their last read, so that the
-/// memory fits into the first-level cache.
+/// Allocator of the rows of a memory that all layers of a network share. A row holds one feature. The outputs of a layer overwrite inputs
+/// that no gate reads any more, so that the memory fits into the first-level cache.
 #[derive(Debug)]
 pub struct Rows {
     keeps: u32,
@@ -69,8 +69,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Creates an allocation in which the first `inputs` rows hold the network's inputs. The first `keeps` of these rows are never
-    /// overwritten.
+    /// Creates an allocator whose first `inputs` rows hold the network's inputs. The first `keeps` of these rows are never overwritten.
     pub fn new(inputs: usize, keeps: usize) -> Rows {
         Rows { keeps: keeps as u32, free: Vec::new(), count: inputs as u32 }
     }
@@ -242,7 +241,8 @@ pub fn forward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32],
     });
 }
 
-/// Runs the layers in one `memory`, in the rows that [`Layer::move_in`] assigned. `coefficients` holds those of all layers in sequence.
+/// Runs the layers in one `memory`, in the rows that [`Layer::move_in`] assigned. `coefficients` holds the coefficients of all layers in
+/// sequence.
 pub fn forward_moved(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], memory: &mut [f32]) {
     assert_eq!(coefficients.len(), gates(layers));
     kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], memory: &mut [f32]| {
@@ -308,7 +308,7 @@ struct Forward<'a> {
     y: *mut f32,
 }
 
-/// Maximum number of vectors that a forward walk processes together. With 16 lanes, they hold 64 cells, the larger width.
+/// Maximum number of vectors that a forward walk processes together. With 16 lanes, they hold 64 floats, the larger width of a feature.
 const ABREAST: usize = 4;
 
 impl Forward<'_> {
@@ -530,9 +530,9 @@ pub struct Run {
     pub len: u32,
 }
 
-/// Gathers the 9 neighbours of each of a block's cells: y is `[9][group][CELLS]`. The `group` channels of x are `plane` floats apart, and
-/// rows of the grid are `stride` floats apart. The values of lanes that belong to no run are unspecified; they are finite if x and y were
-/// finite.
+/// Gathers the 3 by 3 neighbourhood of each of a block's cells: y is `[9][group][CELLS]`. The `group` channels of x are `plane` floats
+/// apart, and rows of the grid are `stride` floats apart. The values of lanes that belong to no run are unspecified; they are finite if x
+/// and y were finite.
 pub fn gather(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], x: &[f32], y: &mut [f32]) {
     let last = runs.iter().map(|run| (run.at + run.len) as usize).max().unwrap_or(0);
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
@@ -556,7 +556,7 @@ pub fn gather(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], x: &[f
     });
 }
 
-/// Runs the backward pass of [`gather`]: adds the slopes of the 9 neighbours, `[9][group][CELLS]`, to the slopes of the grid's cells.
+/// Runs the backward pass of [`gather`]: adds the slopes of the neighbourhoods, `[9][group][CELLS]`, to the slopes of the grid's cells.
 pub fn scatter(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], dy: &[f32], dx: &mut [f32]) {
     let last = runs.iter().map(|run| (run.at + run.len) as usize).max().unwrap_or(0);
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
@@ -709,8 +709,8 @@ pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: 
     });
 }
 
-/// Subtracts the largest of the 16 logits in `x`. For [`Form::StraightThrough`], first adds the noise and multiplies by `scale`. Returns
-/// the outputs for (0, 0), (0, 1), (1, 0) and (1, 1) of the operation with the largest logit.
+/// For [`Form::StraightThrough`], adds the noise to the 16 logits in `x` and multiplies the sums by `scale`. Then subtracts the largest
+/// logit from all logits. Returns the outputs for (0, 0), (0, 1), (1, 0) and (1, 1) of the operation with the largest logit.
 #[inline(always)]
 fn scale_and_shift<S: Simd>(s: S, x: &mut [S::F; 16], form: Form, noisy: &[f32; TILE * 16], lane: usize, scale: f32) -> [S::F; 4] {
     let mut ahead = [s.splat(0.0); 4];

@@ -1,10 +1,10 @@
 //! Logic gates over grids of bits, one bit per cell. One instruction computes a gate's output for as many cells as a vector has bits.
 //!
-//! A row is one leading word and then words of 32 cells, the first cell in the lowest bit. Each row also stores the cells beyond its ends.
-//! The highest bit of the leading word is the cell before the first cell; the bit after the last cell is the cell after it. If the last
-//! word is full, the bit after the last cell is in the leading word of the next row. Rows are therefore adjacent in memory, and a load at
-//! an offset, followed by a shift, gives the neighbours. The gates process blocks of words, which may span several rows. Values are kept in
-//! reused slots, so that the slots of a block stay in the first-level cache.
+//! A row is a leading word, followed by words of 32 cells each. The lowest bit of a word is its first cell. A row also stores the two cells
+//! beyond its ends: the left one in the highest bit of the leading word, and the right one in the bit after the last cell. If the last word
+//! is full, this bit is in the leading word of the next row. Rows are adjacent in memory. A load at an offset, followed by a shift, gives
+//! the neighbours of the cells of a word. The gates process blocks of words, which may span several rows. The values of a block are kept in
+//! slots. Slots are reused, so that they stay in the first-level cache.
 //!
 //! The rows are divided into bands; the number of bands depends on the problem size. Each band also stores copies of the rows before and
 //! after it. Threads share the bands.
@@ -138,11 +138,12 @@ const SHORT_BLOCK: usize = 32;
 const FIRST_CACHE: usize = 6 << 10;
 /// Number of words before the first row, so that loads to the left of this row are valid.
 const FRONT: usize = 16;
-/// Work that justifies a thread, about 50 µs: a number of words times a number of instructions.
+/// Number of words times number of instructions that justifies a thread: about 50 µs of work.
 const BAND_WORK: usize = 1 << 20;
 const MOST_BANDS: usize = 32;
 
-/// Function `fires(row, words)` that marks the cells of a row that change: it sets their bits in `words`. All bits are 0 before the call.
+/// Function `fires(row, words)` that marks the cells of a row that may change: it sets their bits in `words`. All bits are 0 before the
+/// call.
 pub type Fires<'a> = &'a (dyn Fn(usize, &mut [u32]) + Sync);
 
 /// A grid of cells; each cell has one bit per channel.
@@ -169,7 +170,7 @@ struct Band {
     /// Next state, in the layout of `now`.
     next: Vec<u32>,
     slots: Vec<u32>,
-    /// Marks of the cells that change in a step, as rows of one channel. Empty until a step uses [`Fires`].
+    /// Marks of the cells that a step may change, as rows of one channel. Empty until a step uses [`Fires`].
     fires: Vec<u32>,
 }
 
@@ -246,7 +247,7 @@ impl Packed {
         channel * (band.now.len() / self.channels) + FRONT + (row + 1) * self.stride + 1
     }
 
-    /// Performs one step. If `fires` is given, only the cells that it marks change; otherwise all cells may change.
+    /// Performs one step. If `fires` is given, only the cells that it marks may change; otherwise all cells may change.
     pub fn step(&mut self, isa: Isa, program: &Program, fires: Option<Fires>) {
         assert_eq!(program.channels, self.channels, "the grid is one for this program");
         assert_eq!(self.block, Shape::of(program, self.width, self.height).block, "the grid is one for this program");

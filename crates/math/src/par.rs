@@ -1,6 +1,6 @@
-//! Parallel execution: the only module that uses threads. The caller divides the work. The division and the order of the pieces may depend
-//! on the number of threads; the result may not. Without the `threads` feature, or with a pool of one thread, everything runs in order on
-//! the calling thread.
+//! Parallel execution: the only module of this crate that uses threads. The caller divides the work. The division and the order of the
+//! pieces may depend on the number of threads; the result may not. Without the `threads` feature, or with a pool of one thread, everything
+//! runs in order on the calling thread.
 
 use std::cell::Cell;
 
@@ -71,8 +71,8 @@ fn is_inside() -> bool {
     false
 }
 
-/// Runs `f` on a thread of the pool, so that many parallel calls of `f` enter the pool once. Without several threads, runs `f` on this
-/// thread.
+/// Runs `f` on a thread of the pool, so that the parallel calls in `f` enter the pool only once. Runs `f` on this thread if parallel calls
+/// use one thread only, or if this thread belongs to the pool.
 pub fn inside<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     #[cfg(feature = "threads")]
     if threads() > 1 && rayon::current_thread_index().is_none() {
@@ -111,7 +111,8 @@ pub fn each_mut<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     }
 }
 
-/// Does the same as [`each_mut`], for large items. If there are at least as many items as threads, one thread alone processes each item.
+/// Does the same as [`each_mut`], for large items. If there are at least as many items as threads, parallel calls of `f` do not use other
+/// threads.
 pub fn each_apart<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     if items.len() < threads() || items.len() < 2 {
         return each_mut(items, f);
@@ -135,7 +136,8 @@ pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> 
 /// Number of floats that justifies another thread in a pass over memory: about 50 µs of work, in a browser 200 µs.
 pub const CHUNK: usize = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 << 16 };
 
-/// Number of multiply-adds after which a long computation returns to its caller. They take a few hundredths of a second on two threads.
+/// Number of multiply-adds after which a long computation returns to its caller. Two threads need a few hundredths of a second for this
+/// number.
 pub const TURN: f64 = if cfg!(target_family = "wasm") { 1e9 } else { 4e9 };
 
 /// Returns the number of items per piece, for `count` items of `size` numbers each. Each piece but the last has at least [`CHUNK`] numbers.

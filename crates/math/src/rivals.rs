@@ -1,5 +1,5 @@
-//! Matrix products of other libraries, timed in the same rounds as this crate's products. They are built only with the features `rivals`
-//! and `faer`. Only benches may use them.
+//! Matrix products of other libraries, timed in the same rounds as this crate's products. They are built only with the feature `rivals`;
+//! the product of faer also needs the feature `faer`. Only benches may use them.
 
 /// `c[m][n] = a[m][k] · b[k][n]`, all row-major, on one thread.
 pub type Product = fn(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]);

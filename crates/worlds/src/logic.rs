@@ -66,7 +66,8 @@ impl Grid {
     }
 
     /// Parses a drawing, whose rows are separated by `/` or line ends. With one channel, a cell is `.` or `#`, or 0 or 1. With several
-    /// channels, a cell can be any digit of [`Grid::values`]; `#` turns on the first three channels.
+    /// channels, a cell is `.`, `#` or a digit of [`Grid::values`]. A drawing determines the first three channels, and `#` turns them on.
+    /// Further channels are off.
     pub fn draw(text: &str, channels: usize) -> Result<Grid, GridError> {
         let text = text.trim().trim_matches('/').trim();
         let rows: Vec<Vec<char>> = text.split(['/', '\n']).map(|row| row.trim().chars().collect()).collect();

@@ -98,7 +98,7 @@ const NOWHERE: u32 = u32::MAX;
 /// Number of words of `Worlds::setup`: four of the key, the index of the first environment, and the random stream of [`Worlds::play`].
 const SETUP: usize = 6;
 
-/// Arguments that differ between the dispatches of different kernels.
+/// Arguments that only some of the kernels use.
 #[derive(Default)]
 struct Args {
     actions: u32,

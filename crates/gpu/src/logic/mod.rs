@@ -1,11 +1,12 @@
 //! Populations of logic automata on a GPU. One submit performs a whole update of all members, from the gates' parameters to AdamW. A row
-//! holds one number of the computation (an input, the output of a gate or a next channel) for each cell of each sample (`common.wgsl`).
-//! One dispatch computes one layer of rows for all members. The states of every step are stored; the backward pass computes the rows of a
-//! step again. A slope is the derivative of the loss with respect to a number. No sum depends on the execution order: for each number, one
-//! thread adds up the slopes from the gates that read it, and for each gate, one workgroup adds up the slopes of its coefficients.
+//! holds one number of the computation (an input, the output of a gate or a next channel) for each cell of each sample (`common.wgsl`). One
+//! dispatch computes one layer of rows for all members of a group. The states of every step are stored; the backward pass computes the rows
+//! of a step again. A slope is the derivative of the loss with respect to a number. No sum depends on the execution order: for each number,
+//! one thread adds up the slopes from the gates that read it, and for each gate, one workgroup adds up the slopes of its coefficients.
 //!
 //! Parameters, moments and wires stay on the GPU. Initial states and target states are uploaded for each update, and the members' state is
-//! read back on request. If the rows of all members exceed a buffer, members are processed in groups.
+//! read back on request. All members are one group, or several groups if their rows exceed a buffer. Groups are processed one after
+//! another.
 
 mod rows;
 
@@ -236,7 +237,7 @@ impl Accelerator for GpuPopulation {
     }
 }
 
-/// Builds the list of dispatches.
+/// Builder of the list of dispatches.
 struct Build<'a> {
     spec: &'a OffloadSpec,
     rows: &'a Rows,

@@ -31,7 +31,8 @@ pub(super) enum GroupKind {
 pub(super) struct Group {
     pub kind: GroupKind,
     pub nodes: Vec<usize>,
-    /// Nodes of the second pass of a [`GroupKind::Threads`] group: the group's sums, and arithmetic on single numbers that depends on them.
+    /// Nodes of the second pass of a [`GroupKind::Threads`] group. The pass runs after the group's sums are known. The nodes are the sums,
+    /// and elementwise operations with a single number as result. These operations may read the sums, but need not.
     pub finish: Vec<usize>,
     /// Number of columns that the group sums.
     pub sums: usize,

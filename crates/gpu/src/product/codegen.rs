@@ -3,7 +3,7 @@
 //!
 //! A tile of each factor is in workgroup memory as `[depth / 4][4][rows or columns / 4]` vectors of four floats, whatever the factor's
 //! layout in global memory. Tiles are read as blocks of 4 x 4, one block per thread, while the previous tile is multiplied. A block is
-//! transposed if adjacent k are adjacent in memory. Adjacent threads access adjacent or equal addresses, so there are no bank conflicts.
+//! transposed if it is read along k. Adjacent threads access adjacent or equal addresses, so there are no bank conflicts.
 //!
 //! With f16, factors are rounded when they are written to the tiles, which then need half of the memory. The multiply-adds and sums are
 //! f32. Gradients of a mean over thousands of tokens are too small for f16, so a factor can be multiplied by a power of two, by which the
@@ -133,7 +133,8 @@ fn half_of(x: vec4<f32>) -> vec4<f16> {
 ";
 
 /// Returns WGSL that ends the struct `Args`. With `twins` (two products in one dispatch), the struct has one more field for each offset:
-/// the distance from the first product's offset to the second's.
+/// the distance from the first product's offset to the second's. The text then also defines the function `of_product`, which returns the
+/// arguments of one of the products.
 fn end_of_args(places: &[&str], twins: bool) -> String {
     if !twins {
         return "}\n".into();
@@ -336,7 +337,7 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
     }
 
     /// Returns the blocks that a thread reads in each of its slots (registers for one block). If there are enough threads, each thread
-    /// reads at most one block, either of `a` or of `b`. Otherwise, each thread reads several blocks of both factors.
+    /// reads at most one block, either of `a` or of `b`. Otherwise, each thread reads blocks of both factors.
     fn slots(&self, threads: usize) -> Vec<Vec<Choice>> {
         let (of_a, of_b) = (self.a.blocks, self.b.blocks);
         if of_a.is_multiple_of(32) && of_a + of_b <= threads {
@@ -359,7 +360,7 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
     }
 
     /// Returns text that computes the offsets of a thread's vectors in the tiles. In the result, 32 adjacent threads (a warp on most GPUs)
-    /// form a rectangle of 8 x 4 threads.
+    /// form a rectangle: 8 x 4 threads if the tile permits.
     fn fragments(&self) -> String {
         let tile = self.tile;
         let (down, across) = (tile.rows / tile.thread_rows, tile.columns / tile.thread_columns);
@@ -385,8 +386,9 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         (down.min(32 / lanes_across), lanes_across)
     }
 
-    /// Returns text that computes a block's location: `four` is the index of its vector of rows, `deep` its first k in the tile, and `at`
-    /// the offsets of its rows in `mem`.
+    /// Returns text that computes the location of the block with index `block`. The text sets the variables `four`, `deep` and `at` of the
+    /// slot. `four` is the index of the block's four rows in the tile. `deep` is the block's first k in the tile. `at` contains the offsets
+    /// of the four rows in `mem`. For [`Reads::Across`], all four numbers of `at` are the offset of the first row.
     fn place(&self, factor: &Factor, slot: usize, block: &str) -> String {
         let &Factor { name, count, fours, reads, .. } = factor;
         let deep = self.tile.depth / 4;
@@ -621,8 +623,9 @@ let at = part * args.c_split + (row + {j}u) * args.c_row + column{four} + {e}u;
         text + "}\n"
     }
 
-    /// Returns WGSL that writes four rows of a result with fewer than four columns. The rows are contiguous. A write that extends beyond
-    /// the last row writes these floats back unchanged, because no other thread writes them in this dispatch.
+    /// Returns WGSL that writes four rows of a result with fewer than four columns. The floats of the four rows are contiguous. If some of
+    /// these rows do not exist, the text writes the old contents of their floats back. This is safe: no other thread writes these floats in
+    /// this dispatch.
     fn write_rows(&self, first: usize) -> String {
         let n = self.p.n;
         let mut text = String::new();
@@ -676,7 +679,7 @@ pub(super) fn outputs_a_group(splits: usize) -> usize {
     THREADS / adders(splits)
 }
 
-/// Returns the text of the kernel that adds the partial sums of a split product, always in the same order.
+/// Returns the text of the kernel that adds the partial sums of a split product, always in the same order, and applies the epilogue.
 pub(super) fn sum(p: &Product, splits: usize, twins: bool) -> String {
     let (adders, outputs) = (adders(splits), outputs_a_group(splits));
     let mut y = String::from("total");

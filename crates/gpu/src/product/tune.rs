@@ -168,7 +168,8 @@ impl Timed {
     }
 }
 
-/// Fills regions with irregular numbers between -1 and 1: a GPU that multiplies zeros runs cooler and faster.
+/// Appends kernels that fill regions with irregular numbers between -1 and 1. Zeros would falsify a measurement: a GPU that multiplies
+/// zeros runs cooler and faster.
 pub fn noise(program: &mut Program, regions: &[Region]) {
     const BODY: &str = "var x = i * 747796405u + 2891336453u;
     x = ((x >> ((x >> 28u) + 4u)) ^ x) * 277803737u;

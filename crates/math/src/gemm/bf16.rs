@@ -2,8 +2,8 @@
 //!
 //! Operands are f32 in memory and are rounded to nearest-even when they are copied into blocks. A weight is rounded once, when it is
 //! packed. Two numbers that are adjacent in k form a 32-bit word, a pair. `vdpbf16ps` adds the two products of a pair to a sum: first the
-//! odd product, then the even product. Each addition is rounded once, and denormals count as zero. Each element of C is one chain with
-//! these products too, so blocks do not change the bits.
+//! odd product, then the even product. Each addition is rounded once, and denormals count as zero. Each element of C is one chain of these
+//! additions in the order of k, so blocks do not change the bits.
 
 use super::product::{M_LARGE, Product, Right, Start, Target, even};
 use crate::PANEL;
@@ -317,7 +317,8 @@ pub(super) unsafe fn pack_panels(b: *const f32, ks: usize, cs: usize, steps: usi
     }
 }
 
-/// Packs one panel of a B with any strides. If B is contiguous along k, blocks of sixteen columns by sixteen pairs are transposed.
+/// Packs one panel of a B with any strides. If B is contiguous along k and the panel is whole, blocks of sixteen columns by sixteen pairs
+/// are transposed.
 #[inline(always)]
 unsafe fn turn_panel(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
     // SAFETY: guaranteed by the caller.

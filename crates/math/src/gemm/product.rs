@@ -4,7 +4,7 @@ use crate::PANEL;
 use crate::isa::Isa;
 use std::ops::Range;
 
-/// Number of rows of a copied block of A. The block stays in the second-level cache while all of B is read.
+/// Maximum number of rows of a copied block of A. The block stays in the second-level cache while all of B is read.
 pub const M_LARGE: usize = 240;
 /// Maximum length of a copied block of A along k. The columns of B for one tile then stay in the first-level cache.
 pub const K_LARGE: usize = 256;
@@ -94,8 +94,8 @@ impl Start {
     }
 }
 
-/// Matrix product C = start + A·B, then a relu if `relu`. One kernel computes all products of an instruction set, so a WebAssembly module
-/// contains each tile once.
+/// Matrix product C = start + A·B, then a relu if `relu`. One function computes all products in a browser, so a WebAssembly module contains
+/// each tile once.
 #[derive(Clone, Copy)]
 pub struct Product {
     pub m: usize,

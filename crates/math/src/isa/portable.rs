@@ -1,5 +1,5 @@
-//! Vectors of four numbers in plain Rust. Machines without a supported instruction set use them, and so do tests of the unfused class on
-//! native machines.
+//! Vectors of four numbers in plain Rust, for machines without a supported instruction set, for single values, and for tests of the unfused
+//! class on native machines.
 
 use super::simd::Simd;
 

@@ -53,9 +53,9 @@ pub trait Simd: Copy + Send + Sync + 'static {
     fn neg_mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     fn neg(self, a: Self::F) -> Self::F;
     fn abs(self, a: Self::F) -> Self::F;
-    /// Returns a if a < b, else b: also b if either is NaN.
+    /// Returns a if a < b, else b. If either is NaN, the result is b.
     fn min(self, a: Self::F, b: Self::F) -> Self::F;
-    /// Returns a if a > b, else b: also b if either is NaN.
+    /// Returns a if a > b, else b. If either is NaN, the result is b.
     fn max(self, a: Self::F, b: Self::F) -> Self::F;
     /// Rounds to the nearest whole number, ties to even.
     fn round(self, a: Self::F) -> Self::F;

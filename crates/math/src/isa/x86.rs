@@ -1,5 +1,5 @@
-//! AVX2 with FMA, and AVX-512 (F, VL, DQ, BW), detected at run time. Every processor with one of these sets also has the bit counting and
-//! shifting instructions used here.
+//! AVX2 with FMA, and AVX-512 (F, VL, DQ, BW), detected at run time. Both also require instructions that count and shift bits, which every
+//! processor with one of these sets has.
 
 use super::simd::{Kernel, Simd};
 use std::arch::x86_64::*;

@@ -17,8 +17,8 @@ pub const HEAD: usize = 256;
 const KEYS: usize = 128;
 
 /// Computes y = softmax(q·kᵀ/√size)·v of each head, where a query attends to the keys up to its own position. qkv is `[rows][3·cols]` and y
-/// is `[rows][cols]`, with `len` rows per sequence. If `lse` is given, it receives the logarithm to base 2 of each softmax's sum,
-/// `[rows/len][heads][len]`, for the backward pass.
+/// is `[rows][cols]`, with `len` rows per sequence. If `lse` is given, it receives the logarithm to base 2 of the sum of exponentials of
+/// each softmax, `[rows/len][heads][len]`, for the backward pass.
 pub fn causal_attention(isa: Isa, heads: usize, len: usize, cols: usize, qkv: &[f32], y: &mut [f32], lse: Option<&mut [f32]>) {
     let rows = qkv.len() / (3 * cols);
     assert!(rows.is_multiple_of(len) && cols.is_multiple_of(heads) && cols / heads <= HEAD);
@@ -303,7 +303,7 @@ struct Block {
 const HALF: usize = PANEL / 2;
 
 impl Block {
-    /// Returns the index of the first key to which only the second half of the queries attends.
+    /// Returns the index of the first key to which only the second half of the queries attends; `keys` if there is no such key.
     fn middle(self) -> usize {
         self.keys.min(self.diagonal + HALF)
     }

@@ -52,7 +52,7 @@ pub enum Span {
     Scalar,
 }
 
-/// Marks a closure for inlining: the attribute is allowed on a call's argument, not on a `let`.
+/// Returns `f`. A closure that is an argument of a call may have the attribute `#[inline(always)]`; a closure in a `let` may not.
 #[inline(always)]
 pub(super) fn hot<F>(f: F) -> F {
     f

@@ -1,5 +1,5 @@
 //! Output head of a language model: the product with the whole vocabulary, and the cross-entropy. One tile of rows is computed at a time,
-//! so that the full matrix of logits is never stored. The gradients are computed in the same pass, with three products instead of four.
+//! so that the full matrix of logits is never stored. The gradients are computed in the same pass, so the logits are computed only once.
 
 use super::elementwise::each;
 use crate::gemm::{Epilogue, linear_rows, linear_rows_dw, linear_rows_dx};

@@ -33,7 +33,7 @@ pub fn embedding_bag(isa: Isa, cols: usize, table: &[f32], k: usize, index: &[f3
     each(rows * k * cols, rows.div_ceil(height) * across, piece);
 }
 
-/// Computes `dtable[index[r][k]]` += `dy[r]`, in the order of r, then of k.
+/// Computes `dtable[index[r][k]]` += `dy[r]`, in the order of r, then of k. An index that is below 0 or NaN is skipped.
 pub fn embedding_bag_backward(isa: Isa, cols: usize, k: usize, index: &[f32], dy: &[f32], dtable: &mut [f32]) {
     let rows = dy.len() / cols;
     let index = &index[..rows * k];
@@ -176,8 +176,8 @@ impl Bag<'_> {
         }
     }
 
-    /// Computes N vectors of columns of the output rows from `first` to `end`. R output rows are computed at a time if none of their
-    /// indices is skipped, otherwise one row at a time.
+    /// Computes N vectors of columns of the output rows from `first` to `end`. R output rows are computed at a time; rows near a skipped
+    /// index are computed one at a time.
     #[inline(always)]
     fn sums<S: Simd, const N: usize, const R: usize>(&self, s: S, [first, end]: [usize; 2], c: usize, from: &[f32], stride: usize) {
         let (n, k) = (self.table.len() / self.cols, self.k);

@@ -6,7 +6,7 @@ use crate::PANEL;
 use crate::isa::{Isa, Simd, kernel, strips};
 use crate::par;
 
-/// Returns the statistics of one row for a root mean square norm: (0, 1/root of the mean square).
+/// Returns the statistics of one row for a root mean square norm: (0, 1/√(mean of x² + eps)).
 #[inline(always)]
 fn row_scale<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
     // SAFETY: the pointer is valid for x.len() floats.
@@ -14,7 +14,7 @@ fn row_scale<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
     (0.0, 1.0 / (squares / x.len() as f32 + eps).sqrt())
 }
 
-/// Returns (mean, 1/std) of one row.
+/// Returns the mean and 1/√(variance + eps) of one row.
 #[inline(always)]
 pub(crate) fn row_stats<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
     let n = x.len() as f32;

@@ -123,7 +123,7 @@ pub fn sum_cols(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], ac
     });
 }
 
-/// Minimum number of columns per thread.
+/// Minimum number of columns per piece of work; the last piece may have fewer.
 pub(super) const STRIP: usize = 64;
 
 struct SumCols<'a> {

@@ -129,8 +129,8 @@ impl Game {
         }
     }
 
-    /// Returns the cash point of the player on roll and the worth at this point. If a double cannot gain, these are 1 and the worth of a
-    /// win. `turns` is the remaining depth of the recursion.
+    /// Returns the cash point of the player on roll and the worth at this point. If a double cannot gain, or if `turns` is 0, these are 1
+    /// and the worth of a win. `turns` is the remaining depth of the recursion.
     fn my_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
         let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(1, value));
         if turns == 0 || doubled.won <= cash + NOTHING {
@@ -141,7 +141,7 @@ impl Game {
     }
 
     /// Returns the other player's cash point, as the chance of the player on roll to win, and the worth at this point. If a double cannot
-    /// gain, these are 0 and the worth of a loss. `turns` is as in [`Game::my_cash`].
+    /// gain, or if `turns` is 0, these are 0 and the worth of a loss. `turns` is as in [`Game::my_cash`].
     fn their_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
         let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(-1, value));
         if turns == 0 || doubled.lost >= cash - NOTHING {

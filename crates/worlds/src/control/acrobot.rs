@@ -28,7 +28,7 @@ pub const INERTIA: f64 = 1.0;
 /// Torque of the motor, N·m. An action applies the torque in one direction, applies no torque, or applies the torque in the other
 /// direction.
 pub const TORQUE: f64 = 1.0;
-/// Speed limits of the upper and the lower link, rad/s.
+/// Limits of the speeds of angle 1 and angle 2, rad/s.
 pub const SPEED_LIMITS: [f64; 2] = [4.0 * PI, 9.0 * PI];
 pub const STEP_S: f64 = 0.2;
 /// Each number of an initial state is uniform within ± this bound, and is rounded to f32.

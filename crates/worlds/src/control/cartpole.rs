@@ -325,8 +325,8 @@ impl Vector for CartPoles {
     }
 }
 
-/// Factor that converts a random word, read as i32, to a number of an initial state. It is slightly smaller than the exact factor, so that
-/// rounding cannot exceed [`RESET_SPREAD`].
+/// Factor that converts a random word, read as i32, to a number of an initial state. The factor is slightly smaller than the exact one, so
+/// that rounding cannot exceed [`RESET_SPREAD`].
 pub const SPREAD: f32 = ((1.0 - 1e-7) * RESET_SPREAD / 2_147_483_648.0) as f32;
 
 /// Number of state values in a panel of environments.

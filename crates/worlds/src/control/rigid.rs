@@ -292,8 +292,8 @@ pub struct Scene<R> {
     top: R,
 }
 
-/// Contact geometry of a body and a piece of ground: a face of one shape, and contact points of the other shape. Parts of the body are in
-/// its own coordinates, parts of the ground in world coordinates.
+/// Contact geometry of a body and a piece of ground: a face of one shape, and contact points of the other shape. Geometry of the body is in
+/// the body's coordinates, geometry of the ground in world coordinates.
 #[derive(Clone, Copy)]
 struct Meeting<R> {
     piece: i32,

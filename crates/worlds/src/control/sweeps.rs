@@ -1,5 +1,5 @@
 //! Sweeps over velocities, the most expensive part of `rigid`. One generic implementation handles a single scene or one scene per vector
-//! lane. A sweep solves each hinge and each touch in turn: it applies the impulse that satisfies the constraint of this hinge or touch, as
+//! lane. A sweep solves each hinge and each touch in turn. Solving a hinge or a touch applies the impulse that satisfies its constraint, as
 //! if there were no other constraints. Positions are not used, because arms and levers are computed before the sweeps. A lever is the cross
 //! product of the arm of a contact point and a direction.
 //!

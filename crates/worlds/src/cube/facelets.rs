@@ -2,9 +2,9 @@
 //! F D L B. Each face is read row by row, seen from outside; the row next to B is the top row of U, and the row next to F is the top row of
 //! D.
 //!
-//! A string may use any six letters and any orientation of the cube. On a 3x3x3, the centres define the colours of the faces. On a 2x2x2,
-//! the corner at DBL is at home by definition, and two colours are opposite if they never meet at a corner. The state read is therefore in
-//! the user's orientation, and a solution can be applied directly. [`Scheme`] writes a state in the letters of the input.
+//! A string may use any six letters or digits and any orientation of the cube. On a 3x3x3, the centres define the colours of the faces. On
+//! a 2x2x2, the corner at DBL is at home by definition, and two colours are opposite if they never meet at a corner. The state read is
+//! therefore in the user's orientation, and a solution can be applied directly. [`Scheme`] writes a state in the letters of the input.
 
 use super::moves::Move;
 use super::pieces::{CODES, CORNER_FACELETS, CORNERS, DBL, EDGE_FACELETS, EDGES, FLIP, Face, SMALL_FACELETS, TWIST, odd, opposite, search};

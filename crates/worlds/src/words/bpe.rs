@@ -55,7 +55,7 @@ pub(super) fn sample(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 impl BpeTraining {
-    /// Creates a training that ends with at most `vocab` tokens. The first 256 tokens are the bytes.
+    /// Creates a training that ends with at most `vocab` tokens. The first 256 tokens are the bytes, even if `vocab` is smaller.
     pub fn new(vocab: usize) -> BpeTraining {
         BpeTraining {
             wanted: vocab.clamp(256, MOST_TOKENS) - 256,

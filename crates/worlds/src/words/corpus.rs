@@ -434,7 +434,8 @@ impl Reading {
         self.at == length
     }
 
-    /// Returns the tokens and their tokenizer. Returns an error if the text is too short. Panics if the text is not fully converted.
+    /// Returns the tokens and their tokenizer. Returns an error if the text is too short. The caller must wait until [`Reading::advance`]
+    /// has returned true; the function panics if the encoding has not begun.
     pub fn finish(self) -> Result<(Corpus, Tokenizer), TextError> {
         let Phase::Encode { tokenizer, tokens, .. } = self.phase else {
             panic!("the text is not fully read");

@@ -2,7 +2,9 @@
 //!
 //! The samples of a rollout are `[T][envs][features + numbers + 3]`, where T is the number of steps. A sample consists of the raw
 //! observation, the action, the action's log-probability, the advantage and the value, so a minibatch reads each sample from adjacent
-//! addresses. Other arrays of a rollout are `[T][envs]`; states are `[state][envs]`.
+//! addresses. Rewards, ends and returns are `[T][envs]`. Arrays of truncated states begin with `[truncations][envs]`, where `truncations`
+//! is the maximum number of truncated episodes of an environment in a rollout. The numbers of truncated episodes and the values after the
+//! rollout are `[envs]`. States are `[state][envs]`.
 
 use crate::control::worlds::{World, world};
 use crate::optimizer::Optimizer;

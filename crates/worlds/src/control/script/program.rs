@@ -11,8 +11,8 @@ pub const NONE: u32 = u32::MAX;
 pub const MOST_PASSES: u32 = 10_000;
 
 /// Operations of instructions. Unless a variant states otherwise, the operands are the rows `a`, `b` and `c`, and the result is the row
-/// `d`. A bool that is false has no bits set; a bool that is true has all bits set. A name that ends in I operates on integers, in F on
-/// floats, and in U on unsigned integers.
+/// `d`. A bool that is false has no bits set; a bool that is true has all bits set. Apart from conversions, an operation works on integers
+/// if its name ends in I, on floats if its name ends in F, and on unsigned integers if its name ends in U.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     Move,
@@ -236,7 +236,7 @@ impl Attribute {
 pub struct ShapeRows {
     pub kind: &'static str,
     pub numbers: usize,
-    /// `None` except for the function `text`. True if `text` writes a number; false if it writes a text, whose index is in the row.
+    /// `Some` only for the function `text`. True: the value that is written is a number. False: the value is the index of a text.
     pub what: Option<bool>,
 }
 
@@ -257,7 +257,7 @@ pub struct Code {
     /// Bits of the constants, which are in the rows from `constants_at` on.
     pub constants: Vec<u32>,
     pub constants_at: usize,
-    /// First row of the state. The rows before it are shared by all blocks.
+    /// First row of the state. All blocks share the rows before the state.
     pub state_at: usize,
     /// Number of rows of the state.
     pub state: usize,

@@ -177,7 +177,7 @@ impl<'a> Lower<'a> {
         Value::Number(self.op(op, &operands), Type::Float)
     }
 
-    /// Returns the next random word of the call.
+    /// Returns the next random word of the current call of the program.
     fn word(&mut self) -> Slot {
         let drawn: Variable = (0, DRAWN.into());
         let number = self.slot_of(&drawn).unwrap_or_else(|| self.int(0));

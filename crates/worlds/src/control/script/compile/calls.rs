@@ -93,7 +93,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Binds a parameter. A list in consecutive rows is shared with the caller. Another list is copied to consecutive rows if the function
-    /// changes the list, or reads its elements at computed indices.
+    /// changes the list, or if the function reads the list at computed indices and not all elements are constants.
     fn pass_argument(&mut self, name: &str, value: Value, definition: &Definition<'_>, span: Span) {
         match value {
             Value::List(mut list) => {

@@ -11,12 +11,12 @@ use std::rc::Rc;
 
 /// Largest number of instructions of a program.
 const MOST_INSTRUCTIONS: usize = 60_000;
-/// Largest number of instructions that a call runs. Repetitions by `while` loops and computed ranges are not counted.
+/// Largest number of instructions that a call of a program runs. Repetitions by `while` loops and computed ranges are not counted.
 const MOST_WORK: usize = 2_000_000;
 /// Largest number of expressions that the compiler visits for a program.
 const MOST_VISITS: usize = 400_000;
 
-/// Name of the variable that counts the random words of a call.
+/// Name of the variable that counts the random words of a call of a program.
 pub const DRAWN: &str = "draws of words";
 
 /// Data that the programs of a file share.

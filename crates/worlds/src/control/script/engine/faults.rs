@@ -4,7 +4,7 @@ use super::super::error::count;
 use super::super::fold::fold;
 use super::super::program::{BLOCK, Instruction, NONE, Op};
 
-/// First error of each lane in a call.
+/// First error of each lane in a call of a program.
 pub struct Faults {
     /// Index of the failed instruction; [`NONE`] for a lane without an error.
     pub at: [u32; BLOCK],

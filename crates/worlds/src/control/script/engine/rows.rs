@@ -25,8 +25,8 @@ impl Run<'_> {
         mask == NONE || self.rows[self.row(mask)][lane] != 0
     }
 
-    /// Returns the indices in the row `a`, counted from the start of the list. An index out of range becomes 0, and is reported if its lane
-    /// is in the mask.
+    /// Returns the positions that the numbers in the row `i.a` select in a list. A negative number counts from the end of the list. A
+    /// position out of range becomes 0; it is reported if its lane is in the mask of `i`.
     #[inline(always)]
     fn indices(&mut self, at: usize, i: &Instruction) -> [u32; BLOCK] {
         let (given, n) = (&self.rows[self.row(i.a)], i.n);

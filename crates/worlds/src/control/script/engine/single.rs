@@ -47,7 +47,8 @@ impl One {
         state.extend(fleet.world().attributes.iter().flat_map(|attribute| fleet.elements(0, attribute)));
     }
 
-    /// Converts the elements of all attributes to a saved state. Returns `None` if an element is not a number of its attribute's type.
+    /// Converts the elements of all attributes to a saved state. Returns `None` if an element of an integer attribute is not an integer of
+    /// 32 bits.
     fn saved(&self, elements: &[f64]) -> Option<Vec<f32>> {
         let types = self.fleet.world().attributes.iter().flat_map(|attribute| std::iter::repeat_n(attribute.ty, attribute.len));
         let mut saved = Vec::new();

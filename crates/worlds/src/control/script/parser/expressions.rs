@@ -15,7 +15,7 @@ pub struct Tree {
     pub height: u32,
 }
 
-/// Operators of a chain of sums, and of a chain of products.
+/// Operators of a chain of sums. [`PRODUCTS`] are the operators of a chain of products.
 const SUMS: [(&str, Arithmetic); 2] = [("+", Arithmetic::Add), ("-", Arithmetic::Subtract)];
 const PRODUCTS: [(&str, Arithmetic); 4] =
     [("*", Arithmetic::Multiply), ("/", Arithmetic::Divide), ("//", Arithmetic::FloorDivide), ("%", Arithmetic::Remainder)];
