@@ -7,8 +7,8 @@ pub fn stdout() -> Plain<StdoutLock<'static>> {
     Plain::new(std::io::stdout().lock())
 }
 
-/// A writer that omits control characters, except line breaks and tabs: those of ASCII, and U+0080 to U+009F, which some terminals
-/// interpret.
+/// A writer that omits control characters except line breaks and tabs. Control characters are those of ASCII, and U+0080 to U+009F, which
+/// some terminals interpret.
 pub struct Plain<W: Write> {
     out: W,
     /// True if the last byte was `LATIN`, which is not written yet. The next byte shows whether the two bytes are a control character.

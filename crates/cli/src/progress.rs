@@ -1,4 +1,4 @@
-//! A progress line of a long command. The line is on standard error if that is a terminal, and each update overwrites it.
+//! A progress line of a long command. The line is shown on standard error if standard error is a terminal. Each update overwrites the line.
 
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};

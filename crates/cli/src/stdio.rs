@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 use std::io::{BufRead, Read, Write};
 
-/// Maximum length of a line in bytes. A longer line is skipped and not kept in memory.
+/// Maximum length of a line in bytes, with its line break. A longer line is skipped and not kept in memory.
 pub const LINE_BYTES: u64 = 65_536;
 
 /// Answers each line until the input ends or `answer` returns `None`. For a line that is too long, `answer` receives `None`. An empty

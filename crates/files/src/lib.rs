@@ -1,5 +1,6 @@
-//! File access for the terminal and Python programs. A write replaces only files of the same kind, and either completely or not at all. If
-//! the requested location cannot be written, a fallback location is used. Input files may come from any source and have any length.
+//! File access for the terminal and Python programs. A write replaces only a file of the same kind, and replaces it completely or not at
+//! all. If a checkpoint cannot be written to the requested location, a fallback location is used. Input files may come from any source and
+//! have any length.
 
 use anyhow::{Context, Error, Result, bail};
 use run::RunError;
@@ -14,15 +15,15 @@ mod memory;
 
 pub use memory::memory_bytes;
 
-/// Largest size of a circuit, drawing or table, in bytes.
+/// Maximum size in bytes of a file such as a circuit, drawing or table.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
 /// Number of bytes before a safetensors header, which contain the header's size.
 const HEAD: usize = 8;
-/// Largest size of a header that readers of the safetensors format accept, in bytes.
+/// Maximum size of a header that readers of the safetensors format accept, in bytes.
 const LONGEST_HEADER: u64 = 100_000_000;
-/// Largest number of names that are tried for a temporary file.
+/// Maximum number of names that are tried for a temporary file.
 const TEMPORARY_NAMES: u32 = 100;
-/// Largest size of training data if the size of the memory is unknown, in bytes.
+/// Maximum size of training data if the size of the memory is unknown, in bytes.
 const MOST_DATA: u64 = 16 << 30;
 
 /// A kind of file that this program writes, and the test that detects it.
@@ -100,8 +101,8 @@ fn refused(kind: ErrorKind, text: String) -> Error {
     Refused { kind, text }.into()
 }
 
-/// Resolves links in `path`. Returns the target; an error unless the target does not exist, is empty, or is a file of this kind. A stream
-/// may also be a pipe or a device.
+/// Resolves links in `path` and returns the target. Returns an error if the target exists and is neither empty nor a file of this kind. The
+/// target of a stream may also be a pipe or a device.
 fn place(path: &Path, kind: FileKind) -> Result<PathBuf> {
     let (shown, next) = (path.display(), kind.next);
     if path.file_name().is_none() {
@@ -417,7 +418,7 @@ pub fn read_data(path: &Path) -> Result<Dataset> {
     Ok(Dataset::new(name, content?))
 }
 
-/// Returns the largest size of training data in bytes: half of the free memory, or 16 GiB if the size of the memory is unknown.
+/// Returns the maximum size of training data in bytes: half of the free memory, or 16 GiB if the size of the memory is unknown.
 pub fn max_data_bytes() -> u64 {
     match memory_bytes() {
         u64::MAX => MOST_DATA,

@@ -3,7 +3,8 @@
 /// Files that contain the memory limit of a Linux control group: of version 2, then of version 1.
 const GROUP_LIMITS: [&str; 2] = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
 
-/// Returns the number of bytes that this process can still allocate; `u64::MAX` if the number is unknown.
+/// Returns the available memory in bytes: the available memory of the machine, or the limit of the control group if the limit is smaller.
+/// Returns `u64::MAX` if both are unknown.
 pub fn memory_bytes() -> u64 {
     from_files(|path| std::fs::read_to_string(path).ok())
 }

@@ -104,7 +104,8 @@ progress! {
     episodes,
 }
 
-/// Statistics of one iteration. `loss`, `grad_norm` and `lr` are means over the iteration's steps.
+/// Statistics of one iteration. `loss`, `grad_norm` and `lr` are means over the iteration's steps. An offloaded learner reports the `loss`
+/// and the `grad_norm` of the last step only.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     pub loss: f32,

@@ -45,7 +45,7 @@ pub trait Learner: Send + Sync {
     fn weights(&self) -> &[f32];
 
     /// Returns the parameter tensors, for display. This method may be called at any time. While the learner trains on another machine, the
-    /// tensors have the values that this machine returned last.
+    /// tensors have the values that the other machine returned last.
     fn tensors(&self) -> Vec<Tensor<'_>> {
         let weights = self.weights();
         vec![Tensor { name: "weights".into(), shape: vec![weights.len()], weights, gradients: &[] }]

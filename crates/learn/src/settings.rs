@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "typescript")]
 use ts_rs::TS;
 
-/// Value of a knob: a number (0 or 1 for a switch), the name of a choice, or a text.
+/// Value of a setting: a number (0 or 1 for a switch), the name of a choice, or a text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(untagged)]
@@ -352,7 +352,7 @@ pub trait Settings: Clone {
         values
     }
 
-    /// Sets the setting called `name`. Returns false if there is no such setting.
+    /// Sets the setting called `name`. Returns false if there is no such setting, and an error if the value is outside the users' range.
     fn set(&mut self, name: &str, value: &Value) -> Result<bool, SettingError> {
         let mut found = Ok(false);
         self.visit(&mut |setting, field| {

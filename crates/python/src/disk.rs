@@ -39,7 +39,7 @@ fn read_checkpoint(py: Python, path: PathBuf) -> PyResult<Bound<PyBytes>> {
     Ok(PyBytes::new(py, &py.detach(|| files::read_checkpoint(&path)).map_err(trouble)?))
 }
 
-/// Reads training data that fits into memory; returns its name and its contents.
+/// Reads training data; returns its name and its contents. Raises an error if the data is larger than half of the free memory.
 #[pyfunction]
 fn read_data(py: Python, path: PathBuf) -> PyResult<(String, Bound<PyBytes>)> {
     let data = py.detach(|| files::read_data(&path)).map_err(trouble)?;

@@ -62,7 +62,7 @@ impl Drop for Threads {
     }
 }
 
-/// A mutex for Python threads. A thread that has just released the mutex cannot lock it before the threads that already wait.
+/// A mutex for Python threads. A thread that has just released the mutex cannot lock it before the next waiting thread.
 pub struct Turns<T> {
     /// Locked by the next waiting thread. A thread that has just released `inner` must lock `door` first, so it cannot overtake the waiting
     /// thread.

@@ -107,8 +107,8 @@ pub fn prune(path: &Path) {
     }
 }
 
-/// Returns the checkpoint to resume if no file is named. In a terminal the user chooses it; otherwise it is the newest. Returns `None` if
-/// the user cancels.
+/// Returns the checkpoint to resume if no file is named. In a terminal, the user chooses the checkpoint. Otherwise, the newest checkpoint
+/// is returned. Returns `None` if the user cancels, and an error if the cache has no checkpoint.
 pub fn chosen() -> Result<Option<PathBuf>> {
     let saves = kept()?;
     let Some(newest) = saves.first() else { bail!("there is no run to resume. Start one with `hothouse train`, or name a checkpoint") };

@@ -91,7 +91,7 @@ impl SaveTarget {
     }
 }
 
-/// Returns a new file name in the current folder, for a save if the user has named no file.
+/// Returns a new file name in the current folder. The name is for a save if the user has named no file.
 fn default_name(run: &dyn AnyRun) -> PathBuf {
     let config = run.config();
     files::free_name(Path::new(&format!("hothouse-{}-seed{}.safetensors", config.variant, config.seed)))

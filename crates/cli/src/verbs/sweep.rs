@@ -271,7 +271,8 @@ impl Sweep {
         PathBuf::from(format!("sweep-{}-{}-{:08x}.jsonl", base.room, base.variant, hash >> 32))
     }
 
-    /// Opens the results file for appending. Returns the file and the runs that it contains.
+    /// Opens the results file for appending. Creates the file if it does not exist, and removes an incomplete last line. Returns the file
+    /// and the runs that it contains.
     fn open(&self, path: &Path) -> Result<(File, Done)> {
         let shown = path.display();
         files::check(path, RESULTS)?;

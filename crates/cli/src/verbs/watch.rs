@@ -197,7 +197,7 @@ fn notice(level: Level, text: &str, next_step: &str) -> Update {
     Update::Record(Box::new(Record::Event(notice)))
 }
 
-/// Prints one line for each run that the user can watch.
+/// Prints the runs that the user can watch: one line of JSON or two lines of text for each run.
 pub fn list(json: bool) -> Result<()> {
     #[derive(serde::Serialize)]
     struct Line<'a> {

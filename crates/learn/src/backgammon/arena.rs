@@ -13,7 +13,8 @@ use worlds::backgammon::{Board, Id, Results, Roll};
 
 /// Random stream of the dice.
 const DICE: u32 = 0x4455_454C;
-/// Maximum number of turns of a game. A game that reaches this number counts 0 points; only untrained players play so long.
+/// Maximum number of turns of a game. A game that is unfinished after this number of turns counts 0 points; only untrained players play so
+/// long.
 const LONGEST: u32 = 10_000;
 
 /// Results of completed pairs of games, from the first player's point of view.
@@ -28,7 +29,7 @@ pub struct Tally {
     pub won: [u64; 3],
     /// Numbers of single games, gammons and backgammons that the first player lost.
     pub lost: [u64; 3],
-    /// Number of games stopped at the maximum number of turns.
+    /// Number of games that were unfinished after the maximum number of turns.
     pub endless: u64,
 }
 
@@ -154,7 +155,7 @@ impl Duel {
         self.moves
     }
 
-    /// Plays one turn of each running game. The two players choose their moves in parallel.
+    /// Plays one turn of each running game. The two players choose their moves in parallel. The next games replace the games that end.
     pub fn advance(&mut self, one: &mut dyn Player, other: &mut dyn Player) -> Result<(), DuelError> {
         for player in 0..2 {
             self.waiting[player].clear();
@@ -214,8 +215,8 @@ impl Duel {
         self.moves += 1;
     }
 
-    /// Returns the points won by the first player in game `i`, negative for a loss. Returns 0 if the game reached the maximum number of
-    /// turns, and `None` while the game is running.
+    /// Returns the points won by the first player in game `i`, negative for a loss. Returns 0 if the game is unfinished after the maximum
+    /// number of turns. Returns `None` while the game is running.
     fn ending(&self, i: usize) -> Option<i32> {
         let game = &self.running[i];
         let points = game.board.points();
@@ -254,7 +255,7 @@ impl Duel {
     }
 }
 
-/// Calls a player once for all decisions and writes the player's choices to `chosen`.
+/// Lets a player choose for all decisions in one call, and writes the choices to `chosen`. Without decisions, the player is not called.
 fn choose_all(player: &mut dyn Player, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>) {
     chosen.clear();
     if !decisions.is_empty() {

@@ -307,8 +307,8 @@ fn read_side(ways_past: &[u8; 4096], side: &View, other: &View) -> [u8; READ] {
     ]
 }
 
-/// Returns how many of the 36 rolls hit at least one of the `targets`, and the opponent's mean loss in pips over all 36 rolls. If a roll
-/// can hit several targets, only the greatest loss counts. `walls` are the points that the opponent holds.
+/// Returns how many of the 36 rolls hit at least one of the `targets`, and the opponent's mean loss in pips over all 36 rolls, rounded
+/// down. If a roll can hit several targets, only the greatest loss counts. `walls` are the points that the opponent holds.
 #[inline(always)]
 fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     if targets == 0 {

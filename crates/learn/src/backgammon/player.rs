@@ -16,8 +16,7 @@ pub trait Player: Send + Sync {
         Vec::new()
     }
 
-    /// Returns true if the player chooses by a policy or by visit counts. The player's choice need not have the highest equity in this
-    /// case.
+    /// Returns true if the player chooses by a policy or by visit counts. In this case, the chosen result need not have the highest equity.
     fn has_policy(&self) -> bool {
         false
     }

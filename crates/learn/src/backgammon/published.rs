@@ -6,8 +6,8 @@
 //! L = E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)],  π: visit shares of a search, p: policy, c: value coefficient
 //!
 //! An **actor** plays several games concurrently and evaluates their leaves in batches. A **round** is a fixed number of batches of each
-//! actor. A **stretch** is the play of one slice: some actors play some batches. A **generation** consists of the weights after a fixed
-//! number of rounds.
+//! actor. A **stretch** is the part of a round that is played in one slice: some batches of some actors. A **generation** consists of the
+//! weights after a fixed number of rounds.
 //!
 //! Actors play with the weights from the start of the round, while the learner trains on samples of earlier rounds. At the end of the round
 //! the actors' weights are replaced by the new weights. Playing and training therefore share all cores without waiting for each other, and
@@ -68,7 +68,7 @@ pub struct Generation {
     pub standard_error: f64,
 }
 
-/// Number of batches. One stretch makes at most the updates that are due in this number of batches.
+/// Number of batches. A stretch makes at most as many updates as are due in this number of batches.
 const CATCH_UP: usize = 12;
 /// Number of concurrent games of a duel.
 const ABREAST: usize = 64;
@@ -161,7 +161,8 @@ impl Published {
         })
     }
 
-    /// Restores a learner from its [`Learner::parts`]; training continues exactly as without the interruption.
+    /// Restores a learner from its [`Learner::parts`]. With the settings and the seed of the saved learner, training continues exactly as
+    /// without the interruption.
     pub fn restore(config: PublishedConfig, seed: u32, isa: Isa, find: &Find) -> Result<Published, PublishedError> {
         // Checked before anything is allocated: the number of saved games matches the settings.
         config.check()?;
@@ -296,8 +297,8 @@ impl Published {
         batches == self.config.round_batches && updates == self.updates_due()
     }
 
-    /// Runs `work` for the given actors and, in parallel, at most `pieces` pieces of the `due` updates. Returns the number of completed
-    /// updates.
+    /// Runs `work` for the given actors. In parallel, runs at most `pieces` pieces of the `due` updates; a piece is a part of one update.
+    /// Returns the number of completed updates.
     fn beside(&mut self, actors: Range<usize>, due: usize, pieces: usize, work: impl Fn(&mut Actor, Playing) + Sync) -> usize {
         let clock = self.clock;
         let playing = Playing { config: &self.config, isa: self.isa, weights: &self.playing, clock };

@@ -2,7 +2,8 @@
 //!
 //! The search spends its evaluations on the few results with the highest static equity. One evaluation is one roll of the opponent with the
 //! opponent's best reply. All replies are evaluated in one batch. The value of a result consists of the six outcome probabilities, averaged
-//! over the tried rolls. After all 21 rolls, the value is the exact one-ply expectation.
+//! over the tried rolls. The average weights a roll by its number of dice combinations. After all 21 rolls, the value is the exact one-ply
+//! expectation. A result whose value is exact uses no network and is not searched.
 //!
 //! Sequential halving distributes the evaluations (Karnin, Koren and Somekh 2013). In each step all remaining results get the same rolls,
 //! in an order that mixes high and low rolls. The worse half of the results is then dropped. The search ends when one result remains.

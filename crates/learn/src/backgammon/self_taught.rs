@@ -5,7 +5,7 @@ use crate::{Failure, Iteration, Learner, progress};
 
 progress! {
     games,
-    /// Moves played.
+    /// Number of moves played. The published learner counts decisions instead: a forced move is no decision, and a double has up to two.
     moves,
     /// Boards evaluated by a network.
     evaluations,
@@ -62,8 +62,8 @@ impl From<Stats> for Iteration {
 /// for another device.
 pub const PARTS: [&str; 7] = ["rules", "inputs", "network", "tree", "targets", "learning", "device"];
 
-/// A learner that trains by self-play. Each iteration is a round of games followed by learning. The same seed gives the same games and
-/// weights for any number of threads.
+/// A learner that trains by self-play. An iteration is a round of games and training. The same seed gives the same games and weights for
+/// any number of threads.
 pub trait SelfTaught: Learner<Stats = Stats, Progress = Progress> {
     /// Returns a player with the current weights. Later training does not change the player. The player searches if `evals`, the number of
     /// evaluations per decision, exceeds 1.

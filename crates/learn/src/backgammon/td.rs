@@ -1,7 +1,7 @@
 //! The strong learner. In self-play, the learner always plays the move with the highest estimated equity. It learns the six outcome
 //! probabilities of every board after a move (Tesauro, "Temporal difference learning and TD-Gammon", 1995). In a round, the learner plays
-//! some games with fixed weights. Afterwards it trains on the boards of these games in shuffled minibatches with Adam, towards the λ-return
-//! of the outcome. With look-ahead, the targets also average over all next rolls, and training takes several passes.
+//! some games with fixed weights. Afterwards it trains on the boards of these games in shuffled minibatches with Adam. The target of a
+//! board is its λ-return. With look-ahead, the targets also average over all next rolls, and training takes several passes.
 //!
 //! The dice are the only exploration. With the bear-off table enabled, a training game ends at a position that the table contains. The
 //! player for matches and analysis uses an average of the weights over about the last eighth of the training. A game depends only on the

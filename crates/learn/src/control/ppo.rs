@@ -1,8 +1,8 @@
 //! Proximal policy optimisation (Schulman et al. 2017) on thousands of environments. It has the details of the reference implementation
 //! (Huang et al. 2022): orthogonal initial weights, Adam with ε = 1e-5, generalised advantage estimation (Schulman et al. 2016), normalised
 //! advantages, a clipped surrogate, an optionally clipped critic, an entropy bonus and a global limit of the gradient norm. Observations
-//! and rewards can be normalised, and an iteration can end early at a target divergence. A time limit does not count as termination.
-//! Actions are a choice or one or more numbers.
+//! and rewards can be normalised, and an iteration can end early at a target divergence. A time limit does not count as termination. An
+//! action is a choice, or one or more numbers.
 //!
 //! ```text
 //! L = -E[min(ρ·A, clamp(ρ, 1-ε, 1+ε)·A)] + c_v·½·E[(V - R)²] - c_e·E[H],  ρ = π(a|s)/π_old(a|s)
@@ -67,7 +67,8 @@ use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
 use worlds::control::{Kind, WorldFault};
 
-/// Number of environment steps in one slice of a rollout, over all environments.
+/// Maximum number of environment steps in one slice of a rollout, over all environments. With more environments than this, a slice is one
+/// step of every environment.
 const SLICE: usize = 8192;
 /// Random stream for sampling actions.
 const ACT: u32 = 0x0041_4354;
@@ -431,7 +432,8 @@ impl Learner for Ppo {
 
     crate::learner_settings!(config, set_config, PpoConfig::check);
 
-    /// Runs one slice: some steps of all environments, or at most one minibatch.
+    /// Runs one slice: some steps of all environments, or at most one minibatch. If the learner is offloaded, starts an iteration on the
+    /// machine or polls for its result instead.
     fn advance(&mut self) -> Slice<IterationStats> {
         if let Some(offloaded) = self.away.offloaded.take() {
             return self.advance_offloaded(offloaded);

@@ -92,8 +92,8 @@ pub struct Exhaustive {
     values: Vec<f32>,
     /// Best action plus 16 times the second best action of each state, by rank.
     best: Vec<u8>,
-    /// Number of moves to the solved state, or a marker. The index is 2·rank if play takes the best action, and 2·rank + 1 if it takes the
-    /// second best action.
+    /// Number of moves to the solved state, or a marker. For each state there are two entries: play begins with the best action at index
+    /// 2·rank, and with the second best action at index 2·rank + 1.
     steps: Vec<u32>,
     states: Vec<Two>,
     scores: Vec<f32>,

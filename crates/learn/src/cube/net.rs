@@ -126,7 +126,7 @@ settings! {
 }
 
 impl NetConfig {
-    /// Returns the number of multiply-adds with which one state is judged.
+    /// Returns the number of multiply-adds with which one state is judged, without the sums of the first layer.
     pub fn products<P: Puzzle>(&self, outputs: usize) -> u64 {
         let between: u64 = self.hidden.windows(2).map(|pair| pair[0] as u64 * pair[1] as u64).sum();
         let last = self.hidden.last().copied().unwrap_or(0) as u64;
@@ -141,7 +141,7 @@ impl NetConfig {
         between.chain([block, last * (outputs as u64 + 1)]).max().unwrap_or(0)
     }
 
-    /// Builds the network. `active` are the indices of active inputs, `[rows][active]`; the result is the scores.
+    /// Builds the network. `active`, `[rows][active]`, are the indices of the inputs that are 1. The result is the scores.
     pub fn network<P: Puzzle>(&self, g: &mut Graph, active: NodeId, outputs: usize) -> NodeId {
         let width = self.hidden[0];
         // The variance of a sum is proportional to its number of terms.

@@ -75,7 +75,8 @@ pub fn differs(grid: &Grid, target: &Grid) -> f32 {
     wrong as f32 / target.cells.len() as f32
 }
 
-/// Rollouts of a circuit from starts that training does not draw. If the experiment has one fixed start, the rollouts use this start.
+/// Rollouts of a circuit from starts that are drawn independently of the starts in training. If the experiment has one fixed start, the
+/// rollouts use this start.
 pub struct Fresh<'a> {
     isa: Isa,
     experiment: &'a Experiment,

@@ -10,8 +10,8 @@ use math::rng::Sequence;
 use worlds::logic::{Grid, GridError, Rule, checkerboard, colour_g, lizard};
 
 choices! {
-    /// Available experiments. The first experiment is the room's default, because users can watch its pattern grow. The target of `Life`
-    /// and `Rule` is one step of a rule; the target of other presets is a pattern.
+    /// Available experiments. The first experiment is the room's default. The target of `Life` and `Rule` is one step of a rule; the target
+    /// of other presets is a pattern.
     pub enum Preset {
         Checkerboard = "checkerboard", "Checkerboard";
         Life = "life", "Game of Life";

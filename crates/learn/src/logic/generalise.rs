@@ -8,7 +8,7 @@ use math::rng::Sequence;
 use math::{Isa, Rng};
 use worlds::logic::{Area, Damage, Grid, Rule};
 
-/// Share of correct cells in each test; `None` if the test was not run.
+/// Share of correct cells in each test; `None` if the test was not run. Each visible channel of a cell counts separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generalised {
     /// Share on grids with the size and steps of the experiment, from new starts. For a rule, the share of the 512 neighbourhoods for which
@@ -44,8 +44,8 @@ enum What {
     /// Compares some steps of the circuit with the rule, from random cells.
     Rule,
     Larger,
-    /// Blanks a block in the middle, with `block` cells along a side, after each of the steps `from + 1` to `held`. If the block is blanked
-    /// after every step, only the cells outside the block count.
+    /// Blanks a square block in the middle of the grid after each of the steps `from + 1` to `held`. A side of the block has `block` cells.
+    /// If the block is blanked after every step of the trial, the cells of the block are not compared with the target.
     Block {
         block: usize,
         held: usize,

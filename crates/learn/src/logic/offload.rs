@@ -21,7 +21,7 @@ pub struct OffloadSpec {
 }
 
 impl OffloadSpec {
-    /// Returns two numbers of values for an update of one member: those of the starts and those of the targets.
+    /// Returns the number of start values and the number of target values in an update of one member.
     pub fn sizes(&self) -> [usize; 2] {
         let cells = self.rollout.batch * self.rollout.width * self.rollout.height;
         [cells * self.architecture.channels, cells * self.loss_channels]

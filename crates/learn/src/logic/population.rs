@@ -1,7 +1,8 @@
 //! A population of automata. Success depends on the seed, so several members with different wires and data train in parallel. A member is
 //! perfect if its hardened automaton makes no error in a test. A perfect member stops training, unless it is the only member. The hard loss
-//! is the share of wrong cells of the hardened automaton. A member is stagnant if it was never perfect and its hard loss has not fallen for
-//! many updates. A new member with the next seed replaces a stagnant member.
+//! is the share of wrong visible bits of the hardened automaton. A member is stagnant if it was never perfect and its hard loss has not
+//! fallen for many updates. A new member with the next seed replaces a stagnant member. If all members are perfect, new members replace all
+//! but the best.
 //!
 //! Members share no data, so results do not depend on the number of threads.
 
@@ -24,7 +25,7 @@ use worlds::logic::Rule;
 /// Statistics of one iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stats {
-    /// Squared error per cell, mean over the members that trained in this iteration; `None` if no member trained.
+    /// Squared error per visible bit, mean over the members that trained in this iteration; `None` if no member trained.
     pub loss: Option<f32>,
     /// Hard loss, mean over the members that trained in this iteration. `None` if no member trained.
     pub hard_loss: Option<f32>,
@@ -73,7 +74,7 @@ pub struct Member {
     pub seed: u32,
     pub trainer: Trainer,
     pub perfect: bool,
-    /// Squared error per cell, mean over the newest iteration in which the member trained. `None` if the member has not completed
+    /// Squared error per visible bit, mean over the newest iteration in which the member trained. `None` if the member has not completed
     /// such an iteration.
     pub loss: Option<f32>,
     /// Result of the newest test.
@@ -86,7 +87,7 @@ pub struct Member {
     left: u32,
     /// Number of completed updates in this iteration.
     done: u32,
-    /// Sum of the losses per cell over the completed updates of this iteration.
+    /// Sum of the losses per visible bit over the completed updates of this iteration.
     loss_sum: f32,
     /// Sum of the gradient norms over the completed updates of this iteration.
     grad_norm_sum: f32,

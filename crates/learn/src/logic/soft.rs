@@ -308,8 +308,8 @@ pub(super) struct Roller {
     rolls: Vec<Roll>,
 }
 
-/// Rollout of one sample if every sample has its own pieces, otherwise of the whole batch. Different `Roll`s do not wait for each other,
-/// because a wait costs more than a step of few cells.
+/// Rollout of some samples. If every sample has its own pieces, each `Roll` has one sample. Otherwise, one `Roll` has the whole batch. A
+/// `Roll` does not wait for another `Roll` between two steps. With few cells, such a wait would take longer than a step.
 struct Roll {
     isa: Isa,
     grids: Grids,

@@ -40,7 +40,7 @@ progress! {
     steps,
 }
 
-/// Statistics of one iteration.
+/// Statistics of one iteration. An offloaded learner estimates `loss` from the last run and `grad_norm` from the last step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     /// Mean loss of the steps, in nats per token.

@@ -21,7 +21,7 @@ const MOST: usize = 1 << 24;
 /// Time at which the next episode of an environment starts after an episode has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Autoreset {
-    /// At the next step, which ignores its action.
+    /// At the next step, which ignores the environment's action.
     NextStep,
     /// In the same step. The last observation of the ended episode is returned separately.
     SameStep,

@@ -19,7 +19,7 @@ const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
 /// Maximum number of evaluations between two tests, as a multiple of [`TEST_EVALUATIONS`].
 const TEST_SHARE: u64 = 20;
 /// Factor that determines the wait for the next test early in training. The wait is this factor times the run's evaluations before the last
-/// test.
+/// test, but at least 2 and at most [`TEST_SHARE`] times [`TEST_EVALUATIONS`].
 const TEST_GROWTH: u64 = 3;
 
 /// Returns true if a test is due after `done` evaluations in the run. `tests` are the run's tests so far.

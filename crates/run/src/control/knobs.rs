@@ -3,7 +3,7 @@ use learn::control::PpoConfig;
 use worlds::control::Actions;
 
 /// Returns the knobs of PPO in the environment `env`. Their defaults are the environment's preset; for an unknown environment, general
-/// values.
+/// values. The knobs `spread` and `squash` exist only for continuous actions.
 pub(super) fn table(env: &str) -> Table<PpoConfig> {
     let kind = worlds::control::kind(env);
     let table = Table::new(kind.map_or_else(PpoConfig::general, PpoConfig::preset));

@@ -15,8 +15,8 @@ use learn::logic::Wirings;
 use learn::logic::experiment::{Config, Experiment};
 use learn::logic::population::Population;
 
-/// Number of iterations between two tests. Later in training, the number is a quarter of the run's iterations before the last test. In a
-/// run that is not solved, a perfect member without a verdict causes an earlier test.
+/// Minimum number of iterations between two tests. The number grows to a quarter of the run's iterations before the last test. In a run
+/// that is not solved, a perfect member without a verdict causes an earlier test.
 const TEST_EVERY: u32 = 16;
 
 pub struct Logic {

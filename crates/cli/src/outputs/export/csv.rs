@@ -34,6 +34,7 @@ impl Csv {
     }
 
     /// Prepares the table for a run at `progress`. For a new run, removes all rows. For a resumed run, removes the rows after `progress`.
+    /// Writes the header to an empty table.
     fn truncate_to(&mut self, progress: &Progress) -> Result<()> {
         let shown = self.path.display();
         self.file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read {shown}"))?;
@@ -87,7 +88,8 @@ fn number(value: f64) -> String {
     if f64::from(value as f32) == value { (value as f32).to_string() } else { value.to_string() }
 }
 
-/// Returns the length in bytes of the table's part up to `progress`, and the last iteration in this part. Both are 0 for a new run.
+/// Returns the length in bytes of the table's part up to `progress`, and the last iteration in this part. Both are 0 for a new run or an
+/// empty table. Returns an error if the table belongs to another run or room.
 fn keep(bytes: &[u8], schema: &Schema, progress: &Progress) -> Result<(usize, u32), &'static str> {
     let header = header(schema) + "\n";
     if bytes.is_empty() {

@@ -1,7 +1,8 @@
 //! GNU Backgammon as a player. Starts processes of the installed GNU Backgammon and connects to their external-player sockets. Each process
 //! receives one FIBS board at a time and answers with a move (`run::backgammon::fibs`).
 //!
-//! After an error, every unanswered decision gets an arbitrary legal move. The caller stops when [`Gnubg::take_error`] returns the error.
+//! After an error of a process, all decisions of a batch that the process received get an arbitrary legal move. The caller stops when
+//! [`Gnubg::take_error`] returns the error.
 //!
 //! GNU Backgammon plays without the doubling cube, at a fixed number of plies, without noise and without pruning nets. The Jacoby rule is
 //! on by default. This module turns it off, because the rule would void gammons in games without the cube. The user's own settings are not

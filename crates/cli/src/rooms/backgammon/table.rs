@@ -188,8 +188,8 @@ impl Game {
         Ok(())
     }
 
-    /// Saves the match to the file of `save`, and the game to the file of `keep`. Returns the closing text, which contains the score and
-    /// the command to resume.
+    /// Saves the match to the file of `save`, and the game to the file of `keep`. Removes the file of a finished match from the user's
+    /// cache. Returns the closing text: the score and, if the game can be resumed, the command to resume.
     pub fn finish(&mut self) -> Result<String> {
         let mut last = format!("{} : {}", self.session.score[0], self.session.score[1]);
         if let Some(path) = self.save.clone() {

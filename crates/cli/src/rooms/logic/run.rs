@@ -26,7 +26,7 @@ pub struct RunArgs {
     /// Grid size in columns and rows
     #[arg(long, value_parser = size, value_name = "WxH")]
     grid: (usize, usize),
-    /// Number of steps; each step updates every cell
+    /// Number of steps; without --fire-rate, each step updates every cell
     #[arg(long, value_parser = count, allow_negative_numbers = true, value_name = "N")]
     steps: u64,
     /// Start state: random bits, one cell in the middle (seed), blank, or a drawing for the middle of the grid. A drawing is a .pbm, or

@@ -1,4 +1,4 @@
-//! `hothouse export words`: writes a run's tokenizer to a file, which another run can use with `--vocab`.
+//! `hothouse export words`: prints a run's tokenizer as one line of JSON. Another run can use a file with this line through `--vocab`.
 
 use crate::args::{DataArgs, MachineArgs};
 use crate::error::Usage;

@@ -25,8 +25,8 @@ const SHAPES: [(&str, [u32; 6]); 4] = [
     ("d512", [8192, 512, 6, 8, 128, 32]),
 ];
 /// Comparisons of PyTorch with Hothouse. The fields are the modes of the PyTorch script, PyTorch's name in the figures, and the suffixes of
-/// Hothouse's figures. The fastest mode is compared. A comparison is skipped if Hothouse has no figure with one of the suffixes: without
-/// hardware support, a bf16 step of PyTorch takes minutes.
+/// Hothouse's figures. The fastest mode is compared. A comparison is skipped if Hothouse has no figure with any of the suffixes, because a
+/// bf16 step of PyTorch without hardware support takes minutes.
 const MODES: [(&[&str], &str, &[&str]); 2] =
     [(&["fp32", "fp32-compile"], "pytorch", &[""]), (&["bf16", "bf16-compile"], "pytorch_bf16", &[".bf16", ".amx"])];
 

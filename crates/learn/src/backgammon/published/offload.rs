@@ -173,8 +173,8 @@ impl Published {
         result
     }
 
-    /// Sends the next batch of a lane's decisions. Does nothing if a batch of the lane is pending or if the lane's `all` batches are
-    /// complete.
+    /// Sends the next batch of a lane's decisions. A batch without decisions is completed without the device. Does nothing if a batch of
+    /// the lane is pending or if the lane's `all` batches are complete.
     fn ask(&mut self, offloaded: &mut Offloaded, lane: usize, all: usize) -> Result<(), Fault> {
         let actors = self.lane(lane);
         while !offloaded.lanes[lane].asked && offloaded.lanes[lane].batches < all {

@@ -396,8 +396,8 @@ mod tests {
         assert!((0..50).all(|_| actor.games[0].choose(&edges, playing(&config, &weights)) == 0));
     }
 
-    /// Returns the mean distance of a root's priors from the network's policy, and the number of roots. The distance is summed over the
-    /// actions of the root. Index 0 is for new trees, index 1 for reused trees.
+    /// Returns two pairs: index 0 for new trees, index 1 for reused trees. A pair consists of the mean distance of a root's priors from the
+    /// network's policy, and the number of roots. The distance is summed over the actions of the root.
     fn noise_of_roots(noise: f32) -> [(f32, usize); 2] {
         let (mut actor, config, plan, weights) = actor(noise);
         let (mut evaluator, mut scratch) = (Evaluator::new(&plan, config.batch), Results::new());

@@ -142,7 +142,7 @@ impl Round {
         })
     }
 
-    /// Plays the pieces of this round whose numbers are in `pieces`, on all threads.
+    /// Plays the pieces of this round that have the numbers `pieces`, on all threads.
     pub fn play(&self, isa: Isa, pieces: Range<u64>) -> Result<Played, PublishedError> {
         let Round { config, seed, .. } = self;
         let first = pieces.start.clamp(self.pieces.start, self.pieces.end);

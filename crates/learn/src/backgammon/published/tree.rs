@@ -8,9 +8,9 @@
 //! its child, so that later simulations need no hash. The edges of a node are ordered: first the tried edges, then the untried edge with
 //! the largest prior, then all others. A choice therefore examines only the tried edges and one untried edge.
 //!
-//! Dice are not drawn at random. In 36 visits of a chance node each of the 36 dice combinations occurs once, so that the mean is the exact
-//! expectation. The order of the combinations depends on the board's hash. A pending simulation counts as a loss (virtual loss), which
-//! directs other simulations of the batch to different actions.
+//! Dice are not drawn at random. In any 36 consecutive visits of a chance node, each of the 36 dice combinations occurs once. The mean over
+//! these visits is therefore the exact expectation. The order of the combinations depends on the board's hash. A pending simulation counts
+//! as a loss (virtual loss), which directs other simulations of the batch to different actions.
 //!
 //! The tree does not contain the network. The caller computes the network's outputs for the decisions that the tree requests.
 
@@ -35,7 +35,7 @@ pub struct Edge {
 
 /// Value of `Edge::child` until a simulation uses the edge for the first time.
 const UNKNOWN: u16 = 0xFFFF;
-/// Value of `Edge::child` for an action that wins the game. The lowest two bits are the points.
+/// Bits of `Edge::child` for an action that wins the game. The lowest two bits are added: they are the points.
 const ENDED: u16 = 0xFFF0;
 /// Flag in `Edge::child` for an action that leads to the second half of a double. The other bits are the index of that half's node.
 const SECOND: u16 = 0x8000;

@@ -20,7 +20,7 @@ pub struct Round {
     shape: Shape,
     lambda: f32,
     lookahead: bool,
-    /// Numbers of the games that were not played or received yet. Games are numbered over the whole training.
+    /// Numbers of the round's games whose results are still missing. Games are numbered over the whole training.
     pub games: Range<u64>,
     learned: Vec<f32>,
 }
@@ -70,7 +70,7 @@ impl Round {
         Ok(Round { seed, shape, lambda, lookahead, games: start..end, learned })
     }
 
-    /// Plays the games of this round whose numbers are in `games`, on all threads.
+    /// Plays the games of this round that have the numbers `games`, on all threads.
     pub fn play(&self, isa: Isa, games: Range<u64>) -> Games {
         let games = games.start.max(self.games.start)..games.end.min(self.games.end);
         let network = Network::new(isa, self.shape, &self.learned);

@@ -28,10 +28,10 @@ pub struct LearnerSpec {
     pub learning: Arc<Plan>,
     /// Number of samples in a minibatch; the remainder of an uneven split is dropped.
     pub minibatch: usize,
-    /// Key of the random words for action sampling. Environment e has the block of four words with the counter (32·⌊e/128⌋ + e mod 32,
-    /// lower half of step, upper half of step, index of a number in the action), and the place w = ⌊e/32⌋ mod 4 in the block. A discrete
-    /// action uses word w. For continuous actions, words 0 and 1 give the two normal numbers of places 0 and 1. Words 2 and 3 give those of
-    /// places 2 and 3. Steps count from the start of the run.
+    /// Key of the random words for action sampling. A block of four words has the counter (32·⌊e/128⌋ + e mod 32, lower half of step, upper
+    /// half of step, index of a number in the action), where e is the index of an environment. The environment has the place w = ⌊e/32⌋ mod
+    /// 4 in this block. A discrete action uses word w. For continuous actions, words 0 and 1 give the two normal numbers of places 0 and 1.
+    /// Words 2 and 3 give those of places 2 and 3. Steps count from the start of the run.
     pub draws: [u32; 4],
     /// Random stream for [`Shuffle::new`], which orders the samples of an epoch.
     pub shuffles: Rng,

@@ -22,7 +22,8 @@ const SMALL_SHARD: usize = 256;
 const PARALLEL_SHARDS: usize = 8;
 /// Maximum number of groups. Groups are computed in parallel.
 const GROUPS: usize = 16;
-/// Number of samples that are copied as a batch. The indices of all samples of a batch are computed before the first sample is copied.
+/// Number of samples that [`Minibatch::copy`] copies as a batch. The indices of all samples of a batch are computed before the first sample
+/// is copied.
 const BATCH: usize = 64;
 
 /// Split of a minibatch into equal shards. Samples that remain after an uneven split are dropped.

@@ -5,7 +5,8 @@ use math::{Kernel, PANEL, Simd, poly, rng};
 use std::f32::consts::{PI, TAU};
 
 /// Inputs and outputs for sampling an action in each of 128 environments, which form four panels. The four lanes with the same index in
-/// their panels share a random block of four words for each number of an action. Panel w uses word w.
+/// their panels share a random block of four words for each number of an action. A discrete action in panel w uses word w. A continuous
+/// action uses two words for the normal numbers of two panels: words 0 and 1 for panels 0 and 1, words 2 and 3 for panels 2 and 3.
 pub(super) struct Draw<'a> {
     pub key: [u32; 4],
     /// Counter of the first lane's random block: 32 times the actor's index, then the lower and the upper half of the step number. Lane l
@@ -454,8 +455,8 @@ mod tests {
         }
     }
 
-    /// The first number of an action equals the number of an action of one number with the same key. Every number has its own random words.
-    /// The log-probability is the sum over the numbers.
+    /// The first number of an action equals the only number of a one-number action with the same key. Every number has its own random
+    /// words. The log-probability is the sum over the numbers.
     #[test]
     fn numbers_of_an_action_are_independent() {
         let logs = [-0.5f32, 0.25, 0.0];

@@ -134,7 +134,8 @@ settings! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
     /// Network and method after `docs/OPTIMIZATION_PLAN.md` of github.com/adamavixio/machine-learning, with the layers 144-128-64-6. That
-    /// page lists dueling among later additions; here the network is dueling and double. All other settings are our choice.
+    /// page lists dueling among later additions, but this preset uses dueling heads and double Q-learning. All other settings are our
+    /// choice.
     Published,
     /// Network and method after the README of the same repository, with the layers 144-256-128-64. The README lists these components:
     /// dueling, 3-step returns, layer norm, prioritised replay, Polyak averaging. All other settings are our choice.

@@ -154,7 +154,8 @@ impl<P: Copy> Replay<P> {
         }
     }
 
-    /// Computes the importance weights of a batch, `(len · priority / total)^-beta`, and scales them so that the greatest weight is 1.
+    /// Computes the importance weights of a batch, `(len · priority / total)^-beta`, and scales them so that the greatest weight is 1. With
+    /// uniform sampling, all weights are 1.
     pub fn weigh(&self, isa: Isa, beta: f32, picks: &[u32], weights: &mut [f32]) {
         let Some(tree) = &self.tree else { return weights.fill(1.0) };
         for (weight, &pick) in weights.iter_mut().zip(picks) {
@@ -166,7 +167,7 @@ impl<P: Copy> Replay<P> {
         raise(isa, -beta, weights);
     }
 
-    /// Updates the priorities of a batch from its errors. Overwrites `errors`.
+    /// Updates the priorities of a batch from its errors, and overwrites `errors`. Does nothing with uniform sampling.
     pub fn update_priorities(&mut self, isa: Isa, alpha: f32, floor: f32, picks: &[u32], errors: &mut [f32]) {
         let Some(tree) = &mut self.tree else { return };
         errors.iter_mut().for_each(|error| *error = error.abs() + floor);
