@@ -140,7 +140,7 @@ fn iteration(learner: &mut Pretrainer) -> Stats {
     }
 }
 
-/// Trains 60 steps in f16 and in f32. Loss and gradient norm of each iteration differ only by rounding.
+/// Trains 25 steps in f16 and in f32. Loss and gradient norm of each iteration differ only by rounding.
 async fn language_model_learns_in_f16_as_in_f32(gpu: Gpu) {
     if !has_half(&gpu) {
         return;
@@ -152,7 +152,7 @@ async fn language_model_learns_in_f16_as_in_f32(gpu: Gpu) {
     });
     let mut losses = Vec::new();
     let mut differ = false;
-    for i in 0..12 {
+    for i in 0..5 {
         let (rounded, plain) = (iteration(&mut f16), iteration(&mut f32));
         let close = |x: f64, y: f64, most: f64| (x - y).abs() <= most * y;
         assert!(close(rounded.loss, plain.loss, 0.02), "{i}: {} and {}", rounded.loss, plain.loss);
@@ -162,7 +162,7 @@ async fn language_model_learns_in_f16_as_in_f32(gpu: Gpu) {
         eprintln!("after {} steps: {:.4} in f16, {:.4} in f32", 5 * (i + 1), rounded.loss, plain.loss);
     }
     assert!(differ, "f16 gave the results of f32");
-    assert!(losses[11] < 0.7 * losses[0], "{losses:?}");
+    assert!(losses[4] < 0.7 * losses[0], "{losses:?}");
     let length = |x: &[f32]| x.iter().map(|x| f64::from(x * x)).sum::<f64>().sqrt();
     let [f16, f32] = [&f16, &f32].map(|learner| learner.params().values());
     let apart: Vec<f32> = f16.iter().zip(f32).map(|(x, y)| x - y).collect();
