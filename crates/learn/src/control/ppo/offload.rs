@@ -113,6 +113,10 @@ impl Ppo {
     }
 
     pub(super) fn advance_offloaded(&mut self, mut offloaded: Offloaded) -> Slice<IterationStats> {
+        // If the start of an environment's first episode failed, the CPU runs the iteration and reports the error.
+        if !offloaded.in_flight && self.rollout_fault().is_some() {
+            return Slice::Worked;
+        }
         match self.poll_offloaded(&mut offloaded) {
             // The machine has learned from a failed rollout, so its state is not used any more.
             Ok(slice) if self.fault.is_some() => {

@@ -145,8 +145,8 @@ fn script_rest(x: f32, y: f32) -> f32 {
     return bitcast<f32>(sign | scale | (rest & 0x7FFFFFu));
 }
 
-fn script_with_sign(x: f32, of: f32) -> f32 {
-    return bitcast<f32>((bitcast<u32>(x) & 0x7FFFFFFFu) | (bitcast<u32>(of) & 0x80000000u));
+fn script_with_sign(x: f32, signed: f32) -> f32 {
+    return bitcast<f32>((bitcast<u32>(x) & 0x7FFFFFFFu) | (bitcast<u32>(signed) & 0x80000000u));
 }
 
 // Returns Python's `x // y` and `x % y`.
