@@ -107,13 +107,9 @@ impl<'a> Rows<'a> {
 }
 
 /// Returns the rows of the lists that an instruction reads or writes at a computed index, or as a whole.
-fn lists_of(i: &Instruction) -> Vec<Range<u32>> {
-    match i.op {
-        Op::Gather | Op::Scatter => vec![i.b..i.b + i.n],
-        Op::Fill => vec![i.d..i.d + i.n],
-        Op::Rows => vec![i.b..i.b + i.n, i.d..i.d + i.n],
-        _ => Vec::new(),
-    }
+fn lists_of(i: &Instruction) -> impl Iterator<Item = Range<u32>> + use<> {
+    let read = matches!(i.op, Op::Gather | Op::Rows).then(|| i.b..i.b + i.n);
+    read.into_iter().chain(written_list(i))
 }
 
 /// Returns the rows of the list that an instruction writes at a computed index, or as a whole.
