@@ -9,6 +9,7 @@ mod layout;
 
 use crate::device::Gpu;
 use crate::program::{Memory, Program, Readback, Space};
+use ::worlds::control::WorldFault;
 use layout::{Layout, MOST_EPOCHS, MOST_UPDATES, RECENT, ROUNDS, counters, input};
 use learn::control::ppo::accelerator::Shuffle;
 use learn::control::ppo::{LossSums, METRICS};
@@ -184,12 +185,26 @@ impl Accelerator for GpuPpo {
 }
 
 impl GpuPpo {
+    /// Writes the errors of the environments to `output`, which contains their steps and episodes already.
+    fn explain(&self, faults: &[u32], output: &mut IterationOutput) {
+        output.faults.clear();
+        let Some(explain) = self.spec.kind.kernels.as_ref().and_then(|kernels| kernels.explain.as_ref()) else { return };
+        let (places, rest) = faults.split_at(self.layout.envs);
+        let (values, moments) = rest.split_at(self.layout.envs);
+        for env in (0..places.len()).filter(|env| places[*env] != 0) {
+            let (line, message) = explain([places[env], values[env]]);
+            let step = if moments[env] % 2 == 1 { 0 } else { output.steps[env] + 1 };
+            let fault = WorldFault { env: env as u32, episode: output.episodes[env], step, line, message };
+            output.faults.push((moments[env] / 2, fault));
+        }
+    }
+
     /// Writes the contents of the readback to `output`; returns false if the contents have not arrived yet.
     fn take(&self, readback: &Readback, output: &mut IterationOutput) -> Result<bool, Fault> {
         let Layout { envs, state, samples, .. } = self.layout;
         let config = &self.spec.config;
         let (mut sums, mut moments, mut returns) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut counters, mut lengths) = (Vec::new(), Vec::new());
+        let (mut counters, mut lengths, mut faults) = (Vec::new(), Vec::new(), Vec::new());
         let mut ends: Vec<u32> = Vec::new();
         let here = readback.take(
             &mut |region, arrived| {
@@ -220,6 +235,7 @@ impl GpuPpo {
                     1 => &mut output.episodes,
                     2 => &mut counters,
                     3 => &mut lengths,
+                    4 => &mut faults,
                     _ => &mut ends,
                 };
                 to.clear();
@@ -239,6 +255,7 @@ impl GpuPpo {
         output.finished.clear();
         output.finished.extend(newest);
         output.finished.reverse();
+        self.explain(&faults, output);
 
         let [return_moments, target, advantage, observations @ ..] = moments.as_chunks::<3>().0 else {
             return Err(Fault::Refused { why: "the device returned no moments".into() });

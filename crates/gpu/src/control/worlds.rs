@@ -32,6 +32,7 @@ pub struct World {
     /// alias State = array<f32, STATE>; alias Shown = array<f32, OBSERVATION>; alias Action = array<f32, ACTION>;
     /// struct Stepped { state: State, reward: f32, terminated: bool }
     /// struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }
+    /// const FAULTS: bool; var<private> world_fault: vec2<u32>;
     /// fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State
     /// fn world_shown(state: State) -> Shown
     /// fn world_step(state: State, shown: Shown, action: Action, when: Moment) -> Stepped
@@ -43,6 +44,8 @@ pub struct World {
     /// fn world_begin(env: u32, episode: u32, key: vec4<u32>) -> EnvState
     /// fn world_go(at: EnvState, action: Action, env: u32, key: vec4<u32>) -> StepResult
     /// ```
+    /// If `FAULTS` is true, the rules can raise errors, which they write to `world_fault` (see [`worlds::control::Explain`]). Before a step,
+    /// a kernel sets `world_fault` to the environment's earlier error, because such an environment does not change any more.
     pub text: String,
     /// Number of floats of a state.
     pub state: usize,
@@ -79,7 +82,7 @@ pub fn world(kind: &Kind) -> Option<World> {
     for &(name, times) in kernels.repeated {
         text = text.count(name, times);
     }
-    let text = text.add(TYPES).add(&kernels.text).add(EPISODE).text;
+    let text = text.flag("FAULTS", kernels.explain.is_some()).add(TYPES).add(&kernels.text).add(EPISODE).text;
     Some(World { text, state, observation, action, step_limit: spec.step_limit, kernels, spec })
 }
 
@@ -89,6 +92,7 @@ alias Shown = array<f32, OBSERVATION>;
 alias Action = array<f32, ACTION>;
 struct Stepped { state: State, reward: f32, terminated: bool }
 struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }
+var<private> world_fault: vec2<u32>;
 ";
 
 /// Number of threads of a workgroup, as in `worlds/common.wgsl`.
@@ -123,6 +127,8 @@ pub struct Worlds {
     pub clocks: Region,
     /// Number of episodes that ended in the last [`Worlds::play`], one number per workgroup.
     pub ended: Region,
+    /// `[2][stride]`: errors of the environments; see [`worlds::control::Explain`]. Empty for a kind without errors.
+    pub faults: Region,
     setup: Region,
 }
 
@@ -149,6 +155,7 @@ impl Worlds {
             state: space.floats(world.state * stride),
             clocks: space.words(2 * stride),
             ended: space.words(stride / GROUP),
+            faults: space.words(if world.kernels.explain.is_some() { 2 * stride } else { 0 }),
             setup: space.words(SETUP),
             world,
         }
@@ -209,7 +216,7 @@ impl Worlds {
         let Args { actions, shown, reached, rewards, ended, steps, anew } = args;
         let (state, clocks, setup) = (self.state.at, self.clocks.at, self.setup.at);
         let (count, stride) = (self.count as u32, self.stride as u32);
-        let args = [count, stride, state, clocks, setup, actions, shown, reached, rewards, ended, steps, anew];
+        let args = [count, stride, state, clocks, setup, actions, shown, reached, rewards, ended, steps, anew, self.faults.at];
         program.dispatch(&kernel, &args, groups(self.count, GROUP));
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of worlds on the device, compared with the same worlds on the CPU. Random words are equal bit for bit, single steps are equal up
 //! to rounding, and long play of CartPole agrees statistically.
 
-use crate::fleet::Fleet;
+use crate::fleet::{Fleet, Saved};
 use crate::submit;
 use gpu::control::{POLY, RNG, Stepping, World, Worlds, world};
 use gpu::{Gpu, Memory, Program, Readback, Space, groups};
@@ -13,12 +13,12 @@ use worlds::control::vector::{TERMINATED, TRUNCATED};
 use worlds::control::{Actions, CartPoles, InvalidState, Kind, Vector, kind};
 
 const POLE: &str = "CartPole-v1";
-const SEED: u32 = 11;
+pub const SEED: u32 = 11;
 /// Index of the first environment, above half of the u32 range to detect signed arithmetic.
-const FIRST: u32 = 4_000_000_000;
+pub const FIRST: u32 = 4_000_000_000;
 const GAME: u32 = 3;
 /// Number of environments, not a multiple of the workgroup size.
-const ENVS: usize = 1000;
+pub const ENVS: usize = 1000;
 
 /// Returns the kinds of environments with kernels. In a browser, LunarLander is omitted, because its kernels compile slowly on the
 /// browser's software adapter; `lunar_lander.rs` tests them there.
@@ -129,7 +129,7 @@ async fn polynomials_match_the_cpu(gpu: Gpu) {
 }
 
 /// Environments on the device, with their memory and readbacks.
-struct Device {
+pub struct Device {
     gpu: Gpu,
     worlds: Worlds,
     program: Program,
@@ -145,26 +145,27 @@ const STEP: usize = 2;
 const PLAY: usize = 3;
 
 /// Contents of a [`Device`] that were read back.
-struct Seen {
+pub struct Seen {
     state: Vec<f32>,
     shown: Vec<f32>,
-    reached: Vec<f32>,
-    rewards: Vec<f32>,
+    pub reached: Vec<f32>,
+    pub rewards: Vec<f32>,
     clocks: Vec<u32>,
-    ended: Vec<u32>,
+    pub ended: Vec<u32>,
+    pub faults: Vec<u32>,
 }
 
 impl Seen {
     /// Returns the number of steps in the current episode of an environment, and the number of the environment's earlier episodes.
-    fn age(&self, env: usize) -> (u32, u32) {
+    pub fn age(&self, env: usize) -> (u32, u32) {
         (self.clocks[env], self.clocks[self.clocks.len() / 2 + env])
     }
 
-    fn state(&self, env: usize) -> Vec<f32> {
+    pub fn state(&self, env: usize) -> Vec<f32> {
         self.state.iter().skip(env).step_by(self.clocks.len() / 2).copied().collect()
     }
 
-    fn shown(&self, env: usize) -> &[f32] {
+    pub fn shown(&self, env: usize) -> &[f32] {
         row(&self.shown, env)
     }
 
@@ -178,13 +179,13 @@ impl Seen {
 }
 
 /// Returns the row of environment `env` in an array `[ENVS][features]`.
-fn row(rows: &[f32], env: usize) -> &[f32] {
+pub fn row(rows: &[f32], env: usize) -> &[f32] {
     let features = rows.len() / ENVS;
     &rows[features * env..][..features]
 }
 
 impl Device {
-    fn new(gpu: &Gpu, world: World) -> Device {
+    pub fn new(gpu: &Gpu, world: World) -> Device {
         Device::playing(gpu, world, None)
     }
 
@@ -195,10 +196,10 @@ impl Device {
 
     fn playing(gpu: &Gpu, world: World, play: Option<u32>) -> Device {
         let mut space = Space::default();
-        let wide = ENVS * world.observation;
+        let (wide, numbers) = (ENVS * world.observation, ENVS * world.action);
         let worlds = Worlds::new(world, ENVS, &mut space);
         let at = Stepping {
-            actions: space.floats(ENVS),
+            actions: space.floats(numbers),
             shown: space.floats(wide),
             reached: Some(space.floats(wide)),
             rewards: space.floats(ENVS),
@@ -215,16 +216,20 @@ impl Device {
         program.bind(&memory);
         worlds.set_up(&memory, SEED, FIRST, GAME);
         let floats = [worlds.state, at.shown, at.reached.unwrap(), at.rewards];
-        let readback = Readback::new(&memory, &floats, &[worlds.clocks, at.ended]);
+        let readback = Readback::new(&memory, &floats, &[worlds.clocks, at.ended, worlds.faults]);
         let over = Readback::new(&memory, &[], &[worlds.ended]);
         Device { gpu: gpu.clone(), worlds, program, memory, at, readback, over }
     }
 
     /// Sets the environments on the device to the states of a fleet.
     fn put(&self, from: &Fleet) {
+        self.put_states(from.states());
+    }
+
+    pub fn put_states(&self, from: Vec<Saved>) {
         let stride = self.worlds.clocks.len as usize / 2;
         let (mut state, mut clocks) = (vec![0.0; self.worlds.state.len as usize], vec![0; 2 * stride]);
-        for (env, (numbers, steps, episodes)) in from.states().into_iter().enumerate() {
+        for (env, (numbers, steps, episodes)) in from.into_iter().enumerate() {
             numbers.into_iter().enumerate().for_each(|(i, x)| state[i * stride + env] = x);
             (clocks[env], clocks[stride + env]) = (steps, episodes);
         }
@@ -232,20 +237,25 @@ impl Device {
         self.memory.write_words(self.worlds.clocks, &clocks);
     }
 
+    /// Starts the first episodes.
+    pub fn begin(&self) {
+        self.run(RESET);
+    }
+
     fn run(&self, which: usize) {
         submit(&self.gpu, &self.program, which..which + 1);
     }
 
-    fn step(&self, actions: &[f32]) {
+    pub fn step(&self, actions: &[f32]) {
         self.memory.write_floats(self.at.actions, actions);
         self.run(STEP);
     }
 
-    async fn see(&self) -> Seen {
+    pub async fn see(&self) -> Seen {
         let (floats, words) = self.readback.fetch().await.unwrap();
         let [state, shown, reached, rewards] = floats.try_into().unwrap();
-        let [clocks, ended] = words.try_into().unwrap();
-        Seen { state, shown, reached, rewards, clocks, ended }
+        let [clocks, ended, faults] = words.try_into().unwrap();
+        Seen { state, shown, reached, rewards, clocks, ended, faults }
     }
 
     /// Returns the number of episodes that ended in the last [`Worlds::play`].

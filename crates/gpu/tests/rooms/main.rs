@@ -13,6 +13,10 @@ mod point;
 mod ppo;
 #[path = "../../../worlds/tests/worlds/rooms.rs"]
 mod rooms;
+mod script;
+#[path = "../../../worlds/tests/worlds/script_fleet.rs"]
+#[allow(dead_code, reason = "tests of the crate `worlds` use the rest")]
+mod script_fleet;
 
 use gpu::{Gpu, Program, Readback, Space};
 

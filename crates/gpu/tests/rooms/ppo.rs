@@ -14,16 +14,16 @@ fn kind(id: &str) -> &'static Kind {
     worlds::control::kind(id).unwrap()
 }
 
-fn small() -> PpoConfig {
+pub fn small() -> PpoConfig {
     // Neither 300 nor the minibatch size is a multiple of the workgroup size.
     PpoConfig { envs: 300, rollout_steps: 24, epochs: 2, minibatches: 3, hidden: 16, lr: 0.003, ..PpoConfig::default() }
 }
 
-fn normalized() -> PpoConfig {
+pub fn normalized() -> PpoConfig {
     PpoConfig { normalize_observation: true, normalize_reward: true, tanh: true, ..small() }
 }
 
-fn of_kind(kind: &Kind, config: &PpoConfig) -> Ppo {
+pub fn of_kind(kind: &Kind, config: &PpoConfig) -> Ppo {
     Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap()
 }
 
@@ -35,7 +35,7 @@ fn restore(ppo: &Ppo, parts: &Parts) -> Ppo {
     Ppo::restore(ppo.kind(), ppo.config().clone(), 7, Isa::best(), &|name| part(parts, name)).unwrap()
 }
 
-fn iterate_on_cpu(ppo: &mut Ppo) -> IterationStats {
+pub fn iterate_on_cpu(ppo: &mut Ppo) -> IterationStats {
     loop {
         match ppo.advance() {
             Slice::Ended(stats) => return stats,
@@ -163,7 +163,7 @@ async fn compare_iterations(gpu: &Gpu, id: &str, config: &PpoConfig, iterations:
 }
 
 /// Compares `iterations` iterations, which start from the state after one iteration on the CPU.
-async fn compare_kind(gpu: &Gpu, kind: &Kind, config: &PpoConfig, iterations: usize) {
+pub async fn compare_kind(gpu: &Gpu, kind: &Kind, config: &PpoConfig, iterations: usize) {
     let (id, mut here) = (&kind.spec.id, of_kind(kind, config));
     iterate_on_cpu(&mut here);
     let mut there = restore(&here, &here.parts());

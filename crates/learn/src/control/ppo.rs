@@ -212,6 +212,11 @@ impl Ppo {
         self.timing.times.world += world;
     }
 
+    /// Returns the error of the first actor with an error.
+    fn rollout_fault(&self) -> Option<WorldFault> {
+        self.acting.actors.iter().find_map(|actor| actor.world.fault())
+    }
+
     /// Returns the inputs that all actors share, and the actors.
     fn actors(&mut self) -> (RolloutContext<'_>, &mut [Actor]) {
         let with = RolloutContext {
@@ -444,7 +449,7 @@ impl Learner for Ppo {
                 self.rollout(step, to);
                 self.phase = if to < self.config.rollout_steps {
                     Phase::Rollout { step: to }
-                } else if let Some(fault) = self.acting.actors.iter().find_map(|actor| actor.world.fault()) {
+                } else if let Some(fault) = self.rollout_fault() {
                     return Slice::Ended(self.end_with_fault(fault));
                 } else {
                     self.estimate_advantages();

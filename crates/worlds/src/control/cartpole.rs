@@ -97,7 +97,7 @@ pub(super) fn kind() -> Kind {
     let many: Make = Arc::new(|isa, seed, first, count| Box::new(CartPoles::new(isa, seed, first, count)));
     Kind {
         tuned: Cow::Borrowed(TUNED),
-        kernels: Some(Kernels { text, repeated: &[], constants, key, episode_mask: EPISODES - 1 }),
+        kernels: Some(Kernels { text, repeated: &[], constants, key, episode_mask: EPISODES - 1, explain: None }),
         ..Kind::new(SPEC.clone(), Arc::new(|| Box::new(CartPole64::new(0))), many)
     }
 }

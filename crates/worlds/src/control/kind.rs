@@ -73,7 +73,14 @@ pub struct Kernels {
     pub key: fn(u32) -> [u32; 4],
     /// Mask of the episode counter's bits. The counter wraps around to 0.
     pub episode_mask: u32,
+    /// Describes the errors that the rules raise; `None` if they raise no errors.
+    pub explain: Option<Explain>,
 }
+
+/// Function that describes an error in WGSL rules: returns its line in the text of the rules, and its message. The argument is the value of
+/// the variable `world_fault`, a `vec2<u32>`. Rules write the variable at their first error; its first word is not 0 then. They report an
+/// error once, and may return any result afterwards.
+pub type Explain = Arc<dyn Fn([u32; 2]) -> (Option<u32>, String) + Send + Sync>;
 
 impl Kernels {
     /// Creates the kernels of rules whose initial states are drawn by Threefry from the stream [`Rules::STREAM`].
@@ -81,6 +88,13 @@ impl Kernels {
         text: &'static str,
         constants: fn() -> Vec<(&'static str, f64)>,
     ) -> Kernels {
-        Kernels { text: Cow::Borrowed(text), repeated: &[], constants, key: |seed| Rng::new(seed, R::STREAM).key, episode_mask: u32::MAX }
+        Kernels {
+            text: Cow::Borrowed(text),
+            repeated: &[],
+            constants,
+            key: |seed| Rng::new(seed, R::STREAM).key,
+            episode_mask: u32::MAX,
+            explain: None,
+        }
     }
 }

@@ -138,6 +138,7 @@ pub(super) fn kind() -> Kind {
             constants,
             key,
             episode_mask: u32::MAX,
+            explain: None,
         }),
         ..Kind::new(SPEC.clone(), Arc::new(|| Box::new(LunarLander64::new(0))), many)
     }

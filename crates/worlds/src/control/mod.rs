@@ -19,7 +19,7 @@ pub mod world;
 
 pub use cartpole::{CartPole64, CartPoles};
 pub use fault::WorldFault;
-pub use kind::{Kernels, Kind, Make, MakeOne};
+pub use kind::{Explain, Kernels, Kind, Make, MakeOne};
 pub use kinds::{add, ids, kind, kinds};
 pub use lunar_lander::{LunarLander64, LunarLanders};
 pub use many::Many;

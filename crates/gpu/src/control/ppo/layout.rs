@@ -103,6 +103,9 @@ pub struct Places {
     pub finished: Region,
     /// Lengths of the newest [`RECENT`] episodes, in steps.
     pub lengths: Region,
+    /// `[3][envs]`: an environment's error, as in [`worlds::control::Explain`], and twice the step of the rollout, plus 1 if the start of an
+    /// episode failed. Empty for a kind without errors.
+    pub faults: Region,
     trajectory: Region,
     trajectory_ended: Region,
 }
@@ -193,6 +196,7 @@ impl Layout {
             moments: space.floats(3 * (1 + quantities)),
             finished: space.floats(RECENT),
             lengths: space.words(RECENT),
+            faults: space.words(if world.kernels.explain.is_some() { 3 * envs } else { 0 }),
             trajectory: space.floats(trajectory * shown.next_multiple_of(PANEL) * features),
             trajectory_ended: space.words(trajectory * shown),
         };
@@ -229,8 +233,8 @@ impl Layout {
         let sums = input.part(input::SUMS, input::SUMMED);
         let mut floats =
             vec![params, optimizer.m, optimizer.v, states, episode_returns, discounted_returns, sums, moments, self.places.finished];
-        let Places { steps, episodes, counters, lengths, .. } = self.places;
-        let mut words = vec![steps, episodes, counters.part(0, counters::LEN), lengths];
+        let Places { steps, episodes, counters, lengths, faults, .. } = self.places;
+        let mut words = vec![steps, episodes, counters.part(0, counters::LEN), lengths, faults];
         if recorded {
             floats.push(self.places.trajectory);
             words.push(self.places.trajectory_ended);
@@ -289,7 +293,8 @@ impl Builder<'_> {
         let text = self.text(THREADS).add(&self.world.text).add(NORMALIZE).add(include_str!("observe.wgsl"));
         let Rollout { samples, normalizer, truncations, .. } = self.rollout;
         let shown = acting.input("observation");
-        let args = [self.envs() as u32, self.places.states.at, samples.at, shown.at, normalizer.at, truncations.at];
+        let Places { states, faults, .. } = self.places;
+        let args = [self.envs() as u32, states.at, samples.at, shown.at, normalizer.at, truncations.at, faults.at];
         each(program, "observe", &text, &args, self.envs())
     }
 
@@ -303,14 +308,14 @@ impl Builder<'_> {
             }
         };
         let spread = table.specs().iter().find(|spec| *spec.name == *SPREAD).map_or(0, |spec| spec.offset);
-        let Places { params, states, steps, episodes, episode_returns, counters, .. } = self.places;
+        let Places { params, states, steps, episodes, episode_returns, counters, faults, .. } = self.places;
         let Rollout { normalizer, samples, rewards, ended, returns, truncations, reached, .. } = self.rollout;
         let from = program.len();
         for step in 0..config.rollout_steps {
             let mut args = vec![step as u32, config.envs as u32];
             args.extend(at([states, steps, episodes, episode_returns]));
             args.extend(at([&acting.output("policy"), &acting.output("value"), &acting.input("observation")]));
-            args.extend(at([normalizer, samples, rewards, ended, returns, truncations, reached]));
+            args.extend(at([normalizer, samples, rewards, ended, returns, truncations, reached, faults]));
             args.extend([counters.at + counters::CLOCK as u32, params.at + spread as u32, middle.to_bits(), half.to_bits()]);
             args.extend((self.world.kernels.key)(*seed));
             args.extend(draws);

@@ -1,6 +1,6 @@
 // Before a rollout, writes every environment's observation twice: raw for the samples of the first step, and normalised for the policy.
 
-struct Args { envs: u32, state: u32, samples: u32, shown: u32, normalizer: u32, truncations: u32 }
+struct Args { envs: u32, state: u32, samples: u32, shown: u32, normalizer: u32, truncations: u32, faults: u32 }
 
 @compute @workgroup_size(THREADS)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
@@ -15,4 +15,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     #FEATURES mem[sample + #u] = shown[#];
     #FEATURES mem[to + #u] = normalized(shown[#], #u);
     words[args.truncations + env] = 0u;
+    if (FAULTS) {
+        words[args.faults + env] = world_fault.x;
+        words[args.faults + args.envs + env] = world_fault.y;
+        words[args.faults + 2u * args.envs + env] = 0u;
+    }
 }

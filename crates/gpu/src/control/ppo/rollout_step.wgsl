@@ -7,7 +7,7 @@ struct Args {
     state: u32, steps: u32, episodes: u32, episode_returns: u32,
     policy: u32, value: u32, shown: u32, normalizer: u32,
     samples: u32, rewards: u32, ended: u32, returns: u32,
-    truncations: u32, reached: u32,
+    truncations: u32, reached: u32, faults: u32,
     clock: u32, spread: u32, middle: f32, half_range: f32,
     world_0: u32, world_1: u32, world_2: u32, world_3: u32,
     draw_0: u32, draw_1: u32, draw_2: u32, draw_3: u32,
@@ -45,7 +45,15 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     );
     let before = EnvState(state, shown, words[args.steps + env], words[args.episodes + env]);
     let world_key = vec4<u32>(args.world_0, args.world_1, args.world_2, args.world_3);
+    if (FAULTS) { world_fault = vec2<u32>(words[args.faults + env], words[args.faults + args.envs + env]); }
+    let has_failed = world_fault.x != 0u;
     let result = world_go(before, drawn.given, env, world_key);
+    if (FAULTS && world_fault.x != 0u && !has_failed) {
+        words[args.faults + env] = world_fault.x;
+        words[args.faults + args.envs + env] = world_fault.y;
+        // If the episode ended, the start of the next episode failed.
+        words[args.faults + 2u * args.envs + env] = 2u * args.step + select(0u, 1u, result.ended != 0u);
+    }
 
     var total = mem[args.episode_returns + env] + result.reward;
     if (result.ended != 0u) {

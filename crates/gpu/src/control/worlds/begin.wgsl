@@ -8,10 +8,15 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: ve
     var shown: Shown;
     if (env < args.envs) {
         if (args.anew == 1u) {
-            store_state(env, world_first(setup_first() + env, 0u, setup_key()));
+            let begun = world_begin(setup_first() + env, 0u, setup_key());
+            store_state(env, begun.state);
             store_clocks(env, 0u, 0u);
+            shown = begun.shown;
+        } else {
+            load_fault(env);
+            shown = world_shown(state_of(env));
         }
-        shown = world_shown(state_of(env));
+        store_fault(env);
     }
     if (args.shown != NOWHERE) { write_rows(args.shown, group, local, shown); }
 }

@@ -28,6 +28,8 @@ struct Args {
     steps: u32,
     // Nonzero to restart all environments; 0 to compute observations only.
     anew: u32,
+    // [2][stride] in words: errors of the environments.
+    faults: u32,
 }
 
 const NOWHERE: u32 = 0xFFFFFFFFu;
@@ -50,6 +52,17 @@ fn state_of(env: u32) -> State {
 fn store_state(env: u32, state: State) {
     let at = args.state + env;
     #STATE mem[at + #u * args.stride] = state[#];
+}
+
+fn load_fault(env: u32) {
+    if (FAULTS) { world_fault = vec2<u32>(words[args.faults + env], words[args.faults + args.stride + env]); }
+}
+
+fn store_fault(env: u32) {
+    if (FAULTS) {
+        words[args.faults + env] = world_fault.x;
+        words[args.faults + args.stride + env] = world_fault.y;
+    }
 }
 
 fn store_clocks(env: u32, steps: u32, episodes: u32) {

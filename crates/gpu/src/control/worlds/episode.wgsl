@@ -22,12 +22,16 @@ struct StepResult {
 
 fn world_begin(env: u32, episode: u32, key: vec4<u32>) -> EnvState {
     let state = world_first(env, episode, key);
-    return EnvState(state, world_shown(state), 0u, episode);
+    let shown = world_shown(state);
+    if (FAULTS && world_fault.x != 0u) { return EnvState(State(), Shown(), 0u, episode); }
+    return EnvState(state, shown, 0u, episode);
 }
 
 fn world_go(at: EnvState, action: Action, env: u32, key: vec4<u32>) -> StepResult {
     let step = world_step(at.state, at.shown, action, Moment(key, env, at.episodes, at.steps));
     let reached = world_shown(step.state);
+    // An environment with an error keeps its state.
+    if (FAULTS && world_fault.x != 0u) { return StepResult(at, at.shown, 0.0, 0u); }
     let steps = at.steps + 1u;
     let flags = select(0u, TERMINATED, step.terminated) | select(0u, TRUNCATED, steps == STEP_LIMIT);
     if (flags == 0u) {

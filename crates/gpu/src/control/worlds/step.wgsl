@@ -8,6 +8,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: ve
     let env = group * GROUP + local;
     var result: StepResult;
     if (env < args.envs) {
+        load_fault(env);
         let state = state_of(env);
         let before = EnvState(
             state, world_shown(state), words[args.clocks + env], words[args.clocks + args.stride + env],
@@ -16,6 +17,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: ve
             #ACTION mem[args.actions + env * ACTION + #u],
         );
         result = world_go(before, action, setup_first() + env, setup_key());
+        store_fault(env);
         store_state(env, result.now.state);
         words[args.clocks + env] = result.now.steps;
         if (result.ended != 0u) { words[args.clocks + args.stride + env] = result.now.episodes; }

@@ -13,7 +13,7 @@ use math::Rng;
 pub use math::Shuffle;
 use math::par::{Movable, Pinned};
 use std::sync::Arc;
-use worlds::control::Kind;
+use worlds::control::{Kind, WorldFault};
 
 /// Specification of a learner, from which a machine can compute the learner's iterations.
 #[derive(Clone)]
@@ -119,6 +119,9 @@ pub struct IterationOutput {
     pub observation_sums: Vec<[f64; 2]>,
     /// Two sums over the samples: of the discounted reward sum, and of its square.
     pub return_sums: [f64; 2],
+    /// Errors of environments, each with the step of the rollout in which it occurred. After an error, an environment does not change. The
+    /// learner then ignores the weights.
+    pub faults: Vec<(u32, WorldFault)>,
     /// Observations before each recorded step, in the format of [`super::Recorded::read`]. At most the first [`super::RECORDED_STEPS`]
     /// steps of the first [`super::RECORDED_ENVS`] environments are recorded. Empty unless recording was requested.
     pub recorded_observations: Vec<f32>,

@@ -10,6 +10,7 @@ use crate::offload::request;
 use crate::{Fault, Learner, Machine, Offload, Pass, Slice};
 use graph::Layout;
 use math::Rng;
+use worlds::control::WorldFault;
 
 /// There is one option of offloading: whole iterations.
 impl Offload for Ppo {
@@ -112,7 +113,16 @@ impl Ppo {
     }
 
     pub(super) fn advance_offloaded(&mut self, mut offloaded: Offloaded) -> Slice<IterationStats> {
+        // If the start of an environment's first episode failed, the CPU runs the iteration and reports the error.
+        if !offloaded.in_flight && self.rollout_fault().is_some() {
+            return Slice::Worked;
+        }
         match self.poll_offloaded(&mut offloaded) {
+            // The machine has learned from a failed rollout, so its state is not used any more.
+            Ok(slice) if self.fault.is_some() => {
+                self.take_environments(&offloaded);
+                slice
+            }
             Ok(slice) => {
                 self.away.offloaded = Some(offloaded);
                 slice
@@ -153,12 +163,9 @@ impl Ppo {
         }
     }
 
-    /// Copies a machine's output into the learner and ends the iteration.
+    /// Copies a machine's output into the learner and ends the iteration. If an environment failed, the weights stay the same. The error is
+    /// the one that the CPU would report: of the first actor with an error, the earliest error.
     fn take_output(&mut self, output: &IterationOutput) -> IterationStats {
-        self.params.values_mut().copy_from_slice(&output.params);
-        self.optimizer.m.copy_from_slice(&output.adam_m);
-        self.optimizer.v.copy_from_slice(&output.adam_v);
-        self.optimizer.steps += u64::from(output.sums.updates);
         let samples = self.samples();
         self.progress.env_steps += samples as u64;
         self.progress.episodes += output.episodes_ended;
@@ -166,6 +173,15 @@ impl Ppo {
         for (episode, &(total, length)) in (newest..).zip(&output.finished) {
             self.recent.set(episode, Episode { total, length });
         }
+        self.iteration.stats.episodes = output.episodes_ended;
+        let place = |(step, fault): &&(u32, WorldFault)| (fault.env as usize / LANES, *step, fault.env);
+        if let Some((_, fault)) = output.faults.iter().min_by_key(place) {
+            return self.end_with_fault(fault.clone());
+        }
+        self.params.values_mut().copy_from_slice(&output.params);
+        self.optimizer.m.copy_from_slice(&output.adam_m);
+        self.optimizer.v.copy_from_slice(&output.adam_v);
+        self.optimizer.steps += u64::from(output.sums.updates);
         if self.config.normalize_reward {
             let [sum, squares] = output.return_sums;
             self.scaling.returns.merge(samples as f64, 0.0, sum, squares);
@@ -173,7 +189,6 @@ impl Ppo {
         if let Some(normalizer) = &mut self.scaling.observations {
             normalizer.merge(samples as f64, |i| output.observation_sums[i]);
         }
-        self.iteration.stats.episodes = output.episodes_ended;
         self.iteration.stats.explained_variance = output.explained_variance;
         self.iteration.sums = output.sums;
         self.end_iteration()

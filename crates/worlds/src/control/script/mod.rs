@@ -12,6 +12,7 @@ mod names;
 mod parser;
 mod program;
 mod token;
+mod wgsl;
 
 pub use compile::compile;
 pub use engine::{Fleet, Shape, World};

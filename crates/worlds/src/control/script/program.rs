@@ -1,6 +1,8 @@
 //! Programs of a compiled file. A program is a list of instructions that read and write rows. A row holds one value for each lane of a
 //! block of environments: a number, a bool, or the index of a text.
 
+use std::ops::Range;
+
 /// Number of environments in a block.
 pub const BLOCK: usize = 128;
 
@@ -170,6 +172,8 @@ pub struct Program {
     pub code: Vec<Instruction>,
     /// Line of each instruction in the file.
     pub lines: Vec<u32>,
+    /// Instructions of `observe` and `mask`. Apart from errors, they compute only the observation and the mask.
+    pub observe: Range<usize>,
     /// Rows of the numbers of the observation.
     pub observation: Vec<u32>,
     /// Rows of the mask: a bool for each choice. Empty without the method `mask`.

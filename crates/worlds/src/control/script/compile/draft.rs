@@ -4,10 +4,13 @@ use super::super::program::Instruction;
 use super::lower::Body;
 use super::values::Slot;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// A translated program with the rows of its results.
 pub struct Draft {
     pub body: Body,
+    /// Instructions of `observe` and `mask`.
+    pub observe: Range<usize>,
     /// Pairs of a row of the state and the row with its value at the end of the program, for numbers that change. Lists change in place.
     pub state: Vec<(Slot, Slot)>,
     pub observation: Vec<Slot>,

@@ -52,7 +52,7 @@ impl<'a> Lower<'a> {
 
     fn draft(&mut self, [reward, over]: [Slot; 2]) -> Draft {
         let body = std::mem::take(&mut self.body);
-        Draft { body, state: Vec::new(), observation: Vec::new(), permitted: Vec::new(), reward, over }
+        Draft { body, observe: 0..0, state: Vec::new(), observation: Vec::new(), permitted: Vec::new(), reward, over }
     }
 
     /// Returns the span of a method's name, or of the class's name if there is no such method.
@@ -124,6 +124,7 @@ impl<'a> Lower<'a> {
     fn observed(&mut self, outcome: [Slot; 2], meta: &Meta) -> Draft {
         self.pure = Some("observe");
         let mut observation = Vec::new();
+        let from = self.body.code.len();
         let span = self.place("observe");
         match self.method("observe", Vec::new()) {
             Some(Value::List(list)) if list.columns.is_none() && list.len() <= LONGEST_OBSERVATION && list.ty != Type::Text => {
@@ -139,7 +140,8 @@ impl<'a> Lower<'a> {
         }
         let permitted = self.permitted(outcome[1], meta);
         self.pure = None;
-        Draft { observation, permitted, ..self.draft(outcome) }
+        let observe = from..self.body.code.len();
+        Draft { observe, observation, permitted, ..self.draft(outcome) }
     }
 
     /// Adds `mask`, and a check that the mask permits a choice unless the episode is over. Returns one bool per choice; an empty list

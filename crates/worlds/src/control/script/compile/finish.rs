@@ -158,7 +158,7 @@ impl Draft {
         self.compact(&used);
     }
 
-    /// Removes unused instructions, and corrects the targets of jumps and the ranges of loops.
+    /// Removes unused instructions, and corrects the targets of jumps and the ranges of loops and of `observe`.
     fn compact(&mut self, used: &[bool]) {
         let mut moved = Vec::with_capacity(used.len() + 1);
         let mut count = 0;
@@ -182,6 +182,7 @@ impl Draft {
         for (from, to) in &mut body.loops {
             (*from, *to) = (moved[*from], moved[*to]);
         }
+        self.observe = moved[self.observe.start]..moved[self.observe.end];
     }
 
     /// Numbers the rows, and appends instructions that write the attributes. Returns the program and the number of its own rows.
@@ -193,6 +194,7 @@ impl Draft {
             permitted: self.permitted.iter().map(|slot| row(*slot)).collect(),
             reward: row(self.reward),
             over: row(self.over),
+            observe: self.observe.clone(),
             draws: self.body.code.iter().any(|i| i.op == Op::Word),
             lines: std::mem::take(&mut self.body.lines),
             code: Vec::new(),

@@ -1,11 +1,15 @@
 //! Conversion of a compiled environment to a kind, with which learners train it like a built-in environment.
 
 use super::super::meta::{Choice, Meta};
+use super::super::wgsl::{Translation, translate};
+use super::faults::message;
+use super::fleet::STREAM;
 use super::single::One;
 use super::world::World;
-use crate::control::kind::{Kind, Make, MakeOne};
+use crate::control::kind::{Explain, Kernels, Kind, Make, MakeOne};
 use crate::control::vector::Vector;
 use crate::control::world::{Actions, Spec, Text, World64};
+use math::Rng;
 use std::sync::Arc;
 
 /// Step budget of a run. Each template is solved within half of it.
@@ -13,14 +17,25 @@ const STEPS: f64 = 4e6;
 
 impl World {
     /// Creates a kind with the id `id`. The summary is the first sentence of the docstring. Without the class attribute `solved`,
-    /// [`Spec::solved_at`] is infinite.
+    /// [`Spec::solved_at`] is infinite. A file with the method `mask` has no kernels, because the learner on a GPU has no
+    /// masks. A file that is too large for a GPU has no kernels either. Both train on the CPU.
     pub fn kind(&self, id: impl Into<Text>) -> Kind {
         let world = World { id: id.into(), ..self.clone() };
         let spec = Arc::new(world.spec());
         let (own, single) = (world.clone(), (world, spec.clone()));
         let many: Make = Arc::new(move |isa, seed, first, count| Box::new(own.fleet(isa, seed, first, count)) as Box<dyn Vector>);
         let twin: MakeOne = Arc::new(move || Box::new(One::new(&single.0, &single.1)) as Box<dyn World64>);
-        Kind { masked: self.mask_len() > 0, steps: STEPS, ..Kind::new((*spec).clone(), twin, many) }
+        Kind { masked: self.mask_len() > 0, steps: STEPS, kernels: self.kernels(), ..Kind::new((*spec).clone(), twin, many) }
+    }
+
+    fn kernels(&self) -> Option<Kernels> {
+        let Translation { text, places } = translate(&self.meta, &self.attributes, &self.code)?;
+        let explain: Explain = Arc::new(move |[place, value]| {
+            let found = (place as usize).checked_sub(1).and_then(|at| places.get(at));
+            found.map_or((None, "an unknown error".into()), |(line, instruction)| (Some(*line), message(instruction, value)))
+        });
+        let key = |seed| Rng::new(seed, STREAM).key;
+        Some(Kernels { text: text.into(), repeated: &[], constants: Vec::new, key, episode_mask: u32::MAX, explain: Some(explain) })
     }
 
     fn spec(&self) -> Spec {

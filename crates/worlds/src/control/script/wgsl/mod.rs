@@ -1,0 +1,132 @@
+//! Translation of a compiled file to WGSL: the functions of [`Kernels`](crate::control::Kernels). An invocation runs one environment.
+//!
+//! Integers, random words and errors are those of the engine. Floats may differ in their last digits, because a GPU rounds differently.
+
+mod body;
+mod operations;
+mod rows;
+mod state;
+
+pub use body::Place;
+
+use super::meta::{Choice, Meta};
+use super::program::{ACTION, Attribute, Code, Instruction, Program};
+use body::Body;
+use rows::Rows;
+use std::ops::Range;
+
+const FUNCTIONS: &str = include_str!("functions.wgsl");
+
+/// Largest number of words of a function's variables, and of all tables. WGSL guarantees memory for this number.
+const MOST_WORDS: usize = 2048;
+/// Largest number of instructions of all programs. A driver compiles longer programs too slowly.
+const MOST_INSTRUCTIONS: usize = 8000;
+
+/// A file in WGSL.
+pub struct Translation {
+    pub text: String,
+    /// Places of errors. In the variable `world_fault`, the number of a place is its index plus 1.
+    pub places: Vec<Place>,
+}
+
+struct Translator<'a> {
+    code: &'a Code,
+    attributes: &'a [Attribute],
+    places: Vec<Place>,
+}
+
+/// Translates a file. Returns `None` if the file has a mask or no attributes, or is too large for a GPU.
+pub fn translate(meta: &Meta, attributes: &[Attribute], code: &Code) -> Option<Translation> {
+    let instructions = [&code.begin, &code.step, &code.show].iter().map(|program| program.code.len()).sum::<usize>();
+    let tables = code.tables.iter().map(Vec::len).sum::<usize>();
+    let is_small = instructions <= MOST_INSTRUCTIONS && tables <= MOST_WORDS;
+    if !code.show.permitted.is_empty() || !is_small || attributes.is_empty() {
+        return None;
+    }
+    let mut text = FUNCTIONS.to_owned();
+    for (n, table) in code.tables.iter().enumerate() {
+        let (len, numbers) = (table.len(), table.iter().map(|bits| format!("{bits}u, ")).collect::<String>());
+        text += &format!("var<private> script_table_{n}: array<u32, {len}> = array<u32, {len}>({numbers});\n");
+    }
+    let mut translator = Translator { code, attributes, places: Vec::new() };
+    text += &translator.first()?;
+    text += &translator.shown()?;
+    text += &translator.step(meta)?;
+    Some(Translation { text, places: translator.places })
+}
+
+impl<'a> Translator<'a> {
+    fn first(&mut self) -> Option<String> {
+        let program = &self.code.begin;
+        let (rows, lines) = self.body(program, &changing(program), &[])?;
+        let mut all = vec![
+            "fn world_first(env: u32, episode: u32, key: vec4<u32>) -> State {".into(),
+            "script_begin();".into(),
+            "let moment = vec3<u32>(env, episode, 0u);".into(),
+        ];
+        all.extend(rows.declarations());
+        all.extend(lines);
+        all.push("var next: State;".into());
+        all.extend(state::saves(&rows, self.attributes, self.code));
+        all.push("return next;\n}\n".into());
+        Some(all.join("\n"))
+    }
+
+    fn shown(&mut self) -> Option<String> {
+        let program = &self.code.show;
+        let (rows, lines) = self.body(program, std::slice::from_ref(&(0..program.code.len())), &program.observation)?;
+        let mut all = vec!["fn world_shown(state: State) -> Shown {".into()];
+        all.extend(rows.declarations());
+        all.extend(state::loads(&rows, self.attributes, self.code));
+        all.extend(lines);
+        let numbers: Vec<String> = program.observation.iter().map(|row| rows.float(*row)).collect();
+        all.push(format!("return Shown({});\n}}\n", numbers.join(", ")));
+        Some(all.join("\n"))
+    }
+
+    fn step(&mut self, meta: &Meta) -> Option<String> {
+        let program = &self.code.step;
+        let (rows, lines) = self.body(program, &changing(program), &[program.reward, program.over])?;
+        let mut all = vec![
+            "fn world_step(state: State, shown: Shown, action: Action, when: Moment) -> Stepped {".into(),
+            "script_begin();".into(),
+            "let key = when.key;".into(),
+            "let moment = vec3<u32>(when.env, when.episode, when.steps + 1u);".into(),
+        ];
+        all.extend(rows.declarations());
+        all.extend(state::loads(&rows, self.attributes, self.code));
+        let given = (0..meta.actions.len()).filter(|k| rows.has(ACTION + *k as u32));
+        all.extend(given.map(|k| {
+            let number = match meta.actions {
+                Choice::Choices(count) => format!("u32(clamp(action[{k}], 0.0, {:?}))", f64::from(count - 1)),
+                Choice::Box { low, high, .. } => format!("bitcast<u32>(clamp(action[{k}], {low:?}f, {high:?}f))"),
+            };
+            format!("{} = {number};", rows.place(ACTION + k as u32))
+        }));
+        all.extend(lines);
+        all.push("var next = state;".into());
+        all.extend(state::saves(&rows, self.attributes, self.code));
+        all.push(format!("return Stepped(next, {}, {});\n}}\n", rows.float(program.reward), rows.truth(program.over)));
+        Some(all.join("\n"))
+    }
+
+    /// Translates parts of a program. Returns its rows and its statements. Returns `None` if a GPU cannot run the program.
+    fn body(&mut self, program: &Program, parts: &[Range<usize>], results: &[u32]) -> Option<(Rows<'a>, Vec<String>)> {
+        let instructions: Vec<Instruction> = parts.iter().flat_map(|part| &program.code[part.clone()]).copied().collect();
+        let rows = Rows::new(self.code, self.attributes, &instructions, results);
+        if rows.words() + 2 * state::len(self.attributes) > MOST_WORDS {
+            return None;
+        }
+        let mut body = Body { code: self.code, program, rows: &rows, places: &mut self.places, lines: Vec::new() };
+        for part in parts {
+            body.range(part.clone())?;
+        }
+        let lines = body.lines;
+        Some((rows, lines))
+    }
+}
+
+/// Returns the instructions of a program without those of `observe`. A GPU runs these in the function `world_shown`.
+fn changing(program: &Program) -> [Range<usize>; 2] {
+    [0..program.observe.start, program.observe.end..program.code.len()]
+}
