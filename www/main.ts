@@ -185,7 +185,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
   }
   page = opened;
   writeRooms();
-  badge = new Badge(client.backend, opened.counts, client.device);
+  badge = new Badge(client.backend, opened.counts, client.device, () => page?.show(["settings", "device"]));
   const own = badge;
   client.onEvent(({ kind }) => (kind === "device" || kind === "began") && own === badge && own.show(client.device));
   search.after(badge.button);

@@ -4,7 +4,7 @@ import type { Device } from "../run/protocol";
 import type { InUse } from "../run/client";
 import { because, deviceText, gpuName, type Counts } from "./device";
 import { Dialog } from "./dialog";
-import { facts, h, write } from "./dom";
+import { button, facts, h, write } from "./dom";
 
 const INSTRUCTIONS: Record<string, string> = { relaxed: "relaxed SIMD", simd128: "SIMD", portable: "no SIMD" };
 const instructions = ({ isa }: InUse): string => INSTRUCTIONS[isa] ?? isa;
@@ -25,8 +25,13 @@ export class Badge {
   constructor(
     private readonly backend: InUse,
     private readonly counts: Counts,
-    device?: Device,
+    device: Device | undefined,
+    chooseDevice: () => void,
   ) {
+    const choose = button("Choose the device", () => {
+      this.dialog.close();
+      chooseDevice();
+    });
     const rows = facts([
       ["GPU", this.gpu],
       ["Threads", String(backend.threads)],
@@ -43,6 +48,7 @@ export class Badge {
       h("dl.facts", rows),
       h("h3", "Why"),
       h("ul.why", this.why, ...backend.why.map((reason) => h("li", reason))),
+      h("p.row", choose),
     );
     this.button.title = "System in use, with reasons";
     this.button.addEventListener("click", () => this.dialog.open());

@@ -14,6 +14,8 @@ export interface Section {
   tab: TabName;
   name: string;
   heading: string;
+  /** Further words by which the command palette finds the section. */
+  words?: string;
   element: HTMLElement;
   /** Returns true if the current run has this section. Without this function, every run has it. */
   offered?(): boolean;
@@ -65,7 +67,13 @@ export class Places {
     const offered = this.sections.filter(({ offered }) => offered?.() ?? true);
     return [
       ...tabs.map(([name, title]) => ({ kind: "Tabs", name: title, run: open([name]) })),
-      ...offered.map(({ tab, name, heading }) => ({ kind: "Sections", name: heading, note: TABS[tab], run: open([tab, name]) })),
+      ...offered.map(({ tab, name, heading, words }) => ({
+        kind: "Sections",
+        name: heading,
+        note: TABS[tab],
+        words,
+        run: open([tab, name]),
+      })),
     ];
   }
 

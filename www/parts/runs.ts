@@ -251,7 +251,7 @@ export class Runs {
       const look = isPresent() ? PRESENT : place === undefined ? undefined : LOOKS[place];
       mark.replaceChildren(...(look ? [swatch(look), isPresent() ? "now" : h("b", look.letter)] : []));
       write(settings, this.differences(entry.record));
-      write(figures, this.figures(isPresent() ? this.present!.history : entry.record));
+      write(figures, isPresent() ? this.figures(this.present!.history) : `${this.figures(entry.record)} · ${beganAt(entry.record)}`);
       element.classList.toggle("is-present", isPresent());
     };
     this.entries.set(record.id, { record, element, name, show, tick });
@@ -515,3 +515,7 @@ function continues(history: History, record: RunRecord): boolean {
   }
   return false;
 }
+
+/** Returns the time at which a run began, for example `26 Nov, 18:05`. */
+const beganAt = ({ beganMs }: RunRecord): string =>
+  new Date(beganMs).toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });

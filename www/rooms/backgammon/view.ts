@@ -44,7 +44,9 @@ export class BackgammonView implements View {
     this.session = new SessionPane(client, announcer, (id, dice) => this.analysis.show(id, dice), matchNotices(page.around.notices));
     this.stage = this.session.table.element;
     this.beside = [this.session.considered.element, this.session.review.element];
-    this.sections = [{ tab: "explore", name: "analysis", heading: "Analyse a position", element: this.analysis.element }];
+    this.sections = [
+      { tab: "explore", name: "analysis", heading: "Analyse a position", words: "best move import", element: this.analysis.element },
+    ];
     const key = (key: string, does: string, run: () => void): Shortcut => ({ key, shown: key, does, run });
     const press = (...names: Parameters<typeof actions.press>): void => (reveal(this.stage), actions.press(...names));
     const { actions, board } = this.session.table;

@@ -214,6 +214,8 @@ export class Controls {
       this.more.hidden = !open;
       opener.setAttribute("aria-expanded", String(open));
       write(opener, open ? "Less" : "More");
+      // The bar at the bottom may cover the controls.
+      if (open) this.more.scrollIntoView({ block: "center", behavior: calm() ? "auto" : "smooth" });
     };
     return opener;
   }

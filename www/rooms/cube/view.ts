@@ -66,7 +66,7 @@ export class CubeView implements View {
     this.stage = this.cube.element;
     this.beside = [this.depths.element, this.cube.opinion.element];
     this.sections = [
-      { tab: "explore", name: "own-cube", heading: "Your own cube", element: this.own.element },
+      { tab: "explore", name: "own-cube", heading: "Your own cube", words: "scramble", element: this.own.element },
       { tab: "explore", name: "methods", heading: "Method comparison", element: this.methods.element },
       { tab: "explore", name: "inside", heading: "Inside the learner", element: this.inside.element, offered: () => this.puzzle.plays },
     ];

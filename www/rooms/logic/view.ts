@@ -86,7 +86,7 @@ export class LogicView implements View {
     this.stage = this.onStage.element;
     this.beside = [this.gates.element];
     this.sections = [
-      { tab: "explore", name: "circuit", heading: "The circuit", element: this.circuit.element },
+      { tab: "explore", name: "circuit", heading: "The circuit", words: "export verilog", element: this.circuit.element },
       { tab: "explore", name: "big-grid", heading: "The circuit on a big grid", element: this.big.element },
       { tab: "explore", name: "population", heading: "Population", element: this.population.element },
       { tab: "explore", name: "own-target", heading: "Your own target", element: this.own.element },

@@ -125,7 +125,8 @@ export class TextStage {
     else if (selected) sheet.show(selected.prompt, selected.text, selected === this.fresh);
     if (!written && selected === this.fresh) this.fresh = undefined;
     write(this.heading, own ? "Your prompt" : selected ? samples.name : "First text");
-    write(this.where, written ? noteOf(written) : selected ? this.after(selected) : "");
+    const awaited = preparing.hidden ? "the model is writing…" : "";
+    write(this.where, written ? noteOf(written) : selected ? this.after(selected) : awaited);
     const waits = !preparing.hidden || !(written ?? selected);
     sheet.element.hidden = samples.list.hidden = waits;
     samples.history.hidden = Boolean(own);
