@@ -54,7 +54,7 @@ label: string,
 /** Requirements that the data must meet, in one or two sentences. */
 help: string, };
 
-/** Value of a knob: a number (0 or 1 for a switch), the name of a choice, or a text. */
+/** Value of a setting: a number (0 or 1 for a switch), the name of a choice, or a text. */
 export type Value = number | string;
 
 /** A setting of a learner, with all texts and limits that the page or `--help` presents. */

@@ -143,8 +143,9 @@ async fn templates_of_integers_match_the_engine(gpu: Gpu) {
     compare_steps(&gpu, "catch", &template("catch")).await;
 }
 
+/// A software adapter needs minutes to compile the kernels of snake, so only a real GPU compares snake.
 async fn templates_match_the_engine(gpu: Gpu) {
-    for (name, _) in TEMPLATES {
+    for (name, _) in TEMPLATES.into_iter().filter(|(name, _)| *name != "snake" || !gpu.about().software) {
         compare_steps(&gpu, name, &template(name)).await;
     }
 }
