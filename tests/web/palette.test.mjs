@@ -146,6 +146,8 @@ test("a command goes to a section, a knob, a run, a device, a variant and a room
   await find(page, "train cpu");
   assert.match(page.url(), /#\/control\/settings\/device/);
   assert.ok(await page.locator(".device input").nth(1).isChecked());
+  await find(page, "command line");
+  assert.match(page.url(), /#\/control\/share\/run/);
   await find(page, "copy link");
   assert.match(page.url(), /#\/control\/share/);
 

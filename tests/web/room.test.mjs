@@ -176,6 +176,10 @@ test("dialogs take and restore the focus; single keys never act from a field and
   assert.ok(await dialog.evaluate((element) => element.contains(document.activeElement)));
   await page.keyboard.press("Escape");
   assert.ok(await badge.evaluate((element) => element === document.activeElement));
+  await badge.click();
+  await dialog.getByRole("button", { name: "Choose the device" }).click();
+  await page.locator("div.device").waitFor();
+  assert.equal(await page.getByRole("dialog").count(), 0);
 
   await place(page, "Settings", "New run");
   await page.getByLabel("Seed", { exact: true }).focus();

@@ -72,6 +72,9 @@ test("a run is named by its settings, renamed, stored over a reload, compared, r
   await lab(page);
   await event(page, "metrics", 30);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 3);
+  // Each run but the current one shows when it began.
+  const dates = (await list(page).locator(".run-figures").allTextContents()).map((text) => / · \d+ \w+, \d\d:\d\d$/.test(text));
+  assert.deepEqual(dates, [false, true, true]);
   const box = page.getByRole("checkbox", { name: "Compare with slow" });
   await box.check();
   const legend = compare(page).getByRole("list", { name: "Runs in the chart" });

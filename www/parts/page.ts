@@ -295,7 +295,7 @@ export class Page implements RoomPage {
         : []),
       { ...section("settings", "live-knobs", "During training", this.forks.element, knobs.live), offered: () => knobs.hasLive },
       section("settings", "knobs", "New run", knobs.fixed),
-      { ...section("settings", "device", "Device", this.device.element), words: "gpu cpu" },
+      section("settings", "device", "Device", this.device.element),
       { ...section("explain", "explanation", "Explanation", explained.element), shown: () => explained.show() },
       { ...section("share", "save", "Save and share", share.files), words: "export download link" },
       {

@@ -103,8 +103,7 @@ impl Body<'_> {
 
     /// Adds a place. Returns its number.
     fn place(&mut self, at: usize, len: usize) -> usize {
-        let n = if self.program.code[at].op == Op::Table { len as u32 } else { self.program.code[at].n };
-        self.places.push((self.program.lines[at], Instruction { n, ..self.program.code[at] }));
+        self.places.push((self.program.lines[at], Instruction { n: len as u32, ..self.program.code[at] }));
         self.places.len()
     }
 }
