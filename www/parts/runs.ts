@@ -89,6 +89,7 @@ export class Runs {
       (records) => {
         for (const record of records) if (!this.entries.has(record.id)) this.add(record);
         this.adoptStored();
+        this.bound();
         this.arrange();
       },
       (error) => this.refuse(error),

@@ -91,7 +91,8 @@ impl Source {
                         passes_on = true;
                         continue;
                     }
-                    "use" => {
+                    // `use<…>` in a type lists captured parameters.
+                    "use" if !is_mark(tokens.get(at + 1), '<') => {
                         let end = at + tokens[at..].iter().position(|token| is_mark(Some(token), ';')).unwrap_or(tokens.len() - at);
                         self.take_use(&tokens[at + 1..end], &[], here, passes_on);
                         at = end;

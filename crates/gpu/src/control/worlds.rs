@@ -44,8 +44,8 @@ pub struct World {
     /// fn world_begin(env: u32, episode: u32, key: vec4<u32>) -> EnvState
     /// fn world_go(at: EnvState, action: Action, env: u32, key: vec4<u32>) -> StepResult
     /// ```
-    /// If `FAULTS` is true, the rules can raise errors, which they write to `world_fault` (see [`worlds::control::Explain`]). Before a step,
-    /// a kernel sets `world_fault` to the environment's earlier error, because such an environment does not change any more.
+    /// If `FAULTS` is true, the rules can raise errors, which they write to `world_fault` (see [`worlds::control::Explain`]). Before a
+    /// step, a kernel sets `world_fault` to the environment's earlier error, because such an environment does not change any more.
     pub text: String,
     /// Number of floats of a state.
     pub state: usize,

@@ -103,8 +103,8 @@ pub struct Places {
     pub finished: Region,
     /// Lengths of the newest [`RECENT`] episodes, in steps.
     pub lengths: Region,
-    /// `[3][envs]`: an environment's error, as in [`worlds::control::Explain`], and twice the step of the rollout, plus 1 if the start of an
-    /// episode failed. Empty for a kind without errors.
+    /// `[3][envs]`: an environment's error, as in [`worlds::control::Explain`], and twice the step of the rollout, plus 1 if the start of
+    /// an episode failed. Empty for a kind without errors.
     pub faults: Region,
     trajectory: Region,
     trajectory_ended: Region,
