@@ -35,6 +35,13 @@ export class RunCurves {
   readonly title: string;
   /** A chart of a selected column with its controls, for the comparison of runs. */
   readonly compare: HTMLElement;
+  /** Explains the zoom and the keys of charts. */
+  readonly help = h("p.small", [
+    touch()
+      ? "Pinch a chart to zoom. Touch it for its values."
+      : "Drag along a chart to zoom, or use Ctrl and the wheel; double-click to show all. With the focus on a chart: " +
+        "left and right for values, up and down for tests, + and − to zoom, 0 for all.",
+  ]);
   private readonly charting: Charting;
   private readonly learning: Table;
   private readonly compareChart: Shown;
@@ -83,18 +90,7 @@ export class RunCurves {
     });
     this.writeSmoothing();
     this.logarithmic.addEventListener("change", () => this.choose(this.compareChart.group));
-    this.compare = h("div.compare", [
-      this.tools(choices),
-      this.compareChart.chart.element,
-      this.legend(),
-      this.compareTable.element,
-      h("p.small", [
-        touch()
-          ? "Pinch a chart to zoom. Touch it for its values."
-          : "Drag along a chart to zoom, or use Ctrl and the wheel; double-click to show all. With the focus on a chart: " +
-            "left and right for values, up and down for tests, + and − to zoom, 0 for all.",
-      ]),
-    ]);
+    this.compare = h("div.compare", [this.tools(choices), this.compareChart.chart.element, this.legend(), this.compareTable.element]);
   }
 
   /** Creates the small charts. Charts named in `front` are visible; the other charts are in a collapsed section. */

@@ -288,7 +288,7 @@ export class Page implements RoomPage {
       ...(view.sections ?? []),
       section("explore", "metrics", "Training metrics", curves.small, this.breakdown.element),
       { ...section("explore", "network", "Network", ...(view.network ?? []), tensors.element), shown: () => tensors.show() },
-      { ...section("compare", "runs", "Runs", curves.compare, this.runs.element), words: "history earlier yesterday seeds" },
+      { ...section("compare", "runs", "Runs", curves.compare, this.runs.element, curves.help), words: "history earlier yesterday seeds" },
       { ...section("compare", "sweep", "Sweep", sweep.element), shown: () => sweep.show() },
       ...(trained
         ? [{ ...section("compare", "trained", "Trained agent", this.trained.element), offered: () => this.trained.state === "here" }]
