@@ -248,7 +248,7 @@ calls: number, seconds: number, };
 
 export type Question = { "ask": "tensors", };
 
-/** Parameter tensor of a learner, with the distributions of its values. */
+/** Parameter tensor of a learner, with the distributions of its weights and of its average gradients. */
 export type TensorView = {
 /** Name of the tensor, for example `policy.0.weight`. */
 name: string, shape: Array<number>, weights: Histogram,

@@ -1,6 +1,6 @@
-//! Translation of a plan of the crate `graph` into dispatches. The calls that the CPU would execute are regrouped: nodes that process the
-//! same rows or elements form one kernel, which keeps its numbers in registers. Memory holds only outputs and values that another kernel
-//! reads. Unlike on the CPU, weights are not packed.
+//! Translates a plan of the crate `graph` into dispatches. Nodes that process the same rows or elements form one kernel. Such a kernel
+//! keeps its intermediate values in registers. A computed value is in memory only if it is an output, if another kernel reads it, or if
+//! a node with its own kernel computes it. Unlike on the CPU, weights are not packed.
 //!
 //! The terms of a sum are always added in the same order, so a plan gives the same bits at every run. Plans in panels (a layout for the
 //! CPU) are not supported.

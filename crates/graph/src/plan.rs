@@ -50,8 +50,8 @@ pub enum Place {
     Slot(usize),
     /// Range of the parameter values, in floats.
     Param(Range<usize>),
-    /// Range of the gradients, in floats. If `first`, the call replaces the contents (unless the executor accumulates gradients); otherwise
-    /// the call adds to the contents.
+    /// Range of the gradients, in floats. The call adds to the contents. If `first` is true, the call replaces the contents instead,
+    /// unless the executor accumulates gradients.
     Grad { range: Range<usize>, first: bool },
 }
 
@@ -204,7 +204,8 @@ impl Call {
         }
     }
 
-    /// Returns the multiply-adds of the call's products, as an f64 because the number may exceed a browser's usize.
+    /// Returns the product of the sizes from [`Call::product`], or 0. It is the number of multiply-adds of one product or of the forward
+    /// attention. Gradients in the same call are not counted. It is an f64 because the number may exceed a browser's usize.
     fn multiply_adds(&self) -> f64 {
         self.product().map_or(0.0, |sizes| sizes.iter().map(|&size| size as f64).product())
     }
@@ -353,7 +354,7 @@ impl Plan {
             Place::Nowhere => "0".into(),
         }
     }
-    /// Returns the kernel calls in execution order. All executors run this list.
+    /// Returns the kernel calls in execution order. The CPU executor runs this list. A GPU executor derives its own kernels from it.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }

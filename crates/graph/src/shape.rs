@@ -8,7 +8,7 @@ pub(crate) const fn product(rows: usize, cols: usize) -> u64 {
     (rows as u64).saturating_mul(cols as u64)
 }
 
-/// Returns the bytes of `floats` floats.
+/// Returns the size of `floats` floats, in bytes.
 pub(crate) const fn bytes(floats: u64) -> u64 {
     floats.saturating_mul(size_of::<f32>() as u64)
 }

@@ -82,8 +82,8 @@ pub(crate) fn tensors<'a>(table: &Table, weights: &'a [f32], m: &'a [f32]) -> Ve
 /// Name, shape and contents of one array.
 pub(crate) type Saved = (String, Vec<usize>, Data);
 
-/// Saves each group of weights or Adam moments as one array per parameter. The name of an array is the group's prefix followed by the
-/// parameter's name.
+/// Returns the arrays of a checkpoint for groups of weights or Adam moments: one array for each group and parameter. The name of an array
+/// is the group's prefix followed by the parameter's name.
 pub(crate) fn save<'a>(table: &Table, groups: impl IntoIterator<Item = (&'static str, &'a [f32])>) -> Vec<Saved> {
     let of_group = |(prefix, values): (&str, &'a [f32])| {
         let tensor = |spec: &graph::ParamSpec| {

@@ -304,7 +304,7 @@ const ROW_BLOCK: usize = 64;
 /// Maximum length along k of a block of B that is neither packed on the stack nor multiplied by copied blocks of A. The block stays in the
 /// first-level cache.
 const K_BLOCK: usize = 384;
-/// Maximum length along k of a block of B that is packed on the stack, if A is not copied.
+/// Maximum length along k of a block of B that is packed on the stack. It applies only to products that do not copy A.
 const K_STACK: usize = 128;
 /// Maximum number of columns of C per copied block of A. The block stays in cache while these columns are computed.
 const N_LARGE: usize = 2048;

@@ -65,7 +65,7 @@ pub fn gather_slopes(isa: Isa, width: usize, grades: &[Grade], rows: &[f32], slo
 }
 
 /// Starts from the sum `from` (zeros if empty), adds the rows listed in `added`, and subtracts those listed in `taken`. Writes the integer
-/// sum to `sum`, and relu(sum) as floats to `y`. An empty `sum` or `y` is not written.
+/// sum to `sum`, and relu(sum / `ONE`) as floats to `y`. An empty `sum` or `y` is not written.
 pub fn sums(isa: Isa, width: usize, table: &[u32], from: &[u32], added: &[u16], taken: &[u16], sum: &mut [u32], y: &mut [f32]) {
     assert!(width.is_multiple_of(16) && (from.is_empty() || from.len() == width));
     assert!((sum.is_empty() || sum.len() == width) && (y.is_empty() || y.len() == width));

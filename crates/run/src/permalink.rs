@@ -23,7 +23,7 @@ pub struct Link {
 
 /// Key of the variant in links. The room's own word for a variant is accepted as well.
 const VARIANT: &str = "variant";
-/// Key of the user data. Its value consists of hash, length and name. The user must provide the file to open the link.
+/// Key of the user data. Its value consists of hash, length and name. To open the link, the user must provide the file.
 const DATA: &str = "data";
 /// Key of a live change of a knob. The key may occur any number of times.
 const AT: &str = "at";

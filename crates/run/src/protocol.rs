@@ -395,7 +395,7 @@ plain_data! {
         pub seconds: f64,
     }
 
-    /// Parameter tensor of a learner, with the distributions of its values.
+    /// Parameter tensor of a learner, with the distributions of its weights and of its average gradients.
     pub struct TensorView {
         /// Name of the tensor, for example `policy.0.weight`.
         pub name: String,

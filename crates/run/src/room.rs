@@ -136,7 +136,8 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn play(_due: &Find, _pieces: Range<u64>, _isa: math::Isa) -> Result<Tensors, RunError> {
         Err(RunError::NotShared)
     }
-    /// Returns a hash of some pieces that this program computes. Two programs with equal hashes compute bit-identical pieces.
+    /// Computes a few sample pieces and returns a hash of the results. Programs with different hashes compute different pieces. Programs
+    /// with equal hashes are assumed to compute bit-identical pieces.
     fn fingerprint(_isa: math::Isa) -> u64 {
         0
     }

@@ -320,7 +320,8 @@ impl<R: Room> Run<R> {
         self.emit_save();
     }
 
-    /// Records the row, the arithmetic and the speed of an iteration.
+    /// Emits the row of an iteration and adds it to the history. Records the arithmetic for the digest. If the CPU computed the whole
+    /// iteration, also records its speed.
     fn take_iteration(&mut self, iteration: &Iteration, at: WorkedOn) {
         let spent = std::mem::take(&mut self.clock.spent);
         let row = rows::row(R::SCHEMA, iteration, &self.before, self.progress(), spent);

@@ -18,7 +18,7 @@ numbers: number,
 range: [number, number],
 /** Names of the numbers in an observation, with their units. */
 observation: Array<string>,
-/** Names of the numbers in a state (Gymnasium's internal state), with their units. */
+/** Names of the numbers in a state, with their units. The states of Gymnasium's environments are Gymnasium's internal states. */
 state: Array<string>, step_limit: number,
 /** Mean test return at which the task counts as solved. */
 solved_at: number,
@@ -89,9 +89,9 @@ handovers: number, };
 
 /** State of one environment of a [`Stage`]. */
 export type Body = {
-/** Gymnasium's internal state before the newest step; [`Environment::state`] names its numbers. */
+/** Internal state before the newest step; [`Environment::state`] names its numbers. */
 before: Array<number>,
-/** Gymnasium's internal state after the newest step. */
+/** Internal state after the newest step. */
 state: Array<number>, observation: Array<number>,
 /** Last action: the index of a choice, or real numbers. */
 action: Array<number>, steps: number,

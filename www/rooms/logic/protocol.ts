@@ -50,7 +50,10 @@ best: number, };
 export type MemberView = { seed: number, updates: number,
 /** Loss of the soft automaton: squared error per cell, mean over the newest iteration. Null before the first iteration. */
 loss: number | null,
-/** Share of cells and colours that the hardened automaton got wrong in its newest check. */
+/**
+ * Share of wrong visible bits of the hardened automaton in its newest test. For a rule: share of neighbourhoods with a wrong
+ * result.
+ */
 hard_loss: number, state: MemberState,
 /**
  * Output of the hardened automaton in its newest check. For a pattern, it is the end state of the check's first grid. For a

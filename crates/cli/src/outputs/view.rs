@@ -37,9 +37,9 @@ pub struct RunView {
     pub test: Option<Row>,
     /// Moving average of each part's share of the iteration time.
     pub shares: Vec<f64>,
-    /// Rows of metrics, thinned to a limited number. The newest row may be only in `metrics`.
+    /// Rows of metrics, thinned to a limited number. The history may lack the newest row, but `metrics` always contains it.
     pub history: History,
-    /// Rows of tests, thinned to a limited number. The newest row may be only in `test`.
+    /// Rows of tests, thinned to a limited number. The history may lack the newest row, but `test` always contains it.
     pub tests: History,
     pub marks: Vec<Mark>,
     pub solved: Option<Progress>,

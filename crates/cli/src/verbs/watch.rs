@@ -31,7 +31,7 @@ const EMPTY: Duration = Duration::from_secs(1);
 /// history.
 const LONGEST_LINE: u64 = 64 << 20;
 
-/// Shows the run of another process. Reads the given file or, if `file` is `None`, the newest monitor.
+/// Shows the run of another process. Reads the monitor file `file`. If `file` is `None`, reads the newest monitor file.
 pub fn watch(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
     let file = match file {
         Some(file) => file,

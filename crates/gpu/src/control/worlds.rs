@@ -86,7 +86,7 @@ pub fn world(kind: &Kind) -> Option<World> {
     Some(World { text, state, observation, action, step_limit: spec.step_limit, kernels, spec })
 }
 
-/// WGSL types that a world's own text uses. A step derives its random numbers from its `Moment`.
+/// WGSL types, and the variable `world_fault`, that a world's own text uses. A step derives its random numbers from its `Moment`.
 const TYPES: &str = "alias State = array<f32, STATE>;
 alias Shown = array<f32, OBSERVATION>;
 alias Action = array<f32, ACTION>;

@@ -19,7 +19,7 @@ const MOST_NODES: usize = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GroupKind {
-    /// The number of threads is fixed. Each thread computes some elements of every value.
+    /// A group with this number of threads. Each thread computes its own elements of every value.
     Threads(usize),
     /// Sums of columns. Each thread sums one column over a part of the rows, one element at a time.
     Walk { rows: usize, cols: usize },

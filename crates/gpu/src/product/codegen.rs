@@ -336,8 +336,9 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         if choice.of_a { &self.a } else { &self.b }
     }
 
-    /// Returns the blocks that a thread reads in each of its slots (registers for one block). If there are enough threads, each thread
-    /// reads at most one block, either of `a` or of `b`. Otherwise, each thread reads blocks of both factors.
+    /// Returns, for each slot of a thread, the blocks that the thread may read into it. A slot is the registers for one block. If one slot
+    /// is enough for all blocks, and the blocks of `a` fill whole groups of 32 threads, a thread reads one block of `a` or of `b`, or none.
+    /// Otherwise, `a` and `b` have separate slots.
     fn slots(&self, threads: usize) -> Vec<Vec<Choice>> {
         let (of_a, of_b) = (self.a.blocks, self.b.blocks);
         if of_a.is_multiple_of(32) && of_a + of_b <= threads {

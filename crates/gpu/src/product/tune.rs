@@ -229,7 +229,8 @@ mod tests {
     use crate::OpenOptions;
     use math::{Act, Isa, Rng, Unary};
 
-    /// Covers odd sizes of each class, all epilogues, and a split product.
+    /// Covers each class with sizes that are not multiples of the tiles. The products have bias, residual, activation, slope and row sums.
+    /// The products with k = 1100 are split along k.
     #[test]
     fn all_tiles_of_a_class_give_the_same_bits() {
         let gpu = Gpu::open_blocking(OpenOptions::default()).unwrap();

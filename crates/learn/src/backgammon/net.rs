@@ -85,7 +85,7 @@ impl Shape {
         inputs::layout().steps * self.hidden
     }
 
-    /// Returns the number of weights of all layers but the first.
+    /// Returns the number of weights and biases of all layers but the first.
     fn upper_len(self) -> usize {
         self.layers().map(|(out, inp)| out * inp + out).sum()
     }

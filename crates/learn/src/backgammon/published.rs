@@ -16,8 +16,8 @@
 //! Searches restart with each round. A save therefore contains positions but no trees, and any machine can play an actor's round
 //! (`shared.rs`).
 //!
-//! This learner stays close to the original: it has no look-ahead over rolls and no bear-off table. A new generation always replaces the
-//! previous one; the result of their match is reported.
+//! This learner stays close to the original. It has no bear-off table. Unlike the strong learner (`td.rs`), its training targets do not
+//! average over all next rolls. A new generation always replaces the previous one; the result of their match is reported.
 
 pub mod accelerator;
 mod config;

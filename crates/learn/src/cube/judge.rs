@@ -9,7 +9,7 @@ use ts_rs::TS;
 #[cfg_attr(feature = "typescript", derive(TS), ts(rename = "Gives"))]
 #[serde(rename_all = "snake_case")]
 pub enum Scores {
-    /// One number: the estimated number of moves that solve the state.
+    /// One number: the estimated number of moves from the state to the solved cube.
     Value,
     /// One number per action: the estimated number of moves that solve the state if this action is first. Lower is better.
     ActionValues,

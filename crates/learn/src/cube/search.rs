@@ -46,7 +46,7 @@ impl Method {
 pub struct Limits {
     /// Maximum number of moves of a solution.
     pub steps: usize,
-    /// Maximum number of generated states.
+    /// Number of generated states after which the search ends. The check precedes each expansion, so a search can exceed this number.
     pub nodes: u64,
 }
 

@@ -1,8 +1,9 @@
-//! A population of automata. Success depends on the seed, so several members with different wires and data train in parallel. A member is
-//! perfect if its hardened automaton makes no error in a test. A perfect member stops training, unless it is the only member. The hard loss
-//! is the share of wrong visible bits of the hardened automaton. A member is stagnant if it was never perfect and its hard loss has not
-//! fallen for many updates. A new member with the next seed replaces a stagnant member. If all members are perfect, new members replace all
-//! but the best.
+//! A population of automata. An automaton learns its target with some seeds and fails with others. Several members with different wires
+//! and data therefore train in parallel. The hard loss is the share of visible bits (bits of the compared channels) that the hardened
+//! automaton gets wrong in a test. For a rule, it is the share of the 512 neighbourhoods with a wrong next state. A member is perfect if
+//! its hard loss is 0. A perfect member stops training, unless it is the only member. A member is stagnant if it was never perfect and its
+//! hard loss has not fallen for many updates. A new member with the next seed replaces a stagnant member. If all members are perfect, new
+//! members replace all but the best.
 //!
 //! Members share no data, so results do not depend on the number of threads.
 

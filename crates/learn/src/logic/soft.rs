@@ -290,7 +290,7 @@ struct Workspace {
     d_patch: Buffer,
     /// Gradient with respect to the old state of cells that do not fire.
     passed: Buffer,
-    /// Gradients of two successive layers.
+    /// Gradients with respect to the outputs of two successive layers. The backward pass alternates between the two buffers.
     pair: [Buffer; 2],
 }
 

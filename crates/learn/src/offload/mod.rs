@@ -51,7 +51,7 @@ pub trait Machine: Movable {
 /// Work that a [`PlanTrainer`] cannot do. A request contains the data that a machine needs to prepare a [`Request::Worker`].
 pub trait Request: Any {
     type Worker: ?Sized + 'static;
-    /// Name of the work. A machine that does not implement the work reports an error with this name.
+    /// Name of the work. If a machine does not implement the work, [`request`] returns an error with this name.
     const WHAT: &'static str;
 }
 

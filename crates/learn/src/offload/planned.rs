@@ -89,7 +89,7 @@ pub trait Planned: Learner {
     fn steps(&self) -> usize;
     /// Starts the next step on the machine.
     fn begin_step(&mut self, there: &mut Self::There) -> Result<(), Fault>;
-    /// Counts a started step as done. `lr` is the learning rate of the step.
+    /// Advances the learner's counters by one step, after the step has started. `lr` is the learning rate of the step.
     fn count_step(&mut self, lr: f32);
     /// Undoes [`Planned::count_step`] for all steps of the current iteration. The CPU repeats these steps.
     fn discard_started_steps(&mut self);

@@ -1,8 +1,8 @@
 //! Causal attention of each head of each sequence, its backward pass, and rotary positions.
 //!
-//! A row is `q | k | v`, in which the columns of a head are adjacent. Queries are processed [`PANEL`] at a time, one per lane, and their
-//! scores are `[keys][PANEL]`. Each lane computes the softmax of one query, and no matrix of all queries and keys is stored. Sums over keys
-//! are chains in the order of the keys, and sums over queries are chains in the order of the queries.
+//! A row is `q | k | v`. In each of the three parts, the columns of a head are adjacent. Queries are processed [`PANEL`] at a time, one per
+//! lane, and their scores are `[keys][PANEL]`. Each lane computes the softmax of one query, and no matrix of all queries and keys is
+//! stored. Sums over keys are added in the order of the keys, and sums over queries in the order of the queries.
 
 use crate::PANEL;
 use crate::gemm::{PIECE, panel_product};
@@ -357,7 +357,7 @@ unsafe fn turn(isa: Isa, rows: Rows, to: *mut f32) {
     });
 }
 
-/// Copies rows to `[size/PANEL][height][PANEL]`. Columns beyond the last are zero.
+/// Copies rows to panels of `[height][PANEL]`. Columns beyond the last are zero. Rows beyond the last are not written.
 unsafe fn copy(isa: Isa, rows: Rows, height: usize, to: *mut f32) {
     kernel!(isa, |s: S, rows: Rows, height: usize, to: *mut f32| {
         let Rows { p, stride, count, size } = rows;

@@ -272,7 +272,7 @@ struct State {
     begun: bool,
 }
 
-/// Environments of one kind. Calls from several Python threads are serialised.
+/// Environments of one kind. Calls from several Python threads run one after the other.
 #[pyclass(module = "hothouse._native", frozen)]
 pub struct Envs {
     kind: Kind,

@@ -34,7 +34,7 @@ const GENEROUS: f64 = 0.05;
 pub(crate) struct SavedSession {
     pub setup: Setup,
     pub names: [String; 2],
-    /// Number of the session's first games whose records were dropped.
+    /// Number of games without a record. These are the first games of the session.
     pub earlier: u32,
     /// Points that each seat won in the games without a record.
     pub earlier_score: [u32; 2],

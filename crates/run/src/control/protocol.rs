@@ -34,7 +34,7 @@ plain_data! {
         pub range: [f64; 2],
         /// Names of the numbers in an observation, with their units.
         pub observation: Vec<String>,
-        /// Names of the numbers in a state (Gymnasium's internal state), with their units.
+        /// Names of the numbers in a state, with their units. The states of Gymnasium's environments are Gymnasium's internal states.
         pub state: Vec<String>,
         pub step_limit: u32,
         /// Mean test return at which the task counts as solved.
@@ -97,9 +97,9 @@ plain_data! {
     /// State of one environment of a [`Stage`].
     #[derive(Default)]
     pub struct Body {
-        /// Gymnasium's internal state before the newest step; [`Environment::state`] names its numbers.
+        /// Internal state before the newest step; [`Environment::state`] names its numbers.
         pub before: Vec<f64>,
-        /// Gymnasium's internal state after the newest step.
+        /// Internal state after the newest step.
         pub state: Vec<f64>,
         pub observation: Vec<f64>,
         /// Last action: the index of a choice, or real numbers.

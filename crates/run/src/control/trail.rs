@@ -51,7 +51,7 @@ impl Trail {
         self.is_watched && self.steps < STEPS
     }
 
-    /// Returns the recorded steps and clears the recorder.
+    /// Returns the recorded steps and clears the recorder. The first call starts the recording.
     pub fn take(&mut self, ppo: &mut Ppo) -> Frame {
         let recorded = ppo.recorded();
         let frame = Frame {

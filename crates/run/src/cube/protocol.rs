@@ -68,8 +68,8 @@ plain_data! {
     pub struct ActionView {
         /// Move in Singmaster notation, for example `R'`.
         pub action: String,
-        /// Score of the kind [`Puzzle::gives`]. It is the estimated number of moves left after this action, the same number including this
-        /// action, or the probability of this action.
+        /// Score of the action; [`Puzzle::gives`] determines its kind. The score is the estimated number of moves left after this action,
+        /// the estimated number of moves left including this action, or the probability of this action.
         pub score: f32,
         /// Distance of the state after the action; null if the distances of the cube are unknown.
         pub distance: Option<u32>,

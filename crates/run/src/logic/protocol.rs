@@ -109,7 +109,8 @@ plain_data! {
         pub updates: u32,
         /// Loss of the soft automaton: squared error per cell, mean over the newest iteration. Null before the first iteration.
         pub loss: Option<f32>,
-        /// Share of cells and colours that the hardened automaton got wrong in its newest check.
+        /// Share of wrong visible bits of the hardened automaton in its newest test. For a rule: share of neighbourhoods with a wrong
+        /// result.
         pub hard_loss: f32,
         pub state: MemberState,
         /// Output of the hardened automaton in its newest check. For a pattern, it is the end state of the check's first grid. For a

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// First word of the memory: `HOTHRING` in little-endian order. The word also detects a file with the other byte order.
+/// First word of the memory: the text `HOTHRING`, read as a little-endian number. A file with the other byte order has another first word.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"HOTHRING");
 /// Format version. Another version is refused. Version 1 supported only the control room.
 const VERSION: u64 = 2;

@@ -122,7 +122,8 @@ pub fn prompt(prepared: &Prepared, settings: &Settings) -> Vec<u32> {
     requested[requested.len().saturating_sub(corpus.context())..].to_vec()
 }
 
-/// Returns the entropy floor of a window in nats. The floor assumes that no text before the window is known.
+/// Returns the loss of the best predictor in nats, summed over the tokens that follow the first token of a window. The predictor knows
+/// the grammar, but not the text before the window.
 fn least(ideal: &WindowPredictors, tokenizer: &Tokenizer, window: &[u32]) -> f64 {
     let text: Vec<u8> = window.iter().flat_map(|&token| tokenizer.token_bytes(token)).copied().collect();
     let before = tokenizer.token_bytes(window[0]).len() - 1;

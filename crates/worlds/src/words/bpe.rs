@@ -5,8 +5,8 @@ use super::tokenizer::{LONGEST, MOST_TOKENS, Tokenizer, character_start, pieces}
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-/// Training of byte pairs. Each merge joins the most frequent pair of adjacent tokens within pieces of the text; ties are broken by
-/// the smallest pair. The same text gives the same merges on every machine.
+/// Training of a byte-pair tokenizer. A piece is a run of similar characters. Each merge joins the most frequent pair of adjacent tokens
+/// within pieces. Of equally frequent pairs, the smallest is joined. The same text gives the same merges on every machine.
 pub struct BpeTraining {
     /// Number of merges requested.
     wanted: usize,

@@ -1,5 +1,5 @@
-//! `hothouse solve`: trains every environment with its preset and several seeds until it is solved, and prints a table of times. The
-//! run itself decides when the environment is solved ([`Goal`]).
+//! `hothouse solve`: trains all or the given environments with their presets and several seeds. A run ends when its environment is solved
+//! or at the step limit. The command then prints a table of times. The run itself decides when the environment is solved ([`Goal`]).
 
 use crate::args::MachineArgs;
 use crate::args::values::count;

@@ -55,7 +55,7 @@ pub struct SolveArgs {
     scramble: Option<String>,
     #[command(flatten)]
     method: MethodArgs,
-    /// Move metric: qtm or htm [default: the agent's, else qtm]
+    /// Move metric: qtm or htm [default: the checkpoint's, else qtm]
     #[arg(long, value_parser = metric, value_name = "METRIC")]
     metric: Option<Metric>,
     /// Checkpoint of a cube run

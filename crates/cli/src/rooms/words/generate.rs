@@ -43,7 +43,7 @@ pub struct GenerateArgs {
     /// Sample among the likeliest tokens that together have this probability
     #[arg(long, default_value = "1", value_parser = number, allow_negative_numbers = true, value_name = "P")]
     top_p: f64,
-    /// Seed; the same checkpoint, prompt, seed and other options give the same text
+    /// Seed; the same checkpoint, prompt, seed and other options give the same text with the same arithmetic
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
     seed: u32,
     /// Stop at this text

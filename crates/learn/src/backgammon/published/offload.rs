@@ -70,8 +70,8 @@ impl Published {
         Ok(())
     }
 
-    /// Runs one slice of offloaded work. Returns `Ok(true)` when the round is complete. If the device is busy or has failed, returns `Err`
-    /// with the result for `advance`.
+    /// Runs one slice of offloaded work. Returns `Ok(true)` when the round is complete. Returns `Ok(false)` if work remains or nothing is
+    /// offloaded. If the device is busy or has failed, returns `Err` with the [`Slice`] that `advance` must return.
     pub(super) fn play_offloaded(&mut self) -> Result<bool, Slice<Stats>> {
         let Some(mut offloaded) = self.away.offloaded.take() else { return Ok(false) };
         if let Some(since_s) = offloaded.waiting_since_s.take() {

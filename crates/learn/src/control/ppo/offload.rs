@@ -163,8 +163,8 @@ impl Ppo {
         }
     }
 
-    /// Copies a machine's output into the learner and ends the iteration. If an environment failed, the weights stay the same. The error is
-    /// the one that the CPU would report: of the first actor with an error, the earliest error.
+    /// Copies a machine's output into the learner and ends the iteration. If an environment failed, the weights stay the same, and the
+    /// returned statistics contain the error. It is the error that the CPU would report: the earliest error of the first failed actor.
     fn take_output(&mut self, output: &IterationOutput) -> IterationStats {
         let samples = self.samples();
         self.progress.env_steps += samples as u64;

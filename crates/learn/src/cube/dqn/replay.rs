@@ -28,8 +28,8 @@ impl<P> Transition<P> {
     }
 }
 
-/// Binary tree over nonnegative numbers, the leaves. [`SumTree::find`] finds the leaf at a given position of the cumulative sum. Each inner
-/// node is the sum of its two children, so that the tree is a function of its leaves.
+/// Binary tree whose leaves are nonnegative numbers. Each inner node is the sum of its two children. The order of updates therefore does
+/// not change the tree. [`SumTree::find`] finds the leaf at a given position of the cumulative sum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SumTree {
     /// Nodes by index. The root has index 1, node n has the children 2n and 2n + 1, and the second half contains the leaves.

@@ -1,4 +1,4 @@
-//! Comparisons, `and`, `or` and conditional expressions. Operands that Python skips report no errors.
+//! Comparisons, `and`, `or` and conditional expressions. If Python would not evaluate an operand, the operand reports no run-time error.
 
 use super::super::ast::{Comparison, Expr};
 use super::super::error::Span;

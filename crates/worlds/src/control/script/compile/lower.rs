@@ -1,4 +1,5 @@
-//! State of the compiler, and the emission of instructions. Operations on constants are computed at once. Equal operations share a result.
+//! State of the compiler, and the emission of instructions. The compiler computes operations on constants itself. Equal operations without
+//! effects share a result.
 
 use super::super::error::{Problem, Span};
 use super::super::fold::{bool_bits, fold};
@@ -186,7 +187,7 @@ impl<'a> Lower<'a> {
         Value::Number(self.int(at), Type::Text)
     }
 
-    /// Returns the bits of a constant; `None` for other rows.
+    /// Returns the bits of a slot if the slot is a constant, else `None`.
     pub fn bits(&self, slot: Slot) -> Option<u32> {
         match slot.kind() {
             Kind::Constant(index) => self.pool.constants.get(index).copied(),

@@ -10,7 +10,7 @@ pub struct Faults {
     pub at: [u32; BLOCK],
     /// Bits of the operand that the message shows.
     pub value: [u32; BLOCK],
-    /// All bits for a lane with an error, else 0.
+    /// `u32::MAX` for a lane with an error, otherwise 0.
     pub failed: [u32; BLOCK],
     pub any: bool,
 }

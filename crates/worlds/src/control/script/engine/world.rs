@@ -56,8 +56,8 @@ impl World {
         }
     }
 
-    /// Returns the number of values in a saved state. An integer takes two values, its upper and its lower 16 bits, because an f32
-    /// represents both exactly.
+    /// Returns the number of values in a saved state. An integer takes two values: its upper 16 bits and its lower 16 bits. An f32
+    /// represents 16 bits exactly, but not 32.
     pub fn state_len(&self) -> usize {
         self.attributes.iter().map(|attribute| attribute.len * (1 + usize::from(attribute.ty == Type::Int))).sum()
     }

@@ -12,7 +12,7 @@ pub struct Indentation {
     character: Option<(char, u32)>,
     /// True after a line with the other character. Only the first such line has an error.
     mixed: bool,
-    /// Width of an indentation that matches no open block, and the width as which lines with this indentation are read.
+    /// Replacement for an indentation that matches no open block: its width, and the width that lines with this indentation get instead.
     wrong: Option<(usize, usize)>,
 }
 

@@ -96,7 +96,7 @@ impl Body<'_> {
         Some(())
     }
 
-    /// Returns a statement that runs only in environments in the mask of an instruction.
+    /// Returns `statement` with a condition: it runs only if the mask of the instruction `i` is true. Without a mask, it always runs.
     fn masked(&self, i: &Instruction, statement: &str) -> String {
         if i.mask == NONE { statement.into() } else { format!("if ({}) {{ {statement} }}", self.rows.truth(i.mask)) }
     }
