@@ -152,15 +152,7 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     }
 
     /// Writes the states after each action, `[states][actions]`.
-    fn fill_children(states: &[Self], actions: &Actions, children: &mut [Self]) {
-        let count = actions.count();
-        assert_eq!(children.len(), states.len() * count, "one child per action");
-        for (state, children) in states.iter().zip(children.chunks_exact_mut(count)) {
-            for (action, child) in children.iter_mut().enumerate() {
-                *child = state.turned(action);
-            }
-        }
-    }
+    fn fill_children(states: &[Self], actions: &Actions, children: &mut [Self]);
 
     /// Writes a random walk that starts at the solved state. `states` receives the state after each step, and `taken` the action of each
     /// step.

@@ -4,7 +4,7 @@
 use super::facelets::{self, CubeError, Typed};
 use super::moves::Move;
 use super::pieces::{CODES, CORNERS, DBL, SMALL_FACELETS, inputs};
-use super::puzzle::Puzzle;
+use super::puzzle::{Actions, Puzzle};
 use super::ranks::{self, ORDERS, PLACES, TABLES, TWISTS, order, turned, twist};
 use super::{fold, symmetry};
 use math::rng::Sequence;
@@ -104,6 +104,19 @@ impl Puzzle for Two {
 
     fn drawn(numbers: &mut Sequence) -> Two {
         Two(numbers.below(Two::STATES as u32))
+    }
+
+    fn fill_children(states: &[Two], actions: &Actions, children: &mut [Two]) {
+        let count = actions.count();
+        assert_eq!(children.len(), states.len() * count, "one child per action");
+        // One reference for all states: an access to the static checks each time that it is initialised.
+        let tables = &**TABLES;
+        for (state, children) in states.iter().zip(children.chunks_exact_mut(count)) {
+            let (order, twist) = state.parts();
+            for (child, (&order, &twist)) in children.iter_mut().zip(tables.order[order].iter().zip(&tables.twist[twist])) {
+                *child = Two::from_parts(order, twist);
+            }
+        }
     }
 
     fn after(moves: &[Move]) -> Two {
