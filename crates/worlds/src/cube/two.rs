@@ -109,7 +109,7 @@ impl Puzzle for Two {
     fn fill_children(states: &[Two], actions: &Actions, children: &mut [Two]) {
         let count = actions.count();
         assert_eq!(children.len(), states.len() * count, "one child per action");
-        // One reference for all states: an access to the static checks each time that it is initialised.
+        // One reference serves all states, because each access to the static checks whether it is initialised.
         let tables = &**TABLES;
         for (state, children) in states.iter().zip(children.chunks_exact_mut(count)) {
             let (order, twist) = state.parts();
