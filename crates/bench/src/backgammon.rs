@@ -14,7 +14,7 @@ use math::rounds::{FEW, ROUNDS, rounds_s};
 use math::{Isa, Rng, par};
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Runs all benchmarks of this room. A figure whose name ends in `_core` is a rate per core.
+/// Runs the CPU benchmarks of this room. A figure whose name ends in `_core` is a rate per core.
 pub fn measure(bench: &mut Bench) {
     bench.give("backgammon.rules.decisions_per_s_core", &random_decisions(bench.now), "decisions/s");
     published_net(bench);
@@ -35,7 +35,8 @@ fn published_net(bench: &mut Bench) {
     bench.give("backgammon.published.net_share", &shares, "of peak");
 }
 
-/// Creates the published learner with `actors` actors and otherwise default settings. If `learns` is false, the learner makes no updates.
+/// Creates the published learner with `actors` actors, without duels, and with default values of the other settings. If `learns` is false,
+/// the learner makes no updates.
 fn players(isa: Isa, actors: usize, learns: bool) -> Published {
     let mut config = PublishedConfig { actors, duel_pairs: 0, ..PublishedConfig::default() };
     if !learns {
@@ -45,7 +46,7 @@ fn players(isa: Isa, actors: usize, learns: bool) -> Published {
 }
 
 /// Measures network evaluations per second and core in the complete self-play loop (rules, inputs, network, tree), on all threads and
-/// without learning. A round consists of several slices.
+/// without learning. A round consists of several slices (calls of `advance`).
 fn search_evaluations(bench: &mut Bench) {
     const SLICES: usize = 48;
     let (isa, cores, now) = (bench.isa, par::threads(), bench.now);
@@ -71,11 +72,11 @@ fn search_evaluations(bench: &mut Bench) {
 }
 
 /// Measures games, decisions and updates per minute on all threads, and the share of time of each part of self-play. A roll that leaves a
-/// choice gets 100 evaluations. If `learns` is false, the network has learned nothing, which makes games long.
+/// choice gets 100 evaluations. If `learns` is false, the network stays untrained. Games of an untrained network are long.
 fn self_play(learns: bool, bench: &mut Bench) {
-    /// Number of evaluations per actor after which about as many games start as end.
+    /// Number of evaluations per actor before the first round. Afterwards, about as many games start as end.
     const WARM_UP: u64 = 800_000;
-    /// Number of evaluations per actor in a round.
+    /// Minimum number of evaluations per actor in a round.
     const COUNTED: u64 = 200_000;
     let (actors, now) = (par::threads(), bench.now);
     let mut players = players(bench.isa, actors, learns);

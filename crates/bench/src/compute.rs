@@ -163,7 +163,7 @@ pub fn small_step(isa: Isa) -> Training {
     Training::mlp(isa, 64, &[144, 128, 64, 6])
 }
 
-/// Batch size of the large layers, which have `INP` or `OUT` inputs and outputs.
+/// Batch size of the large layers. Each large layer has `INP` or `OUT` inputs, and `INP` or `OUT` outputs.
 const BATCH: usize = 1536;
 const INP: usize = 512;
 const OUT: usize = 2048;
@@ -173,8 +173,8 @@ fn large_step(isa: Isa) -> Training {
 }
 
 /// Measures matrix products and a training step on one and two threads, with data far larger than the second-level cache. The results are
-/// shares of the peak of the same number of cores, measured in the same rounds. The peak counts f32 multiply-adds; bf16 can exceed it by a
-/// factor of two.
+/// shares of the peak of the same number of cores, measured in the same rounds. The peak counts f32 multiply-adds, so a share with bf16
+/// can be as large as 2.
 fn large(isa: Isa, prefix: &str, bench: &mut Bench) {
     let now = bench.now;
     let mut layer = Layer::new(isa, BATCH, OUT, INP);

@@ -1,7 +1,7 @@
 //! Benchmarks of a GPU: its bandwidth, its peak, and matrix products as shares of the peak in the same rounds. The benchmarks of the
 //! environments use the bandwidth.
 //!
-//! Software adapters get less work; the names or units of the figures state this.
+//! Software adapters get less work. The names or units of their figures then state the smaller sizes.
 
 use crate::measure::{Bench, Clock, rates};
 use gpu::{Gpu, Memory, Program, Space, groups, noise, product_rounds_s, rounds_s};

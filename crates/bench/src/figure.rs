@@ -1,9 +1,9 @@
-//! Result of a benchmark: a measurement without a rating.
+//! Result of a benchmark: a measured number. It is not compared with a target.
 
 use math::rounds::Quartiles;
 use std::borrow::Cow;
 
-/// A number with a stable name, which scripts read. A figure is created from rounds or from a count; no other constructor exists:
+/// A number with a stable name. Scripts read figures by name. A figure is created from rounds or from a count; no other constructor exists:
 ///
 /// ```compile_fail
 /// let best = bench::Figure { name: "fast".into(), value: 1e9, spread: None, unit: "steps/s".into() };
@@ -18,7 +18,7 @@ pub struct Figure {
     pub unit: Cow<'static, str>,
 }
 
-/// Quartiles of the rounds, and the number of rounds.
+/// Lower and upper quartile of the rounds' values, and the number of rounds.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Spread {
     pub lower: f64,

@@ -1,5 +1,5 @@
 //! Benchmarks for `hothouse bench` and `npm run bench`: the compute core, a GPU, and each room. Only the terminal and page programs depend
-//! on this crate. The caller passes a clock; this crate has no access to one.
+//! on this crate. The caller passes a clock, because this crate does not access the system's clock.
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 #![forbid(unsafe_code)]
 

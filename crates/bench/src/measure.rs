@@ -1,5 +1,5 @@
-//! Rules of measurement. Every speed is the median of sustained rounds, with its quartiles ([`math::rounds`]). A share is relative to a
-//! peak that is measured by the same rule in the same rounds.
+//! Rules of measurement. A speed is measured in several rounds of a minimum duration ([`math::rounds`]). The figure contains the median and
+//! the quartiles of the rounds. A share is relative to a peak that is measured by the same rule in the same rounds.
 
 use crate::figure::Figure;
 use learn::{Fault, Learner, Slice};
@@ -18,7 +18,8 @@ pub type Clock = fn() -> f64;
 pub struct Bench<'a> {
     pub isa: Isa,
     pub now: Clock,
-    /// Creates the writer of a monitor, which another thread reads ten times per second. Returns `None` if no such monitor can be created.
+    /// Creates the writer of a monitor. In the terminal, another thread reads the monitor about ten times per second. Returns `None` if no
+    /// monitor can be created.
     pub attach: &'a mut dyn FnMut(&Schema) -> Option<Writer>,
     pub sink: &'a mut dyn FnMut(Figure),
     /// Reports the names of figures that this machine cannot measure, and the reason.
@@ -42,8 +43,8 @@ pub fn rates(work: f64, rounds_s: &[f64]) -> Vec<f64> {
     rounds_s.iter().map(|round_s| work / round_s).collect()
 }
 
-/// Returns the result of `rate` in each round, and this rate as a share of the peak that is measured in the same round. One unit of work
-/// needs `gflop` GFLOP.
+/// Returns two lists with one value per round: the result of `rate`, and this rate as a share of the peak that is measured in the same
+/// round. `rate` counts units of work per second. One unit needs `gflop` GFLOP.
 pub fn rates_and_shares(rounds: usize, peak: &Peak, gflop: f64, now: Clock, mut rate: impl FnMut() -> f64) -> [Vec<f64>; 2] {
     let [mut rates, mut shares] = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
@@ -54,7 +55,7 @@ pub fn rates_and_shares(rounds: usize, peak: &Peak, gflop: f64, now: Clock, mut 
     [rates, shares]
 }
 
-/// Returns the milliseconds per call, in each round, after one second of warm-up, in which a browser optimises its code.
+/// Returns the milliseconds per call, in each round. One second of warm-up precedes the rounds, because a browser optimises code that runs.
 pub fn warmed_ms(now: Clock, mut call: impl FnMut()) -> Vec<f64> {
     sustained_s(1.0, &now, &mut call);
     milliseconds(&rounds_s(&now, call))

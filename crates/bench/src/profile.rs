@@ -40,8 +40,8 @@ impl Training {
     }
 }
 
-/// Reports the milliseconds per step and the share of each operation, the longest first. Then reports the whole step with and without timed
-/// calls. Values are medians of sustained rounds.
+/// Reports for each operation its milliseconds per step and its share of the step. The operation with the longest time is first. Then
+/// reports the whole step with and without timed calls. Values are medians of sustained rounds.
 pub fn profile_training(prefix: &str, training: &mut Training, rounds: usize, bench: &mut Bench) {
     let now = bench.now;
     // Warm-up, because the first step does one-time work.

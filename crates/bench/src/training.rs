@@ -1,4 +1,4 @@
-//! Executions of a plan for timing: forward passes only, or whole training steps.
+//! Executions of a plan (list of kernel calls) for timing: forward passes only, or whole training steps.
 
 use crate::measure::{Clock, noise, rates_and_shares};
 use graph::{Adam, Executor, Graph, Optimizer, Packed, Params, Plan, models};

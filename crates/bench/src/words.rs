@@ -1,5 +1,5 @@
 //! Benchmarks of the words room: whole training steps (forward, backward and AdamW) on all threads, generated tokens per second, and
-//! memory. The models have the size of each preset and GPT-2's components.
+//! memory. Each model has the size of a preset and the components of GPT-2.
 
 use crate::measure::{Bench, Clock, noise, rates_and_shares};
 use crate::profile::profile_training;
@@ -121,8 +121,8 @@ fn drawn(x: f32, vocab: usize) -> usize {
     ((0.5 * (x + 1.0) * vocab as f32) as usize).min(vocab - 1)
 }
 
-/// Returns the configuration of a preset with GPT-2's components, independent of the room's own settings. `--versus` compares the same
-/// configuration.
+/// Returns a preset's configuration with GPT-2's components, a fixed vocabulary size and a batch of 32 instead of the preset's own.
+/// `--versus` compares the same configuration.
 fn gpt2_config(id: &str) -> Config {
     let config = preset(id).config;
     let vocab = if id == "char" { 65 } else { 8192 };

@@ -1,4 +1,4 @@
-//! Text formatting for the terminal, added to the formatting that all shells share.
+//! Text formatting for the terminal. Also exports the formatting of the crate `run`, which other user interfaces use as well.
 
 use crate::session::budget::Remaining;
 pub use run::format::*;

@@ -1,4 +1,4 @@
-//! The complete command grammar and the knob help, generated from the rooms' declarations.
+//! The complete command grammar and the help of the knobs. A knob is a setting of a run. Each room declares its commands and knobs.
 
 use crate::args::{BUDGETS, Cli, EXAMPLES};
 use crate::format::wrapped;
@@ -26,7 +26,7 @@ pub fn grammar() -> Command {
     rooms::extend(grammar)
 }
 
-/// Lists the rooms and their variants.
+/// Lists the rooms, their variants, and the unit that `--steps` counts in each room.
 fn room_list() -> String {
     let mut text = String::from("Rooms and their variants, for --variant:\n");
     for room in run::rooms() {
@@ -40,7 +40,8 @@ fn room_list() -> String {
     text
 }
 
-/// Lists all knobs of each room's first variant. For every other variant, lists only the knobs that differ from those of the first.
+/// Lists all knobs of each room's first variant. For every other variant, lists only the knobs that have another default or that the first
+/// variant lacks.
 fn knob_help() -> String {
     let mut text = String::from("Knobs, for --set (* can change during a run).\n");
     run::rooms().into_iter().for_each(|room| text += &knobs_of(room));

@@ -1,4 +1,4 @@
-//! Instruction set and threads of a command.
+//! Instruction set, threads and memory limit of a command.
 
 use crate::args::MachineArgs;
 use crate::error::Usage;

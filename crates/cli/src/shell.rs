@@ -18,10 +18,10 @@ pub trait RoomShell: Sync {
         Vec::new()
     }
 
-    /// Returns the example lines: first those for `hothouse --help`, then those for `hothouse sweep --help`.
+    /// Returns two texts of example commands: the first for `hothouse --help`, the second for `hothouse sweep --help`.
     fn examples(&self) -> [&'static str; 2];
 
-    /// Returns the other software with which `bench --versus` compares the room; `None` if there is none.
+    /// Returns the other software to which `bench --versus` compares Hothouse in this room; `None` without such software.
     fn rival(&self) -> Option<Rival> {
         None
     }
@@ -58,7 +58,7 @@ pub struct Rival {
     pub check: fn() -> Result<()>,
 }
 
-/// Puts a room-specific question to a run and returns the answer.
+/// Sends a room-specific question to a run and returns the answer.
 pub fn ask<T: DeserializeOwned>(run: &mut dyn AnyRun, question: Value) -> Result<T, RunError> {
     let answer = serde_json::to_value(run.ask(question)?).expect("plain data with string keys");
     Ok(serde_json::from_value(answer).expect("the answer has the type of the question"))

@@ -1,4 +1,4 @@
-//! Flags that stop a run. Any thread can set them.
+//! Requests to stop the run of this process. Any thread can set them.
 
 use anyhow::{Context, Result};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};

@@ -17,7 +17,7 @@ pub use memory::memory_bytes;
 
 /// Maximum size in bytes of a file such as a circuit, drawing or table.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
-/// Number of bytes before a safetensors header, which contain the header's size.
+/// Size in bytes of the number at the start of a safetensors file. This number is the size of the header, which follows.
 const HEAD: usize = 8;
 /// Maximum size of a header that readers of the safetensors format accept, in bytes.
 const LONGEST_HEADER: u64 = 100_000_000;

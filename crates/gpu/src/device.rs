@@ -34,8 +34,8 @@ pub struct OpenOptions {
     pub largest_buffer: Option<u64>,
     /// Name to report for the adapter if the system gives none, as in most browsers.
     pub name: String,
-    /// True if kernels may use subgroups. `None` allows subgroups on hardware adapters only: on a software adapter, their compilation takes
-    /// more time than they save. Results do not depend on this option.
+    /// True if kernels may use subgroups. `None` allows subgroups on hardware adapters only. On a software adapter, the compilation of
+    /// subgroup operations takes more time than they save. Results do not depend on this option.
     pub subgroups: Option<bool>,
     /// True to disable f16 even if the adapter has f16.
     pub without_half: bool,
@@ -53,7 +53,7 @@ pub struct Gpu {
 #[derive(Clone, Debug)]
 pub struct Submitted(wgpu::SubmissionIndex);
 
-/// Pending submits, with a limit of their number. At the limit, the next submit waits for the oldest, if the platform can wait.
+/// Pending submits. Their number is limited: at the limit, the next submit waits until the oldest is done, if the platform can wait.
 pub(crate) struct InFlight {
     most: usize,
     under_way: VecDeque<Submitted>,
@@ -91,8 +91,8 @@ pub(crate) struct Shared {
     pub tuned: Mutex<Tuned>,
 }
 
-/// State that the device's callbacks change. This type is separate because callbacks may run on another thread, to which a browser cannot
-/// move the GPU handles of [`Shared`].
+/// State that the device's callbacks change. This type is separate from [`Shared`], because callbacks may run on another thread. In a
+/// browser, the GPU handles in [`Shared`] cannot move to another thread.
 #[derive(Default)]
 pub(crate) struct News {
     /// First fault; `None` while there is none.
@@ -221,8 +221,8 @@ impl Gpu {
         let _ = self.device.poll(how);
     }
 
-    /// Sets the function that is called when a readback has arrived, and when the device fails. In a browser, both are events, so the
-    /// caller does not need to poll.
+    /// Sets the function that is called when a readback has arrived, and when the device fails. In a browser, the arrival and the failure
+    /// are events, so the caller does not need to poll.
     pub fn on_answer(&self, callback: fn()) {
         *lock(&self.shared.news.on_answer) = Some(callback);
     }
@@ -233,7 +233,7 @@ impl Gpu {
         self.device.destroy();
     }
 
-    /// Marks the device as failed. [`Gpu::check`] then reports `fault`, unless an earlier fault exists.
+    /// Marks the device as failed. If there is no earlier fault, [`Gpu::check`] then reports `fault`.
     pub fn fail(&self, fault: Fault) {
         self.shared.news.note(fault);
     }

@@ -1,4 +1,4 @@
-//! Evaluation of a plan without gradients on a GPU.
+//! Runs, on a GPU, a plan without gradients.
 
 use crate::device::{Gpu, Submitted};
 use crate::plan::Lowered;

@@ -24,6 +24,8 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// Returns the values of an output, in row-major layout.
+    ///
     /// # Panics
     /// If there is no such output.
     #[track_caller]

@@ -1,4 +1,4 @@
-//! Plans of the crate `graph` on a GPU, and environments whose states stay on the GPU. The kernels are written in WGSL. The kernels run
+//! Runs plans of the crate `graph` on a GPU, and environments whose states stay on the GPU. The kernels are written in WGSL. They run
 //! natively over Vulkan, Metal or DX12, and in the browser over WebGPU.
 //!
 //! All kernels share one memory ([`Memory`]): a buffer of floats and a buffer of integers, in which each tensor has a region. A [`Program`]

@@ -1,4 +1,4 @@
-//! A GPU as a machine for offloaded work.
+//! Implements `learn::Machine`, the interface of machines for offloaded work, for a GPU.
 
 use crate::device::Gpu;
 use crate::evaluator::Evaluator;

@@ -1,6 +1,6 @@
 //! Adam over a region of parameters, with the formulas of `graph::Optimizer`. Gradients whose norm exceeds the maximum are scaled down. A
-//! step is skipped if the norm is not finite. The settings are in `mem`, so that all steps use the same dispatches. The kernel counts the
-//! steps, because a skipped step does not count.
+//! step is skipped if the norm is not finite. The settings are in GPU memory (`mem`), so that all steps use the same dispatches. A kernel
+//! counts the steps that were not skipped.
 
 use crate::program::{Memory, Program, Region, Space};
 use graph::{Adam, Table};
@@ -10,11 +10,11 @@ use std::ops::Range;
 
 const TEXT: &str = include_str!("optimizer.wgsl");
 const SIZE: usize = 256;
-/// Number of floats of a kernel's element, a `vec4<f32>`.
+/// Number of floats of an element, which is a `vec4<f32>` in the kernel.
 const FOUR: usize = 4;
 /// Alignment of a parameter tensor, in floats.
 const LINE: usize = 16;
-/// Minimum number of elements per thread, if there are enough elements.
+/// Maximum number of elements per thread. A thread has more elements only if `MOST_PARTS` limits the number of workgroups.
 const SHARE: usize = 4;
 const MOST_PARTS: usize = 1024;
 
@@ -25,14 +25,14 @@ pub struct Optimizer {
     pub v: Region,
     /// Four floats; the first is the gradient norm of the newest step, before clipping.
     pub norm: Region,
-    /// Two words, whose sum is the number of steps since the last reset.
+    /// Two words, whose sum is the number of steps since the last reset. Skipped steps do not count.
     pub taken: Region,
     /// One word; if it is nonzero, all steps are skipped until the next reset.
     pub hold: Region,
-    /// One bit per 16 adjacent parameters: 1 if the parameters belong to a vector, else 0.
+    /// One bit per 16 adjacent parameters: 1 if the parameters belong to a vector (a one-dimensional tensor), else 0.
     vectors: Region,
     knobs: Region,
-    /// 1 - β1ᵗ and 1 - β2ᵗ, where t is the number of counted steps before the newest step.
+    /// 1 - β1ᵗ and 1 - β2ᵗ, where t is the number of steps before the newest step, without skipped steps.
     corrections: Region,
 }
 
@@ -104,7 +104,8 @@ impl Optimizer {
     }
 }
 
-/// Optimiser that stores which settings are on the GPU. Only changes are written, and a step needs no readback.
+/// Optimiser that stores which settings are on the GPU. A caller can thus write the settings only when they change. A step needs no
+/// readback.
 pub(crate) struct Following {
     pub optimizer: Optimizer,
     /// Number of steps at the last reset.

@@ -41,7 +41,7 @@ pub struct Lowered {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DispatchGroup {
     pub is_product: bool,
-    /// Number of graph operations in the group.
+    /// Number of operations of the plan that the group computes.
     pub nodes: usize,
     pub steps: Range<usize>,
 }
@@ -139,7 +139,7 @@ fn find(ports: &[(Arc<str>, Region)], name: &str) -> Region {
     }
 }
 
-/// Appends the nodes of a group of kind [`GroupKind::Own`]: products that share a dispatch, or one node with its own kernel.
+/// Appends the dispatches of a group of kind [`GroupKind::Own`]: products that share a dispatch, or one node with its own kernel.
 fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space, program: &mut Program) {
     let places_of = |values: &[usize]| values.iter().map(|&v| places[v]).collect::<Vec<u32>>();
     let adds = |v: usize| matches!(dataflow.values[v].location, Location::Grad { adds: true, .. });

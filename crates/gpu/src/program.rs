@@ -1,7 +1,7 @@
 //! Memory that all kernels share, and programs. A program is a list of dispatches, which is built once and replayed.
 //!
-//! Regions are reserved before a buffer exists; [`Space::allocate`] then creates the two buffers. Every kernel has the same three bindings,
-//! so one bind group serves a whole program, and only the offset of the arguments changes between dispatches.
+//! Regions are reserved before a buffer exists; [`Space::allocate`] then creates the two buffers. Every kernel has the same three bindings.
+//! One bind group is therefore enough for a whole program; only the offset of the arguments changes between dispatches.
 
 use crate::device::{Gpu, Submitted, lock};
 use learn::Fault;
@@ -75,7 +75,7 @@ impl Space {
         hand_out(&mut self.words, len)
     }
 
-    /// Reserves floats that are valid only between consecutive dispatches. The regions of different calls may overlap.
+    /// Reserves floats for results that only the next dispatch reads. The regions of different calls may overlap.
     pub fn scratch(&mut self, len: usize) -> Region {
         if (self.scratch.len as usize) < len {
             self.scratch = self.floats(len);
@@ -83,7 +83,7 @@ impl Space {
         self.scratch.part(0, len)
     }
 
-    /// Returns the bytes of the floats reserved so far.
+    /// Returns the size of the floats reserved so far, in bytes.
     pub fn float_bytes(&self) -> u64 {
         4 * self.floats
     }
@@ -133,7 +133,7 @@ impl Memory {
         self.write(&self.words, region, values.iter().map(|x| x.to_ne_bytes()).collect());
     }
 
-    /// Returns the bytes of both buffers.
+    /// Returns the size of both buffers together, in bytes.
     pub fn bytes(&self) -> u64 {
         self.floats.size() + self.words.size()
     }
@@ -366,7 +366,7 @@ pub struct Readback {
     way: Arc<Way>,
 }
 
-/// State of a readback, and the waker of the task that waits for it.
+/// State of a readback, and the waker of the task that waits for the readback.
 struct Way {
     state: AtomicU8,
     waits: Mutex<Option<Waker>>,

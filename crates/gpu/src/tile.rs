@@ -23,8 +23,7 @@ const fn tile((rows, columns): (usize, usize), depth: usize, (thread_rows, threa
 // - Lanes that read the same bytes share the read. With 8 x 8 numbers per thread, 8 x 4 lanes read 384 different bytes for 2048
 //   multiply-adds. This is 24 bytes per clock, of 128 available. This number is 16 for 8 x 16, 40 for 8 x 4 and 48 for 4 x 4.
 // - A thread's registers hold its sums, 16 to 32 pending loads, 8 to 24 factors and about 20 addresses. A thread needs about 120 registers
-// for 8
-//   x 8 (16 warps fit), 210 for 8 x 16 (8 warps) and 75 for 8 x 4 (24 warps).
+//   for 8 x 8 (16 warps fit), 210 for 8 x 16 (8 warps) and 75 for 8 x 4 (24 warps).
 // - A tile of 128 x 128 has 16 multiply-adds per byte read from global memory, a tile of 64 x 64 has 8. A result of 4096 x 256 has 64 tiles
 //   of 128 x 128, fewer than half of 132 multiprocessors, or 256 tiles of 64 x 64.
 const LARGE: Tile = tile((128, 128), 16, (8, 8), 1);
@@ -64,9 +63,9 @@ impl Tile {
 /// Class of products that share candidate tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Products of many large tiles.
+    /// Products whose result has many large tiles.
     Large,
-    /// Products of fewer tiles, such as a layer applied to a batch.
+    /// Products whose result has fewer tiles, such as a layer applied to a batch.
     Batch,
     /// Products with many rows and 17 to 32 columns.
     Narrow,

@@ -1,4 +1,4 @@
-//! Training steps of any plan on a GPU without a readback between steps, for learners without their own kernels. An update (an optimiser
+//! Trains any plan on a GPU, for learners that have no kernels of their own. Nothing is read back between steps. An update (an optimiser
 //! step) uses the gradients of one or more runs of the plan.
 
 use crate::device::{Gpu, InFlight, Submitted};
@@ -11,7 +11,7 @@ use learn::offload::{PlanTrainer, TrainResult, TrainStateRef};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Maximum number of pending submits. At this limit, the next submit waits for the oldest, if the platform can wait.
+/// Maximum number of pending submits. At this limit, the next submit waits until the oldest is done, if the platform can wait.
 const IN_FLIGHT: usize = 64;
 
 pub struct Trainer {
@@ -31,7 +31,8 @@ pub struct Trainer {
     /// Number of runs since the last update; the next update uses the gradients of all these runs.
     runs: usize,
     outputs: Vec<Arc<str>>,
-    /// Readback of outputs, parameters and moments, and readback of the outputs only.
+    /// The first readback has outputs, parameters and moments; the second has only the outputs. Both have the gradient norm and the count
+    /// of steps.
     readbacks: [Readback; 2],
     in_flight: InFlight,
     asked: Option<Submitted>,

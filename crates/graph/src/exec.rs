@@ -1,6 +1,6 @@
 //! Executor: replays a plan's kernel calls over one arena. `plan.rs` has made all decisions; the executor allocates nothing while it runs.
-//! Calls run in sequence, and all threads share the pieces of a large call. There is one copy of the gradients, whose bits do not depend on
-//! the number of threads.
+//! Calls run in sequence, and all threads share the pieces of a large call. All threads write to one copy of the gradients. The bits of the
+//! gradients do not depend on the number of threads.
 
 use crate::op::Sums;
 use crate::params::Params;

@@ -117,7 +117,8 @@ impl Graph {
         self.push(Op::UnaryGrad(of), &[at, dy], shape)
     }
 
-    /// Appends the adjoints of the two operands, before [`Self::reduce`] sums them to the shapes of the operands.
+    /// Appends the gradients of the loss with respect to the two operands. They are not yet summed to the shapes of the operands;
+    /// [`Self::reduce`] does this.
     fn binary_gradients(&mut self, of: Binary, [a, b]: [NodeId; 2], y: NodeId, dy: NodeId) -> [NodeId; 2] {
         match of {
             Binary::Add => [dy, dy],
@@ -137,7 +138,7 @@ impl Graph {
         }
     }
 
-    /// Appends the backward nodes of an operation that needs `dy` in its full shape.
+    /// Appends the backward nodes of an operation that needs `dy` in the full shape of the result `y`.
     fn backward_full(&mut self, op: &Op, inputs: &[NodeId], y: NodeId, dy: NodeId) -> Vec<(usize, NodeId)> {
         let width = |g: &Graph, slot: usize| g.shape(inputs[slot])[1];
         // Appends a node that is the gradient of one input.
@@ -180,7 +181,7 @@ impl Graph {
         }
     }
 
-    /// Sums `dy`, an adjoint of shape `shape`, down to the shape of a broadcast operand.
+    /// Sums the adjoint `dy` to the shape of a broadcast operand. `shape` is the full shape that `dy` represents.
     fn reduce(&mut self, dy: NodeId, shape: Shape, operand: NodeId) -> NodeId {
         let to = self.shape(operand);
         let mut repeats = 1;

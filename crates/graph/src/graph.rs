@@ -1,4 +1,4 @@
-//! The builder: a model as a list of nodes with fixed two-dimensional shapes.
+//! Builder of a model. A model is a list of nodes with fixed two-dimensional shapes.
 //!
 //! Each operation has a method that checks shapes and appends nodes. The values of the nodes are computed later, when a plan runs. A wrong
 //! shape panics at the caller's line. This file does not depend on plans, memory or instruction sets.

@@ -1,7 +1,7 @@
-//! The operations: the name of each, and its plain definition in f64. The comment of a variant lists the inputs of the node. Gradients are
-//! in `gradients.rs`.
+//! Operations of nodes. Each operation has a name and a plain definition in f64. The comment of a variant lists the inputs of the node.
+//! Gradients are in `gradients.rs`.
 //!
-//! `plan.rs` chooses a fast kernel for each operation; its results must agree with the definition here.
+//! `plan.rs` chooses a fast kernel for each operation. The kernel's results must agree with the definition here.
 
 use crate::shape::Shape;
 use math::{Binary, Rng, Unary, reference};
@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
-    /// No inputs; the name of this input.
+    /// No inputs. The field is the input's name.
     Input(Arc<str>),
-    /// No inputs; the index in the parameter table.
+    /// No inputs. The field is the index in the parameter table.
     Param(usize),
-    /// No inputs; row-major values.
+    /// No inputs. The field contains row-major values.
     Constant(Arc<[f32]>),
     /// a, b; either may be transposed
     MatMul { ta: bool, tb: bool },
@@ -21,7 +21,7 @@ pub enum Op {
     Affine { scale: f32, shift: f32 },
     /// x
     Unary(Unary),
-    /// x or y (whichever makes the derivative simpler to compute), dy
+    /// y (for relu, tanh and sigmoid) or x (for other functions), dy
     UnaryGrad(Unary),
     /// a, b; either may be broadcast
     Binary(Binary),

@@ -37,8 +37,8 @@ pub struct ParamSpec {
 }
 
 impl ParamSpec {
-    /// Returns the number of values, at most `usize::MAX`. The memory of a plan with larger parameters can be computed, but the plan cannot
-    /// be executed.
+    /// Returns the number of values, at most `usize::MAX`. A plan with a larger parameter can report its memory needs, but cannot be
+    /// executed.
     pub fn len(&self) -> usize {
         self.shape[0].saturating_mul(self.shape[1])
     }
@@ -76,8 +76,8 @@ impl Table {
         usize::try_from(self.floats).unwrap_or(usize::MAX)
     }
 
-    /// Returns the bytes of all parameters and the gaps between them. If the bytes exceed the address range (a browser has 32 bits),
-    /// [`Params::new`] panics.
+    /// Returns the size of all parameters and the gaps between them, in bytes. If the size exceeds the address range (a browser has 32
+    /// bits), [`Params::new`] panics.
     pub fn bytes(&self) -> u64 {
         bytes(self.floats)
     }

@@ -325,12 +325,12 @@ impl Plan {
     pub fn describe(&self) -> &[PlanNode] {
         &self.nodes
     }
-    /// Returns the bytes of the arena that holds every tensor. If the arena exceeds the address range (a browser has 32 bits), no executor
-    /// can be created.
+    /// Returns the size of the arena, which holds every tensor, in bytes. If the arena exceeds the address range (a browser has 32 bits),
+    /// no executor can be created.
     pub fn arena_bytes(&self) -> u64 {
         bytes(self.arena_len)
     }
-    /// Returns the bytes that the tensors would need if no two of them shared memory.
+    /// Returns the number of bytes that the tensors would need if no two of them shared memory.
     pub fn unshared_bytes(&self) -> u64 {
         bytes(self.unshared_len)
     }
@@ -341,8 +341,9 @@ impl Plan {
     pub(crate) fn arena_len(&self) -> usize {
         usize::try_from(self.arena_len).expect("this machine cannot address the arena; check Plan::arena_bytes first")
     }
-    /// Returns the sizes of a step as text, such as `64x144x128`: rows, inputs and outputs of a product; rows and columns of a row-wise
-    /// call. For other calls, the number of values that the call writes.
+    /// Returns the sizes of a step as text, such as `64x144x128` for the rows, inputs and outputs of a product. Row-wise and binary calls
+    /// have rows and columns. Attention has rows, columns and sequence length; an embedding bag has rows, indices per row and columns;
+    /// windows have their length. Other calls have the number of values that they write.
     pub fn shape_of(&self, step: &Step) -> String {
         let sizes = step.call.sizes();
         if !sizes.is_empty() {
@@ -358,8 +359,8 @@ impl Plan {
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
-    /// Divides [`Plan::steps`] into parts for [`crate::Executor::train_part`]. A part has at most `multiply_adds` multiply-adds, unless it
-    /// has only one product.
+    /// Divides [`Plan::steps`] into parts for [`crate::Executor::train_part`]. A part has at most `multiply_adds` multiply-adds. Only a
+    /// part with a single product may have more.
     pub fn parts(&self, multiply_adds: f64) -> Vec<Range<usize>> {
         let mut parts: Vec<Range<usize>> = std::iter::once(0..0).collect();
         let mut sum = 0.0;
@@ -375,11 +376,12 @@ impl Plan {
         }
         parts
     }
-    /// Returns the multiply-adds of all products in one run.
+    /// Returns the number of multiply-adds of all calls in one run. If a call computes several products, such as a loss with its gradients,
+    /// only one product counts.
     pub fn multiply_adds(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).sum()
     }
-    /// Returns the multiply-adds of the largest call. [`Plan::parts`] does not divide a call, even if the given limit is lower.
+    /// Returns the number of multiply-adds of the largest call. [`Plan::parts`] does not divide a call, even if the given limit is lower.
     pub fn longest_call(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).fold(0.0, f64::max)
     }
@@ -409,7 +411,8 @@ impl Plan {
     }
 }
 
-/// Nodes that one kernel computes: a product and the operations after it. The chain's key in [`Planner::chains`] is its last node.
+/// Nodes that one kernel computes: a product and the operations after it. The key of a chain in [`Planner::chains`] is the chain's last
+/// node.
 #[derive(Clone, Debug, Default)]
 struct Chain {
     product: usize,
@@ -455,7 +458,7 @@ struct Planner<'g> {
     /// For the node of a head's loss: the factor of this loss in the total loss. Contains only heads whose gradients are computed together
     /// with the loss.
     heads: BTreeMap<usize, f32>,
-    /// For the node of a norm or an attention: the place of the statistics that its kernel saves.
+    /// For the node of a norm or an attention: the place of the statistics that the node's kernel saves.
     stats: BTreeMap<usize, Place>,
     /// For a node: indices of the parameters whose gradient is this node, or has this node as a term.
     gradient_of: BTreeMap<usize, Vec<usize>>,

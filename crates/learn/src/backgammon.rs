@@ -27,8 +27,9 @@ use math::Isa;
 use std::error::Error;
 use std::ops::Range;
 
-/// Plays the pieces of a round that have the numbers `pieces`. A piece is one game of the strong learner or one actor of the published
-/// learner. `due` finds the arrays that [`crate::Sharing::due`] returned. [`crate::Sharing::take`] accepts the result.
+/// Plays the pieces of a round that have the numbers `pieces`. A piece is one game of the strong learner, or one actor (a group of
+/// concurrent games) of the published learner. `due` finds the arrays that [`crate::Sharing::due`] returned. [`crate::Sharing::take`]
+/// accepts the result.
 pub fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Parts, Box<dyn Error + Send + Sync>> {
     if published::shared::Round::is_in(due) {
         return Ok(published::shared::Round::from_parts(due)?.play(isa, pieces)?.parts());

@@ -1,5 +1,5 @@
-//! Learners for the cubes 2x2x2 and 3x3x3. This file contains their common parts. The modules contain the network, the learners, the
-//! searches, and the evaluation over all states.
+//! Learners for the cubes 2x2x2 and 3x3x3. This file contains the common parts of the learners. The modules contain the network, the
+//! learners, the searches, and the evaluation over all states.
 
 pub mod dqn;
 pub mod evaluate;
@@ -33,7 +33,7 @@ pub trait Cube: Puzzle {
         None
     }
 
-    /// Number of words in a saved state.
+    /// Number of 32-bit words in a saved state.
     const WORDS: usize;
 
     fn words(self, words: &mut [u32]);
@@ -190,9 +190,8 @@ impl Greedy {
     pub const ALL: [Greedy; 2] = [Greedy::Plain, Greedy::Onward];
 }
 
-/// Returns the index of the best action. Action i leads to the state `children[i]`, whose value is `value(i)`. An action to the solved
-/// state is best; otherwise an action to a state with the least value. Of equal actions, the first is returned. The action `without` is
-/// excluded.
+/// Returns the index of the best action. Action i leads to the state `children[i]` and has the value `value(i)`. The best action is the
+/// first that solves the cube. If no action solves the cube, it is the first action with the least value. The action `without` is excluded.
 pub fn nearest<P: Puzzle>(children: &[P], without: Option<usize>, value: impl Fn(usize) -> f32) -> usize {
     let mut best = (usize::from(without == Some(0)), f32::INFINITY);
     for (action, child) in children.iter().enumerate().filter(|(action, _)| Some(*action) != without) {

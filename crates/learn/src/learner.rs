@@ -1,11 +1,11 @@
-//! Interface of all learners. Code that serves every room uses only this interface. Code for one room also calls methods of that room's
-//! learners.
+//! Interface of all learners. Code that works with every room uses only this interface. Code for a single room also calls methods that only
+//! the learners of this room have.
 
 use crate::settings::{Refusal, Setting, Value};
 use crate::{Offload, Parts, Sharing, Slice, Tensor};
 use graph::Executor;
 
-/// Pairs of a column name and a value. The columns are those of a run's reports.
+/// Pairs of a name and a value. The names are those of columns or of time parts in a run's reports.
 pub type ByName<T> = Vec<(&'static str, T)>;
 
 /// Implementation of one training algorithm. The weights depend on the settings and the seed, but not on the number of threads.
@@ -26,7 +26,7 @@ pub trait Learner: Send + Sync {
     /// Returns the result that [`Learner::change`] would return for a live setting, without changing the setting.
     fn may_change(&self, name: &str, value: &Value) -> Result<(), Refusal>;
 
-    /// Changes a live setting. Call it at a boundary only.
+    /// Changes a live setting. Call this method only between two iterations.
     fn change(&mut self, name: &str, value: &Value) -> Result<(), Refusal>;
 
     /// Returns true if [`Learner::parts`] returns a complete state at any time, not only between two iterations.
@@ -36,7 +36,7 @@ pub trait Learner: Send + Sync {
 
     fn progress(&self) -> Self::Progress;
 
-    /// Returns the values of the progress counters, except the number of iterations, with their column names.
+    /// Returns the progress counters as pairs of column name and value. The number of iterations is not included.
     fn counts(&self) -> ByName<f64> {
         self.progress().counts()
     }
@@ -55,11 +55,11 @@ pub trait Learner: Send + Sync {
     /// any time if [`Learner::saves_mid_iteration`] returns true.
     fn parts(&self) -> Parts;
 
-    /// Returns true if the learner can be restored from its state, and the last iteration reported no [`Failure`]. If the method returns
-    /// false, the state must not overwrite a good checkpoint.
+    /// Returns true if the learner can be restored from [`Learner::parts`], and the last iteration reported no [`Failure`]. If the method
+    /// returns false, these parts must not overwrite a good checkpoint.
     fn is_finite(&self) -> bool;
 
-    /// Sets the profiling clock, which returns seconds since an arbitrary time. It does not affect the training result.
+    /// Sets the profiling clock, which returns seconds since an arbitrary time. The clock does not affect the training result.
     fn set_clock(&mut self, clock: fn() -> f64);
 
     /// Returns the executor that computes gradients, or the first of several parallel executors. Returns `None` if the learner has no
@@ -73,7 +73,7 @@ pub trait Learner: Send + Sync {
         Err("This learner trains on the CPU only")
     }
 
-    /// Returns the machine that did the newest work.
+    /// Returns the machine on which the learner currently works.
     fn worked_on(&self) -> WorkedOn {
         WorkedOn::Processor
     }
@@ -84,13 +84,13 @@ pub trait Learner: Send + Sync {
     }
 }
 
-/// Machine that did the finished work of an iteration: the CPU, the machine with offloaded work, or both.
+/// Machine on which a learner works: the CPU, the machine with offloaded work, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkedOn {
     Processor,
-    /// The machine with offloaded work did all work that determines the digest.
+    /// The machine with offloaded work does all work that determines the digest.
     Offloaded,
-    /// The CPU and the machine with offloaded work each did a part of the work that determines the digest.
+    /// The CPU and the machine with offloaded work each do a part of the work that determines the digest.
     Both,
 }
 
@@ -124,7 +124,8 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns [`Failure::Diverged`] unless all losses, gradients and weights are finite.
+    /// Returns [`Failure::Diverged`] if `finite` is false, else `None`. The caller passes true if all losses, gradients and weights are
+    /// finite.
     pub fn unless(finite: bool) -> Option<Failure> {
         (!finite).then_some(Failure::Diverged)
     }

@@ -164,7 +164,7 @@ fn neighbours() -> Wires {
 }
 
 /// Returns the wires of a layer according to [`Wiring::Unique`], before the gates are shuffled. Returns an error if the gates are too few
-/// to read all inputs, or more than the pairs of inputs.
+/// to read all inputs, or if there are more gates than pairs of inputs.
 pub fn unique(inputs: usize, gates: usize) -> Result<Wires, LogicError> {
     if 2 * gates < inputs {
         return Err(LogicError::Shape(format!("{gates} gates cannot read all {inputs} inputs")));
@@ -199,20 +199,20 @@ fn shuffled(count: usize, random: &mut math::rng::Sequence) -> Vec<usize> {
     order
 }
 
-/// Draws which cells of a sample fire in a step. Writes 1 to `cells` for a cell that fires, otherwise 0. Each cell fires with probability
-/// `rate`. The result depends on the arguments only. `draw` identifies a rollout; in training, `draw` is the number of updates before the
-/// rollout.
+/// Draws which cells of a sample (one grid of a batch) fire in a step. Writes 1 to `cells` for a cell that fires, otherwise 0. Each cell
+/// fires with probability `rate`. The result depends on the arguments only. `draw` identifies a rollout; in training, `draw` is the number
+/// of updates before the rollout.
 pub fn fire(isa: Isa, seed: u32, rate: f32, [draw, step, sample]: [u32; 3], cells: &mut [f32]) {
     let rng = Rng { key: [seed, PURPOSE_FIRE, draw, step] };
     rng.fill_uniform(isa, sample, cells);
     cells.iter_mut().for_each(|x| *x = f32::from(u8::from(*x <= rate)));
 }
 
-/// Random stream for wires.
+/// Number of the random stream for wires.
 const PURPOSE_WIRES: u32 = 1;
-/// Random stream for the choice of cells that fire.
+/// Number of the random stream for the choice of cells that fire.
 pub const PURPOSE_FIRE: u32 = 2;
-/// Random stream for Gumbel noise.
+/// Number of the random stream for Gumbel noise.
 pub const PURPOSE_GUMBEL: u32 = 3;
 
 /// Error for layer sizes that cannot be wired, or for a change of fixed settings.

@@ -1,4 +1,5 @@
-/// Copy of a learned policy, which can be used without its learner. `observations` is a batch of shape `[n][observation_len]`.
+/// Copy of a learned policy, which can be used without its learner. The methods take `observations` as a batch of shape
+/// `[n][observation_len]`.
 pub trait Policy: Send + Sync {
     /// Returns the number of values in an observation.
     fn observation_len(&self) -> usize;

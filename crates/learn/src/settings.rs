@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "typescript")]
 use ts_rs::TS;
 
-/// Value of a setting: a number (0 or 1 for a switch), the name of a choice, or a text.
+/// Value of a setting: a number (0 or 1 for a switch), the name of an option, or a text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 #[serde(untagged)]
@@ -40,7 +40,7 @@ pub enum KnobKind {
     },
 }
 
-/// Option of a choice, with its label.
+/// Name and label of one option of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
 pub struct Named {
@@ -63,7 +63,7 @@ pub struct Setting {
 /// Values that a setting may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    /// Range in which users may choose a value.
+    /// Kind of the setting, with the range in which users may choose a value.
     pub kind: KnobKind,
     /// Least value that learners accept. It can be below the users' range, because tests and measurements use smaller values.
     least: f64,
@@ -84,7 +84,7 @@ impl Span {
         Span { most, ..self }
     }
 
-    /// Returns the kind of the setting with the range that learners accept. This range can be wider than that of users.
+    /// Returns the kind of the setting with the range that learners accept. This range can be wider than the users' range.
     pub fn bounds(self) -> KnobKind {
         let Span { kind, least: min, most: max } = self;
         match kind {
@@ -180,7 +180,7 @@ impl KnobKind {
     }
 }
 
-/// Returns an error if `value` is not from `min` to `max`. Used for bounds that depend on other settings.
+/// Returns an error if `value` is not from `min` to `max`. Used for bounds that are not in the setting's declaration.
 pub(crate) fn between(name: &'static str, value: usize, min: usize, max: usize) -> Result<(), SettingError> {
     whole(min as f64, max as f64).kind.check(name, &Value::Number(value as f64))
 }
@@ -200,7 +200,7 @@ impl Value {
         matches!(self, Value::Number(_))
     }
 
-    /// Returns the number. Panics if the value is a text; [`KnobKind::check`] rejects a text for a number.
+    /// Returns the number. Panics if the value is a text. [`KnobKind::check`] rejects a text as the value of a numeric setting.
     pub fn number(&self) -> f64 {
         match self {
             Value::Number(number) => *number,
@@ -208,7 +208,7 @@ impl Value {
         }
     }
 
-    /// Returns the text. Panics if the value is a number; [`KnobKind::check`] rejects a number for a text.
+    /// Returns the text. Panics if the value is a number. [`KnobKind::check`] rejects a number as the value of a text or a choice.
     pub fn text(&self) -> &str {
         match self {
             Value::Text(text) => text,
@@ -343,7 +343,7 @@ pub trait Settings: Clone {
     /// Calls `see` with each setting and its field, in declaration order. Settings whose `when` condition is false are skipped.
     fn visit(&mut self, see: &mut dyn FnMut(&'static Setting, &mut dyn Field));
 
-    /// Returns true if a learner with the settings `self` can change to the settings `other`: if the two differ in live fields only.
+    /// Returns true if a learner with the settings `self` can change to the settings `other`. All fields that are not live must be equal.
     fn can_become(&self, other: &Self) -> bool;
 
     fn values(&self) -> Vec<(&'static Setting, Value)> {
@@ -374,7 +374,7 @@ pub trait Settings: Clone {
         }
     }
 
-    /// Returns an error for the first setting whose value learners do not accept.
+    /// Returns an error for the first setting whose value is outside the range that learners accept.
     fn in_range(&self) -> Result<(), SettingError> {
         self.values().iter().try_for_each(|(setting, value)| setting.span.bounds().check(setting.name, value))
     }

@@ -13,13 +13,13 @@ pub trait Sharing {
 
     fn is_shared(&self) -> bool;
 
-    /// Returns true if results of pieces are missing. The learner may have other work at the same time.
+    /// Returns true if workers can compute pieces whose results are missing. The learner may have other work at the same time.
     fn is_due(&self) -> bool;
 
-    /// Returns the numbers of the missing pieces, and the data that workers need to compute these pieces. Returns `None` if no piece is
-    /// missing.
+    /// Returns the numbers of the missing pieces, and the data that workers need to compute these pieces. Returns `None` if workers have
+    /// nothing to compute.
     fn due(&self) -> Option<(Range<u64>, Parts)>;
 
-    /// Accepts the results of the next missing pieces. On an error, the learner's state is unchanged.
+    /// Accepts the results of the next missing pieces, whose arrays `find` returns. On an error, the learner's state is unchanged.
     fn take(&mut self, find: &Find) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 }

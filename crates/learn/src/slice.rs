@@ -8,7 +8,7 @@ pub enum Slice<S> {
     Waiting,
     /// The slice ended an iteration. Contains the iteration's statistics.
     Ended(S),
-    /// The machine with offloaded work failed. The learner continues on the CPU, from the newest state that it received.
+    /// The machine with offloaded work failed. The learner continues on the CPU and repeats the work whose results it did not receive.
     Stopped(Fault),
 }
 

@@ -82,8 +82,8 @@ pub(crate) fn tensors<'a>(table: &Table, weights: &'a [f32], m: &'a [f32]) -> Ve
 /// Name, shape and contents of one array.
 pub(crate) type Saved = (String, Vec<usize>, Data);
 
-/// Returns the arrays of a checkpoint for groups of weights or Adam moments: one array for each group and parameter. The name of an array
-/// is the group's prefix followed by the parameter's name.
+/// Returns the arrays of a checkpoint: one array for each group and each parameter of `table`. A group is a prefix with a vector of weights
+/// or Adam moments. The name of an array is the prefix followed by the parameter's name.
 pub(crate) fn save<'a>(table: &Table, groups: impl IntoIterator<Item = (&'static str, &'a [f32])>) -> Vec<Saved> {
     let of_group = |(prefix, values): (&str, &'a [f32])| {
         let tensor = |spec: &graph::ParamSpec| {
@@ -148,13 +148,13 @@ pub(crate) fn bytes<'a>(find: &Find<'a>, name: &str) -> Result<&'a [u8], SavedEr
     values(find, name, |data| if let Data::U8(values) = data { Some(values) } else { None })
 }
 
-/// Returns the `N` counters that the array called `name` contains.
+/// Returns the `N` counters that the array called `name` contains. An array of another length is reported as missing.
 pub(crate) fn counters<const N: usize>(find: &Find, name: &str) -> Result<[u64; N], SavedError> {
     numbers(find, name)?.try_into().map_err(|_| missing(name))
 }
 
-/// Maximum number of multiply-adds in an uninterruptible piece of work. This amount takes at most two seconds. A run stops, pauses and
-/// saves only between two such pieces.
+/// Maximum number of multiply-adds in an uninterruptible piece of work. A piece of this size takes about two seconds on a typical CPU. A
+/// run stops, pauses and saves only between two pieces.
 pub(crate) const LONGEST: f64 = 5e10;
 
 /// Name of the array that holds the partial sums of an unfinished iteration.

@@ -15,7 +15,7 @@ impl Word for u32 {}
 /// Buffer of a fixed number of 4-byte words.
 #[derive(Debug, Default)]
 pub struct Buffer<T = f32> {
-    /// Never grows, because a new address would make `start` wrong.
+    /// Allocation that contains the buffer. It never grows, because a new address would make `start` wrong.
     memory: Vec<T>,
     start: usize,
     len: usize,

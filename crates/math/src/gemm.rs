@@ -3,8 +3,7 @@
 //! Every product is `C[m][n]` = Σ_k `A[m][k]`·`B[k][n]`. C is computed in register tiles: elements of A are broadcast one at a time, and
 //! rows of B are read as whole vectors (Goto and van de Geijn 2008, the inner kernel). Each element of C is one chain: a sequence of
 //! multiply-adds in the order of k. A product may be divided into blocks along k. Each block continues the chains from the contents of C,
-//! so tile shapes and block sizes do not change the bits. Products of bf16 operands have chains of their own (`gemm/bf16.rs` and
-//! `gemm/amx.rs`).
+//! so tile shapes and block sizes do not change the bits. Products of bf16 operands use other chains (`gemm/bf16.rs` and `gemm/amx.rs`).
 //!
 //! If A exceeds the second-level cache, blocks of A are copied and multiplied one after another. A product with many multiply-adds is
 //! divided into pieces of C, which all threads share. The module supports the shapes of layers only; it is not a BLAS.
@@ -45,7 +44,7 @@ impl Act {
     }
 }
 
-/// Parameters of a layer norm over the features of each row, and destinations for values that its backward pass reads.
+/// Parameters of a layer norm over the features of each row, and destinations for values that the norm's backward pass reads.
 pub struct Norm<'a> {
     pub gamma: &'a [f32],
     pub beta: &'a [f32],
@@ -70,17 +69,17 @@ pub struct Epilogue<'a> {
     pub save: &'a mut [f32],
 }
 
-/// Returns the maximum number of floats that [`pack_rows`] writes, or `usize::MAX` if that overflows.
+/// Returns the maximum number of floats that [`pack_rows`] writes, or `usize::MAX` if the number overflows.
 pub fn packed_rows_len(out: usize, inp: usize) -> usize {
     out.div_ceil(PANEL).saturating_mul(PANEL).saturating_mul(inp)
 }
 
-/// Returns the maximum number of floats that [`pack_rows_t`] writes, or `usize::MAX` if that overflows.
+/// Returns the maximum number of floats that [`pack_rows_t`] writes, or `usize::MAX` if the number overflows.
 pub fn packed_rows_t_len(out: usize, inp: usize) -> usize {
     inp.div_ceil(PANEL).saturating_mul(PANEL).saturating_mul(out)
 }
 
-/// Returns the number of floats that [`pack_panels`] writes, or `usize::MAX` if that overflows.
+/// Returns the number of floats that [`pack_panels`] writes, or `usize::MAX` if the number overflows.
 pub fn packed_panels_len(out: usize, inp: usize) -> usize {
     out.saturating_mul(inp)
 }
@@ -301,7 +300,7 @@ fn padded(n: usize) -> usize {
 
 /// Number of rows per block of a small product with an epilogue. The output of a block is still in cache when the epilogue runs.
 const ROW_BLOCK: usize = 64;
-/// Maximum length along k of a block of B that is neither packed on the stack nor multiplied by copied blocks of A. The block stays in the
+/// Maximum length along k of a block of B that tiles read in place. It applies only to products that do not copy A. The block stays in the
 /// first-level cache.
 const K_BLOCK: usize = 384;
 /// Maximum length along k of a block of B that is packed on the stack. It applies only to products that do not copy A.
@@ -701,7 +700,8 @@ impl TileAhead {
     }
 }
 
-/// Calls the tile of `rows` rows and `vectors` vectors. Shapes that the instruction set never needs are not compiled.
+/// Computes a tile, with the function that is compiled for `rows` rows and `vectors` vectors. Shapes that the instruction set never needs
+/// are not compiled.
 #[inline(always)]
 unsafe fn tile_of<S: Simd>(s: S, rows: usize, vectors: usize, t: &Tile) {
     // SAFETY: guaranteed by the caller.

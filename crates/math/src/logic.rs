@@ -17,7 +17,7 @@ pub const SUMS: usize = 16;
 pub const SLACK: usize = 16;
 
 /// Gates of a layer, ordered in walks. A walk is a sequence of gates that are evaluated together: an input that the next gate also reads
-/// stays in a register, and so does the sum of its slopes.
+/// stays in a register, and so does the sum of the input's slopes.
 #[derive(Clone, Debug)]
 pub struct Layer {
     width: usize,
@@ -308,7 +308,8 @@ struct Forward<'a> {
     y: *mut f32,
 }
 
-/// Maximum number of vectors that a forward walk processes together. With 16 lanes, they hold 64 floats, the larger width of a feature.
+/// Maximum number of vectors that a forward walk processes together. With 16 lanes, these vectors hold 64 floats, the larger width of a
+/// feature.
 const ABREAST: usize = 4;
 
 impl Forward<'_> {
@@ -370,7 +371,7 @@ impl Forward<'_> {
     }
 }
 
-/// For each of a gate's four coefficients: the sum of its slope over the cells, in 16 virtual lanes.
+/// For each of a gate's four coefficients: the sum of the coefficient's slopes over the cells, in 16 virtual lanes.
 type Sums<F> = [[F; 4]; 4];
 
 struct Backward<'a> {
@@ -411,8 +412,8 @@ impl Backward<'_> {
     }
 
     /// Computes the slopes of one walk. `WIDTH` is the width in units of 16 lanes. `STALE` is true if `adds` or `stale[1]` of the walk is
-    /// true. Sets with fewer than 16 lanes repeat the walk for each part of the 16 virtual lanes of the sums, so that the sums stay in
-    /// registers.
+    /// true. Instruction sets with fewer than 16 lanes repeat the walk for each part of the 16 virtual lanes of the sums, so that the sums
+    /// stay in registers.
     #[inline(always)]
     fn walk<S: Simd, const WIDTH: usize, const KIND: u8, const STALE: bool>(
         &mut self,

@@ -1,4 +1,4 @@
-//! Large pages. A large product reads down the columns of a matrix, so that each step touches a different small page. With small pages, the
+//! Large pages. A large product reads a matrix column by column, so that each step reads from a different small page. With small pages, the
 //! address translation would cost more than a tenth of the time.
 
 /// Number of 4-byte words in a large page; `None` on a platform where [`ask_for_large_pages`] does nothing.

@@ -1,5 +1,6 @@
-//! Everything except matrix products: elementwise functions and their slopes, broadcasting, reductions, softmax, layer norm, attention,
-//! gathers, layouts and the optimiser's pass. Each operation works on flat slices of known shape and allocates nothing.
+//! Operations other than matrix products: elementwise functions and their slopes, broadcasting, reductions, softmax, norms, attention,
+//! dropout, gathers, conversions of layouts and the optimiser's pass. Each operation works on flat slices of known shape. Only
+//! `rotary_table` allocates memory.
 
 mod adam;
 mod attention;

@@ -3,11 +3,11 @@
 //! A row is a leading word, followed by words of 32 cells each. The lowest bit of a word is its first cell. A row also stores the two cells
 //! beyond its ends: the left one in the highest bit of the leading word, and the right one in the bit after the last cell. If the last word
 //! is full, this bit is in the leading word of the next row. Rows are adjacent in memory. A load at an offset, followed by a shift, gives
-//! the neighbours of the cells of a word. The gates process blocks of words, which may span several rows. The values of a block are kept in
-//! slots. Slots are reused, so that they stay in the first-level cache.
+//! the neighbours of the cells of a word. The gates process blocks of words, which may span several rows. A slot is memory for one value of
+//! a block, such as the output of a gate. Slots are reused, so that they stay in the first-level cache.
 //!
-//! The rows are divided into bands; the number of bands depends on the problem size. Each band also stores copies of the rows before and
-//! after it. Threads share the bands.
+//! The rows are divided into bands; the number of bands depends on the sizes of the grid and the program. Each band also stores copies of
+//! the rows before and after it. Threads share the bands.
 
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::par;
@@ -138,7 +138,7 @@ const SHORT_BLOCK: usize = 32;
 const FIRST_CACHE: usize = 6 << 10;
 /// Number of words before the first row, so that loads to the left of this row are valid.
 const FRONT: usize = 16;
-/// Number of words times number of instructions that justifies a thread: about 50 µs of work.
+/// Amount of work that justifies another thread: number of words times number of steps of the program. It takes about 50 µs.
 const BAND_WORK: usize = 1 << 20;
 const MOST_BANDS: usize = 32;
 
@@ -220,7 +220,7 @@ impl Packed {
         self.channels
     }
 
-    /// Returns the cells of a row in words of 32. Ignore the bits beyond the width.
+    /// Returns the cells of a row in words of 32 cells. The bits beyond the width have no meaning.
     pub fn row(&self, channel: usize, row: usize) -> &[u32] {
         let band = self.bands.partition_point(|band| band.first + band.rows <= row);
         let band = &self.bands[band];

@@ -141,7 +141,7 @@ pub const CHUNK: usize = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 <<
 pub const TURN: f64 = if cfg!(target_family = "wasm") { 1e9 } else { 4e9 };
 
 /// Returns the number of items per piece, for `count` items of `size` numbers each. Each piece but the last has at least [`CHUNK`] numbers.
-/// The number of pieces follows [`evenly`].
+/// [`evenly`] rounds the number of pieces.
 pub fn share(count: usize, size: usize) -> usize {
     count.div_ceil(evenly(count * size / CHUNK)).max(1)
 }
@@ -269,7 +269,8 @@ mod pinned {
         static KEPT: RefCell<HashMap<u32, Box<dyn Any>>> = RefCell::default();
     }
 
-    /// A value that is removed from the storage while it is used, so that its user may access other values. Drop stores it again.
+    /// A value that is removed from the storage while it is used, so that the function that uses it may access other values. Drop stores
+    /// the value again.
     struct Taken(u32, Option<Box<dyn Any>>);
 
     impl Drop for Taken {

@@ -9,7 +9,7 @@ use std::hint::black_box;
 /// The faster of two loops of multiply-adds. Its speed can be measured in rounds that alternate with rounds of other work.
 pub struct Peak<'a> {
     isa: Isa,
-    /// Pool whose threads run the loop together, and its number of threads. `None`: the calling thread runs the loop alone.
+    /// Pool whose threads run the loop together, and the number of these threads. `None`: the calling thread runs the loop alone.
     crew: Option<(&'a Threads, usize)>,
     chains: Chains,
 }

@@ -131,7 +131,8 @@ impl Rng {
         fill_with(isa, self.key, fill, y, false);
     }
 
-    /// Fills `y` with normals of mean 0 and variance 1 (Box and Muller 1958), which depend on (key, fill, i) as in [`Rng::fill_uniform`].
+    /// Fills `y` with normally distributed numbers of mean 0 and variance 1 (Box and Muller 1958). Element i depends on (key, fill, i)
+    /// alone, as in [`Rng::fill_uniform`].
     pub fn fill_normal(&self, isa: Isa, fill: u32, y: &mut [f32]) {
         fill_with(isa, self.key, fill, y, true);
     }
@@ -142,7 +143,7 @@ impl Rng {
     }
 }
 
-/// A sequence of random numbers. The key and `position` are its whole state; `block` is a cache.
+/// A sequence of random numbers. The key and `position` determine all further numbers; `block` is a cache.
 #[derive(Clone, Debug)]
 pub struct Sequence {
     rng: Rng,

@@ -13,8 +13,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Time between two attempts to use an array.
 const LOOK: Duration = Duration::from_micros(50);
 
-/// The low half is the number of calls that wait for an array. The high half is the id of their process. A forked process inherits the
-/// number, and detects by the id that these calls are not its own.
+/// Number of calls that wait for an array (low 32 bits), and id of their process (high 32 bits). A forked process inherits this value. The
+/// id shows that the calls belong to the parent process.
 static WAITING: AtomicU64 = AtomicU64::new(0);
 
 pub fn read<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -> PyResult<PyReadonlyArray<'py, T, D>> {
@@ -25,8 +25,8 @@ pub fn write<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -
     borrow(array.py(), || array.try_readwrite())
 }
 
-/// Waits until no call waits for an array, at most [`PATIENCE`]. The caller must not hold an array, because the waiting calls may need that
-/// array.
+/// Waits until no other call waits for an array, but not longer than [`PATIENCE`]. The caller must not hold an array, because the other
+/// calls may wait for that array.
 pub fn let_pass(py: Python) {
     let began = Instant::now();
     while waiting() > 0 && began.elapsed() < PATIENCE {

@@ -35,7 +35,7 @@ impl Policy {
         Ok((rows, shape[0]))
     }
 
-    /// Computes the best action in each state, `times` times.
+    /// Returns the best action in each state, `[n][action_len]`. Repeats the computation `times` times, for benchmarks.
     fn compute_actions(&self, py: Python, observations: &Bound<PyArray2<f32>>, times: usize) -> PyResult<Vec<f32>> {
         let observations = borrow(observations)?;
         let (rows, count) = self.rows(&observations)?;
@@ -76,7 +76,8 @@ impl Policy {
         self.compute_actions(py, observations, times).map(drop)
     }
 
-    /// Policy and value of each state.
+    /// Policy and value of each state. A policy is the probability of each choice, or the means and then the standard deviations of a
+    /// continuous action.
     fn predict<'py>(&self, py: Python<'py>, observations: &Bound<'py, PyArray2<f32>>) -> PyResult<Predicted<'py>> {
         let observations = borrow(observations)?;
         let (rows, count) = self.rows(&observations)?;

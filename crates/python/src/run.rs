@@ -1,7 +1,7 @@
 //! A run of any room. It advances for a limited time per call, so that callers can show progress or stop the run.
 //!
-//! Pieces are numbered parts of an iteration, such as games, that other workers can compute. Pieces are due when the run has handed out
-//! their data and needs their results.
+//! Pieces are numbered parts of an iteration, such as games, that other workers can compute. Pieces are due when a shared run has their
+//! input ready for workers. The run may have other work in the meantime.
 
 use crate::data::{from_python, to_python};
 use crate::errors::refusal;
@@ -141,9 +141,9 @@ impl Session {
         self.run.failure().is_some() || self.run.progress().counts[0] >= target && self.run.at_boundary()
     }
 
-    /// Advances to the first boundary at which the first counter has reached `target`. With `end`, the counter does not matter. With
-    /// `late`, any point within a long iteration at which the run can be saved counts as a boundary. Returns false if `for_s` seconds pass
-    /// first, and true otherwise, also after a failure of the run.
+    /// Advances to the first boundary (end of an iteration) at which the first counter has reached `target`. If `end` is true, the next
+    /// boundary suffices. If `late` is true, a point within a long iteration at which the run can be saved is also a boundary. Returns
+    /// false if `for_s` seconds pass first, otherwise true. A failure of the run also ends the work and gives true.
     fn work(&mut self, target: f64, for_s: f64, end: bool, late: bool) -> bool {
         let began = Instant::now();
         loop {
@@ -174,7 +174,7 @@ pub fn config(room: &str, variant: Option<String>) -> PyResult<Config> {
 /// Number of the first due piece, number after the last due piece, and the data for computing the pieces.
 type Due<'py> = (u64, u64, Bound<'py, PyArray1<u8>>);
 
-/// A run. Calls from several Python threads are serialised.
+/// A run. Calls from several Python threads run one after the other.
 #[pyclass(module = "hothouse._native", frozen)]
 pub struct Run {
     session: Turns<Session>,
@@ -232,9 +232,9 @@ impl Run {
         Run::make(py, threads, |host| run::restore_with(bytes, host, data.as_ref()))
     }
 
-    /// Trains to the first boundary at which the first counter has reached `target`, but for at most `for_s` seconds. With `end`, the
-    /// counter does not matter. With `late`, any point within a long iteration at which the run can be saved counts as a boundary. Returns
-    /// false if the time was up first.
+    /// Trains to the first boundary (end of an iteration) at which the first counter has reached `target`, but for at most `for_s` seconds.
+    /// If `end` is true, the next boundary suffices. If `late` is true, a point within a long iteration at which the run can be saved is
+    /// also a boundary. Returns false if the time was up first.
     fn work(&self, py: Python, target: f64, for_s: f64, end: bool, late: bool) -> PyResult<bool> {
         let work = |session: &mut Session| {
             session.run.command(Command::Start)?;
@@ -271,7 +271,7 @@ impl Run {
         self.work_on(py, |session| session.work_meanwhile(for_s))
     }
 
-    /// Accepts results that [`play`] computed; they must belong to the next pieces.
+    /// Accepts results that [`play`] computed. They must be the results of the next pieces in numerical order.
     fn take(&self, py: Python, pieces: PyReadonlyArray1<u8>) -> PyResult<()> {
         let pieces = pieces.as_slice()?;
         self.work_on(py, |session| session.run.take(pieces))?.map_err(refusal)
@@ -327,7 +327,7 @@ impl Run {
         to_python(py, &self.session(py)?.run.digest())
     }
 
-    /// Digests that were reported at regular iterations.
+    /// Digests (hashes of the weights) that the run reported at regular iterations.
     fn digests<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.session(py)?.digests)
     }

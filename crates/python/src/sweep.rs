@@ -34,7 +34,7 @@ impl Axis {
         &self.0.name
     }
 
-    /// Distinct values in the order of the axis: those that it lists, or `count` values of its range.
+    /// Distinct values of the knob in the order of the text: the listed values, or `count` values of the range.
     #[pyo3(signature = (count, room, variant=None))]
     fn values<'py>(&self, py: Python<'py>, count: u32, room: &str, variant: Option<String>) -> PyResult<Bound<'py, PyAny>> {
         let values = self.0.values(count, &knobs(room, variant)?);

@@ -5,7 +5,7 @@ use crate::protocol::{Knob, KnobKind, Value};
 use crate::sweep::VARIANT;
 use crate::typed::{number, set_one};
 
-/// A parsed argument of `--knob`.
+/// A parsed argument of `--knob`: the name of a knob and the values to try.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     pub name: String,
@@ -49,9 +49,9 @@ pub fn axis(text: &str) -> Result<Axis, String> {
 }
 
 impl Axis {
-    /// Returns the distinct values of the axis. The values of a list keep their order. A range gives `count` values, at least 2, from its
-    /// lower to its upper end; they are evenly spaced on a linear or a logarithmic scale. If the knob is not a float, the values of a range
-    /// are rounded and duplicates are dropped.
+    /// Returns the distinct values of the axis. The values of a list keep their order. A range gives `count` values from its lower to its
+    /// upper end, evenly spaced on a linear or a logarithmic scale. `count` must be at least 2. If the knob is not a float, the values of a
+    /// range are rounded to whole numbers and duplicates are dropped.
     pub fn values(&self, count: u32, knobs: &[Knob]) -> Result<Vec<Value>, RunError> {
         let knob = knobs.iter().find(|knob| knob.name == self.name);
         let whole = knob.is_some_and(|knob| !matches!(knob.kind, KnobKind::Float { .. }));
@@ -80,7 +80,7 @@ impl Axis {
     }
 }
 
-/// Rounds `value` to six significant figures, so that it is short to type.
+/// Rounds `value` to six significant figures, so that users can type it.
 fn six_figures(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }

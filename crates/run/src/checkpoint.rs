@@ -1,5 +1,5 @@
-//! Content of a saved run. The tensors are the room's parts, the history of metrics rows, and user data that are not too large. The text
-//! contains config, progress, marks, tests and the room's notes. `container.rs` defines the file format.
+//! Content of a saved run. The tensors are the parts of the learner and of the room, the history of metrics rows, and user data of at most
+//! `DATA_KEPT` bytes. The text contains config, progress, marks, tests and the room's notes. `container.rs` defines the file format.
 //!
 //! Rows are stored with the names of their columns, so that files with missing or obsolete columns can be read.
 
@@ -58,7 +58,7 @@ struct Stored {
     names: Names,
 }
 
-/// The part of a [`Stored`] that contains the names.
+/// The names of a [`Stored`], parsed separately from the header.
 #[derive(Deserialize)]
 struct Named {
     names: Names,
@@ -73,7 +73,7 @@ fn history_names(schema: &Schema) -> Vec<&'static str> {
     HEAD.into_iter().chain(counters).chain(metrics).chain(schema.all_parts().map(|part| part.name)).collect()
 }
 
-/// Header and tensors of a saved run. The tensors belong to the room and the history.
+/// Header and tensors of a saved run. The tensors are those of the learner, of the room and of the history.
 pub(crate) type Snapshot = (Header, Tensors);
 
 pub(crate) fn encode((header, mut tensors): Snapshot, schema: &Schema) -> Vec<u8> {
@@ -170,7 +170,8 @@ fn could_be(mark: &Mark) -> bool {
     mark.knob.len() <= 64 && mark.knob.chars().all(word) && short(&mark.from) && short(&mark.to)
 }
 
-/// Returns a value for each name in `want`. `have` are the names of `numbers`; a name without a number gives `missing`.
+/// Returns a value for each name in `want`. `have` contains the names of `numbers`, in the same order. A name without a number gives
+/// `missing`.
 fn picked<T: Copy>(numbers: &[T], have: &[String], want: &[&str], missing: T) -> Vec<T> {
     let at = |name: &&str| have.iter().position(|found| found == name);
     want.iter().map(|name| at(name).and_then(|at| numbers.get(at)).copied().unwrap_or(missing)).collect()

@@ -15,15 +15,15 @@ use std::collections::HashMap;
 
 /// Metadata key of the header text.
 const KEY: &str = "hothouse";
-/// Key of the last field of the header text, the checksum. It is a hash over the text before the field and over the names and bytes of all
-/// tensors.
+/// Key of the checksum, the last field of the header text. The checksum is a hash over the text before the field and over the names and
+/// bytes of all tensors.
 const CHECKSUM: &str = r#","checksum":"#;
 /// Name of the tensor with the history of metrics rows. The checksum covers this tensor last.
 pub(crate) const HISTORY: &str = "run.history";
 /// Name of the tensor with the user data.
 pub(crate) const DATA: &str = "run.data";
 
-/// Names, shapes and contents of the parts of a checkpoint.
+/// Tensors of a checkpoint, each with its name, its shape and its contents.
 pub type Tensors = learn::Parts;
 
 /// Kind of checksum of a file or a message.
@@ -47,7 +47,7 @@ struct BeginningConfig {
     data: Option<Dataset>,
 }
 
-/// Compares tensor names in the order of the checksum: by name, with the history last.
+/// Compares tensor names for the order of the checksum: by name, but the history is last.
 fn order(a: &str, b: &str) -> std::cmp::Ordering {
     (a == HISTORY, a).cmp(&(b == HISTORY, b))
 }
@@ -169,7 +169,7 @@ fn bytes_from_data(data: Data) -> (Dtype, Vec<u8>) {
     }
 }
 
-/// Converts numbers to little-endian bytes. A single preallocated buffer makes this fast.
+/// Converts numbers to little-endian bytes. A single preallocated buffer makes the conversion fast.
 fn little<T: Copy, const N: usize>(values: &[T], to_bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
     let mut all = vec![0; N * values.len()];
     all.as_chunks_mut().0.iter_mut().zip(values).for_each(|(to, &value)| *to = to_bytes(value));

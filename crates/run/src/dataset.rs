@@ -16,7 +16,7 @@ impl Dataset {
         Dataset { name: shown(&name.into()), bytes, hash, content: Some(content) }
     }
 
-    /// Copies the bytes of `from`, if this record has no bytes and `from` describes the same data.
+    /// Copies the bytes of `from`, if `self` has no bytes and `from` describes the same data.
     pub fn fill(&mut self, from: Option<&Dataset>) {
         if self.content.is_none()
             && let Some(from) = from.filter(|from| *from == self)
@@ -29,8 +29,7 @@ impl Dataset {
 /// Maximum length of a data name in characters. Most file systems have a similar limit.
 const NAME: usize = 255;
 
-/// Makes a name from another source safe to display. Removes line breaks, control characters and marks of text direction, and cuts the
-/// name.
+/// Makes a name safe to display. Removes line breaks, control characters and marks of text direction. Cuts the name to `NAME` characters.
 pub(crate) fn shown(name: &str) -> String {
     let steers = |c: char| c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     name.chars().filter(|&c| !steers(c)).take(NAME).collect()
@@ -74,8 +73,8 @@ pub(crate) struct Given {
 }
 
 impl From<Given> for Dataset {
-    /// Converts received data. Bytes that do not match a claimed hash and length are dropped. Without a valid claimed hash, length and hash
-    /// are computed from the bytes.
+    /// Converts received data. If the data claim a valid hash, bytes that do not match the claimed hash and length are dropped. Otherwise,
+    /// length and hash are computed from the bytes.
     fn from(given: Given) -> Dataset {
         let hash = if is_hash(&given.hash) { given.hash } else { String::new() };
         let claimed = Dataset { name: shown(&given.name), bytes: given.bytes, hash, content: None };

@@ -1,9 +1,10 @@
 //! Choice of the device that trains: the CPU or a GPU.
 //!
 //! The shell opens the GPU, which can take a while, and offers it to the run. Until then the CPU trains. For the automatic choice, the run
-//! measures both devices briefly on its own work: the CPU by training, the GPU by a probe of each offloading option. A probe runs passes of
-//! the learner's work on the GPU and discards their results. Training waits only for these passes, and only as long as the GPU can still be
-//! faster. This module does not open devices or read clocks. An implementation of [`Offload`] defines how a learner offloads.
+//! measures the speed of both devices on the learner's work. Iterations of training measure the CPU. A probe measures one option of
+//! dividing the work between CPU and GPU: it runs passes of the learner's work on the GPU and discards the results. Training waits only for
+//! these passes. A probe ends early if the GPU cannot be faster. This module does not open devices or read clocks. An implementation of
+//! [`Offload`] defines how a learner offloads.
 
 use crate::protocol::{Device, DeviceWish};
 use learn::{Fault, Machine, Offload, Pass};
@@ -11,12 +12,12 @@ use math::par::Pinned;
 
 /// Number of CPU iterations that are measured before a probe.
 const PROCESSOR_RATES: usize = 3;
-/// Duration of a probe in seconds, without the first pass. The first pass compiles kernels.
+/// Time in seconds after which a probe ends. The time of the first pass is not counted, because that pass compiles kernels.
 const PROBE_S: f64 = 0.15;
-/// Number of passes after which a probe ends, even if its duration is shorter than [`PROBE_S`].
+/// Number of passes after which a probe ends, even before [`PROBE_S`]. The first pass is not counted.
 const PROBE_PASSES: u32 = 16;
-/// Maximum time in seconds until the first passes of all options have ended. If this time is exceeded, the options without an ended first
-/// pass are not used.
+/// Maximum total time in seconds of the first passes of all options. If it is exceeded, the options whose first pass has not ended are not
+/// used.
 const PATIENCE_S: f64 = 5.0;
 
 #[derive(Default)]
@@ -25,24 +26,25 @@ pub(crate) struct Devices {
     machine: Option<Pinned<Box<dyn Machine>>>,
     /// Reason why there is no machine; `None` if there is a machine or if the shell has not answered.
     missing: Option<Fault>,
-    /// True if the request for a device was granted or refused.
+    /// True if the device is chosen. False after a new request or offer, until the next choice.
     settled: bool,
     probes: Probes,
     /// Work per second of the newest iterations on the CPU, the newest last.
     processor: Vec<f64>,
 }
 
-/// Probes of the learner's offloading options ([`Offload::ways`]), which run one after another. `way` is the index of the present option.
+/// Probes of the learner's offloading options ([`Offload::ways`]). The probes run one after another. `way` is the index of the present
+/// option.
 #[derive(Default)]
 struct Probes {
     way: usize,
     now: Option<Probe>,
-    /// Seconds spent on first passes, summed over the probes of all options. When a probe's first pass ends, the time since the beginning
-    /// of this probe is added. [`PATIENCE_S`] limits the sum. After a pause, the current probe begins again.
+    /// Seconds spent on first passes that have ended, summed over the probes of all options. [`PATIENCE_S`] limits the sum. After a pause
+    /// of the run, the next pass of the current probe counts as a first pass again.
     waited_s: f64,
     /// Index of the fastest option so far, and its work per second.
     best: Option<(usize, f64)>,
-    /// Reason why an option could not be measured. If several options failed, this is the reason of the last one.
+    /// Reason why an option could not be measured. If several options failed, it is the reason of the last failure.
     failed: Option<String>,
     /// True if the run was paused since the last poll.
     paused: bool,
@@ -70,7 +72,7 @@ enum ProbeStatus {
     Timing {
         waiting: bool,
     },
-    /// Work per second of the option. If the probe ended early because the option is too slow, this is an upper bound.
+    /// Work per second of the option. If the probe ended early because the option is too slow, the value is an upper bound.
     Measured(f64),
     /// The first pass did not end within [`PATIENCE_S`].
     Late,
@@ -78,11 +80,11 @@ enum ProbeStatus {
 
 /// Result of [`Devices::settle`].
 pub(crate) enum Settled {
-    /// There is no new decision. The slice is free for other work.
+    /// No device was chosen by this call. The slice is free for other work.
     Already,
     /// The GPU is being probed, and the probe has used the slice. `waiting` is true if the CPU has no work until the GPU answers.
     Trying { waiting: bool },
-    /// A decision that the run reports. The fault is present if the requested GPU cannot be used.
+    /// The device that this call chose, which the run reports. The fault is present if the requested GPU cannot be used.
     Now(Device, Option<Fault>),
 }
 
@@ -114,7 +116,7 @@ impl Devices {
         self.settled = false;
     }
 
-    /// Moves the machine and the requested device to the choice for another run. The other run measures both devices again.
+    /// Returns the `Devices` of the run that replaces this run, with the same machine and request. The new run measures both devices again.
     pub fn for_another_run(&mut self) -> Self {
         let Devices { wish, machine, missing, .. } = std::mem::take(self);
         Devices { wish, machine, missing, ..Devices::default() }
@@ -124,7 +126,7 @@ impl Devices {
         self.machine.as_ref().map(|machine| machine.name())
     }
 
-    /// Records the work per second of an iteration on the CPU, while the choice is open.
+    /// Records the work per second of an iteration on the CPU. Does nothing if the device is already chosen.
     pub fn note_rate(&mut self, work_per_s: f64) {
         if !self.settled && work_per_s > 0.0 {
             if self.processor.len() == 2 * PROCESSOR_RATES {
@@ -134,7 +136,7 @@ impl Devices {
         }
     }
 
-    /// Records a pause of the run. A pass during a pause is not timed.
+    /// Records a pause of the run. The current probe then measures its option again, from a first pass on.
     pub fn pause(&mut self) {
         self.probes.paused = true;
     }
@@ -153,8 +155,8 @@ impl Devices {
         }
     }
 
-    /// Decides for the CPU after a fault of the GPU, and returns the device report. A GPU that was lost or refused work is dropped; a GPU
-    /// is then used again only after another request or offer.
+    /// Chooses the CPU after a fault of the GPU, and returns the device report. A GPU that was lost or refused work is dropped. The run
+    /// then uses a GPU only after another request or offer.
     pub fn lose(&mut self, fault: &Fault) -> Device {
         if matches!(fault, Fault::Lost { .. } | Fault::Refused { .. }) {
             (self.machine, self.missing) = (None, Some(fault.clone()));
@@ -162,7 +164,7 @@ impl Devices {
         self.report(false, None, fault.what())
     }
 
-    /// Decides on the requested device, if the decision is open and possible. The learner must be at a boundary.
+    /// Chooses the device, if it is not chosen yet and the information suffices. The learner must be between two iterations.
     pub fn settle(&mut self, learner: Result<&mut dyn Offload, &'static str>, now_s: f64) -> Settled {
         if self.settled {
             return Settled::Already;
@@ -268,7 +270,7 @@ impl Devices {
         Settled::Now(self.report(on_gpu, rates, why), None)
     }
 
-    /// Decides for the CPU and reports that the requested GPU cannot be used.
+    /// Chooses the CPU and reports that the requested GPU cannot be used.
     fn refuse(&mut self, fault: Fault) -> Settled {
         Settled::Now(self.report(false, None, fault.what()), Some(fault))
     }
@@ -280,7 +282,8 @@ impl Devices {
 }
 
 impl Probes {
-    /// Polls the probe of the present option, or begins it. Ends the probe when its rate is known or its first pass is late.
+    /// Advances the probe of the present option; begins the probe if there is none. Ends the probe when its rate is known or its first pass
+    /// is late.
     fn poll(&mut self, learner: &mut dyn Offload, machine: &dyn Machine, processor: f64, now_s: f64) -> Result<ProbeStatus, Fault> {
         let mut probe = match self.now.take() {
             Some(probe) => probe,

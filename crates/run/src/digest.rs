@@ -30,8 +30,8 @@ impl Fnv {
     }
 }
 
-/// Returns a hash of the parts and of their boundaries. Each block of 64 bytes is processed as eight words in parallel. A change of a
-/// single word always changes the hash.
+/// Returns a hash of the parts and of the places where they end. Each block of 64 bytes is processed as eight words in parallel. A change
+/// of a single word always changes the hash.
 pub(crate) fn of_words<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     const LANES: usize = 8;
     // The factor is odd, so different words of a lane never collide. The rotation moves high bits to low positions.
@@ -99,7 +99,7 @@ pub(crate) const MIXED: &str = "mixed";
 /// other runs.
 pub(crate) const PARTIAL: &str = "partial";
 
-/// Returns the name of the arithmetic of `isa`. Only digests with equal names can be equal.
+/// Returns the name of the arithmetic of `isa`. Only runs with the same name can have equal digests.
 pub(crate) fn arithmetic(isa: Isa) -> &'static str {
     match isa {
         Isa::Bf16 => BF16,
@@ -122,7 +122,7 @@ impl Arithmetic {
         Arithmetic([FUSED, UNFUSED, BF16, AMX, GPU].into_iter().find(|&known| known == name).unwrap_or(MIXED))
     }
 
-    /// Records that the iteration with number `count`, starting at 1, used the arithmetic `now`.
+    /// Records that iteration number `count` used the arithmetic `now`. The first iteration has the number 1.
     pub fn note(&mut self, count: u32, now: &'static str) {
         if count == 1 {
             self.0 = now;
@@ -141,7 +141,7 @@ pub(crate) struct Digests {
     pub arithmetic: Arithmetic,
     /// Digest from the link that opened the run; `None` if the link has no digest, or after the comparison.
     pub expected: Option<Digest>,
-    /// Newest digest of this run; `None` before the first one.
+    /// Newest digest of this run; `None` before the first digest.
     pub newest: Option<Digest>,
     /// True if part of the present iteration was computed on another machine, which was then lost.
     pub partly_away: bool,
@@ -152,14 +152,16 @@ impl Digests {
         Digests { arithmetic, expected: None, newest: None, partly_away: false }
     }
 
-    /// Compares `reached` with the link's digest. Returns a notice if both belong to the same iteration and the user changed no knobs. If
-    /// the user changed knobs, the run differs from the link's run. `unit` is the plural of the room's word for an iteration.
+    /// Compares `reached` with the link's digest. Returns a notice if both digests belong to the same iteration and the user changed no
+    /// knobs. If the user changed knobs, no notice is due, because the run differs from the link's run. `unit` is the plural of the room's
+    /// word for an iteration.
     pub fn compare(&mut self, reached: &Digest, user_changed: bool, unit: &str) -> Option<(Level, String, &'static str)> {
         let expected = self.expected.take_if(|expected| expected.iteration == reached.iteration)?;
         (!user_changed).then(|| compared(&expected, reached, unit))
     }
 
-    /// Records the end of an iteration that was computed on `at`. `isa` is the instruction set that the room uses on the CPU.
+    /// Records the arithmetic of an ended iteration. `at` is the device that computed the iteration. `isa` is the instruction set that the
+    /// room uses on the CPU.
     pub fn note(&mut self, iteration: u32, at: WorkedOn, isa: Isa) {
         let now = match (std::mem::take(&mut self.partly_away), at) {
             (false, WorkedOn::Processor) => arithmetic(isa),

@@ -1,5 +1,5 @@
 //! Errors at the interface between runs and shells. An error has a description and a separate remedy. An error of a lower layer has a
-//! single text with both.
+//! single text with description and remedy.
 
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident $({ $($field:ident : $type:ty),* })? => $what:literal, $next:literal;)*) => {
@@ -19,7 +19,7 @@ macro_rules! errors {
                 }
             }
 
-            /// Returns the remedy; empty if the description of a lower layer contains it.
+            /// Returns the remedy; empty for an error of a lower layer, whose description contains the remedy.
             pub fn next_step(&self) -> String {
                 match self {
                     $(RunError::$name $({ $($field),* })? => { $($(let _ = $field;)*)? format!($next) })*
@@ -61,7 +61,7 @@ errors! {
     TooManyChanges { count: usize, most: usize } =>
         "{count} live changes of knobs cannot be replayed",
         "Give at most {most}, or save the run to a file and continue from it";
-    /// Several knobs, each of which is valid, together need too much memory.
+    /// Several valid knobs together need too much memory.
     TooMuchMemory { needs_mb: u64, has_mb: u64 } =>
         "these settings need about {needs_mb} MB of memory, but {has_mb} MB are available",
         "Reduce environments, games, replay size, batch size or layer width";
@@ -116,7 +116,7 @@ errors! {
     Offloaded =>
         "this run trains on a GPU, and workers could not reproduce its results",
         "Choose the CPU for it, end the iteration, then share it";
-    /// Another build computed the pieces of an iteration, or the input for these pieces.
+    /// Another build computed the results of shared work, or the input for this work.
     OtherBuild { found: String, here: String } =>
         "this was computed by an incompatible build of Hothouse ({found}; this one is {here})",
         "Install one version on all machines, with the same kind of CPU";

@@ -16,8 +16,8 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// Formats a number with three significant figures and an SI prefix: `1.57 M`. A number below 9995 has no prefix and keeps all its integer
-/// digits: `940`.
+/// Formats a number with three significant figures, but at most two decimals, and an SI prefix: `1.57 M`. A number below 9995 has no prefix
+/// and keeps all its integer digits: `940`.
 pub fn short(x: f64) -> String {
     let (scaled, prefix) = match x.abs() {
         a if a >= 999.5e9 => (x / 1e12, " T"),
@@ -34,7 +34,7 @@ pub fn short(x: f64) -> String {
     format!("{scaled:.decimals$}{prefix}")
 }
 
-/// Formats a duration: `0.84 s`, `12.3 s`, `4:07`, `1:02:03`.
+/// Formats a duration in seconds: `0.84 s`, `12.3 s`, `4:07`, `1:02:03`.
 pub fn clock(seconds: f64) -> String {
     let whole = seconds as u64;
     match whole {
@@ -86,7 +86,7 @@ pub fn counts(schema: &Schema, progress: &Progress) -> String {
     all.map(|(column, &count)| counted(column, count)).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns short names and values of the columns in the terminal's status line: `return` and `212.5 (9 to 500)`.
+/// Returns the short name and the value of each column in the terminal's status line: `return` and `212.5 (9 to 500)`.
 pub fn briefs(columns: &[Column], values: &[Option<f64>]) -> Vec<(String, String)> {
     let find = |name: &str| columns.iter().position(|column| column.name == name).and_then(|i| values.get(i).copied()?);
     let shown = |(column, &at): (&Column, &Option<f64>)| {
@@ -114,8 +114,8 @@ pub fn goal(schema: &Schema, goal: &Goal) -> String {
     format!("{label} of {}{}{unit}", goal.at, if unit.is_empty() { "" } else { " " })
 }
 
-/// Formats the shares of the parts of time, the longest first: `gradient 61%, policy 17%`. Shares below 0.5% are left out. Returns `None`
-/// if no time was spent.
+/// Formats each part's share of the time, the largest share first: `gradient 61%, policy 17%`. Shares below 0.5% are left out. Returns
+/// `None` if no time was spent.
 pub fn breakdown(schema: &Schema, parts_s: &[f64]) -> Option<String> {
     let whole_s: f64 = parts_s.iter().sum();
     let share = |part_s: f64| 100.0 * part_s / whole_s;

@@ -5,7 +5,7 @@ use crate::protocol::{Progress, Row};
 /// Maximum time in seconds between two slices that counts as training. A longer time, for example while the machine sleeps, is cut to this
 /// maximum.
 const MAX_GAP_S: f64 = 1.0;
-/// Maximum number of rows in a history. When it is exceeded, every second row is dropped.
+/// Maximum number of rows in a history. If a further row is added, every second row is dropped first.
 const MAX_HISTORY: usize = 4096;
 
 /// Seconds of training (`round_s`) and of testing (`tests_s`) within one iteration.
@@ -63,8 +63,8 @@ impl Clock {
     }
 }
 
-/// Choice of the records that a bounded space keeps: at first all records, then every second record, then every fourth, and so on. The
-/// first record is always kept.
+/// Choice of the records that a list of limited length keeps: at first all records, then every second record, then every fourth, and so on.
+/// The first record is always kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Thinning {
     most: usize,
@@ -81,8 +81,7 @@ impl Thinning {
         Thinning { most, stride: 1, seen: 0, kept: 0 }
     }
 
-    /// Returns true if the caller must keep the next record. If the space has no room for this record, calls `halve`, which must drop every
-    /// second kept record.
+    /// Returns true if the caller must keep the next record. If the list is full, calls `halve`, which must drop every second kept record.
     pub fn takes(&mut self, halve: impl FnOnce()) -> bool {
         let takes = self.most > 0 && self.seen.is_multiple_of(self.stride);
         self.seen += 1;
@@ -113,8 +112,8 @@ impl Default for History {
 }
 
 impl History {
-    /// Restores the history of a run that has completed `iterations` iterations. Later rows are kept at the interval of the last two of
-    /// `rows`.
+    /// Restores the history of a run that has completed `iterations` iterations. The interval between the last two of `rows` is also the
+    /// interval between later rows.
     pub(crate) fn restored(rows: Vec<Row>, iterations: u32) -> History {
         let at = |row: &Row| u64::from(row.progress.iteration);
         let stride = match &rows[..] {
@@ -150,7 +149,7 @@ pub struct TimeByPart {
 }
 
 impl TimeByPart {
-    /// Creates a count for `parts` parts that begins at `progress`, where the run began or was restored.
+    /// Creates zero times for `parts` parts. `progress` is the progress at which the run began or was restored.
     pub fn since(progress: &Progress, parts: usize) -> TimeByPart {
         TimeByPart { parts_s: vec![0.0; parts], known_s: progress.train_s }
     }

@@ -3,8 +3,8 @@
 use serde::de::DeserializeOwned;
 use serde_json::{Error, Value};
 
-/// Parses JSON by way of a [`Value`]. Each type is then deserialized from values only, and needs no second copy of its deserialization code
-/// for text. These copies would be a large part of the page's wasm module.
+/// Parses JSON to a [`Value`], then deserializes the value. The compiler therefore generates no code that deserializes a type directly from
+/// text. That code would be a large part of the page's wasm module.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     serde_json::from_value(serde_json::from_str::<Value>(text)?)
 }

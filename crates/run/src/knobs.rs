@@ -27,7 +27,7 @@ impl<C: Settings> Table<C> {
         self.used(&self.preset).map(knob).collect()
     }
 
-    /// Returns settings with the values of `knobs`, each of which is checked. All other settings keep the preset's value.
+    /// Returns the preset's settings with the values of `knobs`. An unknown knob or an invalid value is an error.
     pub fn settings(&self, knobs: &Knobs) -> Result<C, RunError> {
         let mut settings = self.preset.clone();
         for (name, value) in knobs {

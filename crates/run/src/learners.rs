@@ -1,4 +1,4 @@
-//! Common type of the learners of a room with several learners.
+//! Type of the entries in a room's list of learners, for rooms with several learners.
 
 use crate::RunError;
 use crate::protocol::{Knob, Knobs};

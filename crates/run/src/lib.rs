@@ -1,7 +1,7 @@
-//! Interface between runs and shells, for all rooms. A shell sends commands and receives events.
+//! Interface between runs and shells, for all rooms. A shell, such as the page or the terminal, sends commands and receives events.
 //!
 //! The page and the terminal use learners and environments only through this crate. The crate is independent of the platform: it uses no
-//! clocks, files or threads. The shell provides them.
+//! clocks, files or threads of its own. The shell provides clocks, files and threads.
 //!
 //! The folders `control`, `backgammon`, `cube`, `logic` and `words` contain one room each. All other code serves all rooms; only this file
 //! names rooms.
@@ -117,7 +117,7 @@ pub fn begin(config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError> {
     room(&config.room)?.begin(config, host)
 }
 
-/// Computes pieces of an iteration of a run in any room; see [`AnyRoom::play`].
+/// Computes parts of an iteration for a run of any room; see [`AnyRoom::play`].
 pub fn play(due: &[u8], pieces: std::ops::Range<u64>, host: Host) -> Result<Vec<u8>, RunError> {
     room(&container::stated_room_of(due)?)?.play(due, pieces, host)
 }
@@ -127,7 +127,7 @@ pub fn restore(bytes: &[u8], host: Host) -> Result<Box<dyn AnyRun>, RunError> {
     restore_with(bytes, host, None)
 }
 
-/// Restores a saved run of any room with its user data. The data is required if [`data_wanted`] returns a description.
+/// Restores a saved run of any room. `data` is the run's user data, which is required if [`data_wanted`] returns a description.
 pub fn restore_with(bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Box<dyn AnyRun>, RunError> {
     room(&room_of(bytes)?)?.restore(bytes, host, data)
 }

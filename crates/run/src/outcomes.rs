@@ -14,7 +14,7 @@ pub struct Outcome {
     pub runs: usize,
     pub solved: usize,
     pub diverged: usize,
-    /// Quartiles of the runs' results. A run without a result counts as the worst.
+    /// Quartiles of the runs' last test values in the goal's column. A run without such a value counts as the worst.
     pub result: Quartiles,
     /// Quartiles of the room's first counter at the time when a run was solved. A run that was not solved counts as infinite.
     pub solved_at: Quartiles,

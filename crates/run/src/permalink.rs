@@ -1,7 +1,7 @@
-//! Conversion of a run to a link: `#/control?variant=CartPole-v1&seed=1&lr=0.003&v=2&digest=32.0123456789abcdef.fused`.
+//! Conversion between a run's config and a link: `#/control?variant=CartPole-v1&seed=1&lr=0.003&v=2&digest=32.0123456789abcdef.fused`.
 //!
-//! A link contains the config with its seed, and live changes of knobs, for example `&at=320:lr=0.0001` after 320 iterations. A link also
-//! contains a digest, if other machines can reproduce the digest.
+//! A link contains the config with its seed, and live changes of knobs, for example `&at=320:lr=0.0001` after 320 iterations. If a digest
+//! is known and other machines can reproduce it, the link also contains the digest.
 
 mod reading;
 

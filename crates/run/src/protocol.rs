@@ -1,8 +1,8 @@
 //! Plain data that a run of any room and its shells exchange.
 //!
-//! The page, the terminal and the monitor show the same events. These types and each room's own `protocol.rs` define all that they can
-//! show. Numbers are in rows whose columns the room declares once ([`crate::room::Schema`]). The TypeScript types (`www/run/protocol.ts`)
-//! are generated; do not edit them. This file contains no behaviour.
+//! The page, the terminal and the monitor show the same events. These types and each room's own `protocol.rs` define all data that shells
+//! can show. Numbers are in rows. The room declares the columns of the rows once ([`crate::room::Schema`]). The TypeScript types
+//! (`www/run/protocol.ts`) are generated; do not edit them. This file contains no behaviour.
 
 use crate::plain_data::{plain_data, sent_data};
 pub use learn::settings::{KnobKind, Named, Value};
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 crate::questions! {
-    /// Returns the parameter tensors of the learner, each with the distributions of its weights and of its gradients. Before the learner
-    /// exists, there are none.
+    /// Returns the parameter tensors of the learner, each with the distributions of its weights and of its gradients. Returns an empty list
+    /// before the learner exists.
     Tensors {} -> Vec<TensorView>,
 }
 
@@ -39,14 +39,14 @@ plain_data! {
         pub changes: Vec<Change>,
     }
 
-    /// A live change of a knob, made at the boundary after `iteration` iterations.
+    /// A live change of a knob, made after `iteration` iterations.
     pub struct Change {
         pub iteration: u32,
         pub knob: String,
         pub value: Value,
     }
 
-    /// Description of a run for other users, with the limits of its reproduction.
+    /// Description of a run for other users, with the limits to which they can reproduce the run.
     pub struct Shared {
         /// Link to the run, for example `#/control?variant=…`. It contains the newest digest if other machines can reproduce that digest.
         pub link: String,
@@ -64,7 +64,7 @@ plain_data! {
     }
 }
 
-/// User data, with the bytes if they are loaded. A link or a large checkpoint contains only name, length and hash.
+/// User data, with the bytes if they are loaded. A link, or a checkpoint with large user data, contains only name, length and hash.
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "crate::dataset::Given")]
@@ -131,7 +131,7 @@ sent_data! {
         /// Columns that show the spread: the column with the standard error, or the two columns with minimum and maximum. Empty if there
         /// are no such columns.
         pub spread: &'static [&'static str],
-        /// Counter and time unit, if the number is the growth of a counter per time, which the run computes; null for other numbers.
+        /// Counter and time unit, if the run computes the number as the growth of a counter per time; null for other numbers.
         pub rate: Option<Rate>,
     }
 
@@ -189,8 +189,8 @@ sent_data! {
         pub about: serde_json::Value,
     }
 
-    /// Condition for a solved run: a test reaches `at` in the column `column`, and then a confirmation reaches it too. A confirmation is a
-    /// second test, whose random draws neither training nor tests use. A test that covers all cases needs no confirmation.
+    /// Condition for a solved run: a test reaches the value `at` in the column `column`, and then a confirmation reaches this value too. A
+    /// confirmation is a second test with random draws of its own. A test that covers all cases needs no confirmation.
     #[derive(Copy)]
     pub struct Goal {
         pub column: &'static str,
@@ -227,7 +227,7 @@ plain_data! {
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional))]
             data: Option<Dataset>,
-            /// True if the restored run takes over state of the present run, such as the user's game. A reset takes over the same state.
+            /// True if the restored run takes over the user's state, such as a game, from the present run. A reset always does.
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
             follow: bool,
@@ -246,9 +246,9 @@ plain_data! {
         Metrics(Row),
         /// A knob changed during the run.
         Mark(Mark),
-        /// A test ended with these values. It used no training data.
+        /// A test ended with these values. A test uses no training data.
         Test(Row),
-        /// A confirmation ended. It followed a test that reached the variant's goal; see [`Goal`].
+        /// A confirmation ended: the second test, after a test that reached the variant's goal; see [`Goal`].
         Confirmation(Confirmation),
         /// The run is solved, because a confirmation reached the goal for the first time.
         Solved { progress: Progress, goal: f64 },
@@ -271,7 +271,7 @@ plain_data! {
         Notice { level: Level, text: String, next_step: String },
     }
 
-    /// State at the beginning of a run or after a restore.
+    /// State of a run at its beginning or after it was restored.
     pub struct Began {
         pub config: Config,
         /// Present value of every knob.
@@ -319,7 +319,7 @@ plain_data! {
         pub confirmed: bool,
     }
 
-    /// A live change of a knob that was made. Charts mark it on the curves.
+    /// A live change of a knob that was made. Charts show a mark on their curves.
     pub struct Mark {
         pub progress: Progress,
         pub knob: String,
@@ -331,7 +331,7 @@ plain_data! {
     #[derive(Copy, Default, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum DeviceWish {
-        /// The device that is faster in a measurement on the run's own work.
+        /// The faster device. The run measures the speed of both devices on its own work.
         #[default]
         Auto,
         Cpu,
@@ -374,16 +374,16 @@ plain_data! {
         pub value: Value,
         pub seed: u32,
         pub progress: Progress,
-        /// Tests of the run, oldest first. Each entry has the room's first counter and the test's value in the goal's column.
+        /// For each test, oldest first: the room's first counter, and the value in the goal's column (or the first column).
         pub curve: Vec<[f64; 2]>,
         /// Value of the room's first counter at the time when the run was solved; null if it is not solved.
         pub solved_at: Option<f64>,
         pub done: bool,
-        /// True if the run stopped early because its weights are no longer finite.
+        /// True if the run failed: its weights are no longer finite, or the rules of its environment raised an error.
         pub diverged: bool,
     }
 
-    /// Calls of one operation with one shape, and their total time, in the plan that computes a learner's gradients.
+    /// All calls of one operation with one shape in the plan that computes a learner's gradients, with their total time.
     pub struct Operation {
         /// Name of the operation, for example `linear`.
         pub name: String,

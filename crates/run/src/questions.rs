@@ -1,6 +1,6 @@
 //! Macro that declares a room's questions and answers.
 
-/// Answer to a room's question, as any plain data.
+/// Answer to a room's question: any data that can be serialized.
 pub type Answer = Box<dyn erased_serde::Serialize>;
 
 /// Declares the questions of a room. Each question has fields and the type of its answer. Generates the enum `Question`, whose JSON form

@@ -50,7 +50,8 @@ impl Saved<'_> {
     }
 }
 
-/// Part of a run that depends on the room: a learner, its settings and tests, and the questions that the room answers.
+/// Part of a run that depends on the room: a learner with its settings and tests, and the answers to questions. A boundary is the time
+/// between two iterations. A slice is a short part of the work, usually some milliseconds.
 pub trait Room: Send + Sync + Sized + 'static {
     const SCHEMA: &'static Schema;
     type Learner: Learner + ?Sized;
@@ -68,20 +69,21 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn bytes(setup: Setup) -> Result<u64, RunError>;
 
     fn begin(setup: Setup) -> Result<Self, RunError>;
-    /// Restores a room, which continues exactly from the saved state: the learner's parts, [`Room::more_parts`] and [`Room::notes`].
+    /// Restores a room. It continues exactly from the saved state, which consists of the learner's parts, [`Room::more_parts`] and
+    /// [`Room::notes`].
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError>;
     /// Returns the tensors that are saved in addition to the learner's parts.
     fn more_parts(&self) -> Tensors {
         Vec::new()
     }
-    /// Returns saved data other than tensors. [`Began`](crate::protocol::Began) also reports them.
+    /// Returns saved data other than tensors. [`Began`](crate::protocol::Began) also reports these data.
     fn notes(&self) -> serde_json::Value {
         serde_json::Value::Null
     }
-    /// Takes over the state that survives a reset, such as a user's game. `_before` is the room of the previous run.
+    /// Takes over the state that a reset keeps, such as a user's game, from the room `_before` of the previous run.
     fn follow(&mut self, _before: Self) {}
 
-    /// Returns the learner; `None` until its training data are prepared. A run that stops during the preparation loses no training.
+    /// Returns the learner; `None` until the training data are prepared.
     fn learner(&self) -> Option<&Self::Learner>;
     fn learner_mut(&mut self) -> Option<&mut Self::Learner>;
     /// Runs one slice of the preparation of the training data.
@@ -104,19 +106,19 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn may_change(&self, name: &str, value: &Value) -> Result<(), RunError> {
         self.learner().map_or(Ok(()), |learner| learner.may_change(name, value)).map_err(RunError::below)
     }
-    /// Changes a live setting at a boundary. The run has checked name and range before.
+    /// Changes a live setting between two iterations. The run has already checked that the knob exists, is live and accepts the value.
     fn change(&mut self, name: &str, value: &Value) -> Result<(), RunError> {
         self.learner_mut().map_or(Ok(()), |learner| learner.change(name, value)).map_err(RunError::below)
     }
 
-    /// Returns true if a test is due at this boundary. The result depends only on completed work and never on time, so that equal runs have
-    /// equal tests.
+    /// Returns true if a test is due. `tests` are the run's tests so far. The run calls this method between two iterations. The result
+    /// depends only on completed work and never on time, so that equal runs have equal tests.
     fn test_is_due(&self, tests: &[Row], solved: bool) -> bool;
     /// Begins a test of the current weights. Later training does not affect the test.
     fn begin_test(&mut self) {}
-    /// Begins a confirmation, which repeats a test that reached the goal. Its random draws depend on `seed`; neither training nor tests use
-    /// them. Returns true if a confirmation began. Returns false if the room's tests need no confirmation because they are deterministic,
-    /// for example if they cover all states.
+    /// Begins a confirmation, which repeats a test that reached the goal. The random draws of the confirmation depend on `seed`. Neither
+    /// training nor tests use these draws. Returns true if a confirmation began. Returns false if the room's tests need no confirmation
+    /// because they are deterministic, for example if they cover all states.
     fn begin_confirmation(&mut self, seed: u32) -> bool;
     /// Runs one slice of the test or the confirmation in progress. In the last slice, returns the values; otherwise returns `None`.
     /// Training is not affected.
@@ -131,8 +133,8 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
         self.learner_mut().ok_or("The training data is not prepared yet")?.offload()
     }
-    /// Computes pieces of an iteration for a learner, which may be in another process. `_due` are the tensors that [`learn::Sharing::due`]
-    /// returned. A piece that is not due is an error.
+    /// Computes the pieces with the numbers `_pieces` for a learner, which may be in another process. A piece is a part of an iteration
+    /// that a worker can compute. `_due` finds the tensors that [`learn::Sharing::due`] returned. A piece that is not due is an error.
     fn play(_due: &Find, _pieces: Range<u64>, _isa: math::Isa) -> Result<Tensors, RunError> {
         Err(RunError::NotShared)
     }
@@ -142,8 +144,8 @@ pub trait Room: Send + Sync + Sized + 'static {
         0
     }
 
-    /// Returns the room's events since the previous call. Each event is plain data of the room's `protocol.rs` and a sentence. The run
-    /// calls this method after each slice; `_train_s` are the seconds of training so far.
+    /// Returns the room's events since the previous call. Each event has plain data, as defined in the room's `protocol.rs`, and a
+    /// sentence. The run calls this method after each slice; `_train_s` are the seconds of training so far.
     fn take_events(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
         Vec::new()
     }

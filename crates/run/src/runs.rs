@@ -31,15 +31,15 @@ use learn::{Failure, Fault, Iteration, Learner, Offload, Progress as _, Sharing,
 use math::Isa;
 use testing::Tests;
 
-/// Duration in seconds from which an iteration counts as long. A stop or a save does not wait for the end of a long iteration.
+/// Duration in seconds from which an iteration counts as long. A pause or a save does not wait for the end of a long iteration.
 const LONG_S: f64 = 0.9;
 
 #[derive(Default)]
 struct Saves {
     /// True if a save was requested and has not been emitted yet.
     wanted: bool,
-    /// Snapshot at the beginning of the iteration in progress. The snapshot is kept only if the iteration may be long and cannot be saved
-    /// before its end, or if a test may delay the record of its end.
+    /// Snapshot at the beginning of the iteration in progress. A snapshot is kept if the iteration may be long and cannot be saved before
+    /// its end. It is also kept if a test may delay the record of the iteration.
     began: Option<Snapshot>,
     /// True if the previous iteration was short and had the present knobs.
     is_brief: bool,
@@ -52,7 +52,7 @@ pub struct Run<R: Room> {
     host: Host,
     room: R,
     running: bool,
-    /// True if the run continues to the next boundary even if it is paused.
+    /// True if the run continues to the end of an iteration even if it is paused.
     finish_iteration: bool,
     /// Time at which the run paused, in seconds of the shell's clock; `None` while the run is not paused.
     paused_s: Option<f64>,
@@ -65,10 +65,11 @@ pub struct Run<R: Room> {
     history: History,
     /// Progress at the end of the previous iteration.
     before: Progress,
-    /// True if the run was restored from a file that was saved within the iteration in progress. The total time of this iteration is then
+    /// True if the run was restored from a file that was saved within the present iteration. The total time of this iteration is then
     /// unknown.
     partly_here: bool,
-    /// An iteration that ended before its concurrent test, and the device that computed it. The run records the iteration after the test.
+    /// An iteration that ended while a test was in progress, and the device that computed the iteration. The run records the iteration
+    /// after the test.
     ended: Option<(Iteration, WorkedOn)>,
     tests: Tests,
     changes: Changes,
@@ -228,13 +229,13 @@ impl<R: Room> Run<R> {
         self.room.learner().is_some_and(Learner::at_boundary)
     }
 
-    /// Returns true if the learner is between two iterations and the run has recorded the earlier one.
+    /// Returns true if the learner is between two iterations and the run has recorded the earlier iteration.
     fn is_at_boundary(&self) -> bool {
         self.ended.is_none() && self.is_between()
     }
 
-    /// Returns true if the state within an iteration can be saved. During a test, such a state cannot be saved, because the restored run
-    /// repeats the test with the weights of the boundary.
+    /// Returns true if the state within an iteration can be saved. During a test, such a state cannot be saved: the restored run repeats
+    /// the test, which needs the weights from the beginning of the iteration.
     fn saves_mid_iteration(&self) -> bool {
         let saves = self.room.learner().is_some_and(Learner::saves_mid_iteration);
         saves && self.ended.is_none() && self.tests.under_way().is_none()
@@ -273,8 +274,8 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// At a boundary, keeps a snapshot if the next iteration may be long and cannot be saved before its end, or if a test may delay the
-    /// record of its end.
+    /// Between two iterations, keeps a snapshot if the next iteration may be long and cannot be saved before its end. Also keeps a snapshot
+    /// if a test may delay the record of the next iteration.
     fn snapshot_beginning(&mut self) {
         let may_be_wanted = self.tests.holds_back() || !(self.saves.is_brief || self.saves_mid_iteration());
         let is_kept = self.saves.began.as_ref().is_some_and(|(header, _)| header.progress.iteration == self.iteration());
@@ -321,7 +322,7 @@ impl<R: Room> Run<R> {
     }
 
     /// Emits the row of an iteration and adds it to the history. Records the arithmetic for the digest. If the CPU computed the whole
-    /// iteration, also records its speed.
+    /// iteration, also records the iteration's speed.
     fn take_iteration(&mut self, iteration: &Iteration, at: WorkedOn) {
         let spent = std::mem::take(&mut self.clock.spent);
         let row = rows::row(R::SCHEMA, iteration, &self.before, self.progress(), spent);
@@ -398,7 +399,7 @@ impl<R: Room> Run<R> {
         self.tests.thin();
     }
 
-    /// Makes the changes of the config and the requested changes that are due. The run must be at a boundary.
+    /// Makes the config's changes that are due, and all requested changes. The run must be between two iterations.
     fn apply_changes(&mut self) {
         let progress = self.progress();
         let replayed = self.changes.replay(&mut self.room, &self.config, &progress, &mut self.queue);
@@ -425,7 +426,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Emits a saved file if a save was requested.
+    /// Saves the run and emits the file, if a save was requested.
     fn emit_save(&mut self) {
         if std::mem::take(&mut self.saves.wanted) {
             let saved = self.encode_newest();
@@ -433,7 +434,7 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Encodes the newest state that can be saved; [`AnyRun::saves`] returns the progress of this state.
+    /// Encodes the newest state that can be saved as a file.
     fn encode_newest(&mut self) -> Result<Vec<u8>, RunError> {
         match &self.saves.began {
             Some(began) if !self.is_at_boundary() && !self.saves_mid_iteration() => {

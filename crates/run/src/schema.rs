@@ -3,7 +3,7 @@
 use crate::protocol::{Column, DataInfo, Goal, Rate, RoomInfo, TimePart, Variant};
 use learn::ByName;
 
-/// Columns of a room and its words for display.
+/// Columns of a room, and the room's names and words for display.
 #[derive(Debug)]
 pub struct Schema {
     pub id: &'static str,
@@ -14,18 +14,18 @@ pub struct Schema {
     pub counters: &'static [Column],
     pub metrics: &'static [Column],
     pub tests: &'static [Column],
-    /// Parts of time that the learner measures. The run adds `tests` and `rest` ([`COMMON_PARTS`]).
+    /// Parts of an iteration's time that the learner measures. The run adds `tests` and `rest` ([`COMMON_PARTS`]).
     pub parts: &'static [TimePart],
 }
 
-/// Parts of time outside of the learner's slices. All rooms have them.
+/// Parts of an iteration's time outside of the learner's slices. All rooms have these parts.
 pub const COMMON_PARTS: [TimePart; 2] = [
     TimePart { name: "tests", label: "Tests", help: "Testing the current weights." },
     TimePart { name: "rest", label: "Rest", help: "Between two slices: display, questions, saving." },
 ];
 
 impl Schema {
-    /// Returns all parts of an iteration's time. Their shares are at the end of a row, in this order.
+    /// Returns all parts of an iteration's time. A metrics row ends with the shares of these parts, in this order.
     pub fn all_parts(&self) -> impl Iterator<Item = &TimePart> {
         self.parts.iter().chain(&COMMON_PARTS)
     }

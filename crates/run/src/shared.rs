@@ -1,5 +1,6 @@
-//! Messages between a shared run and its workers. A message contains parts of a learner in the file format of runs, and the build that
-//! wrote it. Pieces from an incompatible build are refused, because no other machine could reproduce the run.
+//! Messages between a shared run and its workers. A message contains tensors in the file format of runs, and the identity of the build that
+//! wrote the message. A message from an incompatible build is refused, because no machine could reproduce a run with results of several
+//! builds.
 
 use crate::RunError;
 use crate::container::{self, Sum, Tensors};
@@ -24,7 +25,7 @@ struct Of {
     room: String,
 }
 
-/// Returns the identity of this build: its version, its arithmetic, and a hash over some pieces that it computes.
+/// Returns the identity of this build: its version, its arithmetic, and a hash over the results of some sample work.
 fn build<R: Room>(isa: Isa) -> String {
     // Hash for each room and instruction set, computed once.
     static KNOWN: Mutex<BTreeMap<(&str, &str), u64>> = Mutex::new(BTreeMap::new());

@@ -1,6 +1,6 @@
-//! A small sweep: runs of one config with several values of a knob and several seeds. All runs train at the same time, slice by slice. They
-//! share nothing, so each run is identical to a run outside of a sweep. Instead of a knob, a sweep can compare the room's variants, each
-//! with its own defaults.
+//! A small sweep: runs of one config with several values of a knob and several seeds. All runs train at the same time, slice by slice. The
+//! runs share nothing, so each run is identical to the same run outside of a sweep. Instead of the values of a knob, a sweep can compare
+//! the room's variants. Each variant has its own defaults.
 
 use crate::error::RunError;
 use crate::protocol::{Command, Config, Event, Progress, SweepCell, SweepSpec, Value};
@@ -10,7 +10,7 @@ use math::par;
 /// Name in place of a knob's name, for a sweep that compares variants.
 pub const VARIANT: &str = "variant";
 
-/// Maximum number of learners. All of them are in memory at the same time.
+/// Maximum number of learners in a sweep. All learners are in memory at the same time.
 const MAX_LEARNERS: usize = 64;
 
 pub struct Sweep {
@@ -26,7 +26,7 @@ struct Learner {
 }
 
 impl Sweep {
-    /// Begins all runs of the sweep. They are ordered by value, then by seed.
+    /// Begins all runs of the sweep, ordered by value, then by seed.
     pub fn new(spec: SweepSpec, host: Host) -> Result<Self, RunError> {
         let count = spec.values.len().saturating_mul(spec.seeds as usize);
         if !(1..=MAX_LEARNERS).contains(&count) {
@@ -80,7 +80,7 @@ impl Sweep {
     }
 }
 
-/// Returns the config with `value` for the knob `knob`, or with another variant.
+/// Returns `config` with the value `value` for the knob `knob`. If `knob` is `VARIANT`, returns `config` with the variant `value`.
 pub fn with(config: &Config, knob: &str, value: &Value) -> Config {
     let mut config = config.clone();
     if knob == VARIANT {

@@ -2,7 +2,7 @@
 
 use crate::RunError;
 
-/// Current format version. Other versions are refused with a remedy.
+/// Current format version. Data of another version give an error with a remedy.
 pub const VERSION: u32 = 2;
 
 pub(crate) fn check_version(found: u32) -> Result<(), RunError> {

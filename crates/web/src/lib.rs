@@ -90,7 +90,7 @@ pub fn data_wanted(bytes: &[u8]) -> Result<JsValue, JsValue> {
     wanted.map_or(Ok(JsValue::UNDEFINED), |wanted| to_js(&wanted))
 }
 
-/// Runs a benchmark suite: that of a room in this module, or that of the compute core. Passes each figure to `give`. With `profile`,
+/// Runs the benchmark suite of a room in this module, or of the compute core (`core`). Passes each figure to `give`. If `profile` is true,
 /// measures the time per operation of a training step instead.
 #[wasm_bindgen]
 pub fn bench(suite: &str, profile: bool, give: &js_sys::Function) {
@@ -154,7 +154,7 @@ impl Run {
         to_js(&monitor::layout(self.run.schema()))
     }
 
-    /// Monitor position directly after the newest `Began` event, set by [`Run::events`].
+    /// Returns the monitor position directly after the newest `Began` event, set by [`Run::events`].
     pub fn cursor(&self) -> Result<JsValue, JsValue> {
         to_js(&self.cursor)
     }
@@ -176,7 +176,8 @@ impl Run {
         worked
     }
 
-    /// Returns true if the last slice only waited for the GPU. The GPU calls `woken` when its result has arrived.
+    /// Returns true if the last slice only waited for the GPU. When the result of the GPU arrives, the callback `woken` of `Graphics::open`
+    /// is called.
     pub fn waiting(&self) -> bool {
         self.run.waiting()
     }
@@ -200,7 +201,8 @@ impl Run {
         self.run.offer(Err(Fault::NoAdapter { why }));
     }
 
-    /// Returns the events since the last call; undefined if there are none. Rows are omitted, because the page reads them from the monitor.
+    /// Returns the events since the last call; undefined if there are none. Rows of metrics and tests are omitted, because the page reads
+    /// them from the monitor.
     pub fn events(&mut self) -> Result<JsValue, JsValue> {
         let mut events = self.run.events();
         for event in &events {
@@ -238,7 +240,7 @@ impl Run {
         run::validate(&from_js(config)?, left).map_err(refusal)
     }
 
-    /// Returns the indices of the marks for which `save_before` returns the checkpoint from before the mark.
+    /// Returns the indices of the marks (changes of knobs) before which the run kept a checkpoint. `save_before` returns this checkpoint.
     pub fn kept_before(&self) -> Vec<usize> {
         self.run.kept_before()
     }

@@ -1,10 +1,10 @@
 //! The 2x2x2 and the 3x3x3 cube: states, turns of faces, network inputs, notation, facelet strings, and the exact distance of every state
 //! of the 2x2x2.
 //!
-//! A state has one byte per place, the code of the cubie at this place: the number of the piece plus its orientation (`twist * 8` for a
-//! corner, `flip * 12` for an edge). A turn of a face is then a permutation of bytes and an addition modulo 24. Pieces, places and
-//! orientations are numbered as by Kociemba. All tables are derived from the names of the places and from two neighbours of each face, the
-//! face above and the face to the right.
+//! A cubie is a piece in an orientation. Its code is a byte: the number of the piece, plus `twist * 8` for a corner or `flip * 12` for an
+//! edge. A state is described by the code of the cubie at each place. A turn of a face permutes these codes and adds to them modulo 24.
+//! Pieces, places and orientations are numbered as by Kociemba. All tables are derived from the names of the places and from two neighbours
+//! of each face, the face above and the face to the right.
 //!
 //! An action is the index of a turn. Quarter turns come first in both metrics, so the first outputs of a network have the same meaning in
 //! both metrics.

@@ -66,8 +66,8 @@ impl Grid {
     }
 
     /// Parses a drawing, whose rows are separated by `/` or line ends. With one channel, a cell is `.` or `#`, or 0 or 1. With several
-    /// channels, a cell is `.`, `#` or a digit of [`Grid::values`]. A drawing determines the first three channels, and `#` turns them on.
-    /// Further channels are off.
+    /// channels, a cell is `.`, `#` or a digit of [`Grid::values`]. A drawing determines at most the first three channels, and `#` turns
+    /// all of these on. Further channels are off.
     pub fn draw(text: &str, channels: usize) -> Result<Grid, GridError> {
         let text = text.trim().trim_matches('/').trim();
         let rows: Vec<Vec<char>> = text.split(['/', '\n']).map(|row| row.trim().chars().collect()).collect();
@@ -149,7 +149,7 @@ pub enum Area {
 }
 
 impl Area {
-    /// Returns the columns of the row `row` that are in the area, for a grid of this width.
+    /// Returns the columns of the row `row` that are in the area. `width` is the width of the grid.
     pub fn columns(self, row: usize, width: usize) -> impl Iterator<Item = usize> {
         (0..width).filter(move |&column| self.holds(column, row))
     }
@@ -232,7 +232,7 @@ impl Rule {
         self.table[state / 64] >> (state % 64) & 1 == 1
     }
 
-    /// Returns a grid of one channel after one step. Cells outside the grid are off, unless the grid is periodic.
+    /// Returns the grid `grid`, which has one channel, after one step. Cells outside the grid are off, unless the grid is periodic.
     pub fn step(&self, grid: &Grid, periodic: bool) -> Grid {
         let mut next = grid.clone();
         for y in 0..grid.height {
@@ -245,8 +245,8 @@ impl Rule {
     }
 }
 
-/// Returns the column and the row of the neighbour number `neighbour` of a cell. `None` if the neighbour is outside a grid that is not
-/// periodic.
+/// Returns the column and the row of one neighbour of the cell (x, y). `neighbour` is a number from 0 to 8. Returns `None` if the neighbour
+/// is outside a grid that is not periodic.
 pub fn beside((width, height): (usize, usize), periodic: bool, (x, y): (usize, usize), neighbour: usize) -> Option<(usize, usize)> {
     let along = |at: usize, step: usize, size: usize| match (at + step).checked_sub(1) {
         Some(to) if to < size => Some(to),
@@ -256,7 +256,8 @@ pub fn beside((width, height): (usize, usize), periodic: bool, (x, y): (usize, u
     along(x, neighbour % 3, width).zip(along(y, neighbour / 3, height))
 }
 
-/// Returns the bit of the neighbour number `neighbour` of a cell; 0 if the neighbour is outside a grid that is not periodic.
+/// Returns the bit of one neighbour of the cell (x, y). `neighbour` is a number from 0 to 8. Returns 0 if the neighbour is outside a grid
+/// that is not periodic.
 pub fn neighbour(grid: &Grid, periodic: bool, channel: usize, x: usize, y: usize, neighbour: usize) -> u8 {
     let place = beside((grid.width, grid.height), periodic, (x, y), neighbour);
     place.map_or(0, |(x, y)| grid.cells[grid.index(channel, x, y)])

@@ -37,7 +37,8 @@ fn first_weights(isa: Isa) -> Result<Params, Fault> {
     Ok(Params::new(plan_search(Shape::PUBLISHED, PANEL, isa).map_err(refused)?.table(), 1))
 }
 
-/// Measures the evaluation of search leaves for several batch sizes, and the batch size from which the GPU is faster.
+/// Measures the evaluation of search leaves (positions at the ends of a search tree) for several batch sizes. Reports the batch size from
+/// which the GPU is faster.
 fn leaves(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let (isa, now) = (bench.isa, bench.now);
     let most = if device.is_software() { 1024 } else { 65_536 };
@@ -158,7 +159,7 @@ fn updates_per_s(
 }
 
 /// Measures rounds of the published learner in three ways: on the CPU, with learning offloaded, and with leaves and learning offloaded.
-/// Each way is measured with the default settings, whose batches are small, and with thousands of parallel games.
+/// Each way is measured with few parallel games (the default settings) and with many. A software adapter gets smaller settings.
 fn runs(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let now = bench.now;
     // Duels are disabled, because they occur after some rounds only.

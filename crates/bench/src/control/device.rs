@@ -102,7 +102,7 @@ fn steps_per_s(ppo: &mut Ppo, now: Clock) -> Result<Vec<f64>, Fault> {
 }
 
 /// Measures the seconds from opening the device until the task is solved. The task is solved when an evaluation reaches the goal and a
-/// second evaluation on other episodes also reaches the goal. After a failed confirmation, training continues.
+/// confirmation (second evaluation on other episodes) also reaches the goal. After a failed confirmation, training continues.
 fn solve(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     const SEEDS: u32 = 5;
     /// First seed. No preset was tuned on this seed or on a larger seed.

@@ -12,7 +12,7 @@ macro_rules! template {
     };
 }
 
-/// Names of the figures, and the templates. The snake's file has 80 lines.
+/// Name in the figures, and text, of each template (example environment for users). The template `snake` has 80 lines.
 const TEMPLATES: [(&str, &str); 3] =
     [("cartpole", template!("cartpole")), ("snake10", template!("snake")), ("breakout", template!("breakout"))];
 

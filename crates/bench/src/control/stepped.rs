@@ -14,7 +14,7 @@ const WARM_UP: usize = 512;
 /// Number of steps after which the precomputed actions repeat.
 pub const TURNS: usize = 8;
 
-/// Returns the steps per second on one core, in each round, through `Vector::step`, with precomputed random actions. Episodes end and
+/// Returns the steps per second of `Vector::step` on one core, in each round. The actions are random and precomputed. Episodes end and
 /// restart during the measurement.
 pub fn stepped(mut many: Box<dyn Vector>, of: Actions, now: Clock) -> Vec<f64> {
     let (actions, turn) = (actions(of, ENVS), ENVS * of.numbers());

@@ -15,7 +15,7 @@ use run::protocol::Variant;
 
 static SHELLS: [&dyn RoomShell; 5] = [&control::Shell, &backgammon::Shell, &cube::Shell, &logic::Shell, &words::Shell];
 
-/// Returns the room's terminal extension, or `None` if the room has no extension.
+/// Returns the terminal code (commands, picture, benchmarks) of the room with the id `room`, or `None` if the room has none.
 pub fn shell(room: &str) -> Option<&'static dyn RoomShell> {
     SHELLS.into_iter().find(|shell| shell.id() == room)
 }
@@ -25,7 +25,7 @@ pub fn picture(room: &str, variant: &Variant) -> Option<Box<dyn Picture>> {
     shell(room)?.picture(variant)
 }
 
-/// Returns the example lines of all rooms: first those for `hothouse --help`, then those for `hothouse sweep --help`.
+/// Returns the example commands of all rooms: the first text is for `hothouse --help`, the second for `hothouse sweep --help`.
 pub fn examples() -> [String; 2] {
     let lines = |index: usize| SHELLS.map(|shell| shell.examples()[index]).concat();
     [lines(0), lines(1)]

@@ -8,7 +8,7 @@ use run::protocol::Config;
 use run::{AnyRoom, AnyRun};
 use std::path::Path;
 
-/// Returns the room with this id, or the first room.
+/// Returns the room with this id, or the first room if `id` is `None`.
 pub fn room(id: Option<&str>) -> Result<&'static dyn AnyRoom> {
     id.map_or_else(|| Ok(run::rooms()[0]), |id| run::room(id).map_err(usage_error))
 }

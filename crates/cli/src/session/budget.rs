@@ -46,8 +46,8 @@ pub struct PaceSample {
 pub struct Pace(VecDeque<PaceSample>);
 
 impl Pace {
-    /// Adds a sample unless the last sample is less than one second old, and returns the progress towards the limits. Returns `None` if no
-    /// sample was added or the pace is unknown.
+    /// Adds a sample if the last sample is at least one second old. Returns the progress towards the limit that will be reached first, or
+    /// `None` if no sample was added or the pace is unknown.
     pub fn sample(&mut self, budget: &Budget, now: PaceSample) -> Option<Remaining> {
         if self.0.back().is_some_and(|last| now.at_s < last.at_s + EVERY_S) {
             return None;

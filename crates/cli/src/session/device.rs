@@ -28,8 +28,8 @@ impl GpuOpener {
         opener
     }
 
-    /// Starts to open a GPU if the run wants one; with device `auto`, not before `AUTO_DELAY_S`. Offers an opened GPU, or the error, to the
-    /// run.
+    /// Starts to open a GPU if the run can use a GPU. With device `auto`, starts only after `AUTO_DELAY_S`. When the GPU is open or opening
+    /// has failed, passes the GPU or the error to the run.
     pub fn poll(&mut self, run: &mut dyn AnyRun, elapsed_s: f64) {
         if self.opening.as_ref().is_some_and(JoinHandle::is_finished) {
             self.finish(run);
@@ -40,7 +40,7 @@ impl GpuOpener {
         }
     }
 
-    /// If a GPU is being opened, waits for the result and offers the GPU, or the error, to the run.
+    /// If a GPU is being opened, waits for the result and passes the GPU or the error to the run.
     pub fn finish(&mut self, run: &mut dyn AnyRun) {
         if let Some(opening) = self.opening.take() {
             let panicked = |_| Err(Fault::NoAdapter { why: "opening it failed".into() });

@@ -287,7 +287,7 @@ impl Watched {
     }
 }
 
-/// Removes the oldest monitors whose processes have ended from the cache, and returns a new path in the cache.
+/// Removes the oldest monitors from the cache, except monitors of running processes. Returns the path of a new monitor in the cache.
 pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
     let folder = saves::folder()?;
     for old in kept()?.into_iter().skip(KEPT - 1) {

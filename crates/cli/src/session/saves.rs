@@ -96,8 +96,8 @@ fn written(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|m| m.modified()).unwrap_or(UNIX_EPOCH)
 }
 
-/// Removes the oldest checkpoints from the cache if `path`, which was just written, is in the cache. A running process saves regularly, so
-/// its checkpoint is not among the oldest.
+/// Removes the oldest checkpoints from the cache if the checkpoint `path`, which was just written, is in the cache. A running process saves
+/// regularly, so the checkpoint of such a process is not among the oldest.
 pub fn prune(path: &Path) {
     if path.parent() == Some(&cache()) {
         for old in kept().unwrap_or_default().into_iter().skip(KEPT) {

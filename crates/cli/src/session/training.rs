@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 pub const BACKLOG: usize = 8192;
 /// Maximum time for which a paused run sleeps between two checks of its limits.
 const IDLE: Duration = Duration::from_millis(50);
-/// Time that a stopping run has to reach the end of its iteration. Afterwards, the run ends at the next point at which it can be saved.
-/// After an interrupt, this constant is also the time limit of the last test.
+/// Time that a run has to reach the end of its iteration after an interrupt or a time limit. Afterwards, the run ends at the next point at
+/// which it can be saved. After an interrupt or a closed output, this constant is also the time limit of the last test.
 const GRACE: Duration = Duration::from_millis(500);
 /// Interval between attempts to save a run that has ended.
 const RETRY_EVERY: Duration = Duration::from_millis(500);
@@ -91,7 +91,7 @@ impl SaveTarget {
     }
 }
 
-/// Returns a new file name in the current folder. The name is for a save if the user has named no file.
+/// Returns a new file name in the current folder. A save uses this name if the user named no file and the cache is unavailable.
 fn default_name(run: &dyn AnyRun) -> PathBuf {
     let config = run.config();
     files::free_name(Path::new(&format!("hothouse-{}-seed{}.safetensors", config.variant, config.seed)))

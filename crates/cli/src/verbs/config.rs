@@ -145,7 +145,8 @@ fn setting(value: &Setting) -> toml::Value {
     }
 }
 
-/// Reads a config file. Returns the room, and the flags of the command line completed with those of the file.
+/// Reads a config file. Returns the room and the flags. The flags are those of the command line, and those of the file that the command
+/// line does not set.
 pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result<(Option<String>, TrainArgs)> {
     let bytes = files::read_at_most(files::open(file)?, LARGEST, &file.display().to_string())?;
     let shown = file.display();

@@ -17,7 +17,7 @@ struct Info {
     processor: Option<String>,
     /// Number of logical CPUs that this process may use.
     processors: usize,
-    /// Number of threads of a run.
+    /// Number of threads of a run with the given options.
     threads: usize,
     /// Available memory in bytes; `None` if unknown.
     memory_bytes: Option<u64>,
@@ -34,7 +34,7 @@ struct Set {
     name: &'static str,
     /// Name of the arithmetic. Digests are comparable between instruction sets with the same arithmetic.
     arithmetic: &'static str,
-    /// True for the instruction set that a run uses by default.
+    /// True for the instruction set of a run with the given options.
     chosen: bool,
 }
 
@@ -83,7 +83,7 @@ pub fn run(json: bool, args: &MachineArgs) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Lists the available instruction sets. A run uses bf16 or AMX only if a learner's knob selects this instruction set.
+/// Lists the available instruction sets. A run uses bf16 or AMX only if a knob (setting) of its learner selects bf16 or AMX.
 fn sets(chosen: math::Isa) -> Vec<Set> {
     let optional = [math::Isa::Bf16, math::Isa::Amx].into_iter().filter(|isa| isa.is_available());
     let set = |isa: math::Isa| Set {

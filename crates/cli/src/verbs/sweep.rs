@@ -1,6 +1,6 @@
-//! `hothouse sweep`: trains one config with many settings and seeds. Every run has its own thread and shares no data with other runs,
-//! so the number of parallel runs does not affect results. Each finished run is a line of the results file. A resumed sweep reads the
-//! results file and trains only the missing runs. The sweep trains all points of a given grid; it does not search for settings.
+//! `hothouse sweep`: trains one config with many settings (values of knobs) and seeds. Every run uses one thread and shares no data with
+//! other runs, so the number of parallel runs does not affect results. Each finished run is a line of the results file. A resumed sweep
+//! reads the results file and trains only the missing runs. The sweep trains all points of a given grid; it does not search for settings.
 
 use crate::args::SweepArgs;
 use crate::error::Usage;
@@ -47,7 +47,7 @@ The sweep ends with a table: for each setting, the median and quartiles of the l
 goal is about), and of the steps or games until a test first reached the goal.";
 
 type Setting = Knobs;
-/// Index of the setting, and seed of the run.
+/// A run: the index of its setting in `Sweep::settings`, and its seed.
 type Job = (usize, u32);
 type Done = BTreeMap<Job, Box<Finished>>;
 /// Callback that is called with each finished run, and with `None` if no run has finished for `HEARTBEAT`.
@@ -107,9 +107,9 @@ struct Finished {
     test: serde_json::Value,
     /// Value of the column [`Sweep::result`], by which runs are compared.
     result: Option<f64>,
-    /// First counter at the first successful confirmation; `None` if the run is not solved.
+    /// Value of the room's first counter when the run was solved; `None` if the run is not solved.
     solved_at: Option<f64>,
-    /// True if the weights contain NaN or infinity.
+    /// True if the run failed: its weights contain NaN or infinity, or an environment raised an error.
     diverged: bool,
     digest: String,
 }
@@ -374,7 +374,8 @@ impl Sweep {
         &self.room.schema().counters[0]
     }
 
-    /// Returns the column by which runs are compared: the goal's column, else the first column of tests, else the first column of metrics.
+    /// Returns the column by which runs are compared: the column of the variant's goal. Without a goal, returns the first column of tests,
+    /// or the first column of metrics if the room has no tests.
     fn result(&self) -> &'static Column {
         let schema = self.room.schema();
         let variants = self.room.variants();
@@ -444,8 +445,8 @@ impl Sweep {
         self.settings.iter().enumerate().map(outcome).collect()
     }
 
-    /// Returns the best setting: the setting with the largest share of solved seeds. If shares are equal, the larger median result decides,
-    /// or with `--until-solved` the smaller median of `solved_at`.
+    /// Returns the best setting: the setting with the largest share of solved seeds. If shares are equal, the larger median result decides.
+    /// With `--until-solved`, the smaller median of `solved_at` decides first.
     fn best<'a>(&self, outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
         let key = |o: &Outcome| {
             let share = o.solved as f64 / o.runs as f64;
@@ -467,7 +468,7 @@ fn gather(results: &Receiver<Result<(Job, Box<Finished>)>>, report: Report) -> R
     }
 }
 
-/// Prints the lines of the sweep.
+/// Prints the output of the sweep: JSON lines if `json` is true, otherwise text.
 struct Lines {
     json: bool,
     total: usize,

@@ -1,4 +1,4 @@
-//! `hothouse train` and `hothouse resume`: creates the run, its files and its display from the command line.
+//! `hothouse train` and `hothouse resume`: begins or restores a run with the options of the command line, trains it and displays it.
 
 use crate::args::values::{device_name, set, set_one};
 use crate::args::{CommonArgs, MachineArgs, TrainArgs};

@@ -21,11 +21,11 @@ use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 const POLL: Duration = Duration::from_millis(100);
-/// Interval between two reads of a monitor. The screen is drawn at the same interval.
+/// Interval between two reads of a monitor file. The screen is drawn at the same interval.
 const READ_EVERY: Duration = Duration::from_millis(50);
 /// If a run writes nothing for this time, it may have been killed.
 const SILENCE: Duration = Duration::from_secs(10);
-/// Time in which a new run must write the first line of its file.
+/// Time in which a new run must write the first line of its events file. After this time, an empty file is an error.
 const EMPTY: Duration = Duration::from_secs(1);
 /// Maximum length of a line in an events file, in bytes. The longest line is the `began` record of a resumed run, which contains the
 /// history.
@@ -52,7 +52,8 @@ pub fn watch(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
     display.show(|updates| follow(&file, &SIGNALS, &updates), &mut |_| {})
 }
 
-/// Sends the records of the file until the summary or a stop signal.
+/// Sends the records of the file to the display until the summary, a stop signal, or the end of the display. For a monitor file, also ends
+/// when the writing process has ended.
 fn follow(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> Result<()> {
     if monitor_file::is_monitor(path) { follow_monitor(path, signals, updates) } else { follow_events(path, signals, updates) }
 }
@@ -109,7 +110,8 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
 }
 
 /// Converts monitor items to records. If a `Began` event contains a history, the history is removed from the event, and the records of the
-/// history follow the event. A watcher that starts late thus receives all records from the beginning.
+/// history follow the event. A watcher that starts late thus receives all records from the beginning. Adjacent records that have an
+/// iteration are sorted by iteration.
 fn records_from(items: Vec<MonitorItem>, schema: &mut Option<&'static Schema>) -> Vec<Record> {
     let mut records = Vec::new();
     for item in items {
@@ -208,7 +210,7 @@ pub fn list(json: bool) -> Result<()> {
         progress: By<'a, Progress>,
         /// Newest values of the metrics that printed lines contain.
         metrics: BTreeMap<&'static str, Option<f64>>,
-        /// Seconds of training for each part.
+        /// Seconds that training spent on each part of the iteration.
         parts_s: BTreeMap<&'static str, f64>,
         age_s: Option<f64>,
         file: String,

@@ -1,4 +1,4 @@
-//! WGSL text that computes the network's inputs. The kernels for leaves and for training share it.
+//! WGSL text that computes the network's inputs. The kernels for leaves and for training share this text.
 
 use crate::text::Text;
 use learn::Fault;

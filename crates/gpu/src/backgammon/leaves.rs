@@ -1,5 +1,5 @@
-//! Evaluation of leaves. Each of two lanes (groups of actors) can have one pending request. Both lanes share one program, which the GPU
-//! executes in the order of the requests. Each lane has its own readback.
+//! Evaluation of leaves. Each of two lanes (groups of actors) can have one pending request. Both lanes share one program. The GPU executes
+//! the requests in order. Each lane has its own readback.
 
 use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, Submitted};
@@ -16,8 +16,8 @@ pub struct Leaves {
     memory: Memory,
     program: Program,
     params: Region,
-    /// Decisions of the newest request; both lanes use this region. The GPU executes writes and submits in order, so it reads the decisions
-    /// of one request before the next request replaces these decisions.
+    /// Decisions of the newest request; both lanes use this region. The GPU executes writes and submits in order. A submit therefore reads
+    /// its decisions before the next request overwrites them.
     decisions: Region,
     lists: [Range<usize>; 2],
     lanes: [Lane; LANES],

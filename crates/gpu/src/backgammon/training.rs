@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Maximum number of steps per submit. Each of these steps has its own region of drawn indices.
 const TOGETHER: usize = 4;
-/// Maximum number of pending submits. At this limit, the next submit waits for the oldest, if the platform can wait.
+/// Maximum number of pending submits. At this limit, the next submit waits until the oldest is done, if the platform can wait.
 const IN_FLIGHT: usize = 64;
 
 pub struct Training {
@@ -35,7 +35,7 @@ pub struct Training {
     /// Three ranges of dispatches, which run in this order after a minibatch is gathered: gradient, optimiser step, and sums of metrics.
     step: [Range<usize>; 3],
     readback: Readback,
-    /// Coefficient of the value loss that is on the GPU.
+    /// Value-loss coefficient that was last written to the GPU.
     sent_coef: f32,
     /// Indices of the samples that were drawn for steps that are not submitted yet. These steps share the next submit.
     waiting: Vec<u32>,

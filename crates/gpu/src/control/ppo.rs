@@ -1,9 +1,9 @@
-//! Whole iterations of PPO on a GPU: rollout, advantages, shuffled minibatches and Adam. All of them are dispatches of one list over one
-//! memory. The list is built once per learner and replayed. An iteration takes at most three submits and one readback.
+//! Whole iterations of PPO on a GPU: rollout, advantages, shuffled minibatches and Adam. All of these parts are dispatches of one program,
+//! which is built once per learner and replayed. An iteration takes at most three submits and one readback.
 //!
 //! The GPU performs the computations of `learn::control::ppo` in the same order and with the same random words, so a run can move between
-//! CPU and GPU. The GPU's numbers differ from the CPU's by rounding only, and an adapter repeats its numbers exactly in every run. Every
-//! iteration returns the whole state to the learner, and each [`IterationInput`] contains the settings.
+//! CPU and GPU. The GPU's numbers differ from the CPU's by rounding only, and an adapter repeats its numbers exactly in every run. Each
+//! iteration begins with the settings from an [`IterationInput`], and returns the learner's whole state.
 
 mod layout;
 
@@ -185,7 +185,8 @@ impl Accelerator for GpuPpo {
 }
 
 impl GpuPpo {
-    /// Writes the errors of the environments to `output`, which contains their steps and episodes already.
+    /// Converts the words `faults` to the errors of the environments, and writes the errors to `output`. The steps and episodes of the
+    /// environments must be in `output` already.
     fn explain(&self, faults: &[u32], output: &mut IterationOutput) {
         output.faults.clear();
         let Some(explain) = self.spec.kind.kernels.as_ref().and_then(|kernels| kernels.explain.as_ref()) else { return };

@@ -1,7 +1,7 @@
 //! Environments as kernels: the rules of the crate `worlds` in WGSL. Constants and random words come from that crate.
 //!
 //! Each episode begins in the same state as on the CPU. Later states differ by rounding, because a GPU may fuse and reorder arithmetic. A
-//! world's own text only computes; the text of each kernel reads and writes memory.
+//! world's own text does not access memory; the text of each kernel reads and writes memory.
 
 use crate::program::{Memory, Program, Region, Space, groups};
 use crate::text::Text;
@@ -45,7 +45,8 @@ pub struct World {
     /// fn world_go(at: EnvState, action: Action, env: u32, key: vec4<u32>) -> StepResult
     /// ```
     /// If `FAULTS` is true, the rules can raise errors, which they write to `world_fault` (see [`worlds::control::Explain`]). Before a
-    /// step, a kernel sets `world_fault` to the environment's earlier error, because such an environment does not change any more.
+    /// step, a kernel sets `world_fault` to the environment's stored error. If this error is not zero, the step does not change the
+    /// environment.
     pub text: String,
     /// Number of floats of a state.
     pub state: usize,
@@ -57,7 +58,7 @@ pub struct World {
     pub kernels: Kernels,
 }
 
-/// Returns the WGSL version of a kind of environment; `None` if the kind has no kernels or has masks.
+/// Returns the WGSL version of a kind of environment; `None` if the kind has no kernels, or forbids some choices in some states (`masked`).
 pub fn world(kind: &Kind) -> Option<World> {
     if kind.masked {
         return None;
@@ -125,7 +126,7 @@ pub struct Worlds {
     pub state: Region,
     /// `[2][stride]`: number of steps in the current episode, then number of earlier episodes.
     pub clocks: Region,
-    /// Number of episodes that ended in the last [`Worlds::play`], one number per workgroup.
+    /// Numbers of episodes that ended in the last [`Worlds::play`]: one number for each workgroup.
     pub ended: Region,
     /// `[2][stride]`: errors of the environments; see [`worlds::control::Explain`]. Empty for a kind without errors.
     pub faults: Region,

@@ -1,12 +1,13 @@
 //! Populations of logic automata on a GPU. One submit performs a whole update of all members, from the gates' parameters to AdamW. A row
-//! holds one number of the computation (an input, the output of a gate or a next channel) for each cell of each sample (`common.wgsl`). One
-//! dispatch computes one layer of rows for all members of a group. The states of every step are stored; the backward pass computes the rows
-//! of a step again. A slope is the derivative of the loss with respect to a number. No sum depends on the execution order: for each number,
-//! one thread adds up the slopes from the gates that read it, and for each gate, one workgroup adds up the slopes of its coefficients.
+//! holds one number of the computation (an input or the output of a gate) for each cell of each sample (`common.wgsl`). One dispatch
+//! computes one layer of rows for all members of a group. The states of every step are stored, but the rows only of the last step. The
+//! backward pass computes the rows of the earlier steps again. A slope is the derivative of the loss with respect to a number. No sum
+//! depends on the execution order. For each number, one thread adds up the slopes from the gates that read the number. For each gate, one
+//! workgroup adds up the slopes of the gate's coefficients.
 //!
 //! Parameters, moments and wires stay on the GPU. Initial states and target states are uploaded for each update, and the members' state is
-//! read back on request. All members are one group, or several groups if their rows exceed a buffer. Groups are processed one after
-//! another.
+//! read back on request. All members are one group if their rows fit into memory. Otherwise, there are several groups, which are processed
+//! one after another.
 
 mod rows;
 
@@ -27,9 +28,9 @@ use std::any::Any;
 const SIZE: usize = 64;
 /// Number of lanes (cells of samples) that one workgroup of a layer computes: four per thread.
 const BLOCK: usize = 4 * SIZE;
-/// Maximum size of the memory for rows in bytes, small enough for devices with little memory.
+/// Maximum size of the memory for rows in bytes, small enough for devices with little memory. A single member may need more.
 const MOST_BYTES: u64 = 1 << 30;
-/// Maximum number of pending submits. At this limit, the next submit waits for the oldest, if the platform can wait.
+/// Maximum number of pending submits. At this limit, the next submit waits until the oldest is done, if the platform can wait.
 const IN_FLIGHT: usize = 8;
 /// Number of words per member in `Words::standing`: seed, number of updates, 1 if the member trains (else 0), and 0.
 const STANDING: usize = 4;
@@ -157,7 +158,7 @@ impl GpuPopulation {
         self.program.len()
     }
 
-    /// Returns the bytes of all buffers on the GPU.
+    /// Returns the size of all buffers on the GPU, in bytes.
     pub fn bytes(&self) -> u64 {
         self.memory.bytes()
     }

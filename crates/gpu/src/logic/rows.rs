@@ -40,7 +40,7 @@ impl Rows {
         self.gate_of.len()
     }
 
-    /// Returns the indices of the two rows that each gate row reads.
+    /// Returns, for each row that evaluates a gate, the indices of the gate's two input rows.
     pub fn wires(&self, wirings: &Wirings) -> Vec<[u32; 2]> {
         let &Architecture { channels, kernels, .. } = &self.architecture;
         let mut all = Vec::with_capacity(self.gates());
@@ -67,8 +67,9 @@ impl Rows {
         all
     }
 
-    /// Inverts the wires. Returns two lists: for each row, the index at which its readers begin in the second list; and the readers of all
-    /// rows, row by row. A reader is twice the index of the reading row, plus one if the reading row reads through its second input.
+    /// Returns the readers of each row, as two lists. The second list contains the readers of all rows, row by row. The first list
+    /// contains, for each row, the index in the second list at which the row's readers begin. A reader is twice the index of the reading
+    /// row, plus one if the reading row reads through its second input.
     pub fn readers(&self, wires: &[[u32; 2]]) -> (Vec<u32>, Vec<u32>) {
         let mut begins = vec![0; self.count + 1];
         wires.as_flattened().iter().for_each(|&row| begins[row as usize + 1] += 1);

@@ -38,8 +38,8 @@ impl Shape {
         self.statistics() / TILE
     }
 
-    /// Returns a text once for each tile of a head's columns. In each copy, replaces `#` by the tile's index and `COLUMN` by the index of
-    /// the tile's first column.
+    /// Returns one copy of `text` for each tile of a head's columns. In each copy, `#` is replaced by the tile's index, and `COLUMN` by the
+    /// index of the tile's first column.
     fn tiles(&self, text: &str) -> String {
         let tiles = self.size().div_ceil(TILE);
         (0..tiles).map(|i| text.replace('#', &i.to_string()).replace("COLUMN", &format!("{}u", i * TILE))).collect()

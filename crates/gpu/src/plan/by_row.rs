@@ -11,8 +11,8 @@ fn lanes(cols: usize) -> usize {
     (cols / 4).next_power_of_two().clamp(4, SIZE)
 }
 
-/// Appends a kernel whose `text` is the body of the WGSL function `row_of`. `names` and `at` are the names and values of the kernel's
-/// arguments after `rows`.
+/// Appends a kernel. `text` is the body of the kernel's WGSL function `row_of`, which processes one row. `names` and `at` are the names and
+/// values of the kernel's arguments after `rows`.
 pub(super) fn rows(program: &mut Program, label: &str, [rows, cols]: [usize; 2], names: &[&str], at: &[u32], text: &str) {
     let (lanes, reduce) = (lanes(cols), program.gpu().shared.reduce);
     let main = ROWS.replace("#BUILTINS", reduce.builtins()).replace("#PLACE", reduce.place());

@@ -68,7 +68,7 @@ struct Kernel<'a> {
     draws: bool,
 }
 
-/// Sum of one column of a value over all threads; `term` is the expression that each thread adds.
+/// Element `column` of `value`, which is a sum over all threads; `term` is the expression that each thread adds.
 struct Sum {
     value: usize,
     column: usize,
@@ -376,8 +376,8 @@ impl Kernel<'_> {
         names
     }
 
-    /// Returns the WGSL expression of an operand's number for a thread's element. `i` is the index of the element among those that the
-    /// thread computes. `span` is the shape from which the operand is broadcast.
+    /// Returns the WGSL expression of the number that the operand `value` has for element `i` of the thread's elements. `span` is the shape
+    /// from which the operand is broadcast.
     fn operand(&mut self, value: usize, span: Span, [rows, cols]: [usize; 2], i: usize) -> String {
         let a_row = self.threads == rows;
         match span {
@@ -398,8 +398,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Returns the WGSL expression of a value's number for the thread's row, if the value has one number per row. The thread processes the
-    /// whole row or one element of the row.
+    /// Returns the WGSL expression of the number of `value` for the thread's row. `value` must have one number per row. The thread
+    /// processes the whole row or one element of the row.
     fn of_row(&mut self, value: usize, rows: usize, cols: usize) -> String {
         self.operand(value, Span::Column, [rows, cols], 0)
     }

@@ -30,8 +30,8 @@ pub(super) enum Location {
 pub(super) struct Value {
     pub len: usize,
     pub location: Location,
-    /// Power of two by which the value is multiplied before it is rounded to f16. For gradients, and for values computed from gradients,
-    /// this power is the [`Head::lift`] of the output head that they depend on. For other values, this power is 1.
+    /// Power of two by which the value is multiplied before it is rounded to f16. For the results of an output head, and for values
+    /// computed from them, this power is the [`Head::lift`] of the head. For other values, this power is 1.
     pub lift: f32,
 }
 
@@ -158,7 +158,8 @@ impl Dataflow {
             && adds(one) == adds(other)
     }
 
-    /// Removes nodes whose results are neither read nor outputs nor gradients.
+    /// Removes the nodes that are not needed. A node is needed if one of its results is an output, is a gradient, or is read by a needed
+    /// node.
     fn leave_out(&mut self) {
         let mut needed = vec![false; self.values.len()];
         self.outputs.iter().for_each(|&v| needed[v] = true);

@@ -2,8 +2,8 @@
 //! row of a narrow matrix, or one element of a wide matrix. A node joins the first group that can process it. Each of the node's inputs
 //! must be available before the group, or each thread must compute its own elements of the input.
 //!
-//! Each value has a time, which orders values. An input of the plan has time 0. A result of group i has time 2·i + 1. A sum of group i, or
-//! a single number computed from its sums, has time 2·i + 2.
+//! Each value has a time: a number that gives the order in which values become available. An input of the plan has time 0. A result of
+//! group i has time 2·i + 1. A sum of group i, or a single number computed from its sums, has time 2·i + 2.
 
 use super::dataflow::{Dataflow, Form, Location, Op};
 use graph::{Call, NARROW, Sums};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Maximum number of elements of one value that a thread holds.
 const WIDEST: usize = NARROW;
-/// Maximum number of columns that a group sums.
+/// Maximum number of columns that a group of kind `Threads` sums.
 pub(super) const MOST_SUMS: usize = 16;
 /// Maximum number of nodes in a group.
 const MOST_NODES: usize = 128;
@@ -66,7 +66,7 @@ impl Op {
         self.is_elementwise() || matches!(self, Op::Call(Call::Dropout { .. }))
     }
 
-    /// Returns the number of rows and of columns of the operation; `None` if its shape does not matter.
+    /// Returns the number of rows and of columns of the operation; `None` if the shape of the operation does not matter.
     fn matrix(&self) -> Option<[usize; 2]> {
         match *self {
             Op::Call(Call::Binary { rows: 1, .. } | Call::Sum { of: Sums::All, .. }) => None,

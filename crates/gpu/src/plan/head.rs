@@ -5,19 +5,19 @@ use super::by_row::rows;
 use crate::product::{Product, Side, products};
 use crate::program::{Program, Space};
 
-/// Approximate maximum number of logits in a tile: 32 MiB, enough to fill a large GPU.
+/// Approximate maximum number of logits in a tile. This number of f32 takes 32 MiB, and is enough work for a large GPU.
 const TILE: usize = 1 << 23;
 /// Every tile but the last has a multiple of this number of rows.
 const UNIT: usize = 64;
 
-/// Head with its loss. The head reads x, w, target and, with `upstream`, dy. It writes the logits of a tile, and the loss, dx and dw if the
-/// flag of that name is set.
+/// Head with its loss. The head reads x, w, target and, with `upstream`, dy. It writes the logits of a tile. It also writes the loss, dx
+/// and dw: each of them only if the flag of the same name is true.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Head {
     pub rows: usize,
     pub vocab: usize,
     pub inp: usize,
-    /// Factor of the logits' gradient, in addition to dy.
+    /// Factor of the logits' gradient. With `upstream`, dy is another factor.
     pub scale: f32,
     /// True if each row has its own upstream gradient dy.
     pub upstream: bool,
@@ -37,8 +37,8 @@ impl Head {
 
     /// Returns the power of two by which gradients are multiplied before they are rounded to f16, at least 1. The range of f16 is 2^-24 to
     /// 65,504. A logit's gradient is at most `scale` (for a mean, 1 over the number of tokens). The power maps a `scale` below 256 to the
-    /// range 128 to 256. Gradients may therefore be 255 times larger than `scale`, and gradients above a two-millionth of `scale` keep all
-    /// bits.
+    /// range 128 to 256. Gradients may therefore be 255 times larger than `scale`, and gradients above a two-millionth of `scale` have the
+    /// full precision of f16.
     pub fn lift(&self) -> f32 {
         const MOST: f32 = 256.0;
         let lift = (MOST / self.scale.abs()).clamp(1.0, 1e18);

@@ -1,13 +1,14 @@
 //! Generates the WGSL text of a product's kernels for one tile, one access pattern per factor, and one epilogue. Loops over registers are
 //! unrolled.
 //!
-//! A tile of each factor is in workgroup memory as `[depth / 4][4][rows or columns / 4]` vectors of four floats, whatever the factor's
-//! layout in global memory. Tiles are read as blocks of 4 x 4, one block per thread, while the previous tile is multiplied. A block is
-//! transposed if it is read along k. Adjacent threads access adjacent or equal addresses, so there are no bank conflicts.
+//! A tile of each factor is in workgroup memory as `[depth / 4][4][rows or columns / 4]` vectors of four floats. This layout does not
+//! depend on the factor's layout in global memory. A tile is read as blocks of 4 x 4, each by one thread, while the previous tile is
+//! multiplied. A block is transposed if it is read along k. Adjacent threads access adjacent or equal addresses, so there are no bank
+//! conflicts.
 //!
 //! With f16, factors are rounded when they are written to the tiles, which then need half of the memory. The multiply-adds and sums are
-//! f32. Gradients of a mean over thousands of tokens are too small for f16, so a factor can be multiplied by a power of two, by which the
-//! sum is divided.
+//! f32. Gradients of a mean over thousands of tokens are too small for f16, so a factor can be multiplied by a power of two. The sum is
+//! then divided by the same power.
 //!
 //! Comments say "row" for a row of a and for a column of b.
 
@@ -123,8 +124,8 @@ struct Args {
     slope: u32, row_sums: u32, save: u32,
 ";
 
-/// Rounds numbers to f16, clamped to its range. NaN remains, because every comparison with it is false; the optimiser skips a step with
-/// NaN.
+/// Rounds numbers to f16, clamped to the range of f16. NaN stays NaN, because every comparison with NaN is false. The optimiser skips a
+/// step whose gradients contain NaN.
 const HALF: &str = "\
 fn half_of(x: vec4<f32>) -> vec4<f16> {
     let most = vec4<f32>(65504.0);
@@ -360,8 +361,8 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         some(true, of_a).chain(some(false, of_b)).collect()
     }
 
-    /// Returns text that computes the offsets of a thread's vectors in the tiles. In the result, 32 adjacent threads (a warp on most GPUs)
-    /// form a rectangle: 8 x 4 threads if the tile permits.
+    /// Returns text that computes the offsets of a thread's vectors in the tiles. The threads are arranged in rectangles of 32 adjacent
+    /// threads (a warp on most GPUs): 8 x 4 threads if the tile permits.
     fn fragments(&self) -> String {
         let tile = self.tile;
         let (down, across) = (tile.rows / tile.thread_rows, tile.columns / tile.thread_columns);
@@ -465,9 +466,9 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         text
     }
 
-    /// Returns text that multiplies the contents of the tiles. The loop over k is unrolled four times; further unrolling would cost as much
-    /// compilation time as it saves. Compilers check every index into workgroup memory. With this loop, one comparison is enough for four
-    /// k, and the other checks run before the loops.
+    /// Returns text that multiplies the contents of the tiles. The loop over k is unrolled four times. Further unrolling would cost as much
+    /// compilation time as it saves run time. Compilers insert a bounds check for every index into workgroup memory. With this loop, one
+    /// check is enough for four k, and the other checks run before the loops.
     fn multiply(&self) -> String {
         let tile = self.tile;
         let (a_step, b_step) = self.steps();
@@ -539,7 +540,7 @@ workgroupBarrier();",
     }
 
     /// Returns the expression of the epilogue's result for a sum. `read` takes the name of an array (`c`, `residual` or `slope`) and
-    /// returns the expression of the array's number at the sum's index; if `wide`, of four numbers from this index on.
+    /// returns the expression of the array's number at the sum's index. If `wide`, both expressions have four numbers from this index on.
     fn value(&self, sum: String, read: &dyn Fn(&str) -> String, wide: bool) -> String {
         let p = self.p;
         if self.split {
@@ -594,7 +595,7 @@ workgroupBarrier();",
         text
     }
 
-    /// Returns text that writes four columns of row `row + j`.
+    /// Returns text that writes four adjacent columns of row `row + j`. Their sums are in the register `c{first + j}_{four}`.
     fn write_four(&self, first: usize, j: usize, four: usize) -> String {
         let (sum, read) = (format!("c{}_{four}", first + j), |of: &str| format!("mem[(args.{of} + at) >> 2u]"));
         let (saved, value) = (self.save(&sum, &read), self.value(sum, &read, true));

@@ -6,7 +6,8 @@ use crate::device::lock;
 use crate::program::{Program, Space, groups};
 use crate::tile::{Tile, class};
 
-/// Appends products. Two successive products that differ only in their offsets share a dispatch. No product may read a result of another.
+/// Appends products. Two successive products that differ only in their offsets share a dispatch. No product in `all` may read the result of
+/// another one.
 pub fn products(program: &mut Program, space: &mut Space, all: &[Product]) {
     let mut rest = all;
     while let [first, others @ ..] = rest {
@@ -97,7 +98,7 @@ pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], 
 fn split(p: &Product, tile: &Tile, products: usize) -> (usize, usize) {
     const WORKGROUPS: usize = 512;
     const LEAST_K: usize = 256;
-    /// Maximum number of floats of partial sums: 16 MiB.
+    /// Maximum number of floats of partial sums. They take 16 MiB.
     const MOST_SUMS: usize = 1 << 22;
     let tiles = tile.count(p.m, p.n) * products;
     if tiles > WORKGROUPS / 4 || p.k < 2 * LEAST_K {

@@ -18,8 +18,8 @@ impl Side {
     }
 }
 
-/// Matrix product c `[m][n]` = act(Σ_k a`[m][k]`·b`[k][n]` + bias`[n]` + residual`[m][n]`), added to the contents if `adds`. `slope`,
-/// `row_sums` and `save` are for gradients.
+/// Matrix product c `[m][n]` = act(Σ_k a`[m][k]`·b`[k][n]` + bias`[n]` + residual`[m][n]`). With `adds`, the result is added to the
+/// contents of c. `slope`, `row_sums` and `save` are for gradients.
 #[derive(Clone, Debug)]
 pub struct Product {
     pub m: usize,

@@ -1,7 +1,7 @@
 //! Finds the fastest tile of each class of products on this adapter. Each class is represented by one product, which is timed with each
 //! candidate tile. The result applies to programs that are built later; without a result, a rule selects the tile. Candidates give the same
-//! bits, so a digest does not depend on a clock. A candidate that gives different bits, because the adapter's compiler fuses operations, is
-//! not used.
+//! bits, so the results of a run do not depend on the measured times. A candidate that gives different bits, because the adapter's compiler
+//! fuses operations, is not used.
 
 use super::dispatch::{append, products};
 use super::shape::{Product, Side};

@@ -41,7 +41,7 @@ impl Planner<'_> {
         self.drop_left_out();
     }
 
-    /// Merges the column sums of a matrix, the gradient of a bias, into the product for the weight's gradient, which reads the same matrix.
+    /// Merges the gradient of a bias (the column sums of a matrix) into the product for the weight's gradient, which reads the same matrix.
     /// Does so only if the matrix has more than [`NARROW`] columns.
     pub(super) fn join_sums(&mut self) {
         let same = |one: &Place, other: &Place| match (one, other) {

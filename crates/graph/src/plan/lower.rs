@@ -35,8 +35,8 @@ impl Planner<'_> {
         place
     }
 
-    /// Chooses the place of node `id`, whose kernel can add to its output. If the node's only use is as a parameter's gradient (or as a
-    /// term of the gradient), its place is this gradient; otherwise its place is a new slot.
+    /// Chooses the place to which the kernel of node `id` writes; the kernel must be able to add to this place. If the node's only use is
+    /// as the gradient of a parameter, or as a term of this gradient, the place is the gradient. Otherwise, the place is a new slot.
     fn target(&mut self, id: usize) -> Place {
         match self.gradient_of.get(&id).map(Vec::as_slice) {
             Some(&[param]) if self.uses[id] == 1 => {
@@ -52,8 +52,8 @@ impl Planner<'_> {
         Place::Grad { range: self.graph.table.specs()[param].range(), first }
     }
 
-    /// Adds the value of node `id` to each parameter gradient that has the node as a term; the first term is copied. Does nothing for a
-    /// gradient to which the node's kernel has written.
+    /// Adds the value of node `id` to each parameter gradient that has the node as a term. The first term replaces the contents, as in
+    /// `Place::Grad`. Does nothing for a gradient to which the node's kernel has already written.
     pub(super) fn collect(&mut self, id: usize) {
         for param in self.gradient_of.remove(&id).unwrap_or_default() {
             let (x, y) = (self.place[id].clone(), self.gradient(param));

@@ -4,14 +4,14 @@
 //! An illegal move of a player ends the duel with an error.
 //!
 //! The dice are a function of the seed, the pair and the turn. A player's choice does not depend on the other decisions of a batch. A tally
-//! therefore does not depend on the number of concurrent games or on the size of the slices.
+//! therefore does not depend on the number of concurrent games.
 
 use super::Player;
 use math::Rng;
 use math::rng::Sequence;
 use worlds::backgammon::{Board, Id, Results, Roll};
 
-/// Random stream of the dice.
+/// Number of the random stream from which the dice are drawn.
 const DICE: u32 = 0x4455_454C;
 /// Maximum number of turns of a game. A game that is unfinished after this number of turns counts 0 points; only untrained players play so
 /// long.
@@ -105,15 +105,15 @@ pub struct Duel {
     /// Number of pairs whose games have both begun.
     begun: u64,
     running: Vec<Running>,
-    /// For each pair that is not in the tally yet, oldest pair first: the points of its two games; `None` for an unfinished game.
+    /// Points of the two games of each begun pair that is not in the tally yet, oldest pair first. `None` for an unfinished game.
     open: std::collections::VecDeque<[Option<i32>; 2]>,
     tally: Tally,
     scratch: Results,
-    /// For each player, the indices in `running` of the games in which the player must choose a move.
+    /// For each player: indices in `running` of the games in which this player must choose a move.
     waiting: [Vec<usize>; 2],
-    /// For each player, the board and the roll of each game in `waiting`.
+    /// For each player: board and roll of each game in `waiting`.
     decisions: [Vec<(Board, Roll)>; 2],
-    /// For each player, the board chosen for each entry of `decisions`.
+    /// For each player: board that the player chose, for each entry of `decisions`.
     chosen: [Vec<Board>; 2],
     moves: u64,
 }
@@ -155,7 +155,8 @@ impl Duel {
         self.moves
     }
 
-    /// Plays one turn of each running game. The two players choose their moves in parallel. The next games replace the games that end.
+    /// Plays one turn of each running game. The two players choose their moves in parallel. New games replace the games that end, until all
+    /// games have begun.
     pub fn advance(&mut self, one: &mut dyn Player, other: &mut dyn Player) -> Result<(), DuelError> {
         for player in 0..2 {
             self.waiting[player].clear();
@@ -235,7 +236,7 @@ impl Duel {
         }
     }
 
-    /// Begins the next game, unless all games have begun.
+    /// Begins the next game. Does nothing if all games have begun.
     fn begin(&mut self) {
         // True if only the first game of the newest pair has begun.
         let second = self.open.len() as u64 + self.tally.pairs > self.begun;
@@ -255,7 +256,7 @@ impl Duel {
     }
 }
 
-/// Lets a player choose for all decisions in one call, and writes the choices to `chosen`. Without decisions, the player is not called.
+/// Passes all decisions to a player in one call, and writes the player's choices to `chosen`. Without decisions, the player is not called.
 fn choose_all(player: &mut dyn Player, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>) {
     chosen.clear();
     if !decisions.is_empty() {
@@ -263,7 +264,7 @@ fn choose_all(player: &mut dyn Player, decisions: &[(Board, Roll)], chosen: &mut
     }
 }
 
-/// Plays all games of a duel.
+/// Plays all games of a duel, at most `abreast` at a time, and returns the results.
 pub fn duel(one: &mut dyn Player, other: &mut dyn Player, seed: u32, pairs: u64, abreast: usize) -> Result<Tally, DuelError> {
     let mut duel = Duel::new(seed, pairs, abreast);
     while !duel.is_over() {

@@ -10,8 +10,8 @@ use super::Player;
 use math::rng::hash_1;
 use worlds::backgammon::{Board, POINTS, Results, Roll};
 
-/// Player that chooses one of the roll's legal results (boards after the move), each with equal probability. The choice is a function of
-/// the seed, the board and the roll.
+/// Player that chooses one of the legal results of the roll (boards after the move). All results have equal probability. The choice is a
+/// function of the seed, the board and the roll.
 pub struct Random {
     key: [u32; 2],
     scratch: Results,
@@ -59,7 +59,8 @@ impl Linear {
         Linear::default()
     }
 
-    /// Returns the score of a board for the player who has just moved. `race` is true if the sides had passed each other before the move.
+    /// Returns the score of a board for the player who has just moved. `race` is true if the sides were no longer in contact before the
+    /// move.
     pub fn score(after: &Board, race: bool) -> f64 {
         score(after, race) as f64 / ONE
     }

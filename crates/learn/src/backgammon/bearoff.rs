@@ -1,9 +1,9 @@
-//! Exact bear-off tables for a side whose checkers are all home. There are 54,264 positions of up to fifteen checkers on six points. For
-//! each of them the tables contain the probability that checkers remain after n rolls. For positions of fifteen checkers they also contain
-//! the probability that all fifteen remain. The probability of winning follows from the rows of both sides.
+//! Exact bear-off tables for a side whose checkers are all home, on the points 1 to 6. There are 54,264 positions of up to fifteen checkers
+//! on six points. For each of them the tables contain the probability that checkers remain after n rolls. For positions of fifteen checkers
+//! they also contain the probability that all fifteen remain. The probability of winning follows from the rows of both sides.
 //!
-//! The tables assume that each side minimizes its own mean number of rolls, as in one-sided bear-off databases: for the first probability
-//! the rolls until the last checker is off, for the second probability the rolls until the first checker is off. Under this rule the tables
+//! The tables assume that each side minimizes its own mean number of rolls, as in one-sided bear-off databases. For the first probability,
+//! these are the rolls until the last checker is off; for the second, the rolls until the first checker is off. Under this rule the tables
 //! are exact to rounding. Strategies that react to the other side or aim for a gammon are ignored. The tables are built at first use, in
 //! tens of milliseconds.
 
@@ -182,8 +182,8 @@ pub fn outcome_probs(board: &Board) -> Option<OutcomeProbs> {
     Some(probs)
 }
 
-/// Returns two bear-off rows of a side, indexed by the number of rolls from 0. The first row is the probability that checkers remain. The
-/// second row is the probability that all fifteen remain; this row is empty if a checker is off. Returns `None` if a checker is not home.
+/// Returns two rows of probabilities for a side, indexed by the number of rolls from 0: that checkers remain, and that all fifteen checkers
+/// remain. The second row is empty if a checker is off. Returns `None` if a checker is not home.
 pub fn rolls(side: Side) -> Option<(&'static [f32], &'static [f32])> {
     let (place, tables) = (place(&home(side)?), tables());
     let whole: &[f32] = if place < SOME_OFF { &[] } else { &tables.whole[place - SOME_OFF] };

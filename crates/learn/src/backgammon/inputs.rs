@@ -25,8 +25,8 @@ pub type Inputs = [u8; INPUTS];
 /// Rule by which an input's first-layer rows are computed from learned steps. An input has one row for each nonzero value.
 #[derive(Clone, Copy)]
 enum InputKind {
-    /// The row of a value is the row of the value below it plus a scaled step. The fields are the number of learned steps and their scale.
-    /// Values above the number of steps use the last step again.
+    /// The row of value v is the row of value v - 1 plus a learned step times a scale. The fields are the number of learned steps and the
+    /// scale. Values above the number of steps use the last step again.
     Graded(usize, f32),
     /// Each value has an independent learned row.
     Apart,
@@ -66,7 +66,7 @@ const TOGETHER: [(usize, InputKind); BOTH] = [
 
 /// First-layer rows of all inputs. `most` is the largest value of each input; `grades` defines each row by its learned steps.
 pub struct Layout {
-    /// Index of the row for the value 1 of each input.
+    /// Index of the row for value 1, for each input.
     first: [u16; USED],
     most: [u8; USED],
     pub grades: Vec<Grade>,
@@ -177,7 +177,7 @@ impl Changes {
 }
 
 /// Checkers of a side. `counts` is the number in each place. Bit p is set in `some` if place p has at least one checker, and in `many` if
-/// it has at least two.
+/// place p has at least two. Bit 0 (borne off) is clear in both.
 struct View {
     counts: [u8; PLACES],
     some: u32,
@@ -308,7 +308,8 @@ fn read_side(ways_past: &[u8; 4096], side: &View, other: &View) -> [u8; READ] {
 }
 
 /// Returns how many of the 36 rolls hit at least one of the `targets`, and the opponent's mean loss in pips over all 36 rolls, rounded
-/// down. If a roll can hit several targets, only the greatest loss counts. `walls` are the points that the opponent holds.
+/// down. If a roll can hit several targets, only the greatest loss counts. `walls` are the points that the opponent holds. Both masks use
+/// the numbering of `side`.
 #[inline(always)]
 fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     if targets == 0 {
@@ -394,7 +395,7 @@ fn broken_prime(made: u32) -> u8 {
 }
 
 /// Returns a table with the number of rolls, of 36, with which one checker can move forward by more than six places. The table index is a
-/// mask of the next twelve places: the bits of the points that the opponent holds are set.
+/// mask of the next twelve places, in which the bits of the points that the opponent holds are set.
 fn ways_past() -> &'static [u8; 4096] {
     static WAYS: OnceLock<[u8; 4096]> = OnceLock::new();
     WAYS.get_or_init(|| {

@@ -19,7 +19,7 @@ use worlds::backgammon::{Board, Results, Roll};
 /// Number of networks. Network 0 evaluates boards in contact, network 1 evaluates races.
 pub const NETS: usize = 2;
 
-/// Source of a board's value: exact probabilities, or the network with this index.
+/// Source of a board's value: exact probabilities, or the index of the network that evaluates the board.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Source {
     Exact(OutcomeProbs),
@@ -64,7 +64,7 @@ pub struct Shape {
     pub bearoff: bool,
 }
 
-/// Name and shape of a parameter tensor, and its place in the weights of both networks.
+/// Name and shape of a parameter tensor, and its range `at` in the flat vector of all weights.
 pub struct Part {
     pub name: String,
     pub shape: Vec<usize>,
@@ -256,7 +256,7 @@ impl Network {
     }
 }
 
-/// Stopwatch for the parts of [`PARTS`]. Without a clock all times are 0.
+/// Stopwatch for the time parts in [`PARTS`], in seconds. Without a clock all times are 0.
 #[derive(Default)]
 pub struct Stopwatch {
     clock: Option<fn() -> f64>,
@@ -433,12 +433,12 @@ struct Block {
     shares: Vec<f32>,
     d_narrow: Vec<f32>,
     d_hidden: Vec<f32>,
-    /// Gradients of the weights of all layers but the first.
+    /// Gradients of the weights and biases of all layers but the first.
     upper: Vec<f32>,
     loss: f64,
 }
 
-/// A range of first-layer rows and the learned steps of these rows. All rows of an input are in the same group.
+/// A range of first-layer rows and the learned steps of these rows. Rows that share a learned step are in the same group.
 struct Group {
     rows: std::ops::Range<usize>,
     steps: std::ops::Range<usize>,
@@ -447,14 +447,14 @@ struct Group {
     d_rows: Vec<f32>,
 }
 
-/// Trainer of the networks. Each call trains one network.
+/// Trainer of the networks. Each call of `learn` trains one network.
 pub struct Trainer {
     shape: Shape,
     isa: Isa,
     blocks: Vec<Block>,
     groups: Vec<Group>,
     grads: Vec<f32>,
-    /// Weights of the layers above the first, transposed and packed.
+    /// Weights of each layer above the first, transposed and packed.
     transposed: Vec<Vec<f32>>,
 }
 
@@ -521,8 +521,8 @@ impl Trainer {
         }
     }
 
-    /// Computes the gradient of the samples' mean cross-entropy into [`Trainer::grads`]; returns the mean cross-entropy. Network `net` of
-    /// `network` must contain `weights`.
+    /// Computes the mean cross-entropy of the samples, and writes its gradient to [`Trainer::grads`]. Returns the mean cross-entropy.
+    /// Network `net` of `network` must contain `weights`.
     fn gradients(&mut self, network: &Network, net: usize, weights: &[f32], samples: &[Sample]) -> f32 {
         let (shape, isa, ready) = (self.shape, self.isa, &network.nets[net]);
         for (transposed, layer) in self.transposed.iter_mut().zip(shape.upper(&weights[shape.steps_len()..])) {
@@ -659,7 +659,7 @@ impl Block {
 }
 
 impl Group {
-    /// Computes the gradients of the group's steps. Samples are summed in a fixed order.
+    /// Computes the gradients of the group's learned steps. The gradients of the samples are added in a fixed order.
     fn gather(&mut self, isa: Isa, wide: usize, blocks: &[Block], gradients: &mut [f32]) {
         self.d_rows.fill(0.0);
         let (first, end) = (self.rows.start as u16, self.rows.end as u16);
@@ -694,7 +694,7 @@ mod tests {
         positions
     }
 
-    /// Returns initial weights whose output layer is scaled up.
+    /// Returns initial weights with a scaled-up output layer and with biases that differ from one another.
     fn weights(isa: Isa, shape: Shape) -> Vec<f32> {
         let mut weights = shape.first_weights(isa, 8, 1);
         for net in weights.chunks_exact_mut(shape.net_len()) {

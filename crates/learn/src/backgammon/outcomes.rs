@@ -1,6 +1,7 @@
 //! Probabilities of the six outcomes of a game, for the player who has just moved.
 
-/// Number of outcomes, in the order of `Chances`: single game, gammon and backgammon won, then single game, gammon and backgammon lost.
+/// Number of outcomes. Their order is that of `Chances`: single game, gammon and backgammon won, then single game, gammon and backgammon
+/// lost.
 pub const OUTCOMES: usize = 6;
 
 pub type OutcomeProbs = [f32; OUTCOMES];

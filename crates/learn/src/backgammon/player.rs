@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use worlds::backgammon::{Board, Chances, Roll};
 
-/// A player. Decisions are passed in batches, so that a network can evaluate them in one call.
+/// A player. A decision consists of the board before the move and the roll. Decisions are passed in batches, so that a network can evaluate
+/// them in one call.
 pub trait Player: Send + Sync {
     /// Returns a short name for a table of results.
     fn name(&self) -> String;
@@ -16,7 +17,8 @@ pub trait Player: Send + Sync {
         Vec::new()
     }
 
-    /// Returns true if the player chooses by a policy or by visit counts. In this case, the chosen result need not have the highest equity.
+    /// Returns true if the player chooses by a policy or by visit counts. The result that such a player chooses need not have the highest
+    /// equity.
     fn has_policy(&self) -> bool {
         false
     }
@@ -35,7 +37,7 @@ pub struct Candidate {
     pub board: Board,
     /// Outcome probabilities for the player who moved.
     pub chances: Chances,
-    /// Expected points per game. This is the equity of `chances`, unless a search replaced it.
+    /// Expected points per game: the equity of `chances`, or the estimate of a tree search.
     pub equity: f32,
     /// Expected points per game before any search.
     pub first_equity: f32,

@@ -3,18 +3,19 @@
 //! residual blocks of width 128; width and number of blocks are settings. Its outputs are the policy, with 676 actions, and the value, with
 //! five probabilities. Self-play uses PUCT with the dice as chance nodes (Silver et al. 2017).
 //!
-//! L = E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)],  π: visit shares of a search, p: policy, c: value coefficient
+//! L = E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)],  π: visit shares of a search, p: policy, c: value coefficient, BCE: binary
+//! cross-entropy
 //!
 //! An **actor** plays several games concurrently and evaluates their leaves in batches. A **round** is a fixed number of batches of each
 //! actor. A **stretch** is the part of a round that is played in one slice: some batches of some actors. A **generation** consists of the
 //! weights after a fixed number of rounds.
 //!
 //! Actors play with the weights from the start of the round, while the learner trains on samples of earlier rounds. At the end of the round
-//! the actors' weights are replaced by the new weights. Playing and training therefore share all cores without waiting for each other, and
-//! a round depends on neither the clock nor the number of threads.
+//! the actors' weights are replaced by the new weights. Playing and training therefore share all cores without waiting for each other. The
+//! result of a round depends on neither the clock nor the number of threads.
 //!
-//! Searches restart with each round. A save therefore contains positions but no trees, and any machine can play an actor's round
-//! (`shared.rs`).
+//! Searches restart with each round. A save therefore contains positions but no trees. For the same reason, any machine can play an actor's
+//! round (`shared.rs`).
 //!
 //! This learner stays close to the original. It has no bear-off table. Unlike the strong learner (`td.rs`), its training targets do not
 //! average over all next rolls. A new generation always replaces the previous one; the result of their match is reported.
@@ -59,7 +60,7 @@ pub use inputs::{Decision, INPUTS, each as each_input};
 pub use local::LocalAccelerator;
 pub use net::{ACTIONS, Evaluator, HEADS, Shape, Weights, plan_learning, plan_leaves, plan_search, plan_whole};
 
-/// Result of a match between a generation and the previous generation, both without search. `points` is the newer generation's mean points
+/// Result of a match between a generation and the previous generation, both without search. `points` are the newer generation's mean points
 /// per game.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generation {
@@ -68,11 +69,11 @@ pub struct Generation {
     pub standard_error: f64,
 }
 
-/// Number of batches. A stretch makes at most as many updates as are due in this number of batches.
+/// Limit on the updates of a slice: the number of updates that are due in this number of batches.
 const CATCH_UP: usize = 12;
-/// Number of concurrent games of a duel.
+/// Maximum number of concurrent games of a duel.
 const ABREAST: usize = 64;
-/// Random streams of one seed.
+/// Numbers of the random streams of one seed.
 const LEARN: u32 = 0x4C45_4152;
 const DUEL: u32 = 0x4455_454C;
 
@@ -106,7 +107,7 @@ pub struct Published {
     /// Plan for players, whose batches have `player::ROWS` rows.
     player_plan: Arc<Plan>,
     trainer: Trainer,
-    /// Weights with which the actors play this round.
+    /// Weights that the actors use in this round, packed for searches.
     playing: Weights,
     /// Weights of the previous generation.
     last: Params,
@@ -114,7 +115,7 @@ pub struct Published {
     replay: Replay,
     /// Replay indices of the samples in the current minibatch.
     drawn: Vec<u32>,
-    /// Number of samples that the last round added to the replay.
+    /// Number of samples that the last round added to the replay, at most the replay's capacity.
     fresh: usize,
     phase: Phase,
     limits: Limits,
@@ -219,7 +220,7 @@ impl Published {
         traces.is_empty().then_some(())
     }
 
-    /// Returns the saved state of all games; during a probe, the state from before the probe.
+    /// Returns the state of all games, in the form of a save. During a probe, returns the state from before the probe.
     fn games(&self) -> Games {
         if let Some(probe) = &self.away.probe {
             return probe.games.clone();
@@ -229,7 +230,7 @@ impl Published {
         Games { games, traces }
     }
 
-    /// Returns the current training state; during a probe, the state from before the probe.
+    /// Returns the current weights and optimizer moments. During a probe, returns those from before the probe.
     fn state(&self) -> &TrainState {
         self.away.probe.as_ref().map_or(&self.trainer.state, |probe| &probe.state)
     }
@@ -260,8 +261,8 @@ impl Published {
         if self.replay.samples.is_empty() { 0 } else { worth.min(self.config.most_updates) }
     }
 
-    /// Returns the number of updates that must be complete after `batches` batches, if `updates` are complete now. Updates are spread
-    /// evenly over the round. [`CATCH_UP`] limits the number of new updates.
+    /// Returns the number of updates that must be complete after the first `batches` batches of the round. `updates` is the number that are
+    /// complete now. Updates are spread evenly over the round. [`CATCH_UP`] limits the number of new updates.
     fn updates_until(&self, batches: usize, updates: usize) -> usize {
         let (due, all) = (self.updates_due(), self.config.round_batches);
         let most = (CATCH_UP * due).div_ceil(all);
@@ -269,8 +270,9 @@ impl Published {
         (due * batches / all).min(updates + most).max(updates)
     }
 
-    /// Returns the next stretch after `batches` of the `all` batches of a round. The stretch excludes the actors whose results were
-    /// received from workers. It also excludes the actors before index `ahead`, which have already played the next batches.
+    /// Returns the next stretch (some batches of some actors) after `batches` of the `all` batches of a round. The stretch excludes the
+    /// actors whose results were received from workers. It also excludes the actors before index `ahead`, which have already played the
+    /// next batches.
     fn stretch(&self, batches: usize, ahead: usize, all: usize) -> Stretch {
         self.limits.stretch(self.sharing.received.max(ahead)..self.actors.len(), all - batches)
     }
@@ -283,7 +285,8 @@ impl Published {
         }
     }
 
-    /// Plays the next stretch and, in parallel, makes those due updates that fit in the slice. Returns true when the round is complete.
+    /// Plays the next stretch (some batches of some actors). In parallel, makes those due updates that fit in the slice. Returns true when
+    /// the round is complete.
     fn play(&mut self, batches: usize, ahead: usize, updates: usize) -> bool {
         let stretch = self.stretch(batches, ahead, self.config.round_batches);
         let due = self.updates_until(batches + stretch.batches, updates) - updates;
@@ -381,7 +384,7 @@ impl Published {
         PublishedPlayer::new(&self.player_plan, weights, self.config.rule(), evals.min(10_000))
     }
 
-    /// Begins the match between the generation that ends with this round and the previous generation. Returns `None` if no match is due.
+    /// Returns the phase of the match between the weights after this round and the previous generation. Returns `None` if no match is due.
     fn begin_duel(&mut self) -> Option<Phase> {
         let pairs = self.config.duel_pairs as u64;
         if pairs == 0 || !(self.progress.iterations + 1).is_multiple_of(self.config.generation_rounds as u64) {

@@ -18,7 +18,8 @@ use worlds::backgammon::{Board, Chances, Roll};
 const TAU: f32 = 0.05;
 /// Maximum number of results at the start of a search.
 const WIDTH: usize = 8;
-/// A search starts with one result for each `ONE_MORE` evaluations of its budget, but with at least two and at most [`WIDTH`] results.
+/// Number of evaluations in the budget that adds one result to the start of a search. A search starts with at least two and at most
+/// [`WIDTH`] results.
 const ONE_MORE: usize = 21;
 /// Maximum difference in equity from the best result. Results with a larger difference are not searched.
 const GAP: f32 = 0.25;
@@ -35,7 +36,7 @@ pub struct SearchPlayer {
     order: Vec<usize>,
 }
 
-/// A result of the roll with its static value and its search results.
+/// A result of the roll, with its static value and the values from the search.
 #[derive(Clone, Copy)]
 struct Branch {
     board: Board,
@@ -44,7 +45,7 @@ struct Branch {
     prior: f32,
     /// Number of the opponent's rolls that were tried.
     tried: usize,
-    /// Outcome probabilities of the opponent's best replies, for the opponent. They are summed over the tried rolls and weighted by the
+    /// Sum over the tried rolls of the outcome probabilities after the opponent's best reply, for the opponent. The weight of a roll is its
     /// number of dice combinations.
     sum: OutcomeProbs,
     /// Number of the 36 dice combinations that the tried rolls cover.
@@ -119,7 +120,8 @@ impl SearchPlayer {
         }
     }
 
-    /// Tries up to `rolls` more of the opponent's rolls for the branch with index `place`; returns the number tried.
+    /// Tries the next `rolls` of the opponent's rolls, or all that are left, for the branch with index `place`. Returns the number of rolls
+    /// tried.
     fn try_rolls(&mut self, place: usize, rolls: usize) -> usize {
         let mut branch = self.branches[place];
         let end = (branch.tried + rolls).min(ORDER.len());

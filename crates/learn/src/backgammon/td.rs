@@ -59,7 +59,7 @@ settings! {
     }
 }
 
-/// Error of creating, configuring or restoring the learner.
+/// Error when the learner is created, configured or restored, or when it receives games from a worker.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StrongError {
     #[error(transparent)]
@@ -105,14 +105,14 @@ impl StrongConfig {
     }
 }
 
-/// Random streams of one seed. The dice of a game also depend on the game's number.
+/// Numbers of the random streams of one seed. The dice of a game also depend on the game's number.
 const WEIGHTS: u32 = 0x5754_5300;
 const SHUFFLE: u32 = 0x5348_5546;
 const DICE: u32 = 0x4449_4345;
 
-/// Number of concurrent games in a round without look-ahead.
+/// Maximum number of games that the learner plays concurrently in a round without look-ahead.
 const SLICE: usize = 16;
-/// Number of concurrent games in a round with look-ahead.
+/// Maximum number of games that the learner plays concurrently in a round with look-ahead.
 const LOOKAHEAD_SLICE: usize = 4;
 /// Maximum number of moves of a game. A longer game is stopped, and the estimate of its last board replaces its outcome.
 const LONGEST: usize = 2000;
@@ -122,12 +122,12 @@ const PARTS_OF_MEAN: f32 = 8.0;
 /// Assumed maximum number of results of a roll. The assumed mean over all rolls of a position is a quarter of this number.
 const RESULTS: usize = 400;
 
-/// Returns the maximum number of boards that are evaluated to choose a move.
+/// Returns the assumed number of boards that are evaluated to choose a move.
 fn boards(lookahead: bool) -> usize {
     if lookahead { Roll::ALL.len() * RESULTS / 4 } else { RESULTS }
 }
 
-/// Returns the number of moves that each of `games` concurrent games plays in a slice of `longest` multiply-adds; at least one.
+/// Returns the number of moves that each of `games` concurrent games plays in a slice of `longest` multiply-adds: from 1 to `LONGEST`.
 fn moves(shape: Shape, games: usize, lookahead: bool, longest: f64) -> usize {
     let each = games as f64 * boards(lookahead) as f64 * shape.products();
     ((longest / each) as usize).clamp(1, LONGEST)
@@ -150,9 +150,9 @@ struct SelfPlay {
     is_over: bool,
     valuer: Valuer,
     samples: Vec<Sample>,
-    /// Value of the board after each move so far: a network's estimate, or exact.
+    /// Value of the board after each move so far: an estimate by a network, or an exact value.
     estimates: Vec<OutcomeProbs>,
-    /// For each recorded board, the mean value over all next rolls, with the best reply to each roll. Empty without look-ahead.
+    /// Mean value of each recorded board over all next rolls, with the best reply to each roll. Empty without look-ahead.
     ahead: Vec<OutcomeProbs>,
     moves: u64,
     /// Final outcome; for a stopped game, the estimate of its last board.
@@ -215,7 +215,8 @@ impl SelfPlay {
         }
     }
 
-    /// Records the chosen board as a sample, unless its value is exact. Returns true if the game is over.
+    /// Plays the chosen result and records its board as a sample. Returns true if the game is over. A board with an exact value is not
+    /// recorded and ends the game.
     fn record_move(&mut self) -> bool {
         let (left, probs) = (self.valuer.boards[self.next], self.valuer.probs[self.next]);
         self.moves += 1;
@@ -295,7 +296,7 @@ pub struct Strong {
     shape: Shape,
     isa: Isa,
     learned: Vec<f32>,
-    /// Average of `learned` over the latest part of the training. Players use this average.
+    /// Average of `learned` over about the last eighth of the training. Players use this average.
     weights: Vec<f32>,
     moments: [Vec<f32>; 2],
     /// Number of optimizer steps of each network.

@@ -1,21 +1,24 @@
 //! Proximal policy optimisation (Schulman et al. 2017) on thousands of environments. It has the details of the reference implementation
 //! (Huang et al. 2022): orthogonal initial weights, Adam with ε = 1e-5, generalised advantage estimation (Schulman et al. 2016), normalised
 //! advantages, a clipped surrogate, an optionally clipped critic, an entropy bonus and a global limit of the gradient norm. Observations
-//! and rewards can be normalised, and an iteration can end early at a target divergence. A time limit does not count as termination. An
-//! action is a choice, or one or more numbers.
+//! and rewards can be normalised, and an iteration can end early at a target divergence. If a time limit ends an episode, the critic's
+//! value of the last state replaces the later rewards. An action is either one choice or a list of numbers.
 //!
 //! ```text
 //! L = -E[min(ρ·A, clamp(ρ, 1-ε, 1+ε)·A)] + c_v·½·E[(V - R)²] - c_e·E[H],  ρ = π(a|s)/π_old(a|s)
 //! ```
 //!
-//! In one iteration, every environment takes `rollout_steps` steps, advantages are estimated, and the learner trains for `epochs` passes
-//! over the shuffled samples, in `minibatches` updates each. At the boundary between two iterations, the learner can be saved and its
-//! settings can change. [`Learner::advance`] runs slices of a few milliseconds.
+//! A is the advantage, V the critic's value, R the target of the critic, H the entropy of the policy, and ε the clip range. c_v and c_e
+//! are the settings `value_coef` and `entropy`.
 //!
-//! **The results do not depend on the number of threads.** Environments are split into actors of 128. A minibatch is split into shards of
-//! at most 512 samples, and the shards form at most 16 groups. Each actor and each group has its own memory, and gradients are added in
-//! group order. Random numbers are functions of the seed, the purpose, the environment and the step. Steady-state iterations allocate no
-//! memory.
+//! In one iteration, every environment takes `rollout_steps` steps. Then the advantages are estimated, and the learner makes `epochs`
+//! passes over the shuffled samples. A pass consists of `minibatches` updates. At the boundary between two iterations, the learner can be
+//! saved and its settings can change. [`Learner::advance`] runs one slice, which is a short part of an iteration.
+//!
+//! **The results do not depend on the number of threads.** Environments are split into actors with up to 128 environments each. A minibatch
+//! is split into shards of at most 512 samples, and the shards form at most 16 groups. Each actor and each group has its own memory, and
+//! gradients are added in group order. Random numbers are functions of the seed, the purpose, the environment and the step. Steady-state
+//! iterations allocate no memory.
 //!
 //! Arrays store the values of 32 environments side by side, as a panel. A lane is the position of an environment in its actor or panel.
 //!
@@ -67,12 +70,12 @@ use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
 use worlds::control::{Kind, WorldFault};
 
-/// Maximum number of environment steps in one slice of a rollout, over all environments. With more environments than this, a slice is one
+/// Maximum number of environment steps in one slice of a rollout, over all environments. If there are more environments, a slice is one
 /// step of every environment.
 const SLICE: usize = 8192;
-/// Random stream for sampling actions.
+/// Number of the random stream from which actions are sampled.
 const ACT: u32 = 0x0041_4354;
-/// Random stream for shuffling samples.
+/// Number of the random stream that shuffles the samples.
 const SHUFFLE: u32 = 0x0053_4846;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +92,7 @@ enum Phase {
 }
 
 /// Result of a slice of learning. `Part`: the next part of the minibatch starts at shard `shard` of each group. `Step`: the minibatch ended
-/// with an optimiser step, and `kl` is the KL divergence from the policy of the rollout.
+/// with an optimiser step. `kl` estimates how far the policy before this step was from the policy of the rollout, as a KL divergence.
 enum Learned {
     Part { shard: usize },
     Step { kl: f64 },
@@ -97,7 +100,7 @@ enum Learned {
 
 const BOUNDARY: Phase = Phase::Rollout { step: 0 };
 
-/// The environments and the networks that act in them.
+/// Actors with their environments, and the networks that select the actions.
 struct Acting {
     plan: Arc<Plan>,
     packed: Packed,
@@ -108,7 +111,8 @@ struct Acting {
 struct InProgress {
     stats: IterationStats,
     sums: LossSums,
-    /// Mean of the iteration's advantages, and 1 / their standard deviation. If advantages are not normalised, 0 and 1.
+    /// Mean of the iteration's advantages, and the reciprocal of their standard deviation. If advantages are not normalised, the values are
+    /// 0 and 1.
     advantages: (f32, f32),
 }
 
@@ -243,14 +247,14 @@ impl Ppo {
         if self.config.normalize_reward { self.scaling.returns.scale() } else { 1.0 }
     }
 
-    /// Number of samples in an iteration.
+    /// Returns the number of samples in an iteration: one for each environment and step.
     fn samples(&self) -> usize {
         self.config.envs * self.config.rollout_steps
     }
 
     // ---- advantages ----
 
-    /// Estimates the advantages of all samples in the rollout, and updates the moments that normalise rewards and observations.
+    /// Estimates the advantages of all samples, and adds the rollout to the running means and variances that normalisation uses.
     fn estimate_advantages(&mut self) {
         let began_s = (self.timing.clock)();
         let n = self.samples() as f64;
@@ -311,7 +315,7 @@ impl Ppo {
         Learned::Step { kl: self.iteration.sums.approx_kl() - before }
     }
 
-    /// Learning rate after `env_steps` environment steps.
+    /// Returns the learning rate after `env_steps` environment steps, counted from the start of the run.
     fn lr_at(&self, env_steps: u64) -> f32 {
         self.config.lr_after(env_steps - self.annealed_from)
     }
@@ -367,7 +371,7 @@ impl Ppo {
         }
     }
 
-    /// Updates the weights and the observation normaliser that acting, learning and evaluation use.
+    /// Copies the weights to the evaluators, packs the weights for acting and learning, and updates the observation normaliser.
     fn publish_weights(&mut self) {
         if let Some(normalizer) = &mut self.scaling.observations {
             normalizer.refresh();
@@ -408,24 +412,24 @@ impl Ppo {
     pub fn params(&self) -> &Params {
         &self.params
     }
-    /// Plan of policy and critic, which rollouts use.
+    /// Returns the plan with which rollouts compute policy and critic.
     pub fn plan(&self) -> &Plan {
         &self.acting.plan
     }
-    /// Plan of a training step on one shard: forward, loss and backward.
+    /// Returns the plan of a training step on one shard: forward, loss and backward.
     pub fn training_plan(&self) -> &Plan {
         &self.gradients.plan
     }
-    /// Returns the state of a training environment, the number of steps in its episode, and the number of its earlier episodes. After a
-    /// [`WorldFault`] of this environment in a step, the state is the one before this step. Unused lanes of the last actor count as
-    /// environments. Returns `None` if there is no such environment.
+    /// Returns the state of a training environment, the number of steps in its present episode, and the number of its earlier episodes. If
+    /// the newest step failed with a [`WorldFault`], the state is the environment's state before that step. Unused lanes of the last actor
+    /// count as environments. Returns `None` if there is no such environment.
     pub fn environment(&self, env: usize) -> Option<(Vec<f32>, u32, u32)> {
         let world = &self.acting.actors.get(env / LANES)?.world;
         let mut state = vec![0.0; world.state_len()];
         let (steps, episodes) = world.environment(env % LANES, &mut state);
         Some((state, steps, episodes))
     }
-    /// Mean length of the last 100 finished episodes, or of all if there are fewer; `None` if there are none.
+    /// Returns the mean length, in steps, of the last 100 finished episodes, or of all if there are fewer; `None` if there are none.
     pub fn mean_length(&self) -> Option<f32> {
         self.recent.means(self.progress.episodes).map(|[_, length]| length)
     }

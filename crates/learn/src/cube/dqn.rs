@@ -4,8 +4,9 @@
 //! scrambles, hindsight, and pretraining on exact labels.
 //!
 //! An iteration is a number of optimizer steps. A round is played at regular intervals between steps; in a round each episode makes one
-//! move. Moves depend on the seed, the round and the episode. Samples depend on the seed and the step. The number of shards depends only on
-//! the size of the batch, so the number of threads has no effect.
+//! move. The random numbers of a move depend on the seed, the round and the episode. The random numbers of a batch depend on the seed and
+//! the step. Each thread computes shards, which are equal parts of a batch. Their number depends only on the size of the batch, so the
+//! number of threads has no effect.
 
 mod config;
 pub mod curriculum;
@@ -34,7 +35,7 @@ use worlds::cube::{Actions, Distances};
 
 /// Number of optimizer steps between two resets of Adam's tiny first moments to 0.
 const STILL: u64 = 64;
-/// Random streams of a seed.
+/// Random streams: `PLAY` for scrambles and moves, `SAMPLES` for batches from the replay.
 const PLAY: u32 = 0x504C_4159;
 const SAMPLES: u32 = 0x5341_4D50;
 
@@ -76,7 +77,8 @@ struct PackedNets {
     target: Packed,
 }
 
-/// Episodes, the network that selects their moves, and its action values `q` for the current states.
+/// Episodes, and the network that selects their moves. `q` contains the network's action values in the current states,
+/// `[episodes][actions]`.
 struct Playing<P> {
     episodes: Episodes<P>,
     player: Evaluator<P>,
@@ -271,7 +273,7 @@ impl<P: Cube> Dqn<P> {
         });
     }
 
-    /// Trains on the last batch and updates the target network.
+    /// Trains on the last batch. Then updates the priorities of the batch and, if due, the target network.
     pub fn learn(&mut self) {
         if self.config.double {
             self.packed.values.pack(&self.params);

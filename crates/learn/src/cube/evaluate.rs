@@ -15,7 +15,7 @@ pub struct Row {
     pub solved: u32,
     /// Number of states from which play solves the cube with the fewest moves.
     pub optimal: u32,
-    /// Number of moves in excess of the distance, summed over the solved states.
+    /// Number of moves in excess of the distance, summed over the states from which play solves the cube.
     pub excess: u64,
 }
 
@@ -59,13 +59,13 @@ impl Row {
         f64::from(self.optimal) / f64::from(self.states.max(1))
     }
 
-    /// Returns the mean number of moves in excess of the distance, over the solved states.
+    /// Returns the mean number of moves in excess of the distance, over the states from which play solves the cube.
     pub fn mean_excess(&self) -> f64 {
         self.excess as f64 / f64::from(self.solved.max(1))
     }
 }
 
-/// Number of states judged per slice.
+/// Usual number of states judged per slice. A judge may change the number with `Judge::at_once`.
 const JUDGED: usize = 4096;
 /// Number of states processed per slice when actions are chosen and paths are followed.
 const READ: usize = 1 << 16;
@@ -78,13 +78,13 @@ const CYCLE: u32 = u32::MAX - 2;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
-    /// The number in each phase is the rank of the next state.
+    /// Judges the states. In each phase, the number is the rank of the next state.
     Judge(usize),
     Choose(usize),
     Walk(Greedy, usize),
 }
 
-/// An evaluation over all states. The module documentation describes the method.
+/// Evaluation of greedy play from all states. The module documentation describes the method.
 pub struct Exhaustive {
     exact: Arc<Distances>,
     phase: Phase,
@@ -92,8 +92,8 @@ pub struct Exhaustive {
     values: Vec<f32>,
     /// Best action plus 16 times the second best action of each state, by rank.
     best: Vec<u8>,
-    /// Number of moves to the solved state, or a marker. For each state there are two entries: play begins with the best action at index
-    /// 2·rank, and with the second best action at index 2·rank + 1.
+    /// Number of moves to the solved state, or a marker. Each state has two entries. At index 2·rank, play starts with the best action. At
+    /// index 2·rank + 1, play starts with the second best action.
     steps: Vec<u32>,
     states: Vec<Two>,
     scores: Vec<f32>,

@@ -1,6 +1,6 @@
 //! Network of the cube's learners. One-hot inputs are followed by layers of rectified units. The output is a value or one score per action.
-//! The first layer is the sum of the table rows of all inputs that are 1. With sticker inputs, a judge adds up the rows of each cubie's
-//! stickers once, when the weights change. A state then needs only one row per movable cubie.
+//! The first layer has a table of weights with one row per input. It adds up the rows of all inputs that are 1. With sticker inputs, a
+//! judge adds up the rows of each cubie's stickers once, when the weights change. A state then needs only one row per movable cubie.
 
 use super::{Judge, Scores};
 use crate::offload::PlanEvaluator;
@@ -71,8 +71,8 @@ impl Inputs {
         }
     }
 
-    /// Writes to `rows`, `[states][cubies]`, the indices of rows in the first-layer table of a judge. For sticker inputs, a row of this
-    /// table is the sum of the weight rows of a cubie's stickers.
+    /// Writes the indices of each state's rows in the judge's first layer to `rows`, `[states][cubies]`. For sticker inputs, a row of the
+    /// judge is the sum of the trained rows of a cubie's stickers.
     fn fill_judged<P: Puzzle>(self, states: &[P], rows: &mut [u16]) {
         match self {
             Inputs::Stickers | Inputs::Cubies => P::fill_rows(states, rows),
@@ -133,7 +133,7 @@ impl NetConfig {
         between + 2 * self.blocks as u64 * last * last + last * (outputs + usize::from(self.dueling)) as u64
     }
 
-    /// Returns the number of multiply-adds of the largest matrix product.
+    /// Returns the number of multiply-adds per state of the largest matrix product.
     pub(super) fn largest(&self, outputs: usize) -> u64 {
         let last = self.hidden.last().copied().unwrap_or(0) as u64;
         let between = self.hidden.windows(2).map(|pair| pair[0] as u64 * pair[1] as u64);
@@ -272,7 +272,7 @@ impl Trainer {
         self.executor.input_mut(name)
     }
 
-    /// Runs the calls in the range `part` of the gradient plan for the next step.
+    /// Runs the calls in the range `part` of the training plan for the next step.
     pub fn compute(&mut self, part: Range<usize>) {
         self.executor.train_part(&self.params, &self.packed, &mut self.grads, false, part);
     }
@@ -312,7 +312,7 @@ pub struct Evaluator<P> {
     params: Params,
     packed: Packed,
     workers: Vec<Worker>,
-    /// Number of states that are judged on the CPU in a slice ([`par::TURN`]). It is a multiple of [`ROWS`].
+    /// Maximum number of states that are judged on the CPU in a slice ([`par::TURN`]). It is a multiple of [`ROWS`].
     turn: usize,
     offload_plan: Arc<Plan>,
     offloaded: Option<OffloadedJudge<P>>,
@@ -373,7 +373,7 @@ impl<P: Puzzle> Evaluator<P> {
         4 * (2 * weights + (3 * WORKERS * ROWS) as u64 * widest)
     }
 
-    /// Sets the weights of the trained network.
+    /// Replaces the judge's weights with those of the trained network.
     pub fn set(&mut self, weights: &[f32]) {
         assert_eq!(weights.len(), self.table.len(), "weights of the same network");
         for spec in self.table.specs() {

@@ -1,14 +1,14 @@
-//! Searches for a solution with a judge of states: greedy, beam, and weighted batch A*. A search advances in slices and ends at its limits.
-//! The result is the same on any machine for the same scores. Of equal candidates, a search uses the first; A* uses the first of those with
-//! the longest path.
+//! Searches for a solution: greedy search, beam search, and A* with a weight and batches. A judge evaluates the states. A search advances
+//! in slices, and ends with a solution or at its limits. The result is the same on any machine for the same scores. Of equal candidates, a
+//! search uses the first; A* uses the first of those with the longest path.
 //!
-//! A beam keeps the best `width` distinct children of a level and excludes states that it kept before. A judge of values evaluates every
-//! child. A judge of action values or policies evaluates the parents, which covers all their children. With a policy, the score of a child
-//! is the probability of its path.
+//! A level consists of the states after the same number of moves. From the children of a level, a beam keeps the best `width` distinct
+//! states as the next level. It excludes states that it kept before. A judge of values evaluates every child. A judge of action values or
+//! policies evaluates the parents, which covers all their children. With a policy, the score of a child is the probability of its path.
 //!
-//! A* expands the `batch` most promising of all states that are found and not expanded. These have the lowest cost: `weight` times the
-//! number of moves made, plus the estimated number of moves to the solved state (Agostinelli et al., "Solving the Rubik's cube with deep
-//! reinforcement learning and search", 2019).
+//! A* repeatedly expands `batch` states: of all states that are found and not expanded, those with the lowest cost. The cost is `weight`
+//! times the number of moves made, plus the estimated number of moves to the solved state (Agostinelli et al., "Solving the Rubik's cube
+//! with deep reinforcement learning and search", 2019).
 
 use super::{Greedy, Judge, Scores, nearest};
 use std::cmp::Reverse;
@@ -61,7 +61,7 @@ impl Default for Limits {
 pub enum Stop {
     Steps,
     Nodes,
-    /// No candidates remain.
+    /// No candidates remain, or greedy search would repeat an action in a state.
     Nothing,
 }
 
@@ -77,7 +77,8 @@ pub struct Outcome {
     pub steps: usize,
     /// Number of generated states.
     pub nodes: u64,
-    /// Smallest estimated distance of all judged states; `None` if the judge uses a policy or no state was judged.
+    /// Smallest estimated distance of all judged states or, with action values, of their children. `None` if the judge uses a policy or no
+    /// state was judged.
     pub nearest: Option<f32>,
 }
 
@@ -101,7 +102,7 @@ pub struct Search<P> {
     /// Nodes of the search: for A* all states found, for a beam all states kept, for greedy search the path.
     nodes: Vec<Node<P>>,
     known: Keys,
-    /// Index of the first node of the current level.
+    /// Index in `nodes` of the first node of a beam's current level.
     level: usize,
     /// Length of the longest path examined, in moves.
     steps: usize,
@@ -133,7 +134,7 @@ struct Node<P> {
     closed: bool,
     /// Number of moves from the start.
     steps: u32,
-    /// For a policy, the logarithm of the path's probability; otherwise the estimated distance.
+    /// For A*, the estimated distance. For a beam with a policy, the logarithm of the path's probability. Otherwise not used.
     score: f32,
 }
 
@@ -145,7 +146,7 @@ struct Candidate {
     child: u32,
 }
 
-/// Number of states judged per slice.
+/// Usual number of states judged per slice. A judge may change the number with `Judge::at_once`.
 const SLICE: usize = 512;
 
 /// Maps floats to integers in the same order.
@@ -228,7 +229,8 @@ impl<P: Puzzle> Search<P> {
         self.generated
     }
 
-    /// Returns the smallest estimated distance of all judged states; `None` if the judge uses a policy or no state was judged.
+    /// Returns the smallest estimated distance of all judged states or, with action values, of their children. Returns `None` if the judge
+    /// uses a policy or no state was judged.
     pub fn nearest(&self) -> Option<f32> {
         self.nearest.is_finite().then_some(self.nearest)
     }
@@ -323,7 +325,7 @@ impl<P: Puzzle> Search<P> {
         self.judged.is_none()
     }
 
-    /// Returns the limit that forbids another level, or `None` if both limits allow another level.
+    /// Returns the limit that the search has reached, or `None` if it has reached neither limit.
     fn stop(&self) -> Option<Stop> {
         if self.steps >= self.limits.steps {
             Some(Stop::Steps)

@@ -48,7 +48,7 @@ settings! {
 }
 
 impl Steps {
-    /// Returns the parameters of Adam after `steps` optimizer steps.
+    /// Returns Adam's settings for the step that follows `steps` completed optimizer steps.
     pub(super) fn adam(&self, steps: u64) -> Adam {
         let decay = 1.0 + steps as f32 / self.lr_steps;
         Adam { lr: self.lr / decay.sqrt(), max_grad_norm: self.max_grad_norm, ..Adam::default() }
@@ -87,7 +87,7 @@ pub(super) fn has_metric(exact: Option<&Arc<Distances>>, metric: Metric) -> bool
     exact.is_some_and(|exact| exact.actions().metric() == metric)
 }
 
-/// Returns an error if an uninterrupted piece of work would exceed the limit of a slice. The work processes `value` states with `each`
+/// Returns an error if a piece of work that must fit into one slice is too long. The work processes `value` states with `each`
 /// multiply-adds per state. `name` is the setting with the value `value`.
 pub(super) fn check_work(name: &'static str, value: usize, each: u64) -> Result<(), LearnerError> {
     let most = (LONGEST / each.max(1) as f64) as usize;

@@ -1,11 +1,11 @@
-//! The strong learners, which train on labels derived from the rules. There are three signals. The first is the length of a random walk
-//! from the solved state to a state; its mean orders states by distance (Chervov et al., "A machine learning approach that beats large
-//! Rubik's cubes", 2025). The second is the last move of a walk (Takano, "Self-supervision is all you need for solving Rubik's cube",
-//! 2023). The third is the exact distance, as a reference where a table exists.
+//! The strong learners, which train on labels derived from the rules. There are three signals (kinds of labels). The first is the length of
+//! a random walk from the solved state to a state. The mean length of the walks to a state orders states by distance (Chervov et al., "A
+//! machine learning approach that beats large Rubik's cubes", 2025). The second is the last move of a walk (Takano, "Self-supervision is
+//! all you need for solving Rubik's cube", 2023). The third is the exact distance, as a reference where a table exists.
 //!
 //! Walks never undo the last move, and all states of a walk are samples. States sampled uniformly would rarely be near the solved state,
-//! where a wrong move costs most. The judge uses an average of the weights over about the last eighth of the training. A walk depends on
-//! the seed, the step and the walk's number, so the number of threads has no effect.
+//! where a wrong move costs most. The judge (the network that evaluates states) uses an average of the weights over about the last eighth
+//! of the training. A walk depends on the seed, the step and the walk's number, so the number of threads has no effect.
 
 mod offload;
 
@@ -135,14 +135,14 @@ impl SupervisedConfig {
 
 const UNKNOWN: LearnerError = LearnerError::Unknown { instead: "walk or last" };
 
-/// Minimum number of samples in a piece.
+/// Minimum number of samples in a piece. Only the last piece may be smaller.
 const PIECE: usize = 128;
 /// The judge uses an average of the weights over about the last 1/`PARTS_OF_MEAN` of the optimizer steps so far.
 const PARTS_OF_MEAN: f32 = 8.0;
 /// Random stream of the samples.
 const SAMPLES: u32 = 0x5341_4D50;
 
-/// The samples of a step that one thread draws, and buffers for drawing them.
+/// Part of a step's samples, with buffers. A single thread draws the samples of a piece.
 struct Piece<P> {
     states: Vec<P>,
     taken: Vec<u8>,
@@ -150,7 +150,7 @@ struct Piece<P> {
     targets: Vec<f32>,
 }
 
-/// The learner. The module documentation describes the signals.
+/// Supervised learner. The module documentation describes its signals.
 pub struct Supervised<P> {
     config: SupervisedConfig,
     seed: u32,
@@ -159,7 +159,8 @@ pub struct Supervised<P> {
     outputs: usize,
     exact: Option<Arc<Distances>>,
     trainer: Trainer,
-    /// Offloaded training. While training is offloaded, `trainer` contains the state of the last iteration boundary.
+    /// Offloaded training. While training is offloaded, `trainer` contains the weights and Adam moments of the last boundary between two
+    /// iterations.
     away: OffloadSlots<PlanSteps>,
     /// Average of the weights over the latest part of the training. The judge uses this average.
     weights: Vec<f32>,

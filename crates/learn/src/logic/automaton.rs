@@ -23,7 +23,7 @@ impl GateForm {
     }
 }
 
-/// Automaton with trainable soft gates.
+/// Automaton with trainable soft gates, which compute with real numbers instead of bits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Automaton {
     pub architecture: Architecture,

@@ -40,7 +40,8 @@ pub fn harden(experiment: &Experiment, automaton: &Automaton) -> Circuit {
     circuit
 }
 
-/// Tests an automaton on grids that depend on the seed and the number of updates.
+/// Hardens, prunes and tests an automaton. The tested grids depend on the seed and the number of updates. For a rule, all 512
+/// neighbourhoods are tested instead.
 pub fn check(isa: Isa, experiment: &Experiment, automaton: &Automaton, seed: u32, updates: u64) -> Checked {
     let circuit = harden(experiment, automaton).pruned();
     let gates = circuit.gates.len();
@@ -140,7 +141,7 @@ impl<'a> Fresh<'a> {
 }
 
 /// Runs one step of a grid. If `fire_rate` is given, only the firing cells change. `place` contains the arguments `draw`, `step` and
-/// `sample` of [`fire`].
+/// `sample` of [`fire`]. `fires` is scratch memory with one number per cell.
 pub fn step_packed(isa: Isa, packed: &mut PackedGrid, fire_rate: Option<f32>, seed: u32, place: [u32; 3], fires: &mut [f32]) {
     match fire_rate {
         None => packed.step(None),
@@ -152,6 +153,6 @@ pub fn step_packed(isa: Isa, packed: &mut PackedGrid, fire_rate: Option<f32>, se
     }
 }
 
-/// Makes the seeds of tests differ from those of training.
+/// Bits that are inverted in the seed of a test, so that the seed differs from that of training.
 const FRESH_SEEDS: u32 = 0x5EED_0001;
 const PURPOSE_FRESH: u32 = 18;

@@ -147,7 +147,7 @@ impl Circuit {
         Circuit { name: name.into(), periodic, inputs, gates: Vec::new(), outputs: Vec::new() }
     }
 
-    /// Adds a gate with existing wires as ends; returns its wire.
+    /// Adds a gate that reads the existing wires `a` and `b`. Returns the wire of the gate's output.
     pub fn add(&mut self, op: u8, a: Wire, b: Wire) -> Wire {
         self.gates.push(Gate { op, a, b });
         (self.inputs.len() + self.gates.len() - 1) as Wire

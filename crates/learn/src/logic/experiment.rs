@@ -1,5 +1,5 @@
-//! Targets of automata: the published experiments with their shapes, and user-defined targets. An experiment defines the start and the
-//! target of a rollout, independent of the learning method.
+//! Experiments: the published experiments with their layer sizes, and experiments with user-defined targets. An experiment defines the
+//! start and the target of a rollout. It does not depend on the learning method.
 
 use super::rollout::Rollout;
 use super::{Architecture, LogicError, Wiring};
@@ -74,7 +74,7 @@ settings! {
             "Number of steps in which a grid must become the target.", when |of| !of.preset.is_rule()];
         fixed fire_rate: f32 = 1.0, [linear(0.1, 1.0), "Fire rate: share of cells that update", "",
             "Probability that a cell updates in a step. Below 1, cells update asynchronously.", when |of| !of.preset.is_rule()];
-        /// Side of the training grid of a checkerboard. The synchronous and the asynchronous preset have different ranges.
+        /// Number of cells along a side of a checkerboard's training grid. The two checkerboard presets have different ranges.
         fixed side: usize = 0,
             [whole(4.0, 16.0), "Training grid: cells along a side", "cells", SMALLER, when |of| of.preset == Preset::Checkerboard],
             [whole(4.0, 14.0), "Training grid: cells along a side", "cells", SMALLER, when |of| of.preset == Preset::Asynchronous];
@@ -304,8 +304,8 @@ impl Experiment {
     }
 
     /// Fills the starts, `[batch][channels][height][width]`, and the targets, `[batch][visible channels][height][width]`, of update number
-    /// `update`. For a rule, `share` of the starts, rounded down to whole grids, are drawn from the neighbourhoods `hard`, unless `hard` is
-    /// empty. All other starts of a rule are random.
+    /// `update`. For a rule, the share `share` of the starts is drawn from the neighbourhoods `hard`. The share is rounded down to whole
+    /// grids, and is 0 if `hard` is empty. All other starts of a rule are random.
     pub fn fill(&self, seed: u32, update: u64, (share, hard): (f32, &[u16]), start: &mut [f32], target: &mut [f32]) {
         let Rollout { width, height, batch, .. } = self.training;
         let cells = width * height;

@@ -1,5 +1,6 @@
-//! Tests of a hardened automaton under conditions that do not occur in training: new starts, larger grids, longer rollouts, dead cells and
-//! damage. The first test uses new starts on grids of the experiment's size. Each further test is called a trial. The tests run in slices.
+//! Tests of a hardened automaton (one with a fixed operation per gate) under conditions that do not occur in training: new starts, larger
+//! grids, longer rollouts and blanked cells. The first test uses new starts on grids of the experiment's size. For a rule, it uses all 512
+//! neighbourhoods. Each further test is called a trial. The tests run in slices.
 
 use super::check::{CONFIRMING, FRESH, Fresh, differs, missed_states, next_states, step_packed};
 use super::circuit::{Circuit, PackedGrid};
@@ -11,8 +12,8 @@ use worlds::logic::{Area, Damage, Grid, Rule};
 /// Share of correct cells in each test; `None` if the test was not run. Each visible channel of a cell counts separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generalised {
-    /// Share on grids with the size and steps of the experiment, from new starts. For a rule, the share of the 512 neighbourhoods for which
-    /// the next state is correct.
+    /// Share on grids with the size and steps of the experiment, from new starts if starts are random. For a rule, the share of the 512
+    /// neighbourhoods for which the next state is correct.
     pub perfect: Option<f64>,
     /// Share on a larger grid. The rollout is also longer, except with the presets `Lizard` and `Own`.
     pub larger: Option<f64>,
@@ -20,7 +21,7 @@ pub struct Generalised {
     pub damaged: Option<f64>,
     /// Share of correct cells in the whole grid, some steps after a block was blanked for the last time.
     pub healed: Option<f64>,
-    /// Mean share over the later steps of a long rollout, in which a block at a random position is blanked after every step.
+    /// Mean share of correct cells over the later steps of a long rollout. A block at a random position is blanked after every step.
     pub long: Option<f64>,
 }
 
@@ -41,7 +42,7 @@ struct Trial {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum What {
-    /// Compares some steps of the circuit with the rule, from random cells.
+    /// Starts from random cells, and compares some steps of the circuit with the rule.
     Rule,
     Larger,
     /// Blanks a square block in the middle of the grid after each of the steps `from + 1` to `held`. A side of the block has `block` cells.
@@ -66,7 +67,8 @@ pub struct Generalisation {
     under_way: Option<UnderWay>,
 }
 
-/// Test of a circuit on [`CONFIRMING`] new grids with the size and steps of the experiment. A slice tests `GRIDS` grids.
+/// Test of a circuit on [`CONFIRMING`] grids with new starts. The grids have the size and steps of the experiment. A slice tests `GRIDS`
+/// grids.
 pub struct Confirmation {
     isa: Isa,
     experiment: Experiment,
@@ -85,7 +87,7 @@ impl Confirmation {
         Confirmation { isa, experiment: experiment.clone(), circuit, seed, done: 0, wrong: 0.0 }
     }
 
-    /// Runs one slice. Returns the share of correct cells after the last slice, otherwise `None`.
+    /// Runs one slice. The last slice returns the share of correct cells over all grids. Other slices return `None`.
     pub fn advance(&mut self) -> Option<f64> {
         let draw = (self.done / GRIDS) as u32;
         let mut fresh = Fresh::new(self.isa, &self.experiment, &self.circuit, self.seed, draw);
@@ -102,7 +104,7 @@ impl Generalisation {
         Generalisation { isa, experiment, circuit, seed, found, trials: Vec::new(), under_way: None }
     }
 
-    /// Runs one slice. Returns the result after the last slice, otherwise `None`.
+    /// Runs one slice. The last slice returns the results of all tests. Other slices return `None`.
     pub fn advance(&mut self) -> Option<Generalised> {
         if self.found.perfect.is_none() {
             let wrong = match &self.experiment.task {
@@ -169,7 +171,7 @@ struct UnderWay {
     fires: Vec<f32>,
     /// Sum of the sampled shares of correct cells.
     right: f64,
-    /// Number of samples; 0 if only the final state counts.
+    /// Number of sampled shares so far. It remains 0 if only the final state counts.
     samples: u32,
 }
 
@@ -185,7 +187,8 @@ impl UnderWay {
         UnderWay { isa, trial, packed, grid, target, random, seed, step: 0, fires, right: 0.0, samples: 0 }
     }
 
-    /// Runs some steps. Returns the share of correct cells after the last step, otherwise `None`.
+    /// Runs some steps. The call that runs the trial's last step returns the result of the trial, a share of correct cells. Other calls
+    /// return `None`.
     fn advance(&mut self, experiment: &Experiment) -> Option<f64> {
         let steps = self.trial.steps;
         for _ in 0..(SLICE / self.fires.len()).max(1) {
@@ -201,7 +204,8 @@ impl UnderWay {
         (self.step == steps).then(|| self.result())
     }
 
-    /// Blanks cells after a step, as the trial requires. For [`What::Resets`], also samples the share of correct cells.
+    /// Blanks cells after a step, as the trial requires. For [`What::Resets`], also samples the share of correct cells, except in the first
+    /// `SETTLED` steps.
     fn blank(&mut self) {
         let (width, height) = (self.grid.width, self.grid.height);
         let area = match self.trial.what {

@@ -1,5 +1,5 @@
-//! Training of a whole population on another machine. The machine keeps the parameters, moments and wires of all members between steps. The
-//! machine returns parameters and moments on request. The CPU draws the training data.
+//! Training of a whole population on another machine. The machine keeps the parameters, Adam moments and wires of all members between
+//! steps. The machine returns parameters and moments on request. The CPU draws the training data.
 
 use super::automaton::GateForm;
 use super::train::{Optimiser, Rollout, StepStats, Trainer};
@@ -38,12 +38,12 @@ impl Request for OffloadSpec {
     const WHAT: &'static str = "a population of logic automata";
 }
 
-/// Result of training steps. [`Accelerator::poll`] overwrites an older result, so that its vectors are reused.
+/// Result of training steps. [`Accelerator::poll`] overwrites an older result and reuses the vectors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trained {
     /// For each member, the sums of its statistics since the previous result.
     pub sums: Vec<StepStats>,
-    /// Parameters, `[member][params]`. The moments have the same layout.
+    /// Parameters, `[member][params]`. The Adam moments `m` and `v` have the same layout.
     pub params: Vec<f32>,
     pub m: Vec<f32>,
     pub v: Vec<f32>,
@@ -58,9 +58,9 @@ impl Trained {
     }
 }
 
-/// Trainer of a population on a machine. Steps return no results. The caller requests the result of all steps so far when needed.
+/// Trainer of a population on a machine. Steps return no results. When needed, the caller requests the result of all steps so far.
 pub trait Accelerator: Movable {
-    /// Copies a member's state, wires and random seed to the machine.
+    /// Copies a member's parameters, Adam moments, number of updates, wires and random seed to the machine.
     fn set_member(&mut self, member: usize, trainer: &Trainer) -> Result<(), Fault>;
 
     /// Starts an update of each member whose entry in `learns` is true; other members are unchanged. `starts` and `targets` contain the

@@ -102,10 +102,10 @@ pub struct Population {
     config: Config,
     experiment: Experiment,
     members: Vec<Member>,
-    /// Number of members started so far, including replacements. This number determines the seed of the next member.
+    /// Number of members created so far, including replacements. It determines the seed of the next member.
     begun: u32,
     progress: Progress,
-    /// Parameters of all members at the newest boundary.
+    /// Parameters of all members at the newest boundary between two iterations.
     weights: Vec<f32>,
     under_way: bool,
     ending: Option<Ending>,
@@ -115,9 +115,9 @@ pub struct Population {
     probe: Option<Offloaded>,
 }
 
-/// State of the tests at the end of an iteration. Each slice tests one member per thread. The members that trained are tested first, then
-/// the new members that replace others. The results take effect after all tests. If the population is saved during the tests, the
-/// restored population repeats the tests.
+/// State of the tests at the end of an iteration. Each slice tests at most one member per thread. The members that trained are tested
+/// first, then the new members that replace others. The results take effect after all tests. If the population is saved during the tests,
+/// the restored population repeats the tests.
 #[derive(Default)]
 struct Ending {
     /// New members, with the positions of the members that they replace. `None` until all trained members have been tested.
@@ -126,9 +126,11 @@ struct Ending {
     tested: usize,
 }
 
-/// Number of gate evaluations in one member's forward passes per slice. These evaluations take some milliseconds.
+/// Maximum number of gate evaluations in one member's forward passes per slice. They take some milliseconds. A slice runs at least one
+/// update of a member, even if the update exceeds this number.
 const SLICE_WORK: f64 = 2e7;
-/// Maximum absolute value of a parameter. Above this value, an update has no effect in f32.
+/// Limit of a parameter's absolute value. A member with a parameter at or above the limit has failed: f32 values of this size are so far
+/// apart that an Adam step does not change them.
 const WILD: f32 = 1e9;
 
 impl Population {
@@ -218,7 +220,7 @@ impl Population {
         })
     }
 
-    /// Runs a slice of the end of an iteration.
+    /// Runs one slice of the tests at the end of an iteration. After the last test, ends the iteration.
     fn advance_end(&mut self, began_s: f64) -> Slice<Stats> {
         let stats = self.test_members().map(|replacements| self.end_iteration(replacements));
         self.parts_s[1] += (self.clock)() - began_s;
@@ -357,7 +359,7 @@ impl Population {
         &self.config
     }
 
-    /// Changes the settings. Returns an error if [`Config::can_become`] returns false. Call this method at a boundary only.
+    /// Changes the settings. Returns an error if [`Config::can_become`] returns false. Call this method only between two iterations.
     pub fn set(&mut self, config: Config) -> Result<(), LogicError> {
         if !self.config.can_become(&config) {
             return Err(LogicError::Fixed);
@@ -429,8 +431,8 @@ impl Learner for Population {
 
     crate::learner_settings!(config, set, Config::experiment);
 
-    /// Runs some updates of at most one member per thread. After all updates, a slice tests at most one member per thread instead. The last
-    /// of these slices ends the iteration.
+    /// Runs some updates of several members, at most one member per thread. After all updates of an iteration, each slice tests at most one
+    /// member per thread instead. The last of these slices ends the iteration.
     fn advance(&mut self) -> Slice<Stats> {
         if let Some(there) = self.offloaded.take() {
             return self.advance_offloaded(there);
@@ -471,7 +473,7 @@ impl Learner for Population {
         counts
     }
 
-    /// Returns the parameters of all members at the newest boundary.
+    /// Returns the parameters of all members at the newest boundary between two iterations.
     fn weights(&self) -> &[f32] {
         &self.weights
     }

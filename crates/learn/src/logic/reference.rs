@@ -1,5 +1,5 @@
-//! Reference implementation of [`super::train`] in f64. The reference computes one cell at a time, and each gate as the explicit mixture of
-//! its 16 operations.
+//! Reference implementation of [`super::train`] in f64. The reference computes one cell at a time. It computes each gate as a weighted sum
+//! of the 16 operations.
 
 use super::automaton::{Automaton, GateForm};
 use super::circuit::{Circuit, Input};
@@ -63,7 +63,8 @@ struct Twin<'a> {
     circuit: Circuit,
     /// For each gate, the weight of each operation in the forward pass.
     mix: Vec<[f64; OPS]>,
-    /// For each gate, the weight of each operation in the formula for the gradient of the parameters.
+    /// For each gate, the weight of each operation in the gradient of the parameters. It differs from `mix` only for gates with Gumbel
+    /// noise.
     soft: Vec<[f64; OPS]>,
 }
 
@@ -102,7 +103,8 @@ impl Twin<'_> {
         self.rollout.width * self.rollout.height
     }
 
-    /// Returns the index of a gate's parameters. `gate` is an index in `circuit`, where the kernels' gates are repeated for each channel.
+    /// Returns the index of a gate in `mix` and `soft`. `gate` is its index in `circuit`, where the kernels' gates are repeated for each
+    /// channel.
     fn number(&self, gate: usize) -> usize {
         let shape = &self.automaton.architecture;
         let kernels = shape.kernels * shape.perception.iter().sum::<usize>();

@@ -1,8 +1,9 @@
-//! Soft rollout, forward and backward. The forward pass keeps only the state before each step. In each step, a thread of the backward pass
-//! processes one block of cells at a time: the thread recomputes the activations of the block, then propagates gradients through these
-//! activations. The activations of a block fit into the second-level cache.
+//! Forward and backward pass of a rollout with soft gates. Soft gates compute with real numbers instead of bits. The forward pass keeps
+//! only the state before each step. In each step, a thread of the backward pass processes one block of cells at a time: the thread
+//! recomputes the activations of the block, then propagates gradients through these activations. The activations of a block fit into the
+//! second-level cache.
 //!
-//! An array of a block has [`CELLS`] lanes, one for each cell of the block. The prefix `d_` marks an array of gradients.
+//! Each row of a block's array has [`CELLS`] lanes, one for each cell of the block. The prefix `d_` marks an array of gradients.
 
 use super::automaton::{Automaton, GateForm};
 use super::fire;
@@ -25,7 +26,7 @@ pub(super) struct Network {
     perception: Vec<Layer>,
     update: Vec<Layer>,
     /// For each output of the update, the memory row that contains the output after [`forward_moved`]. In [`forward_moved`], the outputs of
-    /// each layer overwrite those of the previous layer.
+    /// a layer overwrite values that no gate reads any more.
     moved: Vec<u32>,
     /// Number of memory rows that the update needs in [`forward_moved`].
     rows: usize,
@@ -261,8 +262,8 @@ const FIRST_CACHE: usize = 1 << 14;
 /// Minimum number of gate evaluations of a piece in one step. A smaller piece does not justify another thread.
 const PIECE: usize = 1 << 19;
 
-/// Part of the work of a step. One thread processes a piece without interruption. A piece consists of some blocks and has its own sums, so
-/// that results do not depend on the number of threads.
+/// Part of the work of a step. A single thread processes a whole piece. A piece consists of some blocks and has its own sums, so that
+/// results do not depend on the number of threads.
 struct Piece {
     blocks: Range<usize>,
     /// Next state of the blocks, `[block][channel][CELLS]`.
@@ -280,7 +281,8 @@ struct Workspace {
     patches: Buffer,
     /// Outputs of all layers of the perception except the last.
     inner: Buffer,
-    /// Input of the update: the channels, then the kernels' outputs. If no activations are kept, the update's layers overwrite this input.
+    /// Input of the update: the channels, then the kernels' outputs. If no activations are kept, the outputs of the update's layers
+    /// overwrite the kernels' outputs.
     features: Buffer,
     layers: Buffer,
     /// Output of the update; in the backward pass, the gradient with respect to this output.
@@ -288,7 +290,7 @@ struct Workspace {
     d_features: Buffer,
     /// Gradient with respect to the inputs of the perception (the nine cells), for one group of channels.
     d_patch: Buffer,
-    /// Gradient with respect to the old state of cells that do not fire.
+    /// Gradient with respect to the state before the step, for cells that do not fire.
     passed: Buffer,
     /// Gradients with respect to the outputs of two successive layers. The backward pass alternates between the two buffers.
     pair: [Buffer; 2],
@@ -356,8 +358,8 @@ impl Roller {
         }
     }
 
-    /// Computes the gradient sums of each gate, which [`Roller::sums`] returns afterwards. Returns the loss, which is the sum of the
-    /// squared errors.
+    /// Runs a rollout forward and backward. Returns the loss, which is the sum of the squared errors. Afterwards, [`Roller::sums`] returns
+    /// the gradient sums of each gate.
     pub fn train(&mut self, network: &Network, start: &[f32], target: Target, seed: u32, draw: u64) -> f64 {
         let count = self.rolls.len();
         let (len, target_len) = (start.len() / count, target.values.len() / count);
@@ -497,8 +499,8 @@ impl Roll {
         grids.fold(d_grids);
     }
 
-    /// Runs a backward step of every block. For the last step of the rollout, the caller gives `target`, from which the gradient with
-    /// respect to the next state is computed. For other steps, `d_grids` contains this gradient.
+    /// Runs a backward step of every block. For the last step of the rollout, the gradient with respect to the next state is computed from
+    /// `target`. For other steps, `target` is `None`, and `d_grids` contains this gradient.
     fn backward(&mut self, network: &Network, step: usize, target: Option<Target>) {
         let Roll { isa, grids, states, masks, d_grids, pieces, workspaces, .. } = self;
         let (isa, grids, d_grids, workspaces) = (*isa, &*grids, &*d_grids, &*workspaces);
@@ -646,7 +648,8 @@ impl Workspace {
     }
 
     /// Runs the backward pass of a step, after a forward pass with `keep`. Reads the gradient with respect to the next state from `ends`.
-    /// Adds to the gates' gradient sums and, if `d_grids` is given, to the gradient with respect to the previous state.
+    /// Adds to the gates' gradient sums `sums`. If `d_grids` is given, also adds the gradient with respect to the state before the step to
+    /// `d_grids`.
     fn backward(&mut self, of: Block, mask: Option<&[f32]>, sums: &mut [f32], mut d_grids: Option<&mut [f32]>) {
         let Block { isa, network, grids, block } = of;
         let Network { channels, group, chunks, perception, update, coefficients, .. } = network;

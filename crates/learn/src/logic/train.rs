@@ -1,4 +1,4 @@
-//! Training of an automaton by the gradient of a soft rollout.
+//! Training of an automaton by gradient descent. The gradient is that of a rollout with soft gates, which compute with real numbers.
 
 use super::automaton::{Automaton, GateForm, gumbel};
 pub use super::rollout::Rollout;
@@ -29,7 +29,7 @@ impl Default for Optimiser {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepStats {
-    /// Loss of the soft rollout before the step.
+    /// Sum of the squared errors with the parameters before the step.
     pub loss: f32,
     /// Gradient norm before clipping.
     pub grad_norm: f32,
@@ -81,7 +81,7 @@ impl Trainer {
         self.seed
     }
 
-    /// Returns the parameters and the optimiser state.
+    /// Returns the parameters, the Adam moments and the number of updates.
     pub fn state(&self) -> TrainStateRef<'_> {
         TrainStateRef { weights: &self.automaton.params, m: &self.m, v: &self.v, steps: self.updates }
     }

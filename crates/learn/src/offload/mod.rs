@@ -1,8 +1,8 @@
 //! Machines other than the CPU, such as a GPU, to which learners can offload work.
 //!
-//! A learner uses a machine's [`PlanTrainer`] if each optimiser step of the learner consists of runs of one plan and an Adam update. For
-//! other work, the module of a learner defines a [`Request`]. A machine serves the request if it has kernels for the work. This module
-//! depends on no particular learner or machine.
+//! A plan is a compiled graph of the crate `graph`. A learner uses a machine's [`PlanTrainer`] if each optimiser step of the learner
+//! consists of runs of one plan and an Adam update. For other work, the module of a learner defines a [`Request`]. A machine accepts the
+//! request if it has kernels for the work. This module depends on no particular learner or machine.
 //!
 //! A training run compares devices by rate, in work per second. The learner defines the unit of work, such as tokens or environment steps.
 //! A probe measures the rate: the machine repeats a fixed piece of work, called a pass, and the results are discarded.
@@ -41,17 +41,18 @@ pub trait Machine: Movable {
         Err(Fault::Unknown { what: "the plan".into() })
     }
 
-    /// Prepares the worker for a [`Request`], or returns `None` if the machine does not implement the request. Implementations call
-    /// [`serve`]. Learners call [`request`], not this method.
+    /// Prepares the object that does the work of a [`Request`], or returns `None` if the machine does not implement the request.
+    /// Implementations call [`serve`]. Learners call [`request`], not this method.
     fn special(&self, _request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
         None
     }
 }
 
-/// Work that a [`PlanTrainer`] cannot do. A request contains the data that a machine needs to prepare a [`Request::Worker`].
+/// Work that a [`PlanTrainer`] cannot do. A request contains the data that a machine needs to prepare a [`Request::Worker`], the object
+/// that does the work.
 pub trait Request: Any {
     type Worker: ?Sized + 'static;
-    /// Name of the work. If a machine does not implement the work, [`request`] returns an error with this name.
+    /// Name of the work in the error that [`request`] returns if a machine does not implement the work.
     const WHAT: &'static str;
 }
 
@@ -106,7 +107,7 @@ pub struct TrainStateRef<'a> {
     pub steps: u64,
 }
 
-/// Result of training steps. [`PlanTrainer::poll`] overwrites an older result, so that its vectors are reused.
+/// Result of training steps. [`PlanTrainer::poll`] overwrites an older result and reuses the vectors of the older result.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainResult {
     /// Name and values of each output of the plan. The values are those of the newest run.
@@ -133,8 +134,8 @@ impl TrainResult {
 /// A learner that can offload its work to another machine. Methods that change the learner, except [`Offload::end_offload`], may be called
 /// only between two iterations.
 pub trait Offload {
-    /// Returns the options of offloading, in the order in which they are timed. The last option offloads all work. Each text is the message
-    /// that users see if the option is the fastest. The parameter `way` of other methods is an index into these options.
+    /// Returns the options of offloading, in the order in which probes measure them. The last option offloads all work. Each text is the
+    /// message that users see if the option is the fastest. The parameter `way` of other methods is an index into these options.
     fn ways(&self) -> &'static [&'static str];
     /// Returns true if training continues on the CPU while the other machine prepares for a probe.
     fn trains_meanwhile(&self) -> bool {
@@ -185,8 +186,8 @@ pub trait PlanTrainer: Movable {
     /// Starts a forward and backward run of the plan. The run's gradients are added to those of earlier runs since the last update.
     fn accumulate(&mut self) -> Result<(), Fault>;
 
-    /// Starts an Adam step with the sum of the gradients since the last update. If the norm of this sum is not finite, the step does not
-    /// change the weights and the optimiser state.
+    /// Starts an Adam step with the sum of the gradients since the last update. If the norm of this sum is not finite, the step changes
+    /// neither the weights nor the optimiser state.
     fn update(&mut self, adam: &Adam) -> Result<(), Fault>;
 
     /// Starts a run, as [`PlanTrainer::accumulate`] does, and then an Adam step, as [`PlanTrainer::update`] does.
@@ -207,8 +208,8 @@ pub trait PlanTrainer: Movable {
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault>;
 }
 
-/// Evaluator of one plan on a machine, without training. An evaluator does one run at a time. Two evaluators used in turn keep a machine
-/// busy.
+/// Evaluator of one plan on a machine, without training. An evaluator does one run at a time. To keep a machine busy, a caller can use two
+/// evaluators in turn.
 pub trait PlanEvaluator: Movable {
     /// Sets the weights of later runs, in the layout of `Params::values`.
     fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault>;
@@ -219,7 +220,7 @@ pub trait PlanEvaluator: Movable {
     /// If the plan has no such input.
     fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault>;
 
-    /// Starts a run. The caller must receive the outputs of the run by [`PlanEvaluator::poll`] before the next run.
+    /// Starts a run. Before the next run, the caller must receive the outputs of this run with [`PlanEvaluator::poll`].
     fn run(&mut self) -> Result<(), Fault>;
 
     /// If the run has ended, copies the plan's outputs to `outputs`, in declaration order, and returns true. The call may block for a
@@ -227,7 +228,7 @@ pub trait PlanEvaluator: Movable {
     fn poll(&mut self, outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault>;
 }
 
-/// Implements a trait for a pinned trait object. Every method calls the method of the object on the object's thread.
+/// Implements a trait for a pinned trait object. Each method calls the object's method of the same name.
 macro_rules! pinned {
     ($trait:ident: $($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         impl $trait for Pinned<Box<dyn $trait>> {

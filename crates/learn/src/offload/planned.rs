@@ -7,7 +7,7 @@ use graph::{Adam, Optimizer, Params, Plan};
 use math::par::Pinned;
 use std::sync::Arc;
 
-/// Trainer of one plan on another machine, one iteration at a time.
+/// Trainer of one plan on another machine. It counts the steps of one iteration at a time.
 pub struct PlanSteps {
     trainer: Pinned<Box<dyn PlanTrainer>>,
     trained: TrainResult,
@@ -39,13 +39,13 @@ impl PlanSteps {
         self.trainer.set_input(name, values)
     }
 
-    /// Starts a run of the next step. For the last run of a step, call [`PlanSteps::step`] instead.
+    /// Starts a run of the plan for the next step. For the last run of a step, call [`PlanSteps::step`] instead.
     pub fn accumulate(&mut self) -> Result<(), Fault> {
         self.trainer.accumulate()
     }
 
-    /// Starts the last run of the next step, and the step's update. After the last of the iteration's `count` steps, also requests the
-    /// result.
+    /// Starts the last run of the plan for the next step, and the step's update. After the last of the iteration's `count` steps, also
+    /// requests the result.
     pub fn step(&mut self, adam: &Adam, count: usize) -> Result<(), Fault> {
         self.trainer.step(adam)?;
         (self.begun, self.lr) = (self.begun + 1, adam.lr);
@@ -102,7 +102,8 @@ pub trait Planned: Learner {
     fn add_spent(&mut self, seconds: f64);
     /// Returns the work of an iteration, in the unit of [`Offload::pass_work`].
     fn iteration_work(&self) -> f64;
-    /// Returns true if a setting has changed that the machine receives only during preparation. The machine must then be prepared again.
+    /// Returns true if a setting has changed that the machine receives only in `ready`. The machine must then be prepared again with
+    /// `ready`.
     fn is_outdated(&self) -> bool {
         false
     }

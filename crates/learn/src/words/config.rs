@@ -59,8 +59,8 @@ settings! {
 }
 
 impl Shape {
-    /// Returns the number of hidden units of an MLP: 4 times the width or, for a gated MLP, which has three matrices instead of two, 8/3
-    /// times the width, rounded up to a multiple of 32.
+    /// Returns the number of hidden units of an MLP: 4 times the width. A gated MLP has three matrices instead of two. It therefore has
+    /// only 8/3 times the width, rounded up to a multiple of 32.
     pub fn hidden(&self) -> usize {
         match self.mlp {
             Mlp::Gelu => 4 * self.width,

@@ -143,10 +143,10 @@ struct Drop {
     step: NodeId,
 }
 
-/// Builds the training plan. `seed` determines the dropout masks. The input `corpus`, `[1][tokens]`, contains the tokens as whole numbers.
-/// The input `starts`, `[micro]`, contains the index in `corpus` of each sequence's first token. With dropout, the input `step` contains
-/// the number of the run, which selects the dropout masks. The output `loss` is the contribution of the run's `micro` sequences to the mean
-/// loss of the batch. The gradients are those of `loss`.
+/// Builds the training plan. A run of the plan processes `micro` sequences. `seed` determines the dropout masks. The input `corpus`,
+/// `[1][tokens]`, contains the tokens as whole numbers. The input `starts`, `[micro]`, contains the index in `corpus` of each sequence's
+/// first token. With dropout, the input `step` contains the number of the run, which selects the dropout masks. The output `loss` is the
+/// contribution of the run to the mean loss of the batch. The gradients are those of `loss`.
 pub fn plan_training(config: &Config, tokens: usize, seed: u32, isa: Isa) -> Result<Plan, PlanError> {
     let shape = &config.shape;
     let mut g = shape.declared();

@@ -12,12 +12,12 @@ pub struct Reader {
     isa: Isa,
     /// Token embeddings, `[vocab][width]`.
     tokens: Vec<f32>,
-    /// Position embeddings, `[context][width]`; empty unless positions are learned.
+    /// Position embeddings, `[context][width]`; empty with rotary positions.
     places: Vec<f32>,
     layers: Vec<Layer>,
     norm: Scale,
     head: Product,
-    /// Table for [`ops::rotary`]; empty unless positions are rotary.
+    /// Table for [`ops::rotary`]; empty with learned positions.
     turns: Vec<f32>,
     /// Number of tokens in the cache.
     len: usize,

@@ -1,8 +1,8 @@
 //! Training of the transformer. An optimiser step splits a batch into runs of `micro` sequences, adds up the gradients of all runs, and
 //! updates the weights with AdamW. A slice executes only a part of a run, so that slices of large models are also short.
 //!
-//! The matrix products of small models are too short to be parallelised. Small models have several lanes instead, which compute different
-//! runs in parallel.
+//! The matrix products of small models are too short to be parallelised. Small models instead have several lanes (executors). The lanes
+//! compute different runs in parallel.
 
 mod offload;
 mod offloaded;
@@ -78,7 +78,7 @@ pub struct Pretrainer {
     params: Params,
     optimizer: Optimizer,
     packed: Packed,
-    /// At the end of a step, the gradients of the first lane receive the sum over all lanes.
+    /// Lanes of the model. At the end of a step, the gradients of all other lanes are added to those of the first lane.
     lanes: Vec<Lane>,
     /// For each slice of a run, the range of the plan's kernel calls that the slice executes.
     slices: Vec<Range<usize>>,

@@ -10,8 +10,8 @@ pub struct Sampling {
     pub temperature: f32,
     /// Number of most likely tokens from which the next token is chosen; 0 for all tokens.
     pub top_k: usize,
-    /// Total probability of the tokens from which the next token is chosen (Holtzman et al. 2020): the most likely tokens, as few as reach
-    /// this total. 1 for all tokens.
+    /// Minimum total probability of the candidates for the next token; 1 for all tokens. The candidates are the most likely tokens, as few
+    /// as reach this total (Holtzman et al. 2020).
     pub top_p: f32,
     pub seed: u32,
 }

@@ -263,7 +263,7 @@ pub(super) unsafe fn copy_rows(a: *const f32, rs: usize, ks: usize, rows: usize,
 }
 
 /// Copies columns of a transposed A as pairs of bf16, in the order in which the tiles read them. Each tile is `[pairs][HEIGHT]`. Tiles
-/// begin [`TILE`] words apart. Rows beyond the last of the last tile are 0.
+/// begin [`TILE`] words apart. If the last tile is incomplete, its missing rows are 0.
 #[inline(always)]
 unsafe fn copy_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut u32) {
     // SAFETY: guaranteed by the caller.

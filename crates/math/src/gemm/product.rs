@@ -146,7 +146,7 @@ impl Product {
     }
 }
 
-/// Returns the length of each part (the last may be shorter) if `n` items are divided into the fewest equal parts of at most `most` items.
+/// Divides `n` items into the fewest equal parts of at most `most` items. Returns the length of a part; the last part may be shorter.
 #[inline(always)]
 pub fn even(n: usize, most: usize) -> usize {
     n.div_ceil(n.div_ceil(most).max(1))

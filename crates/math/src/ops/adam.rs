@@ -13,16 +13,16 @@ pub struct AdamStep {
     pub eps: f32,
     /// Decoupled weight decay, as in AdamW.
     pub weight_decay: f32,
-    /// Factor of every gradient: the global-norm clip, or 1/batch.
+    /// Factor of every gradient, such as the factor that clips the global norm.
     pub grad_scale: f32,
-    /// 1 - beta1ᵗ
+    /// 1 - beta1ᵗ, where t is the number of the step.
     pub correction1: f32,
-    /// 1 - beta2ᵗ
+    /// 1 - beta2ᵗ, where t is the number of the step.
     pub correction2: f32,
 }
 
 impl AdamStep {
-    /// Returns the constants of step `t`, which counts from 1. Weight decay is off, and gradients are not scaled.
+    /// Returns the constants of step `t`; the first step is 1. Weight decay is off, and gradients are not scaled.
     pub fn new(t: u64, lr: f32, beta1: f32, beta2: f32, eps: f32) -> AdamStep {
         AdamStep {
             lr,

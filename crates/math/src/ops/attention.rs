@@ -36,7 +36,7 @@ pub fn causal_attention(isa: Isa, heads: usize, len: usize, cols: usize, qkv: &[
     });
 }
 
-/// Computes only the last row of a sequence, with the same bits as [`causal_attention`]. q is one query, `[cols]`. k and v are
+/// Computes only the last row of y of one sequence, with the same bits as [`causal_attention`]. q is one query, `[cols]`. k and v are
 /// `[keys][cols]`; their last row belongs to this query.
 pub fn attend_one(isa: Isa, heads: usize, cols: usize, q: &[f32], k: &[f32], v: &[f32], y: &mut [f32]) {
     let keys = k.len() / cols;
@@ -103,7 +103,7 @@ impl<const N: usize> Shared<N> {
 }
 
 /// Calls `f(i)` for each head i of all sequences. Threads share the heads if there is enough work. The work is counted as `cols` / 2
-/// multiply-adds for each row and each key of its sequence.
+/// multiply-adds for each pair of a row and a key of the same sequence.
 fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) + Sync) {
     let (count, work) = (rows / len * heads, rows as u64 * len as u64 * cols as u64 / 2);
     if work < 2 * PIECE as u64 {
@@ -460,7 +460,7 @@ fn softmax(isa: Isa, scores: *mut f32, block: Block, again: bool, scale: f32, su
     })
 }
 
-/// Computes the logarithm to base 2 of each query's sum over unshifted scores: sums = tops·scale + log₂ sums.
+/// Replaces `sums` by the logarithm to base 2 of each query's sum of exponentials of unshifted scores: tops·scale + log₂ sums.
 fn logarithms(isa: Isa, sums: &mut Sums, scale: f32) {
     kernel!(isa, |s: S, sums: &mut Sums, scale: f32| {
         for lane in (0..PANEL).step_by(S::LANES) {

@@ -155,8 +155,8 @@ pub(crate) unsafe fn finish_pair<S: Simd>(
 }
 
 /// Normalises each row. With a beta, y = (x - mean)·rstd·gamma + beta (layer norm, Ba et al. 2016). Without a beta, y = x/√(mean of x² +
-/// eps)·gamma (root mean square norm, Zhang and Sennrich 2019). Writes (mean, rstd) of each row to `stats`, `[rows][2]`, unless `stats` is
-/// empty; without a beta, mean is 0 and rstd is 1/√(mean of x² + eps).
+/// eps)·gamma (root mean square norm, Zhang and Sennrich 2019). If `stats` is not empty, writes (mean, rstd) of each row to `stats`,
+/// `[rows][2]`. Without a beta, mean is 0 and rstd is 1/√(mean of x² + eps).
 pub fn norm(
     isa: Isa,
     rows: usize,
@@ -335,7 +335,7 @@ fn slopes_of_rows(isa: Isa, centred: bool, x: &[f32], gamma: &[f32], stats: &[f3
     })
 }
 
-/// Gradients of gamma and beta for some columns: each is a sum down a column, in the order of the rows.
+/// Gradients of gamma and beta for some columns. Each gradient is the sum of one column, in the order of the rows.
 struct LayerNormSums<'a> {
     /// Column of x and dy that belongs to the first number of `dgamma`.
     first: usize,

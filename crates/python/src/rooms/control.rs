@@ -11,7 +11,7 @@ use std::sync::MutexGuard;
 use worlds::control::vector::{TERMINATED, TRUNCATED};
 use worlds::control::{Actions, Kind, Vector};
 
-/// Number of environments per shard. The output of a shard fits into the first-level cache.
+/// Number of environments per shard (group that one thread steps). The output of a shard fits into the first-level cache.
 const SHARD: usize = 16 * PANEL;
 /// Minimum number of state values per thread. With fewer values, waking the thread would take longer than its work.
 const NUMBERS_A_THREAD: usize = 1 << 16;
@@ -124,7 +124,7 @@ impl Shard {
     }
 }
 
-/// Copies one environment's observation into its row.
+/// Copies the observation of the environment `env` from `panels` into the row of this environment in `rows`.
 fn show(panels: &[f32], features: usize, env: usize, rows: &mut [f32]) {
     let panel = &panels[env / PANEL * features * PANEL..];
     for (i, x) in rows[env * features..][..features].iter_mut().enumerate() {
@@ -185,7 +185,7 @@ impl Kernel for Convert<'_, '_> {
     }
 }
 
-/// Transposes panels to rows.
+/// Transposes panels `[F][PANEL]` to rows of `F` features.
 #[inline(always)]
 fn rows<const F: usize>(panels: &[f32], out: &mut [f32]) {
     for (panel, rows) in panels.chunks_exact(F * PANEL).zip(out.chunks_mut(F * PANEL)) {
@@ -281,13 +281,13 @@ pub struct Envs {
     mode: Autoreset,
     state: Turns<State>,
     threads: Threads,
-    /// All observations. With autoreset in the same step, also the last observations of ended episodes. Both are in one array, because each
-    /// attribute access in Python takes as long as some hundred steps.
+    /// Observations of all environments. If the autoreset is `SameStep`, the last observations of ended episodes follow. One array contains
+    /// both, because each attribute access in Python takes as long as some hundred steps.
     #[pyo3(get)]
     observations: Py<PyArray3<f32>>,
     #[pyo3(get)]
     rewards: Py<PyArray1<f32>>,
-    /// Flags for termination and flags for truncation. With autoreset in the same step, also flags that are true in either case.
+    /// Flags for termination, then flags for truncation. If the autoreset is `SameStep`, flags that are true in either case follow.
     #[pyo3(get)]
     flags: Py<PyArray2<bool>>,
 }

@@ -1,6 +1,6 @@
 //! Converts a player's evaluation of a position to display data. With a roll, the data contain the candidates in notation. Before the roll,
 //! the data contain the chances and the cube advice. After a move, the data contain the best replies to the move. Players evaluate the
-//! boards; `one_ply` averages their evaluations over all rolls.
+//! boards. `one_ply` averages a player's evaluations over all rolls.
 //!
 //! A result is a board that a roll can lead to, from the point of view of the player who moves. A candidate is a result with its
 //! evaluation.
@@ -36,7 +36,7 @@ fn numbers(chances: &Chances) -> [f64; 6] {
     chances.0.map(f64::from)
 }
 
-/// Parses the id of a position. Returns the position and its stakes, from the point of view of the player on roll.
+/// Parses the id of a position. Returns the position with cube, stakes and score, from the point of view of the player on roll.
 pub(crate) fn read_id(id: &str) -> Result<protocol::Standing, RunError> {
     Ok(standing(&Standing::read(id)?))
 }
@@ -63,7 +63,7 @@ fn standing(Standing { game, bare, jacoby }: &Standing) -> protocol::Standing {
     }
 }
 
-/// Checks the input of a position editor and converts it to an id. Returns the result of [`read_id`] for this id.
+/// Checks the input of a position editor. Returns the position and its stakes, in the form of [`read_id`].
 pub(crate) fn compose(draft: &Draft) -> Result<protocol::Standing, RunError> {
     let side = |counts: &[u8]| {
         <[u8; BAR]>::try_from(counts)
@@ -98,8 +98,8 @@ fn no_opinion(name: &str) -> RunError {
     RunError::refused(format!("{name} gives no evaluations"), "Ask the agent")
 }
 
-/// Returns all results of the roll, in the player's order. The player's equities hold for money play; in a match, they are converted to
-/// equities of the match.
+/// Returns all results of the roll, in the player's order. The player gives equities for money play. In a match, this function converts
+/// them to equities of the match.
 fn ranked(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
     let mut ranked = player.rank(game.board(), roll);
     if ranked.is_empty() {
@@ -122,14 +122,14 @@ fn sort(all: &mut [learners::Candidate]) {
     all.sort_by(|a, b| behind(a).cmp(&behind(b)).then(b.equity.total_cmp(&a.equity)));
 }
 
-/// Returns all results of the roll, sorted for display. The player evaluates them.
+/// Returns all results of the roll with the player's evaluations, sorted for display.
 fn replies(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
     let mut replies = ranked(player, game, roll)?;
     sort(&mut replies);
     Ok(replies)
 }
 
-/// Returns true if any result was searched. Static equities are then not comparable with searched equities.
+/// Returns true if any result was searched. Equities of depth `Static` are then not comparable with searched equities.
 fn searched(all: &[learners::Candidate]) -> bool {
     all.iter().any(|of| matches!(of.depth, Depth::Rolls { .. } | Depth::Visits { .. }))
 }
@@ -144,8 +144,8 @@ fn id_of(game: &Game, after: Board) -> String {
     }
 }
 
-/// Converts the result `of` to display data. The loss of `of` is relative to the first of the `considered` results; it is `None` if `of`
-/// has the depth `Static` and another result was searched.
+/// Converts the result `of` to display data. The loss of `of` is relative to the first of the `considered` results. The loss is `None` if
+/// `of` has the depth `Static` and another result was searched.
 fn candidate(game: &Game, roll: Roll, of: &learners::Candidate, considered: &[learners::Candidate]) -> Result<Candidate, RunError> {
     let way = route(&game.board(), roll, &of.board)?;
     let compared = of.depth != Depth::Static || !searched(considered);
@@ -187,12 +187,13 @@ fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners
 }
 
 /// Returns all results of a roll and the result that the player chooses. The results are sorted, best first. If any result was searched,
-/// the unsearched ones come last.
+/// the results of depth `Static` come last.
 ///
-/// With look-ahead (`evals` above 1), some results are evaluated again, over all 21 rolls, so that compared results have the same depth:
+/// If `evals` is above 1, the player looks ahead. Some results are then evaluated again over all 21 rolls, so that compared results have
+/// the same depth:
 /// - If results were searched over rolls: in money play, the results that were searched over fewer than 21 rolls; in a match, every result
 ///   that was searched over rolls.
-/// - If no result was searched: only the best one, unless its value is exact.
+/// - If no result was searched: only the best result, unless its value is exact.
 pub(crate) fn considered(
     players: &mut PlayerPool,
     engine: Engine,
@@ -318,7 +319,7 @@ pub(crate) fn review_cube(game: &Game, chances: &Chances, did: CubeAct) -> CubeR
     CubeReview { did, best, error, verdict: verdict(error), outlook: cube_outlook(game, true, &equities) }
 }
 
-/// Returns the other player's best reply to a move, for each of the 21 rolls. The request contains the id of the position after the move.
+/// Returns the other player's best reply to a move for each of the 21 rolls. `request` contains the id of the position after the move.
 pub(crate) fn unfold(players: &mut PlayerPool, request: &Unfold) -> Result<Vec<Branch>, RunError> {
     let game = Standing::read(&request.id)?.game;
     let game = game.with(game.board().turned(), game.on_roll().other());
@@ -334,8 +335,8 @@ pub(crate) fn unfold(players: &mut PlayerPool, request: &Unfold) -> Result<Vec<B
     Roll::ALL.into_iter().map(branch).collect()
 }
 
-/// Compares a move with the best move. `after` is the board after the move. Both moves are evaluated in the same way, unless the value of a
-/// move is exact.
+/// Compares a move with the best move. `before` is the game before the move, and `after` is the board after it. Both moves are evaluated in
+/// the same way, unless the value of a move is exact.
 pub(crate) fn review(players: &mut PlayerPool, engine: Engine, before: &Game, roll: Roll, after: &Board) -> Result<Review, RunError> {
     let (all, _) = considered(players, engine, before, roll)?;
     let yours = *all.iter().find(|of| of.board == *after).ok_or(notation::NotationError::Result)?;
@@ -377,9 +378,10 @@ pub(crate) fn review(players: &mut PlayerPool, engine: Engine, before: &Game, ro
 mod tests {
     use super::*;
 
-    /// The expected equities follow from the cube model. There are no gammons, and after a take the other player owns the cube at 2. A live
-    /// cube gives -2 at a winning chance of 20% and 2 at 100%; a dead cube gives -2 at 0% and 2 at 100%; both are linear between. The
-    /// model's equity is 32% of the dead cube's plus 68% of the live cube's.
+    /// The expected equities follow from the cube model. There are no gammons, and after a take the other player owns the cube at 2. The
+    /// equity with a live cube is -2 at a winning chance of 20% and 2 at 100%. With a dead cube, it is -2 at 0% and 2 at 100%. Both
+    /// equities are linear between these points. The model's equity is 32% of the equity with a dead cube plus 68% of the equity with a
+    /// live cube.
     #[test]
     fn cube_decisions_are_compared_with_the_best_one() {
         use CubeAct::{Double, NoDouble, Pass, Take};

@@ -1,5 +1,5 @@
 //! Scores a player's choices in decisions whose equities are known. A score is the mean loss in thousandths of a point per game. Computing
-//! a score takes seconds. Results of games would show the same difference between strong players only after a very large number of games.
+//! a score takes seconds. Two strong players would have to play a very large number of games to show the same difference.
 //!
 //! A decision is one line with a JSON object: `{"id":"4HPwATDgc/ABMA","dice":[3,1],"moves":[["sGfwATDgc/ABMA",0.159],…]}`. The object
 //! contains every result of the roll once, with its equity in points per game. Positions are from the point of view of the player who makes
@@ -75,7 +75,7 @@ impl Decision {
         }
     }
 
-    /// Returns the points per game that the choice `chosen` loses; `None` if the board is not a result of the roll.
+    /// Returns the points per game that the choice `chosen` loses; `None` if `chosen` is not a result of the roll.
     pub fn loss(&self, chosen: &Board) -> Option<f64> {
         let best = self.results.iter().map(|(_, equity)| *equity).fold(f64::NEG_INFINITY, f64::max);
         self.results.iter().find(|(board, _)| board == chosen).map(|(_, equity)| best - equity)

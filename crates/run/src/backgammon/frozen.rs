@@ -1,4 +1,4 @@
-//! Copies of the agent that are kept as opponents. They are made after the training times in `FREEZE_MINUTES`.
+//! Copies of the agent that are kept as opponents. The room makes a copy after each training time in `FREEZE_MINUTES`.
 
 use super::players::FrozenAgent;
 use super::protocol::{FREEZE_MINUTES, Frozen, RoomEvent};
@@ -13,7 +13,7 @@ use learn::backgammon::SelfTaught;
 #[derive(Default)]
 pub(super) struct Kept(pub Vec<FrozenAgent>);
 
-/// Returns the name that a checkpoint gives to the weights of the copy from minute `minutes` of training.
+/// Returns the name of a copy's weights in a checkpoint. The copy was made after `minutes` minutes of training.
 fn name(minutes: u32) -> String {
     format!("frozen.{minutes}")
 }
@@ -42,8 +42,8 @@ impl Kept {
         self.0.iter().map(|agent| agent.frozen.clone()).collect()
     }
 
-    /// Keeps a copy of the agent for each of [`FREEZE_MINUTES`] that `train_s`, the training time in seconds, has reached and that has no
-    /// copy yet. Copies are made only at boundaries. Returns an event and the event's text for each new copy.
+    /// Keeps a copy of the agent for each time in [`FREEZE_MINUTES`] that has passed and has no copy yet. `train_s` is the training time in
+    /// seconds. Copies are made only between two iterations. Returns an event and the event's text for each new copy.
     pub fn keep(&mut self, learner: &dyn SelfTaught, train_s: f64) -> Vec<(serde_json::Value, String)> {
         let mut events = Vec::new();
         if !learner.at_boundary() {

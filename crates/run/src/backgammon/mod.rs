@@ -1,5 +1,5 @@
-//! The backgammon room. A run trains a learner; analyses and game sessions run in parallel. Other programs can use the players and the
-//! rules.
+//! The backgammon room. A run trains a learner. Users analyse positions and play games in the meantime. Other programs can use the players
+//! and the rules.
 
 mod analysis;
 pub mod decisions;

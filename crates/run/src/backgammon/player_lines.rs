@@ -7,7 +7,7 @@ use super::rules_lines::{LineError, die};
 use learn::backgammon::Player;
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Maximum number of lines in a batch. This maximum limits the memory that a batch uses.
+/// Maximum number of lines in a batch. It limits the memory of a batch.
 pub const MOST_TOGETHER: usize = 100_000;
 
 /// Answers lines of text with the moves of a player.
@@ -53,7 +53,7 @@ impl PlayerLines {
     }
 
     /// Answers a line. `hello` gives the player's name. `move ID D1 D2` gives the id of the position after the player's move. `batch N`,
-    /// followed by N such `move` lines, gives N ids, which are computed together. An invalid line gives an error with a remedy and changes
+    /// followed by N `move` lines, gives N ids, which are computed together. An invalid line gives an error with a remedy and changes
     /// nothing. Within a batch, an invalid line counts as one of the N lines, and its answer is the error.
     ///
     /// `line` is `None` if the line was too long to read.

@@ -64,7 +64,7 @@ impl PlayerPool<'_> {
         Ok(&mut *last.player)
     }
 
-    /// Returns the name of the player in a session; an error if the player cannot be created.
+    /// Returns the name that a session shows for the player; an error if the player cannot be created.
     pub fn name(&mut self, engine: Engine) -> Result<String, RunError> {
         let name = match engine.who {
             PlayerKind::Now => "agent".into(),

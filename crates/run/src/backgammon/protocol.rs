@@ -2,8 +2,8 @@
 //! contains no behaviour.
 //!
 //! Positions are GNU Backgammon position ids. A position before a roll is from the point of view of the player on roll; a position after a
-//! move is from that of the player who moved. An array of chances has six probabilities: to win a single game, a gammon or a backgammon,
-//! and to lose each of them.
+//! move is from the point of view of the player who moved. An array of chances has six probabilities: to win a single game, a gammon or a
+//! backgammon, and to lose each of them.
 
 use crate::plain_data::plain_data;
 use crate::protocol::Progress;
@@ -20,7 +20,7 @@ crate::questions! {
     Unfold { unfold: Unfold } -> Vec<Branch>,
     /// Begins a game session, which replaces the present session.
     NewSession { setup: Setup } -> Session,
-    /// Returns to the previous session; the present session becomes the previous one.
+    /// Returns to the previous session. The present session becomes the previous session if a user plays in it.
     FormerSession {} -> Session,
     Act { act: Act } -> Session,
     /// Returns an engine's analysis of the game session's present position.
@@ -72,7 +72,7 @@ plain_data! {
         },
         /// Baseline that plays random legal moves and gives no evaluations.
         Random,
-        /// Baseline that plays by Tesauro's linear evaluation (pubeval). It shows no evaluations.
+        /// Baseline that plays by Tesauro's linear evaluation (pubeval). It gives no evaluations.
         Linear,
     }
 
@@ -135,12 +135,12 @@ plain_data! {
         /// Name of the player that evaluated the position.
         pub name: String,
         pub evals: u32,
-        /// All distinct results of the roll, best first. If some results were searched, the unsearched results come last. Empty without
-        /// dice.
+        /// All distinct results of the roll, best first. If some results were searched, the results of depth `Static` come last. Empty
+        /// without dice.
         pub candidates: Vec<Candidate>,
         /// Chances, equity and cube advice before the roll; null with dice.
         pub outlook: Option<Outlook>,
-        /// Position with cube, stakes and score; null in the answer to [`Question::Hint`], because the session contains them.
+        /// Position with cube, stakes and score; null in the answer to [`Question::Hint`], because the session contains these data.
         pub standing: Option<Standing>,
     }
 
@@ -168,8 +168,8 @@ plain_data! {
         pub steps: Vec<Step>,
         /// Expected points per game.
         pub equity: f64,
-        /// Difference between the best result's equity and this equity, in points per game; null if other results were searched but not
-        /// this one.
+        /// Difference between the best result's equity and this equity, in points per game; null if other results were searched but this
+        /// result was not.
         pub loss: Option<f64>,
         pub depth: Depth,
         pub chances: [f64; 6],
@@ -191,13 +191,13 @@ plain_data! {
     #[derive(Default)]
     pub struct Outlook {
         pub chances: [f64; 6],
-        /// Expected points per game without a cube. In a match, it is the chance of winning the match, converted to points.
+        /// Expected points per game without a cube. In a match: the chance of winning the match, converted to points.
         pub equity: f64,
         pub cube: CubeOutlook,
     }
 
-    /// Cube decision for the player on roll. Janowski's formula computes it from the six chances. Equities are points per game at the
-    /// present value of the cube. In a match, they are chances of winning the match, converted to points.
+    /// Cube decision for the player on roll. Janowski's formula computes the equities from the six chances. Equities are points per game at
+    /// the present value of the cube. In a match, equities are chances of winning the match, converted to points.
     #[derive(Default)]
     pub struct CubeOutlook {
         /// True if the player on roll may double or has doubled.
@@ -280,7 +280,7 @@ plain_data! {
         Write {
             text: String,
         },
-        /// Takes back the last step of the turn, or every step if `all` is true.
+        /// Undoes the last step of the turn, or every step if `all` is true.
         Undo {
             all: bool,
         },
@@ -288,8 +288,8 @@ plain_data! {
         Confirm,
         /// Lets an engine take its next action: roll and play, double, or answer a double.
         Reply,
-        /// Resigns the game as a single game (`points` 1), a gammon (2) or a backgammon (3); the loss is `points` times the cube. An engine
-        /// declines if it expects more points.
+        /// Resigns the game as a single game (`points` 1), a gammon (2) or a backgammon (3). The loss is `points` times the cube. An engine
+        /// declines if the engine expects more points.
         Resign {
             points: u32,
         },
@@ -326,8 +326,8 @@ plain_data! {
         pub left: Vec<u8>,
         /// Steps of the turn so far, in the numbering of the seat that has to act.
         pub steps: Vec<Step>,
-        /// Steps that a user may make next, in that user's numbering. Each of them can be completed to a legal move. Empty if no user has
-        /// to move.
+        /// Steps that a user may make next, in that user's numbering. Each step can be completed to a legal move. Empty if no user has to
+        /// move.
         pub legal: Vec<Step>,
         pub may: AllowedActs,
         /// Last action of an engine in this game; null if there is none.
@@ -459,11 +459,10 @@ plain_data! {
         pub id: String,
     }
 
-    /// Review of an entry in the list of moves. The entry is a cube decision, or a turn with up to two decisions: to roll without a double,
-    /// and the move.
+    /// Review of an entry in the list of moves. A turn has up to two decisions: to roll without a double, and the move. Any other entry is
+    /// a cube action or a resignation.
     pub struct Judged {
-        /// Points per game that the first seat can expect before the roll, if the best cube decision is made. They are at the present value
-        /// of the cube.
+        /// Expected points of the first seat before the roll, per game at the present value of the cube. The best cube decision is assumed.
         pub equity: f64,
         /// Points per game that the move lost; null if the roll had only one result or the action was no move.
         pub move_error: Option<f64>,
@@ -496,7 +495,7 @@ plain_data! {
         pub lost: f64,
     }
 
-    /// Verdict on a decision. It depends on the points lost, with GNU Backgammon's limits: dubious from 0.04, bad from 0.08, blunder from
+    /// Verdict on a decision, by the points that it loses. The limits are GNU Backgammon's: dubious from 0.04, bad from 0.08, blunder from
     /// 0.16.
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]

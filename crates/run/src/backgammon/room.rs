@@ -1,6 +1,6 @@
 //! The backgammon room: a learner that trains an agent by self-play. Tests compare the agent with baselines, and earlier copies of the
-//! agent are kept as opponents. Analysis and game sessions do not affect training. Questions are answered with the weights of the newest
-//! boundary.
+//! agent are kept as opponents. Analysis and game sessions do not affect training. Questions are answered with the weights after the newest
+//! complete iteration.
 
 use super::frozen::Kept;
 use super::learners;
@@ -29,7 +29,7 @@ pub struct Backgammon {
     player_cache: Vec<CachedPlayer>,
 }
 
-/// Value of [`Room::notes`]: saved data that are not tensors. A run also reports this value at its beginning.
+/// Value of [`Room::notes`]: saved data that are not tensors. The event `Began` also contains this value.
 #[derive(Default, Serialize, Deserialize)]
 struct Notes {
     frozen: Vec<Frozen>,

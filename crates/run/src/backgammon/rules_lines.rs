@@ -34,7 +34,7 @@ impl RulesLines {
     }
 
     /// Answers a line. `ID D1 D2` gives the ids of all distinct results, sorted and separated by spaces; if no move is legal, the answer is
-    /// the id from the line. `points ID` gives the points of the finished game in this position, which must be from the winner's point of
+    /// the id from the line. `points ID` gives the points that the winner gained. `ID` is the final position from the winner's point of
     /// view.
     pub fn answer(&mut self, line: &str) -> Result<String, LineError> {
         match line.split_ascii_whitespace().collect::<Vec<_>>()[..] {

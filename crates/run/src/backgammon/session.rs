@@ -25,8 +25,8 @@ const LONGEST_MATCH: u16 = 64;
 const GAMES_KEPT: usize = 100;
 /// Maximum number of candidates in a reply.
 const CONSIDERED: usize = 10;
-/// Margin in points. An engine declines a resignation if the engine expects more than the offered points plus this margin. Both are points
-/// before the multiplication by the cube.
+/// Margin in points. An engine declines a resignation if the engine expects more than the offered points plus this margin. None of these
+/// points is multiplied by the cube.
 const GENEROUS: f64 = 0.05;
 
 /// Saved state of a session.
@@ -46,9 +46,9 @@ pub(crate) struct SavedSession {
 }
 
 pub(crate) struct GameSession {
-    /// Saved state without the games. [`GameSession::saved`] adds the games.
+    /// Saved state of the session, without the recorded games. [`GameSession::saved`] adds the games.
     kept: SavedSession,
-    /// Records of the games before the present one.
+    /// Records of the games before the present game.
     done: Vec<Record>,
     now: Record,
     game: Game,
@@ -277,8 +277,8 @@ impl GameSession {
         Ok(())
     }
 
-    /// Executes the next action of the engine that has to act: a double, the answer to a double, or a roll with its move. The players of
-    /// both seats are created first, so that the error of a player that cannot be created changes nothing.
+    /// Executes the next action of the engine that has to act: a double, the answer to a double, or a roll with its move. First creates the
+    /// players of both seats. If a player cannot be created, the call gives an error and changes nothing.
     fn reply(&mut self, players: &mut PlayerPool) -> Result<(), RunError> {
         let player = self.engines_turn().ok_or_else(|| refused("it is not an engine's turn", "Check whose turn it is"))?;
         for engine in self.kept.setup.seats.into_iter().flatten() {
@@ -334,7 +334,8 @@ impl GameSession {
         Ok(())
     }
 
-    /// Returns the chances before the roll, as the engine in the seat `player` expects them; `None` if the engine gives no evaluations.
+    /// Returns the chances before the roll, in the evaluation of the engine in the seat `player`; `None` if the engine gives no
+    /// evaluations.
     fn expects(&self, player: Seat, players: &mut PlayerPool) -> Result<Option<rules::Chances>, RunError> {
         let engine = self.engine(player).ok_or_else(no_move_due)?;
         Ok(players.player(engine)?.expects(self.game.board()))

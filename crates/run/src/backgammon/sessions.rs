@@ -25,13 +25,13 @@ impl Sessions {
         [&self.now, &self.former].map(|session| session.as_ref().map(GameSession::saved))
     }
 
-    /// Takes over the sessions of the previous run. If the previous run lacks one of the two sessions, this run keeps its own.
+    /// Takes over the sessions of the previous run. If the previous run lacks one of the two sessions, this run keeps its own session.
     pub fn follow(&mut self, before: Sessions) {
         self.now = before.now.or(self.now.take());
         self.former = before.former.or(self.former.take());
     }
 
-    /// Begins a session. The present session becomes the previous one if a user plays in it; otherwise it is dropped.
+    /// Begins a session. The present session becomes the previous session if a user plays in it. Otherwise, the present session is dropped.
     fn begin(&mut self, session: GameSession) -> &GameSession {
         if let Some(before) = self.now.take().filter(GameSession::is_played) {
             self.former = Some(before);

@@ -19,10 +19,10 @@ const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
 /// Maximum number of evaluations between two tests, as a multiple of [`TEST_EVALUATIONS`].
 const TEST_SHARE: u64 = 20;
 /// Factor that determines the wait for the next test early in training. The wait is this factor times the run's evaluations before the last
-/// test, but at least 2 and at most [`TEST_SHARE`] times [`TEST_EVALUATIONS`].
+/// test. The minimum is 2 times [`TEST_EVALUATIONS`], and the maximum is [`TEST_SHARE`] times [`TEST_EVALUATIONS`].
 const TEST_GROWTH: u64 = 3;
 
-/// Returns true if a test is due after `done` evaluations in the run. `tests` are the run's tests so far.
+/// Returns true if a test is due. `done` is the number of evaluations in the run, and `tests` are the run's tests so far.
 pub fn is_due(done: u64, tests: &[Row]) -> bool {
     let evaluations = SCHEMA.counter("evaluations").expect("one of the counters");
     let last = tests.last().map_or(0, |test| test.progress.counts[evaluations] as u64);
@@ -60,7 +60,8 @@ impl BaselineTest {
     }
 }
 
-/// Column names for the baselines random and pubeval. Each row has points, standard error, wins, gammons won, gammons lost and games.
+/// Column names of the results against random moves and against pubeval. Each row has points, standard error, wins, gammons won, gammons
+/// lost and games.
 const COLUMNS: [[&str; 6]; 2] = [
     ["random_points", "random_error", "random_wins", "random_gammons_won", "random_gammons_lost", "random_games"],
     ["linear_points", "linear_error", "linear_wins", "linear_gammons_won", "linear_gammons_lost", "linear_games"],

@@ -1,5 +1,5 @@
 //! Games as text in the Jellyfish match format (.mat), which GNU Backgammon and most other programs import. A line has one turn of each
-//! player and lists every step of a move; 25 is the bar and 0 is off.
+//! player. A turn lists every step of its move; 25 is the bar and 0 is off.
 //!
 //! The text contains no evaluation.
 

@@ -25,7 +25,7 @@ pub enum EnvError {
     World(#[from] WorldError),
 }
 
-/// An environment with the phase of its episode.
+/// An environment, which also stores whether an episode is in progress.
 pub struct Env {
     world: Box<dyn World64>,
     phase: Phase,
@@ -56,8 +56,8 @@ impl Env {
         self.world.observation()
     }
 
-    /// Begins an episode in the state `state` (Gymnasium's internal state), as if `elapsed` steps had been made. Returns the observation of
-    /// this state.
+    /// Begins an episode in the state `state`, as if `elapsed` steps had been made. `Spec::state` names the numbers of a state. Returns the
+    /// observation of this state.
     pub fn reset_to(&mut self, state: &[f64], elapsed: u32) -> Result<Vec<f64>, EnvError> {
         self.world.set_state(state, elapsed)?;
         self.phase = Phase::Running;

@@ -1,4 +1,5 @@
-//! Values of the networks in one state, for a drawing. This module computes the layers itself, without the compute plans of training.
+//! Values of the units and weights of policy and critic in one state, for a drawing. This module computes the layers itself, without the
+//! compute plans of training.
 
 use super::protocol::{LayerView, NetworkView};
 use learn::control::{Ppo, PpoConfig};

@@ -67,7 +67,7 @@ plain_data! {
         /// Action of the user: the index of a choice, or real numbers; null leaves control to the agent. When the user takes control, a
         /// round begins: the agent plays a second environment from the same state.
         pub drive: Option<Vec<f64>>,
-        /// Number of times that the controls have changed hands. An episode begins when it changes.
+        /// Number of times that control has passed between the agent and the user. An episode begins when this number changes.
         pub handovers: u32,
     }
 

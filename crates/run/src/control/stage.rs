@@ -8,7 +8,7 @@ use learn::control::Ppo;
 use math::rng::Rng;
 use worlds::control::{Actions, Kind, Spec, World64};
 
-/// Seconds for which a finished episode stays on display.
+/// Time in seconds for which a finished episode stays on display.
 const REST_S: f64 = 0.8;
 /// Maximum real time in seconds that one call simulates. A longer time, for example after a pause of the browser tab, is cut to this
 /// maximum.
@@ -17,7 +17,7 @@ const MAX_GAP_S: f64 = 0.1;
 const ROUNDS: usize = 20;
 /// Maximum force of the user in newtons. It is three times the force of an agent's action in CartPole.
 const MAX_FORCE: f64 = 30.0;
-/// Random stream of the displayed episodes. It is separate, so that the display does not change training.
+/// Random stream of the displayed episodes. Training uses other streams, so the display does not change training.
 const STREAM: u32 = 0x57a6_e000;
 
 pub(crate) struct Stage {
@@ -146,7 +146,7 @@ impl Stage {
         }
     }
 
-    /// Returns the observation of `player`: the environment of the user while the user is in control, otherwise that of the agent.
+    /// Returns the observation in the environment of the user if the user is in control, otherwise in the environment of the agent.
     pub fn observation(&self) -> &[f64] {
         &self.player.body.observation
     }

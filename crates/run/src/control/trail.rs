@@ -8,15 +8,15 @@ use worlds::control::Kind;
 /// Maximum number of steps that are recorded between two calls of [`Trail::take`].
 const STEPS: usize = 128;
 
-/// Recorder of steps. It records nothing before the first call of [`Trail::take`], and at most [`STEPS`] steps between two calls. A run
-/// without a drawing therefore needs neither memory nor copies.
+/// Recorder of steps. It records nothing before the first call of [`Trail::take`], and at most [`STEPS`] steps between two calls. Without a
+/// drawing, the recorder therefore uses no memory and copies nothing.
 #[derive(Default)]
 pub(super) struct Trail {
     is_watched: bool,
     steps: usize,
     observations: Vec<f32>,
     ended: Vec<u8>,
-    /// Number of steps per environment at the last call of [`Trail::follow`].
+    /// Number of steps of each environment until the last call of [`Trail::follow`].
     seen: u64,
 }
 

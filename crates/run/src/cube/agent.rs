@@ -1,5 +1,5 @@
-//! An agent: a learner of one of the cubes, with the tests of the learner and the answers to questions. Tests and answers do not affect
-//! training. They evaluate states with the weights of the newest boundary.
+//! An agent: a learner of one of the cubes, with its tests and the answers to questions. Tests and answers do not affect training. They
+//! evaluate states with the weights after the newest complete iteration.
 
 use super::conversions;
 use super::judging::{Known, scrambled};
@@ -22,16 +22,15 @@ pub trait Agent: Send + Sync {
     fn learner_mut(&mut self) -> &mut AnyLearner;
     /// Copies the learner's weights for questions and tests. The room calls this method after each iteration.
     fn end_iteration(&mut self);
-    /// Returns the interface that offloads training steps and the evaluation of many states. The error is the reason why nothing can be
-    /// offloaded.
+    /// Returns the interface that offloads training steps and the evaluation of many states to a GPU. The error is the reason why nothing
+    /// can be offloaded.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str>;
 
-    /// Handles a live change of a setting. After the change, another evaluator may be needed, or the values of the evaluator may have
-    /// another scale.
+    /// Handles a live change of a setting. After the change, the agent creates new evaluators, because the present evaluators may be
+    /// unsuitable.
     fn settings_changed(&mut self);
 
-    /// Begins a test. Without `fresh`, the test uses the standard scrambles; with a seed in `fresh`, it uses scrambles drawn with that
-    /// seed.
+    /// Begins a test. If `fresh` is `None`, the test uses the standard scrambles. Otherwise, it draws new scrambles with the seed `fresh`.
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError>;
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
     /// Returns the results of greedy play from every state; `None` if the cube has too many states.
@@ -46,7 +45,7 @@ struct AgentOf<P: Known> {
     learner: Box<dyn CubeLearner<Cube = P>>,
     actions: Actions,
     exact: Option<Arc<Distances>>,
-    /// Weights of the newest boundary, which answers and tests use.
+    /// Weights after the newest complete iteration. Answers and tests use these weights.
     weights: Vec<f32>,
     version: Version,
     looked: Judged<P>,
@@ -57,13 +56,13 @@ struct AgentOf<P: Known> {
     solved: Judged<P>,
     test: Option<P::Test>,
     tested: Judged<P>,
-    /// Bytes of memory available for searches.
+    /// Memory in bytes that searches may use.
     free_bytes: u64,
     /// True if a setting has changed since offloading began.
     is_outdated: bool,
 }
 
-/// Version of weights: the boundary at which they were copied, and the number of changes of settings before the copy.
+/// Version of weights: the number of iterations and the number of changes of settings before the weights were copied.
 #[derive(Clone, Copy, PartialEq)]
 struct Version {
     boundary: u64,
@@ -98,7 +97,7 @@ impl<P: Known> Judged<P> {
     }
 }
 
-/// Maximum number of evaluators of an agent, without the learner's own evaluators.
+/// Maximum number of evaluators of an agent. The learner's own evaluators are not counted.
 const JUDGES: u64 = 3;
 
 /// Returns an upper bound of the bytes that an agent with this network allocates in addition to its learner.
@@ -202,7 +201,7 @@ impl<P: Known> Offload for AgentOf<P> {
     }
 }
 
-/// Parses facelets. Returns the state, and the facelets in capitals without blanks.
+/// Parses a string of facelets. Returns the state, and the string in capitals without blanks.
 fn read<P: Known>(facelets: &str) -> Result<(P, String), RunError> {
     let Typed { state, scheme } = P::from_facelets(facelets)?;
     Ok((state, state.facelets(&scheme)))

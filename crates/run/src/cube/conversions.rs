@@ -1,4 +1,4 @@
-//! Converts a learner's errors to run errors, and its curriculum and replay to plain data.
+//! Converts a learner's errors to run errors, and a learner's curriculum and replay to plain data.
 
 use super::judging::Known;
 use super::protocol::{CurriculumDepth, Inside, ReplayView, TransitionView};

@@ -1,5 +1,5 @@
 //! Tests of an agent. On the 2x2x2, a test plays greedily from every state, so its result is exact. On the 3x3x3, a small beam search
-//! solves a few fixed scrambles; a confirmation uses more scrambles, which it draws anew. Tests run in slices of a few milliseconds.
+//! solves a few fixed scrambles. A confirmation draws new scrambles, and more of them. Tests run in slices of a few milliseconds.
 
 use super::schema::NAMES;
 use crate::RunError;
@@ -21,20 +21,20 @@ const STEPS: usize = 32;
 const TESTS: u32 = 0x5445_5354;
 /// Random stream of the scrambles of confirmations.
 const CONFIRMATIONS: u32 = 0x434F_4E46;
-/// Random stream of the answers to a user's requests for states.
+/// Random stream of the scrambles and states that a user requests.
 const ASKED: u32 = 0x4153_4B45;
 
-/// Operations on a cube that the room needs beyond those of [`cube::Cube`].
+/// Operations on a cube that the room needs in addition to the operations of [`cube::Cube`].
 pub trait Known: cube::Cube {
     type Test: Send + Sync;
     /// Returns the distances of all states; `None` if the cube has too many states.
     fn exact(metric: Metric) -> Option<Arc<Distances>>;
-    /// Begins a test. Without `fresh`, a test that needs scrambles uses the standard scrambles. With a seed in `fresh`, it uses scrambles
-    /// drawn with that seed.
+    /// Begins a test. A test that needs scrambles uses the standard scrambles if `fresh` is `None`. Otherwise, it draws new scrambles with
+    /// the seed `fresh`.
     fn test(exact: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Self::Test, RunError>;
     /// Runs one slice of a test. Returns the test's values at the end, otherwise `None`.
     fn advance(test: &mut Self::Test, judge: &mut dyn Judge<Self>) -> Result<Option<ByName<Option<f64>>>, RunError>;
-    /// Returns the number of bytes of a test and of the tables of distances.
+    /// Returns the size in bytes of a test and of the tables of distances together.
     fn bytes() -> u64;
 
     /// Returns moves that lead from the solved state to a uniformly drawn state at distance `distance`. If the distances of the cube are

@@ -18,7 +18,7 @@ crate::questions! {
     Turn { facelets: String, moves: String } -> Scrambled,
     /// Returns a uniformly random state, which depends only on `seed` and `number`.
     Uniform { seed: u32, number: u32 } -> Scrambled,
-    /// Begins a search for a solution and ends any other search. The run advances the search by itself and reports its progress as
+    /// Begins a search for a solution and ends any other search. The run continues the search by itself and reports its progress as
     /// [`RoomEvent::Search`].
     Solve { facelets: String, method: SolveMethod } -> SolveView,
     /// Ends the search in progress. No event follows.
@@ -31,7 +31,7 @@ plain_data! {
     /// Event of this room, which [`crate::protocol::Event::Room`] contains.
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
-        /// State of the search in progress, after each slice of it. `done` is true in the last event of a search.
+        /// State of the search in progress, after each slice of the search. `done` is true in the last event of a search.
         Search(SolveView),
     }
 
@@ -41,7 +41,7 @@ plain_data! {
         pub size: u32,
         /// True if the distances of all states are known.
         pub exact: bool,
-        /// Kind of the values that the network outputs.
+        /// Kind of numbers that the network outputs.
         pub gives: Gives,
         /// True if the learner trains on episodes that it plays. Such a learner has a curriculum and a replay.
         pub plays: bool,
@@ -59,9 +59,9 @@ plain_data! {
         pub other_distance: Option<u32>,
         /// The agent's estimate of the number of moves to the solved state; null if the network outputs only a policy.
         pub value: Option<f32>,
-        /// Evaluations of all actions, in the order of the learner's actions.
+        /// Evaluations of all actions, always in the same order.
         pub actions: Vec<ActionView>,
-        /// Index of the action that the agent takes: the first of the equally good best actions.
+        /// Index in `actions` of the action that the agent takes. Of equally good actions, the agent takes the first.
         pub best: u32,
     }
 
@@ -91,14 +91,14 @@ plain_data! {
         pub width: u32,
         /// For A*: the weight of the number of moves made. The estimated number of moves left has the weight 1.
         pub weight: f32,
-        /// Maximum number of states that the search generates.
+        /// Number of generated states after which the search ends. The last step of a search can exceed this number.
         pub nodes: u32,
     }
 
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum SearchKind {
-        /// Takes the best action that does not undo the last move.
+        /// Always takes the best action that does not undo the last move.
         Greedy,
         Beam,
         AStar,
@@ -115,7 +115,7 @@ plain_data! {
         pub done: bool,
         /// Width of the newest beam. It exceeds the requested width if narrower beams failed; null if the method is not a beam search.
         pub width: Option<u32>,
-        /// Number of moves that the search has looked ahead so far. In a beam search, only the newest beam counts.
+        /// Number of moves that the search has looked ahead so far. In a beam search, it is the number of the newest beam.
         pub steps: u32,
         /// Number of states generated so far, including those of narrower beams.
         pub nodes: f64,
@@ -140,11 +140,11 @@ plain_data! {
         pub optimal: Option<u32>,
     }
 
-    /// Curriculum and replay of a learner that plays episodes.
+    /// Curriculum and replay (the stored transitions) of a learner that plays episodes.
     pub struct Inside {
         /// Present depth of the curriculum, in scramble moves.
         pub stage: u32,
-        /// Statistics of each depth, from 1 to the last depth of the curriculum.
+        /// Statistics of each depth, from 1 to the maximum depth of the curriculum.
         pub depths: Vec<CurriculumDepth>,
         pub replay: ReplayView,
     }

@@ -13,7 +13,7 @@ use learn::Offload;
 /// Maximum number of training states between two tests, as a multiple of [`LearnerKind::test_states`].
 const TEST_SHARE: f64 = 10.0;
 /// Factor that determines the wait for the next test early in training. The wait is this factor times the run's training states before the
-/// last test, within the limits that [`FIRST_TEST`] and [`TEST_SHARE`] define.
+/// last test. [`FIRST_TEST`] defines the minimum of the wait, and [`TEST_SHARE`] the maximum.
 const TEST_GROWTH: f64 = 3.0;
 /// Number of training states before the first test, as a multiple of [`LearnerKind::test_states`].
 const FIRST_TEST: f64 = 0.2;

@@ -1,5 +1,5 @@
 //! Search for a solution of one state. The run advances the search in slices. The search uses the weights that were present at its
-//! beginning. If a beam fails, the search tries a beam of twice the width, as long as the limits of nodes and memory allow a wider beam.
+//! beginning. If a beam fails, the search tries a beam of twice the width, if the limits of nodes and memory allow the wider beam.
 
 use super::judging::Known;
 use super::protocol::{Failure, SearchKind, Solution, SolveMethod, SolveView};
@@ -9,10 +9,10 @@ use learn::cube::{Greedy, Judge, Limits, Method, Scores, Search};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Move};
 
-/// Maximum number of moves that a search looks ahead. No cube needs more than 26. A deeper beam rarely finds a solution; a wider beam is
-/// more likely to find one.
+/// Maximum number of moves that a search looks ahead. No state needs more than 26 moves. A deeper beam rarely finds a solution. A wider
+/// beam finds a solution more often.
 const MOST_STEPS: usize = 40;
-/// Minimum number of levels for a wider beam. The beam begins only if the remaining nodes suffice for these levels.
+/// Number of levels that a wider beam must be able to search. The beam begins only if the remaining nodes suffice for these levels.
 const LEAST_STEPS: u64 = 20;
 
 pub(super) struct Solving<P> {
@@ -39,8 +39,8 @@ fn method(requested: SolveMethod) -> Option<Method> {
 }
 
 impl<P: Known> Solving<P> {
-    /// Begins a search. `number` is its number in the run, `facelets` are the facelets of the request, and `free_bytes` is the number of
-    /// bytes that the search may allocate.
+    /// Begins a search. `number` is the number of the search in the run. `facelets` are the facelets of the request. The search may
+    /// allocate `free_bytes` bytes.
     pub fn begin(
         number: u32,
         (state, facelets): (P, String),
@@ -123,7 +123,8 @@ impl<P: Known> Solving<P> {
         Ok(())
     }
 
-    /// Begins a beam search of twice the width. Returns false if the limits do not allow it or if the method is not a beam search.
+    /// Begins a beam search of twice the width. Returns false if the limits do not allow such a beam, or if the method is not a beam
+    /// search.
     fn widen(&mut self) -> Result<bool, RunError> {
         let Some(narrow) = self.view.width else { return Ok(false) };
         let wide = narrow.saturating_mul(2);

@@ -1,4 +1,4 @@
-//! Answers to questions, with the displayed grids. Neither affects training.
+//! Answers to questions, and the displayed grids. Answers and grids do not affect training.
 
 use super::circuits::{Big, Taken};
 use super::grids::{Begin, Viewed};

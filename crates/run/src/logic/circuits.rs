@@ -51,7 +51,7 @@ impl Taken {
 /// Seed of the random states on which the circuits before and after pruning are compared.
 const VERIFY_SEED: u32 = 1;
 
-/// The big grid, which runs on a pruned circuit.
+/// The big grid. A pruned circuit computes the grid's steps.
 pub(super) struct Big {
     packed: PackedGrid,
     gates: usize,
@@ -89,7 +89,7 @@ impl Big {
         Ok(Big { packed, gates: circuit.gates.len(), step: 0, cells_per_s: 0.0 })
     }
 
-    /// Runs steps for about `ms` milliseconds by the clock. Without a clock, runs a single step.
+    /// Runs steps for about `ms` milliseconds, but at least one step. Without a clock, runs a single step.
     pub fn advance(&mut self, ms: f64, clock: Option<fn() -> f64>) {
         let Some(now) = clock else {
             self.packed.run(1);
@@ -100,7 +100,7 @@ impl Big {
         let mut done = 0;
         let mut took_s = 0.0;
         while done == 0 || (took_s < until_s && done < MOST_STEPS) {
-            // The next batch should use half of the remaining time at the measured rate. It at most doubles the number of steps so far.
+            // The next batch should use half of the remaining time at the measured rate. It has at most twice the number of steps so far.
             let rate = if took_s > 0.0 { done as f64 / took_s } else { 0.0 };
             let fit = (0.5 * rate * (until_s - took_s)) as u64;
             let steps = fit.clamp(1, (2 * done).max(1)).min(MOST_STEPS - done);

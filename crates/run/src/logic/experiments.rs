@@ -61,7 +61,7 @@ fn words(preset: Preset) -> (&'static str, f64, &'static [&'static str]) {
     }
 }
 
-/// Returns the preset with this id, or the default preset.
+/// Returns the preset with this id; the default preset if the id is unknown.
 pub(super) fn preset(id: &str) -> Preset {
     Preset::ALL.iter().copied().find(|preset| preset.id() == id).unwrap_or(Preset::Life)
 }

@@ -1,5 +1,5 @@
-//! A grid whose steps a member's automaton computes, and which a user can damage. At its beginning, the grid copies the automaton. Later
-//! training of the member does not change the copy.
+//! A grid that a user can damage. A copy of a member's automaton computes the steps of the grid. Later training of the member does not
+//! change the copy.
 
 use super::circuits::Taken;
 use super::protocol::{Damage, GridView, Start, ValuesView};
@@ -30,7 +30,7 @@ pub(super) struct Viewed {
     circuit: Arc<Circuit>,
     seed: u32,
     step: u32,
-    /// Number of damages so far. Each damage uses new random numbers.
+    /// Number of times that the grid was damaged. Each time, new random numbers are used.
     damages: u32,
     grid: Grid,
     runs: Runs,
@@ -45,7 +45,7 @@ enum Runs {
     Soft(Box<Trainer>, Vec<f32>),
 }
 
-/// Maximum number of cells of a grid, multiplied by the number of channels.
+/// Maximum size of a grid: the number of cells times the number of channels.
 const MOST_CELLS: u64 = 1 << 23;
 /// Maximum number of cells along a side of a grid.
 const MOST_SIDE: u32 = 2048;
@@ -129,7 +129,7 @@ impl Viewed {
         self.member
     }
 
-    /// Replaces the circuit by the newer circuit of the same member. A soft grid keeps its automaton.
+    /// Replaces the circuit by `taken`, a newer circuit of the same member. A soft grid continues with its soft automaton.
     pub fn take_up(&mut self, taken: &Taken) {
         self.circuit = taken.pruned.clone();
         self.updates = taken.updates;
@@ -205,7 +205,7 @@ impl Viewed {
         Ok(())
     }
 
-    /// Sets `wrong` by comparing the grid with the target; sets `None` if there is no target of the grid's size.
+    /// Sets `wrong` to the share of cells that differ from the target; to `None` if there is no target of the grid's size.
     fn compare(&mut self) {
         let target = self.experiment.target(self.grid.width, self.grid.height);
         self.wrong = target.map(|target| differs(&self.grid, &target));

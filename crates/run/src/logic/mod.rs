@@ -1,5 +1,5 @@
-//! The logic room: trains and tests a population of cellular automata that are made of logic gates. In parallel, the room shows grids,
-//! which a user can damage, and circuits of hardened automata.
+//! The logic room: trains and tests a population of cellular automata that are made of logic gates. The room also shows grids, which a user
+//! can damage, and circuits of hardened automata.
 
 mod answers;
 mod circuits;

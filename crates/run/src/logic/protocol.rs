@@ -1,8 +1,8 @@
 //! Plain data that only the logic room exchanges: members of the population, grids, and circuits. The automaton of a member computes the
 //! steps of a grid, and a user can damage the grid. In an automaton, a cell perceives its neighbours through several kernels, which are
-//! small networks of gates; the update computes the cell's next state from their outputs. A soft automaton has real values; hardening
-//! replaces each gate by its logic operation with the largest weight and gives a circuit. Grids and circuits for display do not affect
-//! training. This file contains no behaviour.
+//! small networks of gates. The update computes the cell's next state from the kernels' outputs. A soft automaton has real values.
+//! Hardening replaces each gate by the logic operation with the largest weight. The result is a circuit. Grids and circuits for display do
+//! not affect training. This file contains no behaviour.
 
 use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
@@ -12,23 +12,23 @@ crate::questions! {
     Automaton {} -> AutomatonView,
     /// Returns all members of the population.
     Population {} -> PopulationView,
-    /// Returns the gates of a member, in the order of the parameters.
+    /// Returns the operation of each gate of a member and its certainty, in the order of the automaton's parameters.
     Gates { member: u32 } -> GatesView,
-    /// Begins a grid of this size and start. A copy of the member's present automaton computes its steps: the soft automaton if `soft` is
-    /// true, else the hardened one.
+    /// Begins a grid of this size and start. A copy of the member's present automaton computes the grid's steps. It is the soft automaton
+    /// if `soft` is true, else the hardened automaton.
     Grid { width: u32, height: u32, start: Start, seed: u32, member: u32, soft: bool } -> GridView,
     /// Runs the grid for `steps` steps.
     Advance { steps: u32 } -> GridView,
     /// Damages the cells of the grid within the distance `radius` of the cell (`x`, `y`), which must be in the grid.
     Damage { x: u32, y: u32, radius: u32, how: Damage } -> GridView,
-    /// Returns the hardened and pruned circuit of a member, after a comparison with the unpruned circuit. A grid of the same member
-    /// continues with this circuit.
+    /// Returns the hardened and pruned circuit of a member, and the result of its comparison with the circuit before pruning. A displayed
+    /// grid of the same member continues with this circuit.
     Circuit { member: u32 } -> CircuitView,
-    /// Returns the outputs of all gates of the grid's circuit for the cell (`x`, `y`), before the next step.
+    /// Returns the inputs and the outputs of all gates of the grid's circuit, for the next step of the cell (`x`, `y`).
     Values { x: u32, y: u32 } -> ValuesView,
     /// Returns the pruned circuit of a member as the text of a file.
     Export { member: u32, format: Format } -> ExportView,
-    /// Begins a big bit-packed grid of random bits. The pruned circuit of a member computes its steps.
+    /// Begins a big bit-packed grid of random bits. The pruned circuit of a member computes the grid's steps.
     Big { width: u32, height: u32, seed: u32, member: u32 } -> BigView,
     /// Runs the big grid for about `ms` milliseconds.
     BigAdvance { ms: f64 } -> BigView,
@@ -97,10 +97,10 @@ plain_data! {
         pub members: Vec<MemberView>,
         /// Number of members that became perfect so far.
         pub perfect: u32,
-        /// Number of members that became perfect or were restarted so far.
+        /// Number of members so far that became perfect, or were replaced because their hard loss did not fall.
         pub ended: u32,
-        /// Index of the best member. It is a confirmed member, else a perfect member without a test, else the member with the lowest hard
-        /// loss.
+        /// Index of the best member. It is a confirmed member, else a perfect member without an error in its tests, else the member with
+        /// the lowest hard loss.
         pub best: u32,
     }
 
@@ -122,14 +122,14 @@ plain_data! {
     #[serde(rename_all = "snake_case")]
     pub enum MemberState {
         Learning,
-        /// The hardened automaton has no wrong cell, and training of this member has ended.
+        /// The hardened automaton has no wrong cell. The member trains no longer, unless it is the only member.
         Perfect,
     }
 
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Start {
-        /// Start that the experiment uses in training.
+        /// The start that the experiment uses in training.
         Learned,
         /// Random bits in every channel.
         Random,
@@ -152,12 +152,12 @@ plain_data! {
         /// Descriptions of the inputs that the circuit uses, for example `north-west channel 3`.
         pub inputs: Vec<String>,
         pub gates: Vec<GateView>,
-        /// Index of the wire for each channel of the cell's next state. Wires are numbered as in [`GateView::a`]. A constant is a gate with
-        /// operation 0 or 15.
+        /// For each channel of the cell's next state, the index of the wire with its value. Wires are numbered as in [`GateView::a`]. A
+        /// constant is a gate with operation 0 or 15.
         pub outputs: Vec<u32>,
         /// Number of gates that are evaluated per cell before pruning.
         pub evaluated: u32,
-        /// Number of gates before pruning that only pass an input through.
+        /// Number of gates before pruning whose output equals one of their inputs.
         pub pass_through: u32,
         /// Number of gates before pruning that have no effect on an output.
         pub dead: u32,
@@ -213,11 +213,11 @@ plain_data! {
         pub width: u32,
         pub height: u32,
         pub step: u32,
-        /// First channel with one bit per cell, the lowest bit first. Each row is padded to whole bytes.
+        /// First channel, with one bit per cell, row by row. In a byte, the lowest bit is first. Each row is padded to whole bytes.
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub words: Vec<u8>,
-        /// Number of cells computed per second in the newest call.
+        /// Number of cells computed per second in the newest call; a cell counts once per step.
         pub cells_per_s: f64,
         /// Number of gate evaluations per second in the newest call.
         pub gate_cells_per_s: f64,

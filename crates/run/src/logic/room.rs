@@ -1,4 +1,4 @@
-//! The logic room: a population with its tests, and data for display that does not affect training.
+//! The logic room: a population with its tests, and data for display. The display does not affect training.
 
 use super::answers::Answers;
 use super::experiments;
@@ -15,8 +15,8 @@ use learn::logic::Wirings;
 use learn::logic::experiment::{Config, Experiment};
 use learn::logic::population::Population;
 
-/// Minimum number of iterations between two tests. The number grows to a quarter of the run's iterations before the last test. In a run
-/// that is not solved, a perfect member without a verdict causes an earlier test.
+/// Minimum number of iterations between two tests. Later in a run, the number is a quarter of the run's iterations before the last test. In
+/// a run that is not solved, a test is due at once if the best member is perfect and has no verdict.
 const TEST_EVERY: u32 = 16;
 
 pub struct Logic {
@@ -30,7 +30,7 @@ fn table(variant: &str) -> Table<Config> {
     Table::new(Config::preset(experiments::preset(variant)))
 }
 
-/// Returns the settings that the knobs give, and the experiment that these settings define.
+/// Returns the settings with the values of the knobs, and the experiment that these settings define.
 fn settings(setup: Setup) -> Result<(Config, Experiment), RunError> {
     let config = table(setup.variant).settings(setup.knobs)?;
     let experiment = config.experiment().map_err(RunError::below)?;

@@ -18,8 +18,8 @@ type Name = (u32, u64);
 #[derive(Default)]
 pub struct Tests {
     test: Option<Test>,
-    /// Share of right cells of each tested circuit, from a confirmation or from a test that found errors. A circuit with an entry is not
-    /// confirmed again, so that it cannot pass by luck on other grids.
+    /// Verdict on a circuit: its share of right cells in a confirmation, or in a test that found errors. A later test of the same circuit
+    /// gives at most this share, so that the circuit cannot pass by luck on other grids.
     verdicts: BTreeMap<Name, f64>,
 }
 
@@ -65,7 +65,8 @@ impl Tests {
     }
 
     /// Returns the index of the member that is displayed, tested and exported. Confirmed members come first, then perfect members without a
-    /// verdict, then the rest. Within a group, the fewest wrong cells decide, then the smallest circuit.
+    /// verdict, then all others. Within a group, the member with the fewest wrong cells is first, then the member with the smallest
+    /// circuit.
     pub fn best(&self, population: &Population) -> usize {
         let rank = |&member: &usize| {
             let is_confirmed = self.verdicts.get(&name(population, member)) == Some(&1.0);
@@ -76,7 +77,7 @@ impl Tests {
         population.best_of(members.filter(|member| Some(rank(member)) == least))
     }
 
-    /// Returns the pruned circuit of the best member and the circuit's identity.
+    /// Returns the best member's pruned circuit, and the identity of this circuit.
     fn candidate(&self, population: &Population) -> (Circuit, Name) {
         let best = self.best(population);
         let automaton = population.members()[best].trainer.automaton();

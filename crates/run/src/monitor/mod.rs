@@ -1,9 +1,9 @@
-//! The monitor: shared memory in which a run publishes its events. Any number of readers poll the memory. A single writer writes to it,
-//! never waits, and has no information about readers. Readers only read. They can attach and detach at any time, also after the writer has
-//! ended. For a native program the memory is a file; for the page it is the memory of the wasm module.
+//! The monitor: shared memory in which a run publishes its events. Any number of readers poll the memory. A single writer writes to it. The
+//! writer never waits and has no information about readers. Readers never write. They can attach and detach at any time, also after the
+//! writer has ended. For a native program the memory is a file; for the page it is the memory of the wasm module.
 //!
-//! The writer takes the protocol's events, and readers return them. This module defines neither the source of the memory, nor a clock, nor
-//! the use of the events.
+//! The writer takes the protocol's events, and readers return them. The shell provides the memory and uses the events. This module reads no
+//! clock.
 //!
 //! The memory consists of 64-bit words. Its parts are a header with live counters, a text of the shell, a text with the run's config and
 //! knobs, and a track for each kind of record. A track has a ring of the newest records. Some tracks also have a history, which is thinned
@@ -37,11 +37,11 @@ const VERSION: u64 = 2;
 // Indices of words in the header.
 const AT_MAGIC: usize = 0;
 const AT_VERSION: usize = 1;
-/// Hash of the layout of tracks and texts. A different layout with the same version counts as another format.
+/// Hash of the layout of tracks and texts. A memory with another layout is refused, even if it has the same version.
 const AT_LAYOUT: usize = 2;
 /// Generation, which is odd while the histories and the run's text are rewritten.
 const AT_GENERATION: usize = 3;
-/// Number of runs begun, starting at 1. A reset or a restore begins a run.
+/// Number of runs that have begun; 0 before the first. A reset or a restore begins a run.
 const AT_EPOCH: usize = 4;
 /// Position of the newest run's beginning in the sequence of all events.
 const AT_BEGAN: usize = 5;
@@ -55,7 +55,7 @@ const AT_TRACKS: usize = AT_SIZES + 4;
 /// the history.
 const TRACK_WORDS: usize = 3;
 
-/// Number of words of each of the two texts, without the length.
+/// Maximum length in words of each of the two texts, the shell's and the run's.
 const TEXT_WORDS: usize = 2048;
 const AT_ABOUT: usize = AT_TRACKS + TRACK_WORDS * TRACKS;
 const AT_RUN: usize = AT_ABOUT + 1 + TEXT_WORDS;
@@ -64,11 +64,11 @@ const AT_RUN: usize = AT_ABOUT + 1 + TEXT_WORDS;
 const AT_PROGRESS: usize = AT_RUN + 1 + TEXT_WORDS;
 
 /// Number of words before a record's payload: the sequence number, and the position in the sequence of all events. The sequence number of
-/// ordinal `n` is `2 * n + 2`; while the record is written, it is `2 * n + 1`.
+/// the record with ordinal `n` is `2 * n + 2`. While the record is being written, it is `2 * n + 1`.
 const RECORD_HEAD: usize = 2;
-/// Number of words of the text in a record of a short event.
+/// Maximum length in words of the text in a record of a short event.
 const SHORT_WORDS: usize = 72;
-/// Number of words of the text in a record of a long event or of a message.
+/// Maximum length in words of the text in a record of a long event or of a message.
 const MESSAGE_WORDS: usize = 512;
 /// Number of words of the progress before its counters: iteration and seconds of training.
 const PROGRESS_HEAD: usize = 2;
@@ -87,8 +87,8 @@ struct Track {
 const METRICS: usize = 0;
 /// Index of the track with the rows of tests.
 const TESTS: usize = 1;
-/// Index of the track with live changes. In this track and all later tracks, a record consists of the length of a text in bytes and the
-/// text. The text of an event is JSON.
+/// Index of the track with live changes. In this track and all later tracks, a record's payload is a text, with its length in bytes before
+/// it. The text of an event is JSON.
 const MARKS: usize = 2;
 /// Index of the track with the event `Solved`.
 const SOLVED: usize = 3;
@@ -107,7 +107,7 @@ impl Track {
     }
 }
 
-/// Sizes of the room's rows, and the offsets in words of all parts of the memory.
+/// Sizes of the room's rows, and the offset of each part of the memory, in words.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
     counters: usize,
@@ -286,8 +286,8 @@ fn word_from_bytes(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(word)
 }
 
-/// Stores the length of `text` in bytes, then its bytes. If the text is too long, only its beginning is stored. A cut JSON text cannot be
-/// parsed.
+/// Stores the length of `text` in bytes, then the bytes. If the text is too long, only its beginning and the length of this beginning are
+/// stored. A cut JSON text cannot be parsed.
 fn put_text(area: &[AtomicU64], text: &str) {
     let len = text.len().min(8 * TEXT_WORDS);
     area[0].store(len as u64, Relaxed);

@@ -23,8 +23,8 @@ pub enum MonitorItem {
     Shell(String),
 }
 
-/// Reads a monitor. Each reader returns the events from the beginning of the run, at its own pace. Of the records that the ring no longer
-/// contains, a reader returns only those in the thinned history.
+/// Reads a monitor. Each reader returns the events from the beginning of the run, independently of other readers. If the ring no longer
+/// contains a record, the reader returns the record only if the thinned history contains it.
 pub struct Reader {
     memory: Box<dyn Memory>,
     plan: Plan,
@@ -77,7 +77,7 @@ impl Reader {
         Ok(Reader { memory, plan, epoch: 0, next: [0; TRACKS], running: None })
     }
 
-    /// Returns the description that the writing shell gave of itself.
+    /// Returns the writing shell's description of itself.
     pub fn about(&self) -> String {
         take_text(&self.memory.words()[AT_ABOUT..])
     }
@@ -110,8 +110,8 @@ impl Reader {
     }
 
     /// Returns the items since the previous call, in order. The first call, and the first call after another run began, returns the event
-    /// `Began` with the history. If the writer is changing the histories or the run's text, such a call returns an empty list, and the
-    /// caller polls again later.
+    /// `Began` with the history. If the writer is changing the histories or the run's text, a call that would return `Began` returns an
+    /// empty list instead. The caller polls again later.
     pub fn poll(&mut self) -> Vec<MonitorItem> {
         let mut items: Vec<(u64, MonitorItem)> = Vec::new();
         let epoch = self.word(AT_EPOCH);
@@ -138,7 +138,7 @@ impl Reader {
         items
     }
 
-    /// Returns the position of the newest run's beginning and the event `Began` with the history; `None` if they cannot be read, for
+    /// Returns the position of the newest run's beginning, and the event `Began` with the history; `None` if the data cannot be read, for
     /// example while the writer changes them.
     fn attach(&mut self) -> Option<(u64, MonitorItem)> {
         let read = |t: usize| self.history(t, 0).map(|rows| (self.word(track_at(t)), rows));
@@ -200,7 +200,7 @@ impl Reader {
     }
 
     /// Returns the records of track `t` in the ring from ordinal `from` on, with their ordinals. If the writer has overwritten some of
-    /// them, returns only the records after the last overwritten one, so that the result has no gaps.
+    /// these records, returns only the records after the last overwritten record, so that the result has no gaps.
     fn newest(&self, t: usize, from: u64) -> Vec<(u64, Row)> {
         let track = self.plan.tracks[t];
         let head = self.word(track_at(t) + 1);
@@ -241,8 +241,8 @@ impl Reader {
         Row { place: self.word(at + 1), payload }
     }
 
-    /// Returns the result of `read`, if histories and the run's text did not change during `read`. Returns `None` after [`PATIENCE`]
-    /// attempts.
+    /// Calls `read` until the histories and the run's text do not change during the call, then returns its result. Returns `None` after
+    /// [`PATIENCE`] attempts.
     fn unchanged<T>(&self, read: impl Fn() -> T) -> Option<T> {
         for _ in 0..PATIENCE {
             let before = self.word(AT_GENERATION);

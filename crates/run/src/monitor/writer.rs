@@ -8,7 +8,7 @@ use crate::protocol::{Began, Event, Mark, Value};
 use std::sync::atomic::Ordering::Release;
 use std::sync::atomic::fence;
 
-/// Maximum number of characters of a text value in a mark. A longer text is cut.
+/// Maximum number of characters of a text value in a published mark. A longer text is cut.
 const LONGEST: usize = 40;
 
 /// Writer of a monitor. When the writer is dropped, the monitor's state becomes [`State::Finished`].
@@ -67,7 +67,7 @@ impl Writer {
         })
     }
 
-    /// Publishes an event. The events of saves are ignored, because the shell handles them.
+    /// Publishes an event. Events about saves are ignored, because the shell handles these events.
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::Began(began) => self.begin(began),
@@ -97,7 +97,7 @@ impl Writer {
         self.progress(progress);
     }
 
-    /// Returns the position after all records so far.
+    /// Returns the position after all records published so far.
     pub fn cursor(&self) -> Cursor {
         let [metrics, tests, ..] = self.heads;
         Cursor { epoch: self.epoch, metrics, tests }
@@ -181,7 +181,7 @@ impl Writer {
         fits
     }
 
-    /// Writes a new record over the oldest record in the ring. Also appends it to the history if thinning keeps it.
+    /// Writes a new record over the oldest record in the ring. Also appends the new record to the history if thinning keeps this record.
     fn push(&mut self, t: usize, payload: &[u64]) {
         let mut is_full = false;
         let is_kept = self.thinned[t].takes(|| is_full = true);

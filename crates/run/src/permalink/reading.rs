@@ -1,4 +1,4 @@
-//! Parser for links, which checks every part.
+//! Parser for links. The parser checks every part of a link.
 
 use super::{AT, DATA, Link, VARIANT, can_be_reached, parse_change};
 use crate::dataset::{is_hash, shown};
@@ -71,7 +71,7 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     Ok(Link { config, digest })
 }
 
-/// Parses a knob's value. A value of an unknown knob stays a text; the check of the whole config refuses this knob later.
+/// Parses a knob's value. The value of an unknown knob stays a text. The later check of the whole config refuses an unknown knob.
 fn knob_value(known: &[Knob], name: &str, value: String) -> Result<Value, RunError> {
     known.iter().find(|knob| knob.name == name).map_or(Ok(Value::Text(value.clone())), |k| knobs::parse(k, &value))
 }

@@ -13,13 +13,13 @@ use crate::{RunError, shared, tensors};
 use learn::{Failure, Fault, Learner, Machine};
 use std::ops::Range;
 
-/// Maximum number of consecutive polls of another machine without an answer, while a save waits for it. After that, the CPU completes the
+/// Maximum number of consecutive polls without an answer, while a save waits for another machine. After these polls, the CPU completes the
 /// iteration. A native poll takes milliseconds, so the save waits some seconds.
 const MAX_POLLS: u32 = 4096;
 
 impl<R: Room> Run<R> {
-    /// Replaces this run by `other` after a reset or a restore. The undelivered events, the clock, the device and the running state are
-    /// kept. Returns the previous room.
+    /// Replaces this run by `other` after a reset or a restore. Keeps the undelivered events, the profiling clock, the GPU, and whether the
+    /// run is paused. Returns the previous room.
     fn replace_with(&mut self, mut other: Self) -> R {
         other.queue.follow(&mut self.queue);
         other.set_clock(self.clock.now);
@@ -35,7 +35,7 @@ impl<R: Room> Run<R> {
         !self.running && !self.finish_iteration && !self.saves.wanted && !change_waits
     }
 
-    /// Runs one slice of the learner, of a test or of the choice of a device. Returns false if the run is paused and has no short test to
+    /// Runs one slice: of the learner, of a test, or of the choice of a device. Returns false if the run is paused and has no short test to
     /// complete.
     fn advance_training(&mut self, now_s: f64) -> bool {
         self.waiting = false;

@@ -10,33 +10,34 @@ use std::ops::Range;
 
 /// Maximum number of snapshots that a run keeps.
 const MOST_KEPT: usize = 12;
-/// Maximum total size in bytes of two or more snapshots that a run keeps.
+/// Maximum total size in bytes of the snapshots that a run keeps. A single snapshot may be larger.
 const MOST_BYTES: usize = 100_000_000;
 
-/// Index range of the marks of some requested changes, and the snapshot from just before these changes.
+/// Index range of the marks of some requested changes, and a snapshot of the run just before these changes.
 type Kept = (Range<usize>, Snapshot);
 
 #[derive(Default)]
 pub(super) struct Changes {
-    /// Changes that the user requested and that are not made yet. The run makes them at the next boundary.
+    /// Changes that the user requested and that are not made yet. The run makes them before the next iteration.
     pub pending: Vec<(String, Value)>,
     /// Number of the config's changes made so far.
     replayed: usize,
     /// True if the user changed a knob during the run, beyond the changes in the config.
     pub user_changed: bool,
     pub marks: Vec<Mark>,
-    /// Kept snapshots, oldest first. Each is from before some requested changes.
+    /// Kept snapshots, oldest first. Each was taken just before some requested changes.
     pub kept: Vec<Kept>,
 }
 
 impl Changes {
-    /// Restores the changes of a saved run. A file is always written after the changes at its boundary, so these changes are not repeated.
+    /// Restores the changes of a saved run that has completed `iteration` iterations. A save follows the changes that are due at its
+    /// iteration, so these changes are not repeated.
     pub fn restored(config: &Config, iteration: u32, marks: Vec<Mark>) -> Changes {
         let replayed = config.changes.partition_point(|change| change.iteration <= iteration);
         Changes { replayed, marks, ..Changes::default() }
     }
 
-    /// Returns true if any change of the config or any requested change is due at this boundary.
+    /// Returns true if any change of the config or any requested change is due after `iteration` iterations.
     pub fn are_due(&self, config: &Config, iteration: u32) -> bool {
         let next = config.changes.get(self.replayed);
         !self.pending.is_empty() || next.is_some_and(|change| change.iteration <= iteration)
@@ -69,8 +70,8 @@ impl Changes {
         first..self.marks.len()
     }
 
-    /// Keeps the snapshot `before` from before the changes with the marks `made`, and drops the oldest snapshots if the limits are
-    /// exceeded. If a snapshot exceeds [`MOST_BYTES`], it is kept alone, and only if it fits into a quarter of the free memory.
+    /// Keeps the snapshot `before`, which was taken just before the changes with the marks `made`. Drops the oldest snapshots if the limits
+    /// are exceeded. A snapshot larger than [`MOST_BYTES`] is kept only alone, and only if it fits into a quarter of the free memory.
     pub fn keep(&mut self, made: Range<usize>, before: Snapshot, free_bytes: u64) {
         self.kept.push((made, before));
         let bytes = |kept: &[Kept]| kept.iter().flat_map(|(_, (_, tensors))| tensors).map(|(_, _, data)| data.bytes()).sum::<usize>();
@@ -80,7 +81,7 @@ impl Changes {
         }
     }
 
-    /// Takes the snapshots that `other` kept. Drops the snapshots whose changes have other marks in this run than in `other`.
+    /// Takes the snapshots that `other` kept. Drops a snapshot if the marks of its changes differ between this run and `other`.
     pub fn take_kept(&mut self, other: &mut Changes) {
         self.kept = std::mem::take(&mut other.kept);
         self.kept.retain(|(made, _)| self.marks.get(made.clone()) == other.marks.get(made.clone()));
@@ -103,14 +104,15 @@ impl Changes {
         false
     }
 
-    /// Returns the config with the live changes made so far, and with the config's changes that are still due.
+    /// Returns the config with the live changes made so far and the config's changes that are not made yet.
     pub fn config_now(&self, config: &Config) -> Config {
         let change = |mark: &Mark| Change { iteration: mark.progress.iteration, knob: mark.knob.clone(), value: mark.to.clone() };
         let ahead = config.changes[self.replayed..].iter().cloned();
         Config { changes: self.marks.iter().map(change).chain(ahead).collect(), ..config.clone() }
     }
 
-    /// Returns the config with the changes that the user requested during this iteration. They take effect at the end of the iteration.
+    /// Returns the config with the changes that the user requested during the present iteration. These changes take effect at the end of
+    /// this iteration.
     pub fn config_with_pending<R: Room>(&self, config: &Config, iteration: u32, host: Host) -> Config {
         let mut with = config.clone();
         let pending = self.pending.iter();

@@ -44,7 +44,7 @@ fn fits<R: Room>(setup: Setup, host: Host) -> Result<(), RunError> {
     Ok(())
 }
 
-/// Checks each change in combination with all changes before it.
+/// Checks the number of live changes, and each change together with all changes before it.
 pub fn check_changes<R: Room>(config: &Config, host: Host) -> Result<(), RunError> {
     let count = config.changes.len();
     if count > MOST_CHANGES {

@@ -1,4 +1,4 @@
-//! Interfaces for shells, independent of the room: a run, and a room in the list of rooms.
+//! Interfaces of a run and of a room, for shells. They do not depend on the room's type.
 
 use crate::protocol::{
     Backend, Command, Config, DataInfo, Dataset, DeviceWish, Digest, Event, Knob, Operation, Progress, RoomInfo, Row, Shared, Variant,
@@ -18,7 +18,7 @@ pub trait AnyRun: Send + Sync {
     /// Runs one slice of work. Returns false if there is no work. `now_s` is the time of the shell's clock in seconds, from an arbitrary
     /// epoch.
     fn advance(&mut self, now_s: f64) -> bool;
-    /// Returns true if the run had no work in the last slice and another machine has to answer first.
+    /// Returns true if the run had no work in the last slice because it waits for another machine.
     fn waiting(&self) -> bool;
     /// Returns the events since the previous call.
     fn events(&mut self) -> Vec<Event>;
@@ -29,30 +29,32 @@ pub trait AnyRun: Send + Sync {
     fn test(&mut self) -> Result<Row, RunError> {
         Ok(self.test_while(&mut || true)?.expect("the test has no condition that ends it"))
     }
-    /// Tests the present weights and returns the row of the test. Calls `should_continue` between slices. If `should_continue` returns
+    /// Tests the present weights and returns the row of the test. Calls `should_continue` before each slice. If `should_continue` returns
     /// false, the test ends and the result is `None`.
     fn test_while(&mut self, should_continue: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError>;
     /// Returns the policy with the present weights; an error if the room's learner does not act on observations.
     fn policy(&self) -> Result<Box<dyn Policy>, RunError>;
-    /// Returns the whole run as a file. If [`AnyRun::saves`] returns `None`, the iteration in progress is completed first, unless it takes
-    /// too long and an earlier state can be saved. If another machine does not answer, the CPU completes the iteration.
+    /// Returns the whole run as a file. If [`AnyRun::saves`] returns `None`, first continues the iteration in progress. The save waits for
+    /// the end of the iteration, but not for a long iteration if another state can be saved. If another machine does not answer, the CPU
+    /// completes the iteration.
     fn save(&mut self) -> Result<Vec<u8>, RunError>;
-    /// Returns the indices of the marks for which a snapshot is kept, as input of [`AnyRun::save_before`]. Only the newest requested
-    /// changes have a snapshot.
+    /// Returns the indices of the marks that [`AnyRun::save_before`] accepts. The run keeps snapshots only for the newest requested
+    /// changes.
     fn kept_before(&self) -> Vec<usize>;
-    /// Returns the run as a file, in its state just before the change with the mark `mark`.
+    /// Returns the run as a file, in its state just before a change. `mark` is the index of the change's mark.
     fn save_before(&self, mark: usize) -> Result<Vec<u8>, RunError>;
-    /// Returns the progress of the state that can be saved immediately. In a long iteration that cannot be saved before its end, this is
-    /// the state at the beginning of the iteration. `None` means that an iteration that may be short has to end first.
+    /// Returns the progress of the state that can be saved immediately. Within a long iteration that cannot be saved before its end, it is
+    /// the state at the beginning of the iteration. `None` means that the iteration has to end first, because it may be short.
     fn saves(&self) -> Option<Progress>;
 
-    /// Starts or stops sharing. In a shared run, workers compute pieces of the iterations ([`AnyRun::due`]).
+    /// Starts or stops sharing. In a shared run, workers compute pieces (independent, numbered parts) of each iteration; see
+    /// [`AnyRun::due`].
     fn share(&mut self, shared: bool) -> Result<(), RunError>;
-    /// Returns true if a shared run has pieces for workers. The run may have other work in the meantime.
+    /// Returns true if results of pieces are missing in a shared run. The run may have other work in the meantime.
     fn is_due(&mut self) -> bool;
     /// Returns the numbers of the pieces for workers, and the input of [`AnyRoom::play`]; `None` if there are no such pieces.
     fn due(&mut self) -> Option<(Range<u64>, Vec<u8>)>;
-    /// Takes the results of the next pieces. After an error, the run is unchanged.
+    /// Takes the results of the next missing pieces. After an error, the run is unchanged.
     fn take(&mut self, pieces: &[u8]) -> Result<(), RunError>;
 
     /// Returns true if the shell should open a GPU and then call [`AnyRun::offer`].
@@ -65,14 +67,14 @@ pub trait AnyRun: Send + Sync {
     fn operations(&mut self, record: bool) -> Option<Vec<Operation>>;
     /// Sets the profiling clock, in seconds from an arbitrary epoch. The clock does not affect training.
     fn set_clock(&mut self, clock: fn() -> f64);
-    /// Sets the digest of the link that opened the run. The run compares it with its own digest.
+    /// Sets the digest of the link that opened the run. The run compares it with its own digest after the same iteration.
     fn expect(&mut self, digest: Digest);
 
     fn schema(&self) -> &'static Schema;
     fn variant(&self) -> &Variant;
     fn config(&self) -> &Config;
-    /// Returns the config with the live changes made so far, and with the config's changes that are still due. A run from this config
-    /// repeats this run.
+    /// Returns the config with the live changes made so far and the config's changes that are not made yet. A run from this config repeats
+    /// this run.
     fn config_now(&self) -> Config;
     /// Returns the link, the command and the limits of the run.
     fn shared(&self) -> Shared;
@@ -82,7 +84,8 @@ pub trait AnyRun: Send + Sync {
     /// Returns true while the learner's training data is being prepared.
     fn is_preparing(&self) -> bool;
     fn progress(&self) -> Progress;
-    /// Returns the progress at the first successful confirmation (see [`Goal`](crate::protocol::Goal)); `None` if there was none.
+    /// Returns the progress at which the run was solved: at the first successful confirmation (see [`Goal`](crate::protocol::Goal)); `None`
+    /// if there was none.
     fn solved(&self) -> Option<&Progress>;
     /// Returns the number of failed confirmations.
     fn attempts(&self) -> u32;
@@ -106,8 +109,8 @@ pub trait AnyRoom: Sync {
     fn bytes(&self, config: &Config, host: Host) -> Result<u64, RunError>;
     /// Returns the description of the user data that the room accepts; `None` if it accepts none.
     fn data(&self) -> Option<DataInfo>;
-    /// Computes pieces for a run, which may be in another process. `due` is an output of [`AnyRun::due`]; the result is an input of
-    /// [`AnyRun::take`].
+    /// Computes the pieces with the numbers `pieces` for a run, which may be in another process. `due` is an output of [`AnyRun::due`]. The
+    /// result is an input of [`AnyRun::take`].
     fn play(&self, due: &[u8], pieces: Range<u64>, host: Host) -> Result<Vec<u8>, RunError>;
 
     fn info(&self) -> RoomInfo {

@@ -7,7 +7,7 @@ use crate::room::Room;
 use crate::schema::{Schema, goal_of};
 use math::Rng;
 
-/// Maximum number of tests. When it is exceeded, every second test is dropped.
+/// Maximum number of stored tests. If it is exceeded, every second test is dropped.
 const MAX_TESTS: usize = 2048;
 /// Random stream that only confirmations use.
 const CONFIRMATIONS: u32 = 0x434F_4E46;
@@ -28,8 +28,8 @@ struct Testing {
 }
 
 impl Tests {
-    /// Restores the tests of a saved run. A file without `attempts` is from a version without confirmations. In such a file, a single test
-    /// decided `solved`, so this value is dropped.
+    /// Restores the tests of a saved run. If `attempts` is `None`, the file is from a version without confirmations. `solved` is then
+    /// dropped, because only a single test decided it.
     pub fn restored(rows: Vec<Row>, solved: Option<Progress>, attempts: Option<u32>) -> Tests {
         let (solved, attempts) = attempts.map_or((None, 0), |attempts| (solved, attempts));
         Tests { rows, under_way: None, solved, attempts }
@@ -40,7 +40,7 @@ impl Tests {
         self.under_way.as_ref().map(|testing| testing.confirms)
     }
 
-    /// Returns true if a test delays the end of the iteration. A confirmation is long, so it does not delay the iteration.
+    /// Returns true if a test in progress delays the end of the iteration. A confirmation does not, because it is long.
     pub fn holds_back(&self) -> bool {
         self.under_way() == Some(false)
     }
@@ -60,8 +60,8 @@ impl Tests {
         true
     }
 
-    /// Runs one slice of the test in progress. At its end, returns the row and true if the test was a confirmation. The error is the text
-    /// of an error that an environment's rules raised; this error ends the run.
+    /// Runs one slice of the test in progress. At the end of the test, returns the row, and true if the test was a confirmation. If an
+    /// environment's rules raised an error, returns the text of this error, which ends the run.
     pub fn advance<R: Room>(&mut self, room: &mut R, queue: &mut EventQueue) -> Result<Option<(Row, bool)>, String> {
         let Some(Testing { progress, confirms }) = self.under_way.take() else { return Ok(None) };
         match room.advance_test() {
@@ -104,8 +104,8 @@ impl Tests {
     }
 }
 
-/// Drops every second test. The newest test and the test that solved the run are kept. Shells read the time of the solution from the
-/// latter.
+/// Drops every second test. The newest test and the test that solved the run are kept. Shells read the time of the solution from the test
+/// that solved the run.
 fn thin(tests: &mut Vec<Row>, solved: Option<&Progress>) {
     let solved = solved.and_then(|solved| tests.iter().position(|t| t.progress.iteration == solved.iteration));
     let last = tests.len().saturating_sub(1);

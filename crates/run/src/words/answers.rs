@@ -1,4 +1,4 @@
-//! Answers to questions about the model. They are computed with copies of the model's weights.
+//! Answers to questions about the model. Copies of the model's weights compute the answers.
 
 use super::knobs::Settings;
 use super::phase::Learning;
@@ -17,8 +17,8 @@ const LONGEST: u32 = 100_000;
 /// Maximum number of tokens that a call generates.
 const MOST_AT_ONCE: u32 = 4096;
 
-/// Version of weights: the number of iterations and, if the CPU trains, the number of steps. On another machine, a step counts when it
-/// begins, but its weights arrive only at the end of the iteration. So the number of steps is `None` there.
+/// Version of weights: the number of iterations and, if the CPU trains, the number of steps. If another machine trains, the number of steps
+/// is `None`: a step is counted when it begins, but its weights arrive only at the end of the iteration.
 type WeightsVersion = (u64, Option<u64>);
 
 /// Cached readers and the text in progress.
@@ -26,7 +26,7 @@ type WeightsVersion = (u64, Option<u64>);
 pub struct Answers {
     /// Reader for questions, with the version of its weights.
     reader: Option<(WeightsVersion, Reader)>,
-    /// Text in progress, with the number of iterations after which its weights were copied.
+    /// Text in progress. The number is the number of iterations after which its weights were copied.
     written: Option<(u32, Written)>,
 }
 
@@ -55,7 +55,7 @@ fn views(tokenizer: &Tokenizer, tokens: &[u32]) -> Vec<TokenView> {
     tokens.iter().map(|&id| TokenView { id, text: tokenizer.token_text(id) }).collect()
 }
 
-/// Returns the tokens of a text. An empty text, or a text longer than the context, is an error, in which `what` names the text.
+/// Returns the tokens of a text. An empty text, or a text longer than the context, is an error. `what` names the text in the error.
 fn fitting(tokenizer: &Tokenizer, shape: &Shape, text: &str, what: &str) -> Result<Vec<u32>, RunError> {
     let tokens = tokenizer.encode(text).map_err(RunError::below)?;
     if tokens.is_empty() {
@@ -137,7 +137,7 @@ impl Answers {
         })
     }
 
-    /// Returns a reader of the present weights. The reader is created by `fresh` only if the weights have changed.
+    /// Returns a reader of the present weights. Calls `fresh` to create the reader if no reader of these weights is cached.
     fn reader(&mut self, learner: &Pretrainer, fresh: impl FnOnce() -> Reader) -> &mut Reader {
         let progress = learner.progress();
         let version = (progress.iterations, (learner.worked_on() == WorkedOn::Processor).then_some(progress.steps));

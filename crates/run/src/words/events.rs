@@ -3,7 +3,7 @@
 use super::protocol::{PreparingPart, RoomEvent, Sample};
 use crate::plain_data::json;
 
-/// Maximum number of samples. When it is exceeded, every second sample is dropped.
+/// Maximum number of stored samples. If a further sample is added, every second sample is dropped first.
 const MOST_SAMPLES: usize = 64;
 
 /// Samples so far, and events that the shell has not received yet.

@@ -45,18 +45,18 @@ impl Phase {
     }
 }
 
-/// Time spent on the preparation.
+/// Time spent on the preparation of the text.
 #[derive(Default)]
 pub struct Spent {
-    /// Seconds spent on all parts of the preparation. The first iteration reports them.
+    /// Seconds spent on all parts of the preparation. The first iteration reports these seconds as a part of its time.
     pub all_s: f64,
     /// Value of `all_s` at the beginning of the present part of the preparation.
     parts_before_s: f64,
 }
 
 impl Spent {
-    /// Adds the time of a slice of the preparation; `before` and `now` are the progress before and after the slice. If a report is due,
-    /// returns the progress with an estimate of the remaining time.
+    /// Adds the time of a slice of the preparation. `before` is the progress before the slice, and `now` the progress after it. If a report
+    /// is due, returns `now` with an estimate of the remaining time.
     pub fn add(&mut self, seconds: f64, before: &Preparing, now: Preparing) -> Option<Preparing> {
         self.all_s += seconds;
         if now.part != before.part {

@@ -12,17 +12,17 @@ crate::questions! {
     /// Returns the model, its text, and the progress of the preparation. Until the preparation is complete, most other questions give an
     /// error.
     About {} -> AboutView,
-    /// Returns the samples so far, oldest first. In a long run, some of them are dropped.
+    /// Returns the samples so far, oldest first. In a long run, some of the samples are dropped.
     Samples {} -> Vec<Sample>,
-    /// Returns the tokens of a text. A character that the tokenizer cannot represent gives an error that names it.
+    /// Returns the tokens of a text. A character that the tokenizer cannot represent gives an error that names the character.
     Tokens { text: String } -> Vec<TokenView>,
     /// Returns the model's predictions for a text: the surprise at each token, and at most `next` likely tokens after each token. An empty
     /// text, or a text longer than the context, gives an error.
     Read { text: String, next: u32 } -> ReadView,
     /// Returns the attention weights between the tokens of a text, in one head of one layer.
     Attention { text: String, layer: u32, head: u32 } -> AttentionView,
-    /// Returns the prompt of the samples. It is the knob `prompt`, or the beginning of the validation text if the knob is empty or the
-    /// tokenizer cannot represent it.
+    /// Returns the prompt of the samples. It is the knob `prompt`. If the knob is empty or the tokenizer cannot represent its text, it is
+    /// the beginning of the validation text.
     Prompt {} -> String,
     /// Begins a text after `prompt`; null means the prompt of the samples. Ends any other text in progress. [`Question::Continue`] returns
     /// the tokens of the text.
@@ -41,7 +41,7 @@ plain_data! {
         Preparing(Preparing),
         /// The preparation is complete, and training begins.
         Ready(Box<AboutView>),
-        /// A test has written a sample. All samples continue the same prompt, unless the knob `prompt` changes.
+        /// A test has written a sample. All samples continue the same prompt, until the knob `prompt` changes.
         Sample(Sample),
     }
 
@@ -135,10 +135,10 @@ plain_data! {
         pub vocabulary: u32,
         /// Mean number of characters per token of the text.
         pub characters_per_token: f64,
-        /// Entropy of the grammar in nats per character, if all previous text is known; null for a user's text.
+        /// Entropy of the grammar in nats per character, given all previous text; null for a user's text.
         pub entropy: Option<f64>,
-        /// Entropy floor of the grammar on the validation text, in nats per token, if only the context is known. For characters, no model
-        /// has a lower mean loss; for byte pairs, the floor is an estimate. Null for a user's text and before the first test.
+        /// Entropy floor of the grammar on the validation text, in nats per token, given only the context. For characters, no model can
+        /// have a lower mean loss. For byte pairs, the floor is an estimate. Null for a user's text and before the first test.
         pub floor: Option<f64>,
         /// Excerpt from the beginning of the text.
         pub excerpt: String,
@@ -156,7 +156,7 @@ plain_data! {
 
     pub struct TokenView {
         pub id: u32,
-        /// Text of the token. Bytes that are not valid text appear as `\xE2`.
+        /// Text of the token. Bytes that are not valid text appear as escapes, for example `\xE2`.
         pub text: String,
     }
 
@@ -164,7 +164,7 @@ plain_data! {
         /// Number of iterations after which the weights were copied.
         pub iteration: u32,
         pub tokens: Vec<TokenView>,
-        /// Surprise at each token in nats, if the tokens before it are known; null for the first token.
+        /// Surprise at each token in nats, given the tokens before it; null for the first token.
         pub surprise: Vec<Option<f32>>,
         /// For each token, the entropy in nats of the predicted distribution of the next token.
         pub entropy: Vec<f32>,
@@ -189,7 +189,7 @@ plain_data! {
         pub temperature: f32,
         /// Number of the most likely tokens that can be chosen; 0 for all tokens.
         pub top_k: u32,
-        /// Limits the choice to the most likely tokens, as few as are needed to reach this total probability; 1 means all tokens.
+        /// Limits the choice to the most likely tokens that together have this probability; 1 means all tokens.
         pub top_p: f32,
         pub seed: u32,
     }
@@ -199,8 +199,8 @@ plain_data! {
         pub iteration: u32,
         /// Number of tokens so far, without the prompt.
         pub tokens: u32,
-        /// Text so far, without the prompt. While the text is in progress, an incomplete character or the beginning of a stop text at its
-        /// end is left out.
+        /// Text so far, without the prompt. While the text is in progress, it does not include an incomplete character at its end, or a
+        /// part that may begin the stop text.
         pub text: String,
         /// Tokens that this call added.
         pub added: Vec<Generated>,
@@ -232,7 +232,8 @@ sent_data! {
         pub layer: u32,
         pub head: u32,
         pub tokens: Vec<TokenView>,
-        /// Attention weights as 32-bit floats, in the order `[from][to]`. The row of a token has the sum 1, and 0 for all later tokens.
+        /// Attention weights as 32-bit floats, in the order `[from][to]`. The weights in a row have the sum 1. The weights of later tokens
+        /// are 0.
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub weights: Vec<f32>,

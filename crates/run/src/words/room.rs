@@ -1,5 +1,5 @@
-//! The words room: a text is converted to tokens, and a transformer learns to predict them. Questions are answered with copies of the
-//! weights and do not affect training.
+//! The words room: a text is converted to tokens, and a transformer learns to predict them. Questions use copies of the weights and do not
+//! affect training.
 
 use super::answers::{self, Answers};
 use super::events::EventLog;

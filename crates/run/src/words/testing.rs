@@ -18,11 +18,12 @@ const SLICE: u64 = 200_000_000;
 /// A test in progress. It uses the weights that were present at its beginning.
 pub struct Test {
     phase: Phase,
-    /// Number of iterations and of training tokens of the tested weights. Another machine may train in the meantime.
+    /// Number of iterations and number of training tokens after which the tested weights were copied. Training may continue in the
+    /// meantime.
     at: (u32, f64),
     /// New text of a confirmation; `None` for a test, which uses the text of the learner. A confirmation writes no sample.
     fresh: Option<(Prepared, Validation)>,
-    /// Predictors of the grammar for the entropy floor. `None` if the floor is already known, or for a user's text.
+    /// The grammar's predictors, which compute the entropy floor; `None` if the floor is already known, or for a user's text.
     ideal: Option<WindowPredictors<'static>>,
     /// Sum of the model's loss over the windows so far, in nats.
     nats: f64,
@@ -50,8 +51,8 @@ impl Test {
         Test { phase: Phase::Windows(Box::new(reader), 0, 0), at, fresh, ideal, nats: 0.0, least: 0.0 }
     }
 
-    /// Runs one slice. At the end of the test, returns its values and the sample; the sample is `None` for a confirmation or if samples are
-    /// off.
+    /// Runs one slice. At the end of the test, returns its values and the sample. The sample is `None` for a confirmation, or if the knob
+    /// `sample` is 0.
     pub fn advance(&mut self, learning: &mut Learning, settings: &Settings, seed: u32) -> Option<(ByName<Option<f64>>, Option<Sample>)> {
         let Learning { prepared, validation, .. } = learning;
         let (prepared, validation, most) = match &mut self.fresh {
@@ -110,8 +111,8 @@ impl Test {
     }
 }
 
-/// Returns the tokens of the samples' prompt. The prompt is the end of the knob `prompt` that fits into the context. If the knob is empty
-/// or the tokenizer cannot represent its text, the prompt is the beginning of the validation text.
+/// Returns the tokens of the samples' prompt. The prompt is the text of the knob `prompt`. If the text is longer than the context, only its
+/// end is used. If the knob is empty or the tokenizer cannot represent its text, the prompt is the beginning of the validation text.
 pub fn prompt(prepared: &Prepared, settings: &Settings) -> Vec<u32> {
     let Prepared { corpus, tokenizer, .. } = prepared;
     let requested = tokenizer.encode(&settings.prompt).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Text of a run and its conversion to tokens, in slices. A user's text may begin with a vocabulary line ([`vocabulary_line`]). Then the
-//! vocabulary of this line encodes the text, and no vocabulary is learned.
+//! Text of a run and its conversion to tokens, in slices. A user's text may begin with a vocabulary line ([`vocabulary_line`]). This
+//! vocabulary then encodes the text, and no vocabulary is learned.
 
 use super::knobs::Settings;
 use super::protocol::{CorpusView, Preparing, PreparingPart, TokenizerKind};
@@ -17,7 +17,8 @@ pub fn grammar() -> &'static Grammar {
 
 /// Approximate number of bytes that a slice processes, in all threads together.
 const SLICE: usize = 1 << 20;
-/// Size in bytes. A shorter text is read completely before the run begins, because an error may appear only at the end of a text.
+/// Size in bytes below which a text is short. A short text is read completely before the run begins, so that an error at its end appears at
+/// once.
 const SHORT: usize = 1 << 18;
 /// Maximum length of an excerpt in characters.
 const EXCERPT: usize = 600;
@@ -102,8 +103,8 @@ fn kind_of(tokenizer: &Tokenizer) -> TokenizerKind {
 }
 
 impl Preparation {
-    /// Begins the preparation of the user's text, or of the grammar's text if there is no user data. With `tokenizer`, no vocabulary is
-    /// learned. A text that cannot be used is an error.
+    /// Begins the preparation of the user's text, or of the grammar's text if there is no user data. If `tokenizer` is given, it encodes
+    /// the text, and no vocabulary is learned. A text that cannot be used is an error.
     pub fn new(settings: &Settings, setup: Setup, tokenizer: Option<Tokenizer>) -> Result<Preparation, RunError> {
         let (context, kind) = (settings.config.shape.context, kind(settings));
         let begin = move |text, tokenizer: Option<Tokenizer>| match tokenizer {
@@ -177,7 +178,8 @@ impl Preparation {
     }
 }
 
-/// Returns upper bounds for the text of a run: the number of different tokens, and the bytes of the tokens including temporary data.
+/// Returns two upper bounds for the text of a run: the number of different tokens, and the size of the tokens and of temporary data in
+/// bytes.
 pub fn bounds(settings: &Settings, setup: Setup) -> (usize, u64) {
     let length = setup.data.map_or(settings.characters as u64, |data| data.bytes);
     if let Some(Ok(Some((tokenizer, line)))) = setup.content().map(|content| vocabulary(content)) {

@@ -4,14 +4,14 @@ use super::text::Prepared;
 use crate::RunError;
 use crate::room::ByName;
 
-/// Approximate number of validation characters. This number is large enough that chance has little effect on the excess over the floor.
+/// Approximate number of validation characters. With this number, chance has little effect on the excess of the loss over the floor.
 const CHARACTERS: f64 = 16_384.0;
 
-/// Windows of a text for its tests, with their sizes and the entropy floor.
+/// Windows of a text, on which tests compute the loss, with their sizes and the entropy floor.
 pub struct Validation {
-    /// Positions of the windows in tokens.
+    /// Index in the text of the first token of each window.
     pub starts: Vec<usize>,
-    /// Length of a window in tokens.
+    /// Number of tokens that are predicted in each window.
     pub context: usize,
     /// Number of characters that the windows' predicted tokens encode.
     characters: usize,

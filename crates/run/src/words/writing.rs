@@ -66,7 +66,7 @@ impl Written {
         self.ended
     }
 
-    /// Returns the text so far. If the text ends with the beginning of the stop text, this end is left out until more tokens follow.
+    /// Returns the text so far. If the text ends with the beginning of the stop text, the result omits this end until more tokens follow.
     pub fn text(&self) -> &str {
         let (text, stop) = (&*self.text, &*self.stop);
         if self.ended.is_some() {

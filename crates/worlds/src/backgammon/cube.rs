@@ -1,13 +1,13 @@
 //! Equity with the doubling cube, from the chances of the six endings: R. Janowski's interpolation ("Take-Points in Money Games", 1993), in
-//! money play and in matches. The formula interpolates between two equities. With a dead cube, the cube is never turned again. A live cube
-//! is always turned exactly when the other player is indifferent between taking and passing. The weight of the live cube is GNU
-//! Backgammon's: 0.68 while the sides are in contact, 0.6 to 0.7 by pips in a race, 0.6 in the bear-off. The formula assumes that the
+//! money play and in matches. The formula interpolates between two equities. A dead cube is never turned again. A live cube is always
+//! turned exactly when the other player is indifferent between taking and passing. The weight of the live cube is GNU Backgammon's: 0.68
+//! while the sides are in contact, 0.6 to 0.7 in a race, depending on the pip count, 0.6 in the bear-off. The formula assumes that the
 //! shares of gammons, among wins and among losses, stay the same when the chance to win changes.
 //!
 //! Worth is the value of an ending to the player on roll: points in money play, the chance to win the match in a match. The cash point of a
 //! player is this player's chance to win at which the other player is indifferent between taking and passing a double.
 //!
-//! Chances are an argument; this module does not estimate them. Match-winning chances are [`super::Match::chance`].
+//! Chances are an argument; this module does not estimate them. [`super::Match::chance`] returns the chance to win a match.
 
 use super::{Board, Chances, Cube, Ending, Game, Stakes};
 
@@ -102,8 +102,8 @@ impl Game {
         }
     }
 
-    /// Converts [`Game::worth`] to points per game at the present cube. Returns 0 if the result of the game hardly changes the chance to
-    /// win the match.
+    /// Converts `worth`, on the scale of [`Game::worth`], to points per game at the present cube. Returns 0 if the result of the game
+    /// hardly changes the chance to win the match.
     fn points(&self, worth: f64) -> f64 {
         let value = self.cube().value;
         let (lost, won) = (self.worth(-1, value), self.worth(1, value));
@@ -129,8 +129,8 @@ impl Game {
         }
     }
 
-    /// Returns the cash point of the player on roll and the worth at this point. If a double cannot gain, or if `turns` is 0, these are 1
-    /// and the worth of a win. `turns` is the remaining depth of the recursion.
+    /// Returns the cash point of the player on roll and the worth at this point. If a double cannot gain, or if `turns` is 0, the result is
+    /// 1 and the worth of a win. `turns` is the remaining depth of the recursion.
     fn my_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
         let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(1, value));
         if turns == 0 || doubled.won <= cash + NOTHING {
@@ -141,7 +141,7 @@ impl Game {
     }
 
     /// Returns the other player's cash point, as the chance of the player on roll to win, and the worth at this point. If a double cannot
-    /// gain, or if `turns` is 0, these are 0 and the worth of a loss. `turns` is as in [`Game::my_cash`].
+    /// gain, or if `turns` is 0, the result is 0 and the worth of a loss. `turns` is as in [`Game::my_cash`].
     fn their_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
         let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(-1, value));
         if turns == 0 || doubled.lost >= cash - NOTHING {

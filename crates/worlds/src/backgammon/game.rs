@@ -96,8 +96,8 @@ impl Match {
         if mine <= theirs { leader } else { 1.0 - leader }
     }
 
-    /// Returns the chance to win the match for a player who needs `away` points while the other player needs one. After the Crawford game,
-    /// the trailing player is assumed to double at the start of every game.
+    /// Returns the chance to win the match for a player who needs `away` points while the other player needs one point. After the Crawford
+    /// game, the trailing player is assumed to double at the start of every game.
     fn trailing_chance(&self, away: u16) -> f64 {
         /// Share of wins that are gammons.
         const GAMMONS: f64 = 0.25;
@@ -178,8 +178,8 @@ impl Game {
         Game { board: Board::START, on_roll: Player::One, state: GameState::Opening, cube: Cube { value: 1, owner: None }, stakes }
     }
 
-    /// Creates a game in which the next action is a roll of the player `on_roll`. `board` is from this player's point of view. If the board
-    /// is finished, the state is [`GameState::Over`].
+    /// Creates a game before a roll of the player `on_roll`. `board` is from this player's point of view. If the board is finished, the
+    /// state is [`GameState::Over`].
     pub fn at(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -> Result<Game, GameError> {
         if !cube.value.is_power_of_two() || cube.value > MOST_CUBE {
             return Err(GameError::Cube(cube.value));

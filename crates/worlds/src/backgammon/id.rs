@@ -1,9 +1,9 @@
 //! Position ids in GNU Backgammon's format (its manual, "A technical description of the Position ID"). Each of points 1 to 24 and the bar
-//! is written as a 1 for every checker, then a 0. The bits of the player who is not on roll come first, then the bits of the player on
-//! roll. The 80 bits fill ten bytes, from the lowest bit of each byte up. The bytes are written in base 64. The side `mine` of a board is
-//! the side of the player on roll.
+//! is written as a bit 1 for every checker, followed by a bit 0. The bits of the player who is not on roll come first, then the bits of the
+//! player on roll. The 80 bits fill ten bytes, from the lowest bit of each byte up. The bytes are written in base 64. The side `mine` of a
+//! board is the side of the player on roll.
 //!
-//! Only canonical ids are accepted; GNU Backgammon also accepts some others.
+//! An id is accepted only if it is exactly the id that this module writes for its board. GNU Backgammon also accepts some other ids.
 
 use super::{BAR, Board, BoardError};
 

@@ -30,9 +30,9 @@ pub struct Results {
     len: usize,
 }
 
-/// Places that the checkers leave in the moves to one result. With two different dice, the larger die's place comes first, and 0 means that
-/// a die is not played. With a double, the places are in descending order, and unused elements are 0. No two results of a roll have equal
-/// plays.
+/// Places that checkers leave in the moves that lead to one result. With two different dice, the larger die's place comes first, and 0
+/// means that a die is not played. With a double, the places are in descending order, and unused elements are 0. No two results of a roll
+/// have equal plays.
 pub type Play = [u8; 4];
 
 impl Results {
@@ -92,8 +92,8 @@ impl Board {
     }
 
     /// Enumerates the boards after the first two moves of a double, which are called its halves. If no second move is legal, the halves are
-    /// the boards after one move; if no move is legal, the unchanged board. The results of the double are at most two moves from a half,
-    /// and several halves can lead to the same result.
+    /// the boards after one move. If no move is legal, the only half is the unchanged board. Each result of the double is at most two moves
+    /// after a half. Several halves can lead to the same result.
     pub fn halves<'a>(&self, double: Roll, buffer: &'a mut Results) -> &'a [Board] {
         buffer.len = 0;
         let turn = Turn::new(self);

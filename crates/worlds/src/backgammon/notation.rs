@@ -1,6 +1,6 @@
 //! Playing a roll one checker at a time, and moves in standard notation: `24/18*/13 6/5(2)`, `bar/22`, `4/off`. A step is legal if a result
-//! of the roll can still be reached after the step. The steps of a written move may be in any order: the reader tries all orders and
-//! accepts the orders that end in a result.
+//! of the roll can still be reached after the step. The steps of a written move may be in any order: the function `read` tries all orders
+//! and accepts the orders that end in a result.
 //!
 //! [`Board::results`] enumerates the results; this module finds the steps that lead to them.
 
@@ -8,7 +8,8 @@ use super::moves::{Turn, places};
 use super::{BAR, Board, OFF, POINTS, Results, Roll};
 use std::collections::HashSet;
 
-/// Move of one checker by one die, in the mover's points. The checker starts from [`BAR`] or a point and ends on a point or at [`OFF`].
+/// Move of one checker by one die. Points are counted from the mover's point of view. The checker starts from [`BAR`] or a point and ends
+/// on a point or at [`OFF`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Step {
     pub from: u8,
@@ -262,7 +263,7 @@ struct Written {
     stops: Vec<usize>,
 }
 
-/// Reads a move in standard notation and returns its result. Steps may be in any order, joined or separate. Stars may be
+/// Reads a move in standard notation and returns its result. Steps may be in any order, joined or separate. The stars that mark hits may be
 /// missing if the move is unambiguous without them.
 pub fn read(board: &Board, roll: Roll, text: &str) -> Result<Board, NotationError> {
     let mut results = Results::new();

@@ -2,8 +2,8 @@
 //! f64 reference and a vectorized f32 version.
 //!
 //! The equations are those of Sutton & Barto's book (the paper of 1996 lacks one term), integrated by fourth-order Runge-Kutta over 0.2 s.
-//! An episode *terminates* when the tip is more than one link above the bar; it is *truncated* at 500 steps. Every step costs 1, except the
-//! terminating step.
+//! An episode *terminates* when the tip is more than one link above the bar; it is *truncated* at 500 steps. The reward is 0 for the
+//! terminating step and -1 for every other step.
 
 use super::angle;
 use super::kind::{Kernels, Kind};
@@ -23,12 +23,12 @@ pub const LENGTH: f64 = 1.0;
 pub const CENTRE: f64 = 0.5;
 /// Mass of each link, kg.
 pub const MASS: f64 = 1.0;
-/// Moment of inertia of each link, kg·m².
+/// Moment of inertia of each link about its centre of mass, kg·m².
 pub const INERTIA: f64 = 1.0;
 /// Torque of the motor, N·m. An action applies the torque in one direction, applies no torque, or applies the torque in the other
 /// direction.
 pub const TORQUE: f64 = 1.0;
-/// Limits of the speeds of angle 1 and angle 2, rad/s.
+/// Largest absolute speeds of angle 1 and of angle 2, rad/s.
 pub const SPEED_LIMITS: [f64; 2] = [4.0 * PI, 9.0 * PI];
 pub const STEP_S: f64 = 0.2;
 /// Each number of an initial state is uniform within ± this bound, and is rounded to f32.
@@ -196,9 +196,10 @@ fn ahead<S: Simd>(s: S, state: [S::F; 4], along: [S::F; 2], speeds: [S::F; 2], t
     accelerations(s, angle::sin_cos(s, a), angle::sin_cos(s, b), speeds, torque)
 }
 
-/// Computes the accelerations of [`derivative`] in a shorter form. Each link has the mass m, the length l, and the moment of inertia I
-/// about its upper end; its centre of mass is at the distance c from this end. With x = m·l·c·cos b, d₂ is I + x and d₁ is 2·d₂ + m·l². The
-/// determinant of the two equations of motion is I² + I·m·l² - x².
+/// Computes the same accelerations as [`derivative`], with fewer operations. Here b is the angle of the second link, and d₁ and d₂ are the
+/// variables `d1` and `d2` of `derivative`. Each link has the mass m, the length l, and the moment of inertia I about its upper end; its
+/// centre of mass is at the distance c from this end. With x = m·l·c·cos b, d₂ is I + x and d₁ is 2·d₂ + m·l². The determinant of the two
+/// equations of motion is I² + I·m·l² - x².
 #[inline(always)]
 fn accelerations<S: Simd>(
     s: S,

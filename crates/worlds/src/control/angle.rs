@@ -1,5 +1,6 @@
-//! Sine, cosine and reduction to ±π of f32 angles, for environments. Sine and cosine are within 2e-7 for angles of up to a few dozen turns,
-//! at half the cost of `math::poly::sin_cos`. This error is absolute; networks and samplers need the relative accuracy of `math::poly`.
+//! Sine, cosine and reduction to ±π of f32 angles, for environments. The absolute error of sine and cosine is at most 2e-7 for angles of up
+//! to a few dozen turns. Their cost is half of that of `math::poly::sin_cos`. Networks and samplers need a small relative error and use
+//! `math::poly` instead.
 
 use math::Simd;
 use std::f64::consts::TAU;

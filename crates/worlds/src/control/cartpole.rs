@@ -23,7 +23,7 @@ pub const MASS_CART: f64 = 1.0;
 pub const MASS_POLE: f64 = 0.1;
 /// Half of the pole's length, m.
 pub const HALF_LENGTH: f64 = 0.5;
-/// Force of an action to the left or to the right, N.
+/// Absolute value of the horizontal force of an action, N. The force is to the left or to the right.
 pub const FORCE: f64 = 10.0;
 pub const STEP_S: f64 = 0.02;
 /// Distance from the centre of the track to its ends, m.
@@ -42,8 +42,8 @@ pub const ACTIONS: usize = 2;
 const MASS: f64 = MASS_CART + MASS_POLE;
 const POLE_MOMENT: f64 = MASS_POLE * HALF_LENGTH;
 
-/// Rules of CartPole; a state is x, ẋ, θ, θ̇. The f64 version is the reference of the f32 version. The f64 version also steps the pole that
-/// a visitor can push.
+/// Rules of CartPole in f64; a state is x, ẋ, θ, θ̇. These rules are the reference for the f32 version, `CartPoles`. They also step the
+/// displayed pole that a user can push.
 pub struct CartPole;
 
 pub type CartPole64 = Single<CartPole, OBSERVATION>;
@@ -58,8 +58,8 @@ impl Twin<OBSERVATION> for CartPole {
     /// Takes one step. Action 1 pushes the cart to the right, any other action to the left. The two external forces (N) are horizontal; the
     /// first acts on the cart, the second on the tip of the pole.
     ///
-    /// The tip is 2·l above the hinge, where l is half of the pole's length. A force f on the tip adds f to the cart's equation of motion
-    /// and the torque 2·l·f·cos θ to the pole's.
+    /// The tip is 2·l above the hinge, where l is half of the pole's length. A force f on the tip adds the force f to the cart's equation
+    /// of motion, and the torque 2·l·f·cos θ to the pole's equation of motion.
     fn step(state: &mut [f64; OBSERVATION], [action]: [f64; 1], moment: Moment) -> (f64, bool) {
         let [x, v, theta, w] = *state;
         let [cart_force, tip_force] = moment.forces;
@@ -102,9 +102,9 @@ pub(super) fn kind() -> Kind {
     }
 }
 
-/// Many poles in f32, stepped 4, 8 or 16 at a time. When an episode of a pole ends, its next episode starts in the same step.
+/// Many poles in f32, stepped 4, 8 or 16 at a time. When an episode ends, the next episode of this pole starts in the same step.
 ///
-/// The state is also the observation. The state is stored in panels, `[count/PANEL][OBSERVATION][PANEL]`, the input layout of the networks.
+/// The state is also the observation. The state is stored in panels, `[panels][OBSERVATION][PANEL]`, the input layout of the networks.
 /// Lanes beyond `count` in the last panel are stepped too and can be ignored. An initial state is a function of (seed, environment,
 /// episode) and does not depend on the number of lanes or threads.
 pub struct CartPoles {
@@ -128,8 +128,8 @@ pub struct CartPoles {
 const STREAM: u32 = 0x0043_5031;
 
 /// Hash keys of a seed. An initial state is the hash of (environment, episode) with the key `start`. Random actions are the hash of
-/// (environment, game), where `game` is the argument of [`CartPoles::play`]. The key of this hash is `action`; the number of the step
-/// divided by [`COINS`] is added to its first word.
+/// (environment, game), where `game` is the argument of [`CartPoles::play`]. The key of this second hash is `action`, with the number of
+/// the step divided by [`COINS`] added to the first word.
 #[derive(Clone, Copy)]
 struct Keys {
     start: [u32; 2],
@@ -148,7 +148,8 @@ pub fn key(seed: u32) -> [u32; 4] {
     Rng::new(seed, STREAM).block([0; 4])
 }
 
-/// Number of lower bits of a clock that count the steps of an episode. The count is less than [`STEP_LIMIT`].
+/// Number of lower bits of a pole's `clock` that hold the number of steps in the episode. Between calls of `step`, this number is less than
+/// [`STEP_LIMIT`].
 pub const STEP_BITS: u32 = 9;
 const STEP_MASK: u32 = (1 << STEP_BITS) - 1;
 /// Number of episodes after which the episode counter returns to 0.
@@ -187,8 +188,8 @@ impl CartPoles {
         self.clock[env] = episode << STEP_BITS;
     }
 
-    /// Takes `steps` steps with random actions. `game` is the number of the sequence of random actions. Returns the number of episodes that
-    /// ended. Only the state after the last step is stored. [`CartPoles::coins`] writes the same actions.
+    /// Takes `steps` steps with random actions. `game` selects the sequence of random actions. Returns the number of episodes that ended.
+    /// Only the state after the last step is stored. [`CartPoles::coins`] writes the same actions.
     pub fn play(&mut self, game: u32, steps: u32) -> u64 {
         let poles = self;
         kernel!(poles.isa, |s: S, poles: &mut CartPoles, game: u32, steps: u32| -> u64 {
@@ -325,8 +326,8 @@ impl Vector for CartPoles {
     }
 }
 
-/// Factor that converts a random word, read as i32, to a number of an initial state. The factor is slightly smaller than the exact one, so
-/// that rounding cannot exceed [`RESET_SPREAD`].
+/// Factor that converts a random word, read as i32, to a number of an initial state. The factor is slightly smaller than `RESET_SPREAD` /
+/// 2³¹, so that no rounded product exceeds [`RESET_SPREAD`].
 pub const SPREAD: f32 = ((1.0 - 1e-7) * RESET_SPREAD / 2_147_483_648.0) as f32;
 
 /// Number of state values in a panel of environments.
@@ -338,8 +339,8 @@ const COINS: u32 = 128;
 /// previous step; more than two vectors do not fit the registers.
 const ABREAST: usize = 2;
 
-/// Steps poles with random actions. Next initial states are computed only every [`SHORTEST`] steps, because a pole cannot end two episodes
-/// in this time.
+/// Steps poles with random actions. The next initial states are computed only every [`SHORTEST`] steps, because a pole cannot end two
+/// episodes in this time.
 #[inline(always)]
 fn random_steps<S: Simd>(s: S, keys: Keys, game: u32, steps: u32, ids: [S::U; ABREAST], poles: &mut [Pole<S>; ABREAST]) {
     let sign = s.splat_u(1 << 31);
@@ -374,7 +375,7 @@ fn random_steps<S: Simd>(s: S, keys: Keys, game: u32, steps: u32, ids: [S::U; AB
 /// at most 0.05 + 7·0.02·0.05 + 21·0.02²·18 = 0.208 rad. The limit is 0.209 rad.
 pub const SHORTEST: u32 = 8;
 
-/// A vector of poles.
+/// State and clock of the poles in one SIMD vector.
 #[derive(Clone, Copy)]
 struct Pole<S: Simd> {
     state: [S::F; OBSERVATION],
@@ -403,7 +404,7 @@ impl<S: Simd> Pole<S> {
 }
 
 impl<S: Simd> Reached<S> {
-    /// Replaces the state of poles whose episode is over by their next initial state.
+    /// Starts the next episode of the poles whose episode is over. `start` contains the initial states.
     #[inline(always)]
     fn begin_again(&self, s: S, start: [S::F; OBSERVATION]) -> Pole<S> {
         let next = s.add_u(s.or_u(self.clock, s.splat_u(STEP_MASK)), s.splat_u(1));
@@ -436,8 +437,8 @@ fn start<S: Simd>(s: S, key: [u32; 2], id: S::U, clock: S::U) -> [S::F; OBSERVAT
     start
 }
 
-/// Largest θ² in an unfinished episode. The short polynomials of [`euler`] hold up to this value. Each polynomial replaces the first
-/// omitted term of its series by lower powers, so that the error has both signs.
+/// Largest θ² in an unfinished episode. The short polynomials of [`euler`] are accurate up to this value. Each polynomial is a truncated
+/// series. Lower powers approximate the first omitted term, so the error has both signs.
 const SQUARE: f64 = THETA_LIMIT * THETA_LIMIT;
 
 /// Returns the state after a step as [`CartPole::step`] takes it, without external forces. `force` is the force of the action divided by

@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("environment {env} failed in step {step} of episode {episode}{}: {message}", place(*line))]
 pub struct WorldFault {
-    /// Number of the environment.
+    /// Number of the environment among all environments of the seed.
     pub env: u32,
     /// Number of the environment's earlier episodes.
     pub episode: u32,

@@ -13,7 +13,7 @@ macro_rules! named {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
 }
 
-/// A kind of environment. Built-in kinds are in the registry. Other kinds can be created at run time. A clone is cheap.
+/// A kind of environment. Built-in kinds are in the registry (module `kinds`). Other kinds can be created at run time. A clone is cheap.
 #[derive(Clone)]
 pub struct Kind {
     pub spec: Arc<Spec>,
@@ -23,8 +23,8 @@ pub struct Kind {
     /// Default values of learner settings for this kind, as pairs (setting, value). These values replace the learner's own default values.
     /// A switch is 0 or 1.
     pub tuned: Cow<'static, [(&'static str, f64)]>,
-    /// Step budget of a run, summed over all environments. The budget is at least twice the number of steps that a learner needs to solve
-    /// the task.
+    /// Default number of steps of each run in a sweep (training with several settings), summed over all environments. For a built-in kind,
+    /// this number is at least twice the number of steps that a learner needs to solve the task.
     pub steps: f64,
     /// True if the environments forbid some choices in some states; see [`Vector::masks`].
     pub masked: bool,
@@ -77,9 +77,9 @@ pub struct Kernels {
     pub explain: Option<Explain>,
 }
 
-/// Function that describes an error in WGSL rules: returns its line in the text of the rules, and its message. The argument is the value of
-/// the variable `world_fault`, a `vec2<u32>`. Rules write the variable at their first error; its first word is not 0 then. They report an
-/// error once, and may return any result afterwards.
+/// Function that describes an error in WGSL rules. It returns the error's line in the text of the rules, if known, and the error's message.
+/// The argument is the value of the WGSL variable `world_fault`, a `vec2<u32>`. At their first error, the rules write this variable, whose
+/// first word is then not 0. The rules report no further errors, and may return any result afterwards.
 pub type Explain = Arc<dyn Fn([u32; 2]) -> (Option<u32>, String) + Send + Sync>;
 
 impl Kernels {

@@ -1,4 +1,4 @@
-//! Registry of the kinds of environments, by Gymnasium id.
+//! Registry of the kinds of environments, by id. The ids of built-in kinds are Gymnasium's ids.
 
 use super::kind::Kind;
 use super::{acrobot, cartpole, lunar_lander, mountain_car, pendulum};
@@ -21,7 +21,7 @@ pub fn ids() -> Vec<&'static str> {
     kinds().into_iter().map(|kind| &*kind.spec.id).collect()
 }
 
-/// Returns the kind with this Gymnasium id; `None` if there is none.
+/// Returns the kind with the id `id`; `None` if there is no such kind.
 pub fn kind(id: &str) -> Option<&'static Kind> {
     kinds().into_iter().find(|kind| kind.spec.id == id)
 }

@@ -2,9 +2,10 @@
 //! reference and a vectorized f32 version share one generic implementation.
 //!
 //! This file contains the rules; `rigid` contains the motion of the bodies. In every step the position of the engines has a small random
-//! offset. The reference's state contains the offset of the next step, so a step is a function of state and action. An episode *terminates*
-//! with the reward -100 when the hull touches the ground or the craft leaves the picture at its left or right side, and with the reward 100
-//! when all bodies are at rest. An episode is *truncated* at 1000 steps. The continuous version and wind are not implemented.
+//! offset. The reference's state contains the offset of the next step and the seed of later offsets. A step therefore depends only on the
+//! state, the action and the number of the step. An episode *terminates* with the reward -100 when the hull touches the ground or the craft
+//! leaves the picture at the left or right side, and with the reward 100 when all bodies are at rest. An episode is *truncated* at 1000
+//! steps. The continuous version and wind are not implemented.
 
 use super::kind::{Kernels, Kind, Make};
 use super::many::place;
@@ -77,10 +78,10 @@ const SIDE_PRICE: f64 = 0.03;
 const MAIN_BELOW: f64 = 4.0 / 30.0;
 /// Horizontal distance of a side engine from the craft's origin, m.
 const SIDE_AWAY: f64 = 12.0 / 30.0;
-/// Height of the side engines above the craft's origin for the world's x coordinate, m. As in Gymnasium, the y coordinate uses another
-/// height, [`SIDE_ABOVE`].
+/// Height of the side engines above the craft's origin, m, as used for their x coordinate in the world. As in Gymnasium, their y coordinate
+/// uses another height, [`SIDE_ABOVE`].
 const SIDE_ALONG: f64 = 17.0 / 30.0;
-/// Height of the side engines above the craft's origin for the world's y coordinate, m.
+/// Height of the side engines above the craft's origin, m, as used for their y coordinate in the world.
 const SIDE_ABOVE: f64 = 14.0 / 30.0;
 /// Largest absolute value of each random offset of an engine's position, m.
 pub const SCATTER: f64 = 1.0 / 30.0;
@@ -153,7 +154,7 @@ const TWIN_STATE: usize = STATE + 3;
 pub const GROUND: usize = 32;
 
 /// Returns the action that Gymnasium's example pilot takes for an observation. The pilot leans towards the pad, hovers at a height
-/// proportional to the distance from the pad, and brakes once a leg touches the ground.
+/// proportional to the horizontal distance from the pad, and brakes once a leg touches the ground.
 pub fn heuristic<R: Real>(seen: [R; OBSERVATION]) -> u32 {
     let [x, y, across, up, angle, spin, leg_1, leg_2] = seen;
     let half = R::of(0.5);
@@ -178,7 +179,7 @@ pub fn heuristic<R: Real>(seen: [R; OBSERVATION]) -> u32 {
 #[derive(Clone, Copy, Default)]
 struct Craft<R> {
     scene: Scene<R>,
-    /// Shaping term of the reward at the present state.
+    /// Shaping term at the present state. The reward of a step includes the change of this term.
     shaping: R,
     /// Engines that fired in the last step, 0 for none. The first number is 1 for the main engine; the second is -1 for the left engine and
     /// 1 for the right engine.
@@ -441,10 +442,10 @@ impl Twin<TWIN_STATE> for LunarLander {
     }
 }
 
-/// Largest number of craft on the ground whose velocities are swept together: the number of lanes of the widest vector.
+/// Largest number of craft whose velocities are swept together: the number of lanes of the widest vector.
 const TOGETHER: usize = 16;
 
-/// Many craft in f32. Craft in flight are stepped one by one. Craft on the ground are swept together, one per vector lane.
+/// Many craft in f32. Craft in free flight are stepped one by one. Other craft are swept together, one per vector lane.
 pub struct LunarLanders {
     rules: Rules<f32>,
     isa: Isa,
@@ -461,7 +462,7 @@ pub struct LunarLanders {
     shown: Vec<f32>,
     /// Unfinished steps that will be swept together, each with the index of its craft.
     waiting: Vec<(usize, Step<f32>)>,
-    /// Velocities and impulses to sweep. The first elements belong to the entries of `waiting`.
+    /// Velocities and impulses to sweep. Element i belongs to entry i of `waiting`; further elements are unused.
     systems: Vec<System<f32>>,
 }
 

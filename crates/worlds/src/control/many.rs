@@ -1,17 +1,18 @@
-//! Many environments of one kind in f32, stepped 4, 8 or 16 at a time. When an episode of an environment ends, its next episode starts in
+//! Many environments of one kind in f32, stepped 4, 8 or 16 at a time. When an episode ends, the next episode of this environment starts in
 //! the same step. The trait [`Rules`] is the part that differs between kinds. This module handles lanes, panels, the step limit and resets.
 //! Steps do not allocate.
 //!
-//! Arrays are in panels, `[count/PANEL][features][PANEL]`, the input layout of the networks. Lanes beyond `count` in the last panel are
-//! stepped too and can be ignored. An initial state is a function of (seed, environment, episode) and does not depend on the number of
-//! lanes or threads.
+//! Arrays are in panels, `[panels][features][PANEL]`, the input layout of the networks. Lanes beyond `count` in the last panel are stepped
+//! too and can be ignored. An initial state is a function of (seed, environment, episode) and does not depend on the number of lanes or
+//! threads.
 
 use super::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::Twin;
 use math::{Buffer, Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 use std::marker::PhantomData;
 
-/// Vectorized rules of one kind of environment. Mark every method `#[inline(always)]`, because kernels must inline it.
+/// Vectorized rules of one kind of environment. Mark every method with a parameter `s` as `#[inline(always)]`, because kernels must inline
+/// these methods.
 pub trait Rules<const STATE: usize, const OBSERVATION: usize, const ACTION: usize = 1>: Twin<STATE, ACTION> {
     /// Random stream of the initial states, separate from all other streams of the same seed.
     const STREAM: u32;

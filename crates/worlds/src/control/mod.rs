@@ -1,4 +1,5 @@
-//! Control environments: those of Gymnasium, found by their Gymnasium ids, and those that users write (see `script`).
+//! Control environments. The built-in environments are those of Gymnasium and have the same ids. Users can write other environments (see
+//! `script`).
 
 pub mod acrobot;
 mod angle;

@@ -1,6 +1,6 @@
 //! MountainCar-v0 and MountainCarContinuous-v0 as in Gymnasium: a car that is too weak for its hill must swing to climb it. In
 //! MountainCar-v0, the throttle has three positions and every step has the same cost. In MountainCarContinuous-v0, the throttle is
-//! continuous and its square is the cost. This file contains scalar f64 references and vectorized f32 versions.
+//! continuous and the cost of a step is proportional to its square. This file contains scalar f64 references and vectorized f32 versions.
 //!
 //! The equations are those of Moore (1990), in the form of Sutton & Barto. An episode is *terminated* at the flag and *truncated* at the
 //! step limit. Rewards are not shaped.
@@ -24,7 +24,7 @@ pub const X_MAX: f64 = 0.6;
 pub const SPEED_LIMIT: f64 = 0.07;
 /// Speed that the steepest slope adds per step.
 pub const GRAVITY: f64 = 0.0025;
-/// Lower bound of the initial position, which is uniform from this bound to [`RESET_TO`]. The initial speed is 0.
+/// Lower bound of the initial position. The initial position is uniform from this bound to [`RESET_TO`]. The initial speed is 0.
 pub const RESET_FROM: f64 = -0.6;
 /// Upper bound of the initial position.
 pub const RESET_TO: f64 = -0.4;

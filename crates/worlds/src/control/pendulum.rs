@@ -2,8 +2,8 @@
 //! vectorized f32 version.
 //!
 //! The equation of motion is θ̈ = 3g/2l·sin θ + 3/ml²·u, where θ is the angle from upright and u the torque. The equation is integrated by
-//! semi-implicit Euler at 20 Hz, and θ is never wrapped. An episode never terminates; it is *truncated* at 200 steps. The cost of a step
-//! depends on the state before the step.
+//! semi-implicit Euler at 20 Hz. Only the f32 version wraps θ. An episode never terminates; it is *truncated* at 200 steps. The cost of a
+//! step depends on the state before the step.
 
 use super::angle;
 use super::kind::{Kernels, Kind};
@@ -26,7 +26,8 @@ pub const TORQUE_LIMIT: f64 = 2.0;
 /// Largest absolute value of the angular speed, rad/s.
 pub const SPEED_LIMIT: f64 = 8.0;
 pub const STEP_S: f64 = 0.05;
-/// Bound of the initial angular speed, rad/s, which is uniform within ± this bound. The initial angle is uniform over the circle.
+/// Largest absolute value of the initial angular speed, rad/s. The initial angular speed is uniform within ± this bound. The initial angle
+/// is uniform over the circle.
 pub const RESET_SPEED: f64 = 1.0;
 /// Number of steps of every episode.
 pub const STEP_LIMIT: u32 = 200;

@@ -129,7 +129,7 @@ const REST_TURN: f64 = std::f64::consts::PI / 90.0;
 /// Number of successive steps at rest after which all motion ends: half a second.
 const RESTING_STEPS: u32 = 25;
 
-/// Returns the names and values of the constants that the WGSL text of the lander uses.
+/// Returns the names and values of those constants of this module that the WGSL text of LunarLander uses.
 pub fn constants() -> impl Iterator<Item = (&'static str, f64)> {
     let lengths = named![PIECE, SLOP, ANGLE_SLOP, SKIN, BOX_MARGIN, NEAR, TOLERANCE, MENDED, MENDED_AT_TOUCH];
     let limits = named![MOST_MENDED, MOST_TURNED, MOST_MOVED, MOST_SPUN, REST_SPEED, REST_TURN];
@@ -292,8 +292,8 @@ pub struct Scene<R> {
     top: R,
 }
 
-/// Contact geometry of a body and a piece of ground: a face of one shape, and contact points of the other shape. Geometry of the body is in
-/// the body's coordinates, geometry of the ground in world coordinates.
+/// Contact geometry of a body and a piece of ground: a face of one shape, and contact points of the other shape. Points and normals of the
+/// body are in the body's coordinates. Points and normals of the ground are in world coordinates.
 #[derive(Clone, Copy)]
 struct Meeting<R> {
     piece: i32,
@@ -582,7 +582,8 @@ fn cut<R: Real>([p, q]: [(V2<R>, i32); 2], normal: V2<R>, offset: R, name: i32) 
     }
 }
 
-/// Returns the distance from a piece of ground to a body, and the unit vector in this direction. `None` if the body and the piece overlap.
+/// Returns the distance from a piece of ground to a body, and the unit vector from the nearest point of the piece to the nearest point of
+/// the body. Returns `None` if the body and the piece overlap.
 fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R, V2<R>)> {
     let (zero, one) = (R::of(0.0), R::of(1.0));
     let corners = outline(solid, at);
@@ -641,8 +642,8 @@ const NEAR: f64 = SKIN - 3.0 * SLOP;
 /// Tolerance for the distance [`NEAR`], m.
 const TOLERANCE: f64 = SLOP / 4.0;
 
-/// Returns true if a body certainly stays above a piece of ground during its motion. The test checks both ends of the motion. A margin
-/// (`bulge`) accounts for the corners' deviation from straight lines.
+/// Returns true if a body certainly stays above a piece of ground during its motion. The function checks the body at the start and at the
+/// end of the motion. A margin (`bulge`) accounts for the corners' deviation from straight lines.
 fn passes<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, [a, b]: [V2<R>; 2]) -> bool {
     let edge = b - a;
     let up = edge.left();
@@ -820,7 +821,7 @@ impl<R: Real> Scene<R> {
         self.finish(rig, step, &system)
     }
 
-    /// Begins a step. The caller must sweep `system` before [`Scene::finish`], unless `flown` is set in the result.
+    /// Begins a step. If `flown` is false in the result, the caller must sweep `system` before [`Scene::finish`].
     pub fn begin(&mut self, rig: &Rig<R>, force: V2<R>, system: &mut System<R>) -> Step<R> {
         let mut contacts = Contacts::none();
         for body in [2, 0, 1] {
@@ -884,7 +885,7 @@ impl<R: Real> Scene<R> {
         system
     }
 
-    /// Ends a step. Returns true as [`Scene::step`] does.
+    /// Ends a step. Returns the result of [`Scene::step`]: true if all motion has ended.
     pub fn finish(&mut self, rig: &Rig<R>, mut step: Step<R>, system: &System<R>) -> bool {
         if !step.flown {
             for (body, &[x, y, spin]) in self.bodies.iter_mut().zip(&system.motions) {
@@ -1037,8 +1038,8 @@ impl<R: Real> Scene<R> {
         apart.length() <= R::of(SLOP) && turned <= slop
     }
 
-    /// Handles touches within a step. A body that would pass into the ground is moved back to its first touch, the contact there is solved,
-    /// and the body moves for the rest of the step. Later touches in the step are treated in the same way.
+    /// Handles touches within a step. If the body would pass into the ground, it is moved back to its first touch. The contact there is
+    /// solved. The body then moves for the rest of the step. Later touches in the step are treated in the same way.
     fn first_touches(&mut self, rig: &Rig<R>, body: usize, mut start: Body<R>) {
         let solid = &rig.solids[body];
         let one = R::of(1.0);

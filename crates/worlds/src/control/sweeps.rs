@@ -1,7 +1,8 @@
-//! Sweeps over velocities, the most expensive part of `rigid`. One generic implementation handles a single scene or one scene per vector
-//! lane. A sweep solves each hinge and each touch in turn. Solving a hinge or a touch applies the impulse that satisfies its constraint, as
-//! if there were no other constraints. Positions are not used, because arms and levers are computed before the sweeps. A lever is the cross
-//! product of the arm of a contact point and a direction.
+//! Sweeps over velocities, the most expensive part of the module `rigid`. One generic implementation handles a single scene or one scene
+//! per vector lane. A sweep solves each hinge and each touch (contact of a body with the ground) in turn. To solve a hinge or a touch, it
+//! applies the impulse that satisfies the constraint of this hinge or touch, as if there were no other constraints. An arm is the vector
+//! from a body's centre of mass to a hinge or a contact point. A lever is the cross product of an arm and a direction. Arms and levers are
+//! computed before the sweeps, so the sweeps do not use positions.
 //!
 //! The results of a lane are stored when the lane has converged, so no scene depends on the scenes in other lanes. No multiply-add is
 //! fused, so all instruction sets give the same bits.
@@ -16,7 +17,7 @@ pub trait Real:
 {
     /// True if velocities in free flight are computed directly, without sweeps.
     const DIRECT: bool;
-    /// The sweeps end after a sweep that changes no velocity by more than this value.
+    /// Tolerance of velocities, m/s and rad/s. The sweeps end after a sweep that changes no velocity by more than this value.
     const STILL: f64;
     fn of(x: f64) -> Self;
     fn f64(self) -> f64;
@@ -44,15 +45,16 @@ pub const TOUCHED: [usize; 6] = [2, 2, 0, 0, 1, 1];
 /// A body's horizontal velocity, vertical velocity and spin.
 pub type Motion<N> = [N; 3];
 
-/// A hinge between body 0 and another body. 0..4: horizontal, vertical, stop and motor impulse. 4..8: both arms. 8: effective mass of the
-/// motor. 9: sign of the stop's impulse, 0 if no stop is reached. 10..12: effect of a turn on the arms' ends. 12..18: inverse matrix (xx,
-/// xy, yy, xt, yt, tt) of the hinge with its stop. 18..21: inverse matrix (xx, xy, yy) of the hinge without a stop.
+/// Numbers of a hinge between body 0 and another body, by index. 0..4: horizontal, vertical, stop and motor impulse. 4..8: both arms. 8:
+/// effective mass of the motor. 9: sign of the stop's impulse, 0 if no stop is reached. 10..12: change of the relative velocity of the
+/// arms' ends by a unit impulse of the stop. 12..18: inverse matrix (xx, xy, yy, xt, yt, tt) of the hinge with its stop. 18..21: inverse
+/// matrix (xx, xy, yy) of the hinge without a stop.
 pub type Hinged<N> = [N; 21];
 
-/// A touch with up to two contact points. 0..2: normal impulses. 2..4: friction impulses. 4..6: the normal. 6..8: levers of the normal.
-/// 8..10: levers of the friction. 10..12: effective masses along the normal, 0 for a missing point. 12..14: effective masses along the
-/// ground. 14..17: matrix (11, 12, 22) from normal impulses to normal speeds. 17..20: its inverse. 20: 1 if both points are solved
-/// together.
+/// Numbers of a touch with up to two contact points, by index. 0..2: normal impulses. 2..4: friction impulses. 4..6: the normal. 6..8:
+/// levers of the normal. 8..10: levers of the friction. 10..14: effective masses, two along the normal and two along the ground; 0 for a
+/// point that is missing or not solved. 14..17: matrix (11, 12, 22) from normal impulses to normal speeds. 17..20: its inverse. 20: 1 if
+/// both points are solved together.
 pub type Touching<N> = [N; 21];
 const FIRST_MASS: usize = 10;
 pub const BLOCK: usize = 20;
@@ -77,9 +79,9 @@ impl<R: Real> System<R> {
 pub struct Fixed<R> {
     /// Inverse mass and inverse inertia of each body.
     pub inverses: [[R; 2]; 3],
-    /// Friction of each body on the ground.
+    /// Coefficient of friction between each body and the ground.
     pub friction: [R; 3],
-    /// Target speed and largest impulse of each hinge's motor. The impulse is per step.
+    /// Target speed (rad/s) and largest angular impulse per step (N·m·s) of each hinge's motor.
     pub motors: [[R; 2]; 2],
 }
 
@@ -343,7 +345,7 @@ pub fn rub<N: Number>(token: N::Token, touch: &mut Touching<N>, two: bool, frict
     b[2] = b[2] + inertia * turn;
 }
 
-/// Loads the number that `of` selects from each scene into the lanes of a vector.
+/// Loads one number of each scene into the lanes of a vector. `of` selects the number.
 #[inline(always)]
 fn gather<N: Number>(token: N::Token, scenes: &[System<N::One>], of: impl Fn(&System<N::One>) -> N::One) -> N {
     let mut lanes = [N::One::of(0.0); 16];
@@ -353,7 +355,8 @@ fn gather<N: Number>(token: N::Token, scenes: &[System<N::One>], of: impl Fn(&Sy
     N::load(token, &lanes)
 }
 
-/// Stores each lane of a vector as the number that `of` selects in the lane's scene, if the scene's bit in `done` is set.
+/// Stores each lane of a vector in the scene of this lane, if the scene's bit in `done` is set. `of` selects the number of the scene to
+/// replace.
 #[inline(always)]
 fn store_lanes<N: Number>(x: N, done: u32, scenes: &mut [System<N::One>], of: impl Fn(&mut System<N::One>) -> &mut N::One) {
     let mut lanes = [N::One::of(0.0); 16];

@@ -1,5 +1,5 @@
-//! Vectorized environments of one kind behind a common trait, for learners. Arrays are in panels, `[count/PANEL][features][PANEL]`, the
-//! input layout of the networks.
+//! Vectorized environments of one kind behind a common trait, for learners. A panel contains the values of `PANEL` environments. Arrays are
+//! `[panels][features][PANEL]`, the input layout of the networks.
 
 use super::fault::WorldFault;
 use super::world::Text;
@@ -19,7 +19,7 @@ pub struct InvalidState {
     pub id: Text,
 }
 
-/// Many environments of one kind. When an episode of an environment ends, its next episode starts in the same step.
+/// Many environments of one kind. When an episode ends, the next episode of this environment starts in the same step.
 pub trait Vector: Send + Sync {
     fn count(&self) -> usize;
 
@@ -36,20 +36,21 @@ pub trait Vector: Send + Sync {
         &[]
     }
 
-    /// Restarts all environments at the start of their first episodes. The environments then belong to `seed` and have the numbers from
-    /// `first` on.
+    /// Restarts all environments at the start of their first episodes. The environments are then those of `seed` with the numbers
+    /// `first..first + count`.
     fn reset(&mut self, seed: u32, first: u32);
 
-    /// Steps every environment. `actions` are panels with one feature per number of an action; a discrete action is its index. `rewards`
-    /// and `ended` are panels of one feature. A word of `ended` is 0 during an episode. After the last step, the word contains the flags
-    /// [`TERMINATED`] and [`TRUNCATED`], and the episode's length from bit [`LENGTH_SHIFT`] on. `reached` receives the observations after
-    /// the step. If an episode ended, [`Vector::observations`] contains the first observation of the next episode instead.
+    /// Steps every environment. `actions` are panels with one feature per number of an action; a discrete action is the index of a choice.
+    /// `rewards` and `ended` are panels of one feature. A word of `ended` is 0 during an episode. After the last step of an episode, the
+    /// word contains the flags [`TERMINATED`] and [`TRUNCATED`], and the episode's length from bit [`LENGTH_SHIFT`] on. `reached` receives
+    /// the observations after the step. After the end of an episode, [`Vector::observations`] instead returns the first observation of the
+    /// next episode.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
 
     /// Returns the first error that the rules of an environment raised since the last [`Vector::reset`]. The environment keeps the state
-    /// before the failed step, which [`Vector::environment`] returns; if the start of an episode failed, all numbers of the state are 0.
-    /// From this step on, the environment's reward is 0 and its episode does not end, until the environment begins another episode or
-    /// receives a state.
+    /// before the failed step, which [`Vector::environment`] returns. If the start of an episode failed, all numbers of the state are 0.
+    /// Further steps of the environment give the reward 0 and do not end the episode, until the caller starts another episode or sets the
+    /// state.
     fn fault(&self) -> Option<WorldFault> {
         None
     }
@@ -60,8 +61,8 @@ pub trait Vector: Send + Sync {
     /// Returns the number of values in one environment's state.
     fn state_len(&self) -> usize;
 
-    /// Writes the state of one environment. Returns the number of steps in its episode and the number of its earlier episodes. These values
-    /// are sufficient to restore the environment.
+    /// Writes the state of the environment `env` to `state`. Returns the number of steps taken in the present episode, and the number of
+    /// earlier episodes. These values are sufficient to restore the environment.
     fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32);
 
     /// Restores one environment from the values of [`Vector::environment`]. Returns an error if the values are not possible.

@@ -1,6 +1,5 @@
-//! Single environments in f64, stepped one at a time through the trait [`World64`]. The module `kinds` finds them by Gymnasium id. Invalid
-//! states and actions return an error and never panic. The caller must reset the environment before the first step and after the end of an
-//! episode.
+//! Single environments in f64, stepped one at a time through the trait [`World64`]. `World64::set_state` and `World64::step` return an
+//! error for an invalid state or action, and never panic. The caller must reset the environment after the end of an episode.
 
 use super::fault::WorldFault;
 use math::Rng;
@@ -25,7 +24,7 @@ pub enum Actions {
 }
 
 impl Actions {
-    /// Returns the number of values in an action; 1 for an index.
+    /// Returns the number of values in an action; 1 for a discrete action, which is an index.
     pub fn numbers(self) -> usize {
         match self {
             Actions::Choices(_) => 1,
@@ -94,7 +93,7 @@ pub enum WorldError {
     Box { id: Text, count: u32, low: f64, high: f64 },
 }
 
-/// Largest absolute value of an action or of a number in a state. Larger values have no meaning, and their powers could overflow.
+/// Largest permitted absolute value of a number in an action or a state. Larger values have no meaning, and their powers could overflow.
 const LARGEST: f64 = 1e6;
 
 /// Inputs of a step besides state and action.
@@ -116,7 +115,7 @@ pub trait Twin<const STATE: usize, const ACTION: usize = 1>: Send + Sync + 'stat
     }
     /// Draws the initial state of an episode. `uniform(low, high)` returns a random number from `low` to `high`.
     fn begin(uniform: &mut dyn FnMut(f64, f64) -> f64) -> [f64; STATE];
-    /// Takes one step. Returns the reward, and true if the episode terminates. A discrete `action` is its index.
+    /// Takes one step. Returns the reward, and true if the episode terminates. A discrete action is the index of a choice.
     fn step(state: &mut [f64; STATE], action: [f64; ACTION], moment: Moment) -> (f64, bool);
 }
 
@@ -165,7 +164,7 @@ pub trait World64: Send + Sync {
         None
     }
 
-    /// Takes one step. The action must be valid; a discrete action is its index. `forces` are [`Moment::forces`].
+    /// Takes one step. The action must be valid; a discrete action is the index of a choice. `forces` are [`Moment::forces`].
     fn advance(&mut self, action: &[f64], forces: [f64; 2]) -> Step64;
 
     /// Takes one step, or returns an error if the action is invalid or the rules raise an error. A step never starts a new episode.

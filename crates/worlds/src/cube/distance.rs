@@ -57,7 +57,7 @@ impl Distances {
         self.table[state.rank() as usize]
     }
 
-    /// Returns the mask of the actions that begin a shortest solution; 0 for the solved state.
+    /// Returns the mask of the actions that begin a shortest solution, one bit per action. The mask is 0 for the solved state.
     #[inline]
     pub fn best(&self, state: Two) -> u32 {
         let here = self.of(state);

@@ -3,8 +3,8 @@
 //! D.
 //!
 //! A string may use any six letters or digits and any orientation of the cube. On a 3x3x3, the centres define the colours of the faces. On
-//! a 2x2x2, the corner at DBL is at home by definition, and two colours are opposite if they never meet at a corner. The state read is
-//! therefore in the user's orientation, and a solution can be applied directly. [`Scheme`] writes a state in the letters of the input.
+//! a 2x2x2, the corner at DBL is solved by definition, and two colours are opposite if they never meet at a corner. The user need not turn
+//! the cube before applying a solution. [`Scheme`] writes a state in the letters of the input.
 
 use super::moves::Move;
 use super::pieces::{CODES, CORNER_FACELETS, CORNERS, DBL, EDGE_FACELETS, EDGES, FLIP, Face, SMALL_FACELETS, TWIST, odd, opposite, search};
@@ -162,7 +162,8 @@ fn counted(letters: &[char], colours: &[char; 6], expected: usize) -> Result<(),
     Err(CubeError::Count { letter: colours[most], found: counts[most], few: colours[least], few_found: counts[least], expected })
 }
 
-/// Returns the code of the cubie with these colours, which are in the order of the place's facelets. `None` if no cubie has these colours.
+/// Returns the code of the cubie with these colours, which are in the order of the place's facelets. Returns `None` if no cubie has these
+/// colours.
 fn cubie<const N: usize>(pieces: &[[usize; N]], colours: [usize; N]) -> Option<u8> {
     let (piece, turn) = search(pieces, colours)?;
     // `search` returns the position of `colours[0]` among the colours of the piece. The orientation is the rotation in the opposite
@@ -215,7 +216,7 @@ fn balanced(corners: &[u8; 8]) -> Result<(), CubeError> {
     }
 }
 
-/// Reads the cubies' codes of a 3x3x3, corners first.
+/// Reads the codes of the cubies of a 3x3x3 from a facelet string, corners first.
 pub(super) fn three(text: &str) -> Result<Typed<[u8; 20]>, CubeError> {
     let letters = letters(text, 3)?;
     let centres: [char; 6] = std::array::from_fn(|face| letters[9 * face + 4]);
@@ -248,10 +249,10 @@ pub(super) fn three(text: &str) -> Result<Typed<[u8; 20]>, CubeError> {
     Ok(Typed { state: all, scheme })
 }
 
-/// Pairs of colours that are usually opposite, by their usual letters.
+/// Pairs of colours that are opposite on usual cubes, given by the usual letters of the colours.
 const USUAL: [[char; 2]; 6] = [['U', 'D'], ['R', 'L'], ['F', 'B'], ['W', 'Y'], ['R', 'O'], ['G', 'B']];
 
-/// Reads the cubies' codes of a 2x2x2, with the corner at DBL at home.
+/// Reads the codes of the cubies of a 2x2x2 from a facelet string. The corner at DBL is solved by definition.
 pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     let letters = letters(text, 2)?;
     let mut colours = letters.clone();
@@ -308,7 +309,7 @@ fn pairings([first, rest @ ..]: [char; 6]) -> impl Iterator<Item = [[char; 2]; 3
     })
 }
 
-/// Assigns the colours of a 2x2x2 to faces anew, so that the corner at DBL is at home. The argument may be the result of turning any face.
+/// Assigns the colours of a 2x2x2 to faces anew, so that the corner at DBL is solved. The argument may be the result of turning any face.
 pub(super) fn held(corners: [u8; 8]) -> [u8; 8] {
     let colours = |place: usize| {
         let code = usize::from(corners[place]);

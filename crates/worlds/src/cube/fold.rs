@@ -7,7 +7,8 @@ use super::ranks::{self, ORDERS, TABLES, TWISTS};
 use super::symmetry::{Symmetry, symmetry};
 use std::sync::LazyLock;
 
-/// Images of R, U and F under each symmetry, as indices 0, 1 and 2 of these faces. The last three symmetries are reflections.
+/// Images of R, U and F under each symmetry, `[symmetry][face]`. R, U and F have the indices 0, 1 and 2. The last three symmetries are
+/// reflections.
 const ALIKE: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0], [1, 0, 2], [0, 2, 1]];
 const MIRRORS: usize = 3;
 /// Indices of the faces R, U and F in the order of facelet strings.

@@ -11,7 +11,7 @@ pub(super) struct Shuffle {
 }
 
 impl Shuffle {
-    /// Creates the shuffle of a clockwise quarter turn of a face.
+    /// Returns the effect of a clockwise quarter turn of a face.
     const fn quarter(face: usize) -> Shuffle {
         let round = [UP[face], RIGHT[face], opposite(UP[face]), opposite(RIGHT[face])];
         let mut to = [0, 1, 2, 3, 4, 5];

@@ -103,8 +103,8 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     /// state, and of [`Puzzle::FIXED`].
     fn row_inputs(row: usize) -> &'static [u16];
 
-    /// Returns the representative of this state and of all states that differ from it only in the names of their moves. Also returns the
-    /// symmetry that maps this state to the representative. By default, each state represents itself.
+    /// Returns the representative of a class of states, and the symmetry that maps this state to the representative. The class contains
+    /// this state and all states that differ from this state only in the names of the moves. By default, each state represents itself.
     #[inline]
     fn folded(self) -> (Self, u8) {
         (self, 0)
@@ -123,7 +123,7 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     fn drawn(numbers: &mut Sequence) -> Self;
 
     /// Returns the state of a solved cube after these moves. On a 2x2x2, the colours are then assigned to faces anew, so that the corner at
-    /// DBL is at home.
+    /// DBL is solved.
     fn after(moves: &[Move]) -> Self;
 
     /// Reads a facelet string, which may use any six letters.

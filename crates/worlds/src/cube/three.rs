@@ -1,4 +1,4 @@
-//! The 3x3x3. A state has twenty bytes, and each of the 18 turns is a shuffle of these bytes. The centres are fixed.
+//! The 3x3x3. A state has twenty bytes. Each of the 18 turns permutes these bytes and adds to them. The centres are fixed.
 
 use super::facelets::{self, CubeError, Typed};
 use super::moves::{self, Move, Shuffle};

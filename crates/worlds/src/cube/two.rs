@@ -1,5 +1,5 @@
-//! The 2x2x2 with its corner DBL fixed, so that turns of R, U and F reach all states. A state is its rank: one of 7! permutations times 3⁶
-//! twists. A move changes the permutation and the twist independently, by a small table each.
+//! The 2x2x2 with its corner DBL fixed, so that turns of R, U and F reach all states. A state is stored as its rank: the index of one of
+//! 7!·3⁶ pairs of a permutation and a twist. A move changes the permutation and the twist independently, with one small table for each.
 
 use super::facelets::{self, CubeError, Typed};
 use super::moves::Move;
@@ -45,7 +45,7 @@ impl Two {
         TABLES.cubies(order, twist)
     }
 
-    /// Creates a state from valid codes with the corner DBL at home.
+    /// Creates a state from valid codes. The corner at DBL must be solved.
     fn with_cubies(cubies: &[u8; 8]) -> Two {
         Two::from_parts(order(cubies) as u16, twist(cubies) as u16)
     }

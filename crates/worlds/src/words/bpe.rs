@@ -39,7 +39,7 @@ struct Pair {
 pub const SAMPLE_BYTES: usize = 64 << 20;
 /// Smallest number of bytes that are read at once. A part of this length contains several pieces.
 const LEAST: usize = 1024;
-/// Number of stretches of which a sample consists.
+/// Number of stretches in the sample of a long text.
 const STRETCHES: usize = 64;
 
 /// Returns a sample of a text that is longer than [`SAMPLE_BYTES`]; `None` for any other text, which needs no sample. The sample consists
@@ -122,8 +122,8 @@ impl BpeTraining {
         Ok(self.read - from)
     }
 
-    /// Makes the next merge, or only corrects an outdated count in the queue. Returns the amount of work, in the units of
-    /// [`BpeTraining::advance`].
+    /// Makes the next merge, or only corrects an outdated count in the queue, or ends the training if no pair occurs twice. Returns the
+    /// amount of work, in the units of [`BpeTraining::advance`].
     fn merge(&mut self) -> usize {
         let Some((count, Reverse(pair))) = self.queue.pop() else {
             self.done = true;

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// Random stream of the windows, separate from all other streams of the same seed.
 const STREAM: u32 = 0x436f_7270;
 
-/// Tokens of a text. The last tenth, but at least one window, is for validation; the rest is for training. A window consists of `context`
-/// tokens that a model reads and, for each of them, the next token, which the model predicts.
+/// Tokens of a text. The last tenth, but at least one window, is for validation; the rest is for training. A window has `context` + 1
+/// tokens. A model reads the first `context` tokens, and predicts the next token after each of these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corpus {
     tokens: Tokens,
@@ -70,12 +70,12 @@ pub fn token_bytes(vocab: usize) -> usize {
 }
 
 impl Corpus {
-    /// Converts a whole text at once. [`Reading`] does the same in slices.
+    /// Converts a whole text to tokens at once. [`Reading`] does the same in slices.
     pub fn new(text: &[u8], kind: TokenizerSpec, context: usize) -> Result<(Corpus, Tokenizer), TextError> {
         Corpus::read(Reading::new(Arc::new(text.to_vec()), kind, context))
     }
 
-    /// Converts a whole text at once with an existing tokenizer.
+    /// Converts a whole text to tokens at once, with an existing tokenizer.
     pub fn of(text: &[u8], tokenizer: Tokenizer, context: usize) -> Result<Corpus, TextError> {
         Ok(Corpus::read(Reading::with(Arc::new(text.to_vec()), tokenizer, context))?.0)
     }
@@ -138,9 +138,9 @@ impl Corpus {
     }
 }
 
-/// Training windows of each step. An epoch divides the training tokens into windows, from a random start (the phase) on, and uses each
-/// window once, in random order. Phase and order are computed from the epoch's number, so the windows of a step are a function of the
-/// step's number.
+/// Training windows of each step. An epoch divides the training tokens into windows and uses each window once, in random order. The first
+/// window begins at a random token, whose index is called the phase. Phase and order are computed from the seed and the epoch's number, so
+/// the windows of a step are a function of the seed and the step's number.
 #[derive(Clone, Debug)]
 pub struct Batches {
     rng: Rng,
@@ -189,14 +189,14 @@ impl Batches {
     }
 }
 
-/// Converts a text to tokens, in slices and three phases: check the text, learn byte pairs if requested, encode. A slice is divided into
-/// parts for all threads; the division does not depend on the number of threads.
+/// Conversion of a text to tokens, in slices. The conversion has three phases: check the text, learn byte pairs if requested, and encode
+/// the text. A slice is divided into parts, which all threads process. The division does not depend on the number of threads.
 pub struct Reading {
     text: Arc<Vec<u8>>,
     kind: TokenizerSpec,
     context: usize,
     phase: Phase,
-    /// Number of bytes at the start of the text that the present phase has processed, including the byte order mark.
+    /// Number of bytes at the start of the text that have been checked or, in the last phase, encoded. The byte order mark is included.
     at: usize,
     /// Number of bytes of the byte order mark at the start of the text; 0 if there is none or if tokens are bytes.
     mark: usize,

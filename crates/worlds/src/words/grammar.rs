@@ -1,6 +1,6 @@
-//! A source of small stories in plain English with known entropy. The source has a finite number of states. A state is a position in the
-//! templates and the remembered entries of lists (hero, home, lost thing and so on). The loss of the best possible predictor can therefore
-//! be computed, also for predictors that read only a window of the text. This loss is a lower bound for loss curves.
+//! A source of small stories in plain English with known entropy. The source has a finite number of states. A state consists of a position
+//! in the templates and the remembered entries of lists (hero, home, lost thing and so on). The loss of the best possible predictor can
+//! therefore be computed, also for predictors that read only a window of the text. The expected loss of a trained model is never lower.
 
 use super::stories::{LISTS, RULES};
 use math::Rng;
@@ -10,14 +10,14 @@ use std::collections::HashMap;
 const STREAM: u32 = 0x576f_7264;
 
 /// A compiled grammar, which generates an endless sequence of stories. The grammar is a graph of nodes. When a story passes a text node,
-/// the node appends a text to it.
+/// the node appends a text to the story.
 pub struct Grammar {
     /// The successors of a node have smaller indices than the node. Descending order therefore leads from the beginning of a story to its
     /// end.
     nodes: Vec<Node>,
     root: usize,
-    /// Text nodes that can come next after each node, with their probabilities. Choices and the end of a story are skipped, because they
-    /// are not text nodes.
+    /// Text nodes that can come next after each text node, with their probabilities; empty for other nodes. Choices and the end of a story
+    /// are skipped, because they are not text nodes.
     exits: Vec<Vec<Exit>>,
     /// Mean number of times that a story passes each node.
     visits: Vec<f64>,
@@ -29,14 +29,14 @@ pub struct Grammar {
 }
 
 enum Node {
-    /// Text node: appends one of `texts`, which `source` selects.
+    /// Text node: appends the element of `texts` that `source` selects.
     Say {
         texts: Vec<String>,
         source: Source,
         next: usize,
     },
     Choose(Vec<usize>),
-    /// End of a story. The memory is then cleared.
+    /// End of a story. The next story does not use the remembered entries of this story.
     End,
 }
 
@@ -388,7 +388,7 @@ impl<'a> Compiler<'a> {
         if let [only] = ways[..] { only } else { self.add(Node::Choose(ways)) }
     }
 
-    /// Compiles a template that the node `next` follows. Returns the template's first node.
+    /// Compiles a template. The node `next` comes after the template. Returns the template's first node.
     fn template(&mut self, template: &str, next: usize) -> usize {
         let Some(at) = template.find(['{', '<', '(']) else {
             return if template.is_empty() { next } else { self.say(vec![template.into()], Source::Fresh, next) };
@@ -409,8 +409,8 @@ impl<'a> Compiler<'a> {
         self.add(Node::Say { texts, source, next })
     }
 
-    /// Compiles the content of a `{…}` that the node `next` follows. The content is `name`, `name=` or `name.form`, with or without a
-    /// capital. Returns the node.
+    /// Compiles the content of a `{…}` to one node. The node `next` comes after this node. The content is `name`, `name=` or `name.form`,
+    /// with or without a capital letter. Returns the new node.
     fn slot(&mut self, slot: &str, next: usize) -> usize {
         let (name, form) = slot.split_once('.').unwrap_or((slot, ""));
         let (name, draw) = name.strip_suffix('=').map_or((name, false), |name| (name, true));

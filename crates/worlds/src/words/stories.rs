@@ -1,11 +1,12 @@
 //! Lists and rules of the stories, as data for [`super::grammar`].
 //!
-//! A list consists of a head `name form/form/…` and of its entries. Each entry has the same number of forms. Rules use this syntax:
+//! A list consists of a head and of entries. The head `name form/form/…` names the list and its forms. Each entry contains one text per
+//! form, in the order of the head. Rules use this syntax:
 //!
 //! - `{name=}` draws an entry of a list. The entry is remembered until the story ends or the list is drawn again.
 //! - `{name}` is the remembered entry. If no rule remembers entries of this list, the text is a newly drawn entry.
-//! - `{name.form}` is another form of the entry. If the name has a capital (`{Name.form}`), the first letter of the text is capitalized.
-//! - `<rule>` inserts another rule.
+//! - `{name.form}` is another form of the entry. If the name begins with a capital letter (`{Name.form}`), so does the text.
+//! - `<rule>` inserts the text of another rule.
 //! - `(a|b)` is one of the alternatives, all equally likely.
 //!
 //! Every text must have exactly one derivation. Otherwise the entropy would include choices that do not change the text. A test in

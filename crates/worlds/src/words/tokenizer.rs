@@ -10,7 +10,7 @@ pub enum TokenizerSpec {
     Chars,
     /// One token for each of the 256 bytes, for any file.
     Bytes,
-    /// Tokens of byte pairs, merged until there are `vocab` tokens (Sennrich, Haddow and Birch 2016).
+    /// One token for each byte and for each learned merge of two tokens (Sennrich, Haddow and Birch 2016), at most `vocab` tokens.
     Bpe { vocab: usize },
 }
 
@@ -24,7 +24,7 @@ pub struct Tokenizer {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Way {
-    /// Token of each character; also a table of the ASCII characters' tokens, which is faster.
+    /// Token of each character. A second table contains the tokens of the ASCII characters, for faster access.
     Chars(HashMap<char, u32>, Box<[Option<u32>; 128]>),
     Bytes,
     /// For each pair of tokens that can be merged, the token that replaces it. The pair with the smallest replacement is merged first.
@@ -35,7 +35,7 @@ enum Way {
 pub const MOST_TOKENS: usize = 1 << 20;
 
 impl Tokenizer {
-    /// Creates a tokenizer with one token for each distinct character of a text. The tokens are in the order of the characters.
+    /// Creates a tokenizer with one token for each distinct character of a text. The tokens are sorted by code point.
     pub fn chars(text: &str) -> Tokenizer {
         let mut characters: Vec<char> = text.chars().collect();
         characters.sort_unstable();
@@ -54,7 +54,8 @@ impl Tokenizer {
         Tokenizer { tokens: (0..=255).map(|byte| [byte].into()).collect(), way: Way::Bytes }
     }
 
-    /// Creates a tokenizer with one token for each byte and one for each merge of two earlier tokens.
+    /// Creates a tokenizer with one token for each byte and one for each merge. Returns an error if a merge does not join two earlier
+    /// tokens, if it occurs twice, or if its token exceeds `LONGEST` or `MOST_TOKENS`.
     pub fn bpe(merges: &[[u32; 2]]) -> Result<Tokenizer, TextError> {
         let wrong = |why: String| Err(TextError::Tokenizer(why));
         let mut tokens = Tokenizer::bytes().tokens;
@@ -270,8 +271,8 @@ fn class(c: char) -> Class {
 }
 
 /// Divides a text into pieces. A piece is a run of letters, digits, white space or other characters; a space before a run belongs to the
-/// run. Long runs are divided, so the time is linear in the text's length. If `last` is false, the text continues after its end, and a last
-/// piece that can continue is omitted.
+/// run. Long runs are divided, so the time is linear in the text's length. `last` is false if `text` is followed by more text. A last piece
+/// that can continue in that text is then omitted.
 pub(super) fn pieces(text: &str, last: bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -82,8 +82,8 @@ fn header(schema: &Schema) -> String {
     names.collect::<Vec<_>>().join(",")
 }
 
-/// Formats a number as the shortest decimal that is parsed as the same number: as the same f32 if f32 represents the number exactly,
-/// otherwise as the same f64.
+/// Formats a number as the shortest decimal from which parsing returns the same number. The parsed type is f32 if an f32 represents the
+/// number exactly, otherwise f64.
 fn number(value: f64) -> String {
     if f64::from(value as f32) == value { (value as f32).to_string() } else { value.to_string() }
 }

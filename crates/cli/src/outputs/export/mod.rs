@@ -20,8 +20,8 @@ use tensorboard::TensorBoard;
 pub struct Exports {
     csv: Option<Csv>,
     tensorboard: Option<TensorBoard>,
-    /// Newest row, not yet written, because its test may still arrive. The row is written when the next row or run begins, or with the
-    /// summary.
+    /// Newest row. It is not written yet, because its test may still arrive. It is written when the next row arrives, when another run
+    /// begins, or with the summary.
     waiting: Option<Row>,
 }
 
@@ -77,7 +77,7 @@ impl Exports {
     }
 }
 
-/// Writes to the output. After an error, prints a warning and drops the output.
+/// Writes to the output `sink`. After an error, prints a warning and sets `sink` to `None`.
 fn write_to<S>(sink: &mut Option<S>, write: impl FnOnce(&mut S) -> Result<()>) {
     if let Some(error) = sink.as_mut().and_then(|open| write(open).err()) {
         let _ = writeln!(std::io::stderr(), "warning: {error:#}; training continues without this file");

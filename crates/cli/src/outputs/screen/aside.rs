@@ -17,7 +17,7 @@ pub struct StderrCapture {
 
 #[cfg(unix)]
 impl StderrCapture {
-    /// Redirects standard error into a new capture; returns `None` if the system refuses this.
+    /// Redirects standard error into a new capture; returns `None` if the system refuses the redirection.
     pub fn start() -> Option<StderrCapture> {
         use std::io::{BufRead, BufReader, Read};
         use std::os::fd::AsFd;

@@ -17,12 +17,12 @@ impl Braille {
         Braille { area, cells: vec![(0, Color::Reset); usize::from(area.width) * usize::from(area.height)] }
     }
 
-    /// Width in dots.
+    /// Returns the width in dots.
     pub fn width(&self) -> f64 {
         f64::from(self.area.width) * 2.0
     }
 
-    /// Height in dots.
+    /// Returns the height in dots.
     pub fn height(&self) -> f64 {
         f64::from(self.area.height) * 4.0
     }

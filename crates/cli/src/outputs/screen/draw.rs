@@ -1,4 +1,4 @@
-//! Draws the full screen of a run with text and thin rules. Drawing keeps no state between frames.
+//! Draws the full screen of a run with text and thin lines. Drawing keeps no state between frames.
 
 use super::braille::Braille;
 use super::{ACCENT, FAINT, MARKED, Mode, Screen};
@@ -71,7 +71,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     }
 }
 
-/// Returns the name and value of the first metric, or `-` without metrics, for a very small terminal.
+/// Returns the text for a very small terminal: the name and value of the first metric, or `-` if there is no metric.
 fn first_words(view: &View) -> String {
     let run = view.run.as_ref();
     let pairs = run.and_then(|run| Some(briefs(run.schema.metrics, &run.metrics.as_ref()?.values)));
@@ -318,7 +318,7 @@ fn nice_above(x: f64) -> f64 {
     [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|n| *n >= x).unwrap_or(10.0 * power)
 }
 
-/// Draws the metrics that the headline does not show, the iteration and the other counters in two columns, then the digest.
+/// Draws two columns with the metrics that the headline does not show, the iteration and the other counters. Draws the digest below.
 fn metrics(frame: &mut Frame, area: Rect, run: &RunView) {
     let Some(row) = &run.metrics else { return };
     // The headline already shows the rates and the first metric.
@@ -393,7 +393,7 @@ fn percent(share: f64) -> String {
     if share.is_finite() { format!("{:.0}%", 100.0 * share) } else { "-".into() }
 }
 
-/// Draws the live knobs. The chosen knob is always visible.
+/// Draws the live knobs, which can change during a run. The chosen knob is always visible.
 fn knobs(frame: &mut Frame, area: Rect, screen: &Screen) {
     let live: Vec<&Knob> = screen.live_knobs().collect();
     if area.height == 0 || live.is_empty() {
@@ -442,7 +442,7 @@ fn slider(knob: &Knob, value: &Value, width: usize, chosen: bool) -> Span<'stati
     Span::styled(text, Style::new().fg(if chosen { ACCENT } else { FAINT }))
 }
 
-/// Draws a note: the prompt if the user is asked, else the notice if there is one, else the help of the chosen knob.
+/// Draws a note: the question that the user must answer, else the current notice, else the help of the chosen knob.
 fn note(frame: &mut Frame, area: Rect, screen: &Screen) {
     let (text, color) = match (&screen.mode, &screen.view.notice) {
         (Mode::AskReset, _) => ("Start a new run? Unsaved training is lost. y / n".to_string(), MARKED),

@@ -35,7 +35,7 @@ pub enum Mode {
     Watching,
 }
 
-/// A picture beside the curve. The picture puts questions to the run and draws the answers.
+/// A picture beside the curve. The picture sends questions to the run and draws the answers.
 pub trait Picture {
     /// Returns the next question for the run; `None` if the picture needs no answer. The screen sends a question only after the previous
     /// question was answered.
@@ -52,7 +52,7 @@ pub struct Screen {
     pub mode: Mode,
     /// Index of the chosen live knob.
     pub chosen: usize,
-    /// Index of the chosen chart; None selects the first chart that has points.
+    /// Index of the chosen chart; `None` selects the first chart that has points.
     pub chart: Option<usize>,
     /// The room's picture, drawn beside the curve.
     pub picture: Option<Box<dyn Picture>>,
@@ -249,8 +249,8 @@ pub fn share(knob: &Knob, value: f64) -> f64 {
     if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// Moves a knob's value by one step: up if `by` is 1, down if `by` is -1. A number stays within the knob's range. The options of a choice
-/// are cyclic. Returns `None` for a text.
+/// Moves a knob's value by one step: up if `by` is 1, down if `by` is -1. A number stays within the knob's range. The first option of a
+/// choice follows the last. Returns `None` for a text.
 fn turned(knob: &Knob, value: &Value, by: i32) -> Option<Value> {
     match (knob.kind, value) {
         (KnobKind::Choice { options }, Value::Text(name)) => {

@@ -84,7 +84,7 @@ impl VerbArgs for JudgeArgs {
 /// Number of simultaneous games. A network evaluates the boards of all these games in one batch.
 const PARALLEL_GAMES: usize = 64;
 
-/// A player of the duel. `Gnubg` is separate from other players, because its processes can fail.
+/// One of the two players of a duel. GNU Backgammon has its own variant, because only its processes can fail.
 enum Contestant {
     Player(Box<dyn Player>),
     Gnubg(Gnubg),
@@ -129,7 +129,7 @@ fn run(args: &JudgeArgs, machine: &Machine, signals: &Signals) -> Result<()> {
     }
 }
 
-/// Creates the player with this name: a baseline, GNU Backgammon, or the agent of a checkpoint.
+/// Creates the player with this name: `gnubg`, a baseline (`random` or `linear`), or the path of a checkpoint.
 fn contestant(name: &str, args: &JudgeArgs, seed: u32, machine: &Machine) -> Result<Contestant> {
     match name {
         "gnubg" => Ok(Contestant::Gnubg(Gnubg::start(args.plies, machine.threads().min(MOST_PROGRAMS))?)),

@@ -1,8 +1,8 @@
 //! GNU Backgammon as a player. Starts processes of the installed GNU Backgammon and connects to their external-player sockets. Each process
 //! receives one FIBS board at a time and answers with a move (`run::backgammon::fibs`).
 //!
-//! After an error of a process, all decisions of a batch that the process received get an arbitrary legal move. The caller stops when
-//! [`Gnubg::take_error`] returns the error.
+//! Each process decides a part of a batch. If a process fails, every decision in its part gets an arbitrary legal move. The caller stops
+//! when [`Gnubg::take_error`] returns the error.
 //!
 //! GNU Backgammon plays without the doubling cube, at a fixed number of plies, without noise and without pruning nets. The Jacoby rule is
 //! on by default. This module turns it off, because the rule would void gammons in games without the cube. The user's own settings are not
@@ -28,7 +28,7 @@ const FOLDERS: [&str; 3] = ["/usr/games", "/usr/local/games", "/usr/local/bin"];
 const INSTALL: &str = "Install it (Debian and Ubuntu: apt install gnubg; Fedora: dnf install gnubg; macOS: brew install \
                        gnubg) or play against random, linear or a checkpoint";
 
-/// One or more GNU Backgammon processes that share the decisions of a batch.
+/// One or more GNU Backgammon processes. The decisions of a batch are divided among them.
 pub struct Gnubg {
     connections: Vec<Connection>,
     plies: u8,
@@ -242,7 +242,7 @@ mod tests {
     const RECORDED: &str = include_str!("../../../../../tests/golden/backgammon_gnubg.txt");
     const VERSION: &str = "Interface: 2\nRFBF: 0\nEngine: 1.00\nSoftware: 1.07.001\n";
 
-    /// Connects to a mock server. `answer` returns the reply to a line, or `None` to close the connection.
+    /// Connects to a mock server. `answer` returns the reply to a line other than `version`, or `None` to close the connection.
     fn mock(answer: impl Fn(&str) -> Option<String> + Send + 'static) -> Connection {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();

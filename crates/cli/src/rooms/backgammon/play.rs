@@ -1,5 +1,5 @@
-//! `hothouse play`. With `--stdio`, it serves a player to another program, which requests single moves or batches of moves. Otherwise the
-//! user plays a game on the full screen or in printed lines.
+//! `hothouse play`: a game of backgammon. With `--stdio`, another program requests the moves of a player, one at a time or in batches.
+//! Otherwise the user plays a game on the full screen or in printed lines.
 
 use super::player::player;
 use super::screen;

@@ -31,7 +31,7 @@ const WIDE: u16 = 92;
 const BOARD_ROWS: u16 = 15;
 /// Maximum number of message lines that the screen keeps.
 const MESSAGES: usize = 100;
-/// Delay before the screen shows that the agent is thinking.
+/// Time after a request before the screen shows that the agent still computes.
 const THINKING_DELAY: Duration = Duration::from_millis(200);
 const LONGEST_ENTRY: usize = 200;
 const HELP: &str = "
@@ -189,9 +189,9 @@ struct TableScreen {
     /// Error of the last request, if it failed.
     error: Option<String>,
     hint: Option<Analysis>,
-    /// Index of the chosen candidate in the hint.
+    /// Index of the chosen candidate move in `hint`.
     candidate: usize,
-    /// Index of the chosen step in `steps()`.
+    /// Index of the chosen step in `steps()`. A step moves one checker by one die.
     step: usize,
     entry: String,
     /// Time at which the unanswered request was sent; `None` if there is no unanswered request.
@@ -589,11 +589,11 @@ struct Board<'a> {
     screen: &'a TableScreen,
 }
 
-/// Middle row of the board.
+/// Middle row of the board, counted from 0 at the top of the board's area.
 const MIDDLE: u16 = 7;
 
 impl Board<'_> {
-    /// Returns the first column of a point. Points 0 and 25 are the bar.
+    /// Returns the first screen column of a point. Points 0 and 25 are the bar.
     fn column(&self, point: u8) -> u16 {
         let half = 6 * self.cell;
         let inner = match point {
@@ -606,7 +606,7 @@ impl Board<'_> {
         self.area.x + 1 + inner
     }
 
-    /// Returns the row of the checker with index `k` on a point. Index 0 is at the edge of the board.
+    /// Returns the screen row of the checker with index `k` on a point in the upper or lower half. Index 0 is at the edge of the board.
     fn row(&self, upper: bool, k: u16) -> u16 {
         self.area.y + if upper { 2 + k } else { 12 - k }
     }
@@ -688,8 +688,8 @@ impl Board<'_> {
         }
     }
 
-    /// Draws the checkers of a point from the edge inwards. If there are more than five checkers, the last row shows the number of
-    /// checkers.
+    /// Draws the checkers of a point from the edge inwards, in five rows. If there are more than five checkers, the innermost row shows
+    /// their number.
     fn pile(&self, buffer: &mut Buffer, point: u8, upper: bool, mark: char, count: u8, style: Style) {
         let x = self.column(point) + if point == 25 { 1 } else { self.cell / 2 };
         for k in 0..5u16 {

@@ -68,11 +68,11 @@ pub struct GameOptions<'a> {
 pub struct Game {
     run: Run<Backgammon>,
     pub session: Session,
-    /// Engine for hints and reviews; `None` if the opponent is a baseline.
+    /// Engine for hints and reviews; `None` if the opponent is a baseline (`linear` or `random`).
     judge: Option<Engine>,
     save: Option<PathBuf>,
     keep: Option<PathBuf>,
-    /// True if the file of `keep` contains the current state.
+    /// True if the file of `keep` contains the current state of the game.
     saved: bool,
 }
 
@@ -301,7 +301,7 @@ impl Game {
         Ok(())
     }
 
-    /// Reviews the last cube decision. With `errors_only`, reports the decision only if it loses at least 0.04 points.
+    /// Reviews the last cube decision. If `errors_only` is true, reports the decision only if it loses at least 0.04 points.
     fn judge_cube(&mut self, message: &mut String, errors_only: bool) -> Result<()> {
         let Some(engine) = self.judge else { return Ok(()) };
         let review: Option<CubeReview> = ask(&mut self.run, json!({ "ask": "review_cube", "engine": engine }))?;
@@ -418,8 +418,8 @@ pub fn hint_words(hint: &Analysis) -> String {
     message
 }
 
-/// Returns the text of the points that a move loses compared with the best move. The text is empty for a loss below 0.0005, and for an
-/// unsearched move if other moves were searched.
+/// Returns the points that a move loses compared with the best move, as text such as `-0.123`. The text is empty for a loss below 0.0005,
+/// and for an unsearched move if other moves were searched.
 pub fn loss_text(candidate: &Candidate) -> String {
     candidate.loss.filter(|loss| *loss >= 0.0005).map_or(String::new(), |loss| format!("-{loss:.3}"))
 }

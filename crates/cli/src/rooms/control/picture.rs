@@ -115,7 +115,7 @@ impl Picture for Environments {
     }
 }
 
-/// Answer to a `frame` question. `observations` contains the bytes of f32 values.
+/// Answer of the run to the question `frame`. `observations` contains the bytes of little-endian f32 values.
 #[derive(Deserialize)]
 struct Answer {
     shown: u32,

@@ -26,9 +26,9 @@ struct Row {
     variant: String,
     seed: u32,
     solved: bool,
-    /// Mean return in the last test or confirmation; `None` before the first test.
+    /// Mean return in the newest test or confirmation (second test); `None` before the first test.
     mean_return: Option<f64>,
-    /// Number of tests that reached the goal but were not confirmed.
+    /// Number of tests that reached the goal, but whose confirmation did not.
     attempts: u32,
     steps: u64,
     seconds: f64,

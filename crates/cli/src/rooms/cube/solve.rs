@@ -208,8 +208,8 @@ fn solved_state(run: &mut Run<Cube>) -> Result<String, RunError> {
     Ok(ask::<Scrambled>(run, json!({ "ask": "scramble", "moves": 0, "seed": 0 }))?.facelets)
 }
 
-/// Returns the agent of the checkpoint if one is named, else the agent of the newest suitable run in the cache, else a newly trained agent.
-/// Returns an untrained run for the search method `exact`, if no checkpoint is named.
+/// Returns the run in the checkpoint of `--from`. Without `--from`, returns the newest run in the cache with the requested cube and metric.
+/// If the cache has no such run, trains a new run. The search method `exact` needs no agent: without `--from`, it gets an untrained run.
 fn agent(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     let Some(file) = &args.from else { return cached_or_new(args, host) };
     let mut run = restored(file, host)?;
@@ -232,7 +232,7 @@ fn agent(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     Ok(run)
 }
 
-/// Returns the requested cube size and move metric, or their defaults.
+/// Returns the requested cube size and move metric. The defaults are 2 and quarter turns.
 fn size_and_metric(args: &SolveArgs) -> (u32, Metric) {
     (args.cube.unwrap_or(2), args.metric.unwrap_or(Metric::Quarter))
 }
@@ -286,7 +286,7 @@ fn check_method(run: &mut Run<Cube>, args: &SolveArgs) -> Result<()> {
 
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
-/// Trains the run for `seconds` and to the end of its iteration, then saves the run in the cache.
+/// Trains the run for at least `seconds`, to the end of an iteration, then saves the run in the cache.
 fn trained(mut run: Run<Cube>, seconds: f64, output: &mut impl Write) -> Result<Run<Cube>> {
     let began = Instant::now();
     let mut reported = began;

@@ -109,7 +109,7 @@ impl VerbArgs for RunArgs {
     }
 }
 
-/// Maximum duration of a permitted computation, in days.
+/// Maximum duration of a computation in days, at the speed `FASTEST`. A longer computation is an error.
 const LONGEST_DAYS: f64 = 30.0;
 /// Upper bound of the speed of one thread, in gates times cells per second.
 const FASTEST: f64 = 1e12;

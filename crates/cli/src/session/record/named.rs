@@ -104,7 +104,7 @@ impl<T: Fields> Named for T {
 }
 
 /// Declares the fields of a type in the order of writing. `of tests` marks a field that contains rows of tests. `or` gives the default for
-/// a field that older versions did not write. The name after the semicolon is a member whose fields are written into the same map.
+/// a field that older versions did not write. After the semicolon is the name of a field whose own fields are written into the same map.
 macro_rules! fields {
     ($type:ident { $($field:ident $(of $tests:ident)? $(or $default:literal)?),* $(; $beside:ident)? }) => {
         impl Fields for $type {

@@ -38,13 +38,13 @@ pub struct Summary {
     pub per_second: f64,
     /// Newest row of metrics; `None` if this process has no metrics.
     pub metrics: Option<Row>,
-    /// Test at the end of the run; `None` after divergence.
+    /// Test at the end of the run; `None` if the run failed, or if it was stopped before the test was complete.
     pub test: Option<Row>,
-    /// Progress at the first successful confirmation; `None` if the run is not solved.
+    /// Progress when a second test first confirmed that the agent reaches the goal; `None` if the run is not solved.
     pub solved: Option<Progress>,
-    /// Number of failed confirmations.
+    /// Number of tests that reached the goal, but whose confirmation by a second test failed.
     pub attempts: u32,
-    /// Seconds of training in this process for each part.
+    /// Seconds that training in this process spent on each part of the iteration.
     pub parts_s: Parts,
     pub machine: Ended,
 }
@@ -64,6 +64,6 @@ pub struct Ended {
     pub resume: Option<String>,
 }
 
-/// Seconds of each part, in the order of the schema.
+/// Seconds spent on each part of the iteration, in the order of the schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts(pub Vec<f64>);

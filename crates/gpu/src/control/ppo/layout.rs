@@ -1,10 +1,10 @@
 //! Memory layout and dispatch lists of a PPO learner on the GPU.
 //!
-//! The samples of a rollout are `[T][envs][features + numbers + 3]`, where T is the number of steps. A sample consists of the raw
-//! observation, the action, the action's log-probability, the advantage and the value, so a minibatch reads each sample from adjacent
-//! addresses. Rewards, ends and returns are `[T][envs]`. Arrays of truncated states begin with `[truncations][envs]`, where `truncations`
-//! is the maximum number of truncated episodes of an environment in a rollout. The numbers of truncated episodes and the values after the
-//! rollout are `[envs]`. States are `[state][envs]`.
+//! The samples of a rollout of T steps are `[T][envs][features + numbers + 3]`. A sample consists of the raw observation (`features`
+//! floats), the action (`numbers` floats), the action's log-probability, the advantage and the value. A minibatch therefore reads each
+//! sample from adjacent addresses. Rewards, ends and returns are `[T][envs]`. Arrays of truncated states begin with `[truncations][envs]`,
+//! where `truncations` is the maximum number of truncated episodes of an environment in a rollout. The numbers of truncated episodes and
+//! the values after the rollout are `[envs]`. States are `[state][envs]`.
 
 use crate::control::worlds::{World, world};
 use crate::optimizer::Optimizer;
@@ -24,7 +24,7 @@ use std::ops::Range;
 const THREADS: usize = 64;
 /// Number of threads of a workgroup that computes sums.
 const MANY_THREADS: usize = 256;
-/// One workgroup counts the ended episodes in this number of elements of a `[T][envs]` array.
+/// Number of elements of a `[T][envs]` array in which one workgroup counts the ended episodes.
 const SPAN: usize = 16 * MANY_THREADS;
 /// Maximum number of recent episodes whose returns and lengths are read back.
 pub const RECENT: usize = 100;
@@ -73,11 +73,11 @@ pub mod input {
 pub mod counters {
     /// Number of minibatches begun in this iteration.
     pub const UPDATE: usize = 0;
-    /// Number of minibatches in this iteration, without those whose optimiser step the KL limit skipped.
+    /// Number of minibatches in this iteration that were processed before the KL limit stopped the updates.
     pub const UPDATES: usize = 1;
     /// Number of episodes that ended in this iteration.
     pub const ENDED: usize = 2;
-    /// Number of steps before this iteration, as two words: the lower word first.
+    /// Number of steps of an environment before this iteration, as two words: the lower word first.
     pub const CLOCK: usize = 3;
     /// Number of words with fixed offsets. The constants of each epoch's shuffle rounds follow.
     pub const LEN: usize = 5;
@@ -103,8 +103,8 @@ pub struct Places {
     pub finished: Region,
     /// Lengths of the newest [`RECENT`] episodes, in steps.
     pub lengths: Region,
-    /// `[3][envs]`: an environment's error, as in [`worlds::control::Explain`], and twice the step of the rollout, plus 1 if the start of
-    /// an episode failed. Empty for a kind without errors.
+    /// `[3][envs]`. For each environment with an error: the two words of the error, as in [`worlds::control::Explain`]; then twice the
+    /// index of the rollout step, plus 1 if the start of an episode failed. Empty for a kind without errors.
     pub faults: Region,
     trajectory: Region,
     trajectory_ended: Region,

@@ -1,7 +1,7 @@
 //! Interface for offloading work of the published learner to another device: leaf evaluations, optimizer steps, or both.
 //!
-//! Trees, games, samples and the weights of every completed round remain with the learner. If the device fails, nothing is lost: the CPU
-//! evaluates the device's pending leaves and repeats the steps of the round.
+//! Trees, games, samples and the weights of every completed round remain with the learner. If the device fails, no result is lost: the CPU
+//! evaluates the device's pending leaves and repeats the optimizer steps of the round.
 
 pub use super::replay::{DECISION_WORDS, decision_words};
 pub use crate::offload::TrainStateRef;
@@ -16,7 +16,7 @@ use math::Isa;
 use math::par::Movable;
 use worlds::backgammon::Results;
 
-/// Parts of a learner's work that are offloaded.
+/// Parts of a learner's work that are offloaded: the evaluation of leaves, and the optimizer steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     pub leaves: bool,
@@ -28,7 +28,8 @@ impl Work {
     pub const LEARNING: Work = Work { leaves: false, learning: true };
 }
 
-/// Number of lanes. A lane is a group of actors: the device evaluates the leaves of one lane while the trees of the other lane grow.
+/// Number of lanes. A lane is a group of actors. The device evaluates the leaves of one lane while the CPU grows the trees of the other
+/// lane.
 pub const LANES: usize = 2;
 
 /// Kind and size of the work that a device must support.
@@ -96,7 +97,7 @@ pub trait Accelerator: Movable {
     /// Starts evaluating a lane's decisions.
     fn ask(&mut self, lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> Result<(), Fault>;
 
-    /// Returns true and writes the lane's results to `answer` if the results are ready. May block briefly.
+    /// If the results of the lane are ready, writes them to `answer` and returns true. The call may block briefly.
     fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault>;
 
     /// Sets the weights and the optimizer moments for later steps.
@@ -111,6 +112,6 @@ pub trait Accelerator: Movable {
     /// Requests the training state after all steps that were started so far.
     fn request_result(&mut self) -> Result<(), Fault>;
 
-    /// Returns true and writes the requested state to `learned` if the state is ready.
+    /// If the requested state is ready, writes it to `learned` and returns true.
     fn poll_result(&mut self, learned: &mut TrainResult) -> Result<bool, Fault>;
 }

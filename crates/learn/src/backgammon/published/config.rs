@@ -88,7 +88,7 @@ impl PublishedConfig {
     }
 }
 
-/// Error of creating, configuring or restoring the learner.
+/// Error when the learner is created, configured or restored, or when it receives games from a worker.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishedError {
     #[error(transparent)]

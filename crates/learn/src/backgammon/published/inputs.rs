@@ -17,8 +17,8 @@ use worlds::backgammon::{BAR, Board, OFF, POINTS, Roll, Side};
 
 pub const INPUTS: usize = 344;
 
-/// Offsets in the table above. `BAR_AT`, `OFF_AT` and `WHOLE_AT` are relative to the start of a side. `SIDE` is the number of inputs of a
-/// side.
+/// Offsets in the table of the module documentation. `BAR_AT`, `OFF_AT` and `WHOLE_AT` are relative to the start of a side. `SIDE` is the
+/// number of inputs of a side.
 const BAR_AT: usize = POINTS * 6;
 const OFF_AT: usize = BAR_AT + 3;
 const WHOLE_AT: usize = OFF_AT + 3;
@@ -28,7 +28,8 @@ const ROLLS: usize = BOTH + 2;
 const NUMBERS: usize = ROLLS + Roll::ALL.len();
 const SECOND: usize = NUMBERS + 6;
 const _: () = assert!(SECOND + 1 == INPUTS);
-/// Size of buffers for the nonzero inputs of a decision. At most 50 inputs are nonzero: one per checker, seven per side, and six more.
+/// Size of buffers for the nonzero inputs of a decision. At most 50 inputs are nonzero: one per checker, seven per side, and at most six
+/// more.
 pub const MOST: usize = 64;
 
 /// A decision about a move: a board and a roll. A double is played in two decisions, called halves, of up to two moves each.

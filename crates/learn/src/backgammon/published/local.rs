@@ -1,5 +1,5 @@
-//! CPU implementation of the offload interface. Its results are bit-identical to the learner's own results, so it serves as the reference
-//! for other devices.
+//! CPU implementation of the offload interface. The results are bit-identical to those of a learner without offloading. Tests compare other
+//! devices with this implementation.
 
 use super::accelerator::{Accelerator, Answer, DECISION_WORDS, LANES, OffloadSpec, PackedSample, TrainResult, TrainStateRef};
 use super::net::{self, Evaluator, Weights};
@@ -13,7 +13,7 @@ pub struct LocalAccelerator {
     plan: Arc<Plan>,
     evaluator: Evaluator,
     weights: Weights,
-    /// Decisions of each lane that are to be evaluated.
+    /// Decisions of each lane that wait for their evaluation.
     lanes: [Vec<[u32; DECISION_WORDS]>; LANES],
     trainer: Trainer,
     samples: Vec<Sample>,

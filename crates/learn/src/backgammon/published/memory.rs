@@ -1,4 +1,4 @@
-//! Estimate of a learner's memory before the learner is created.
+//! Estimate of the published learner's memory, for use before the learner is created.
 
 use super::config::{PublishedConfig, PublishedError};
 use super::net::{self, Weights};

@@ -1,13 +1,13 @@
 //! The network of the published learner. Its default shape is that of AlphaZero.jl: 344 inputs, width 128, and three residual blocks with
-//! layer norm. This shape has 283,433 parameters and needs 278,656 multiply-adds. The policy has one hidden layer and 676 actions. The
-//! value has two hidden layers and five probabilities. Width and number of blocks are settings.
+//! layer norm. This shape has 283,433 parameters and needs 278,656 multiply-adds per decision. The policy has one hidden layer and 676
+//! actions. The value has two hidden layers and five probabilities. Width and number of blocks are settings.
 //!
 //! An action is a pair of places a and b from which checkers move, packed as 26·a + b. The larger die is played from place a and the
 //! smaller die from place b. Place 0 means that the die is not played; place 25 is the bar. A double is played in two decisions (halves) of
 //! up to two moves each. In a half, a is the higher place.
 //!
-//! A search computes only a part of the network. It adds up the first-layer rows of nonzero inputs, which is bit-identical to the dense
-//! product, and evaluates the policy only for legal actions. Training computes the whole network.
+//! A search computes only a part of the network. It adds up the first-layer rows of nonzero inputs; the sums are bit-identical to those of
+//! the dense product. It evaluates the policy only for legal actions. Training computes the whole network.
 
 use super::inputs::{self, Decision, INPUTS};
 use graph::{Executor, Graph, Init, Layout, NodeId, Packed, ParamSpec, Params, Plan, PlanError};
@@ -34,17 +34,17 @@ pub struct Shape {
 impl Shape {
     pub const PUBLISHED: Shape = Shape { width: 128, blocks: 3 };
 
-    /// Returns the number of multiply-adds of the whole network.
+    /// Returns the number of multiply-adds of the whole network for one decision.
     pub const fn products(self) -> usize {
         self.width * (INPUTS + ACTIONS) + self.search_products()
     }
 
-    /// Returns the number of multiply-adds of the dense layers that a search computes.
+    /// Returns the number of multiply-adds, for one decision, of the dense layers that a search computes.
     pub const fn search_products(self) -> usize {
         self.width * ((2 * self.blocks + 3) * self.width + HEADS)
     }
 
-    /// Returns an upper estimate of the cost of one simulation, in multiply-adds.
+    /// Returns an estimate of the cost of one simulation, in multiply-adds.
     pub const fn decision_products(self) -> usize {
         /// Cost of the tree and the rules, in multiply-adds.
         const TREE: usize = 100_000;
@@ -61,7 +61,7 @@ impl Shape {
     }
 }
 
-/// Packs the places of the first two moves into an action.
+/// Packs a pair of places, from which checkers move, into an action.
 #[inline]
 pub fn action(play: [u8; 2]) -> u16 {
     u16::from(play[0]) * PLACES as u16 + u16::from(play[1])
@@ -104,7 +104,8 @@ fn logits(g: &mut Graph, policy: NodeId) -> NodeId {
     g.dense(policy, "policy.1", ACTIONS, Init::Uniform(0.01))
 }
 
-/// Builds the whole network. Plans of its parts use the same parameter table.
+/// Builds the whole network. Returns the graph and the nodes of the policy logits and the value logits. Plans of parts of the network use
+/// the same parameter table.
 fn whole(shape: Shape, rows: usize) -> (Graph, NodeId, NodeId) {
     let mut g = Graph::new();
     let x = g.input("inputs", [rows, INPUTS]);
@@ -145,8 +146,8 @@ pub fn plan_whole(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, Plan
     plan(g, [policy, value], Layout::Panels, isa)
 }
 
-/// Compiles the plan of the loss of a shard: E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)]. The policy p is over legal actions only. The
-/// head of `published.rs` explains the symbols.
+/// Compiles the plan that computes a shard's loss and gradients: E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)]. The policy p is over
+/// legal actions only. The head of `published.rs` explains the symbols.
 pub fn plan_learning(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let (mut g, policy, value) = whole(shape, rows);
     let g = &mut g;
@@ -194,7 +195,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Returns the memory in bytes. The estimate assumes that the packed matrices are as large as all parameters together.
+    /// Returns an estimate of the memory in bytes. The estimate assumes that the packed matrices are as large as all parameters together.
     pub fn bytes(shape: Shape) -> f64 {
         4.0 * (2 * shape.parameters() + INPUTS * shape.width) as f64
     }

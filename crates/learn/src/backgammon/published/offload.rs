@@ -1,8 +1,8 @@
 //! Offloading of the published learner's work to another device, and probes of the device's speed.
 //!
 //! If leaves are offloaded, the actors form two lanes: the trees of one lane grow while the leaves of the other lane are evaluated. Actors
-//! share nothing, and an update depends only on its number and the samples. A round therefore has the same results as on the CPU, except
-//! for rounding on the device.
+//! share nothing. An update depends only on its number, the samples and the training state. A round therefore has the same results as on
+//! the CPU, except for rounding on the device.
 
 use super::accelerator::{Accelerator, Answer, LANES, OffloadSpec, TrainResult, TrainStateRef, Work, decision_words, packed_sample};
 use super::offloaded::{Lane, Offloaded, Probe};
@@ -220,8 +220,8 @@ impl Published {
         self.trainer.pack();
     }
 
-    /// Continues the round on the CPU. Evaluates pending leaves, advances both lanes to the same batch, and resets the number of updates so
-    /// that the CPU repeats the device's updates.
+    /// Continues the round on the CPU. Evaluates pending leaves and advances both lanes to the same batch. If the device trained, resets
+    /// the number of updates, so that the CPU repeats them.
     fn resume_locally(&mut self, offloaded: &Offloaded) {
         let Phase::Play { mut batches, ahead, updates } = self.phase else { return };
         if offloaded.work.leaves {
@@ -295,8 +295,8 @@ impl Published {
         self.actors.iter().map(Actor::evaluated).sum()
     }
 
-    /// Returns true once games end about as often as they begin. The criterion is that at least as many games have ended as are played
-    /// concurrently.
+    /// Returns true once games end about as often as they begin. The condition is that the number of ended games is at least the number of
+    /// concurrent games.
     pub fn is_steady(&self) -> bool {
         self.progress.games >= (self.config.actors * self.config.games) as u64
     }

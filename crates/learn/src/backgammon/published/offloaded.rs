@@ -1,4 +1,4 @@
-//! State of the published learner's offloaded work and of its probe.
+//! State of the published learner's offloaded work, and of a probe.
 
 use super::accelerator::{Accelerator, Answer, DECISION_WORDS, LANES, TrainResult, Work};
 use super::selfplay::Games;
@@ -11,7 +11,7 @@ use math::par::Pinned;
 #[derive(Default)]
 pub(super) struct OffloadSlots {
     pub offloaded: Option<Offloaded>,
-    /// Fault of a device that failed between two slices; `None` once the fault was reported.
+    /// Fault of a device that failed at the end of a round. The next call of `advance` reports the fault and clears this field.
     pub failed: Option<Fault>,
     pub probe: Option<Box<Probe>>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Offloaded {
     pub words: Vec<[u32; DECISION_WORDS]>,
     /// Time at which the current wait began, in seconds; `None` while not waiting.
     pub waiting_since_s: Option<f64>,
-    /// Seconds in this round during which the learner waited for the device or called it.
+    /// Seconds in this round during which the learner waited for the device or executed calls of the device.
     pub waited_s: f64,
 }
 
@@ -46,7 +46,7 @@ impl Offloaded {
     }
 }
 
-/// State of the learner from before a probe.
+/// State of the learner from before a probe, and the probe's own counter.
 pub(super) struct Probe {
     pub progress: Progress,
     pub games: Games,

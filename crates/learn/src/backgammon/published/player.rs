@@ -20,8 +20,8 @@ const LEAVES: usize = 4;
 struct Searching {
     search: Search,
     spare: Tree,
-    /// For each slot, the index of the caller's decision, and the decision that is being searched, which may be the second half of a
-    /// double. `None` for a free slot.
+    /// For each slot: index of the caller's decision, and the decision that is being searched. The searched decision may be the second half
+    /// of a double. `None` for a free slot.
     asked: Vec<Option<(usize, Decision)>>,
     rule: Rule,
     evals: u32,
@@ -37,7 +37,7 @@ pub struct PublishedPlayer {
 }
 
 impl PublishedPlayer {
-    /// Returns the memory of a player without search, in bytes.
+    /// Returns the memory of a player that does not search, in bytes.
     pub fn bytes(plan: &Plan, shape: Shape) -> f64 {
         Evaluator::bytes(plan, shape.width, ROWS) + Weights::bytes(shape) + (Results::BYTES + size_of::<PublishedPlayer>()) as f64
     }

@@ -55,8 +55,8 @@ pub fn read_decision(words: &[u32]) -> Option<Decision> {
     ((roll as usize) < Roll::ALL.len() && board.points() == 0).then_some(Decision { board, roll: roll as u8, second })
 }
 
-/// Returns true if saved words are a valid sample. A sample without shares is valid: only its outcome is a target. Such a sample comes from
-/// a search that tried no action, or that tried too many actions equally often.
+/// Returns true if saved words are a valid sample. A sample without shares is valid: only its outcome is a target. A search yields a sample
+/// without shares if it tried no action, or if it tried too many actions equally often.
 pub fn is_sound(sample: &Sample) -> bool {
     let shares = (sample[8] >> 16) as usize;
     let sound = |&share: &u32| (share >> 16) < ACTIONS as u32 && share & 0xFFFF > 0;

@@ -31,16 +31,16 @@ pub struct Search {
     evaluator: Evaluator,
     /// Maximum number of simulations that one tree adds to a batch.
     leaves: u32,
-    /// First slot of the next batch. This index advances, so that every slot is served even if a batch is too small for all slots.
+    /// First slot of the next batch. This index advances, so that every slot gets simulations even if a batch is too small for all slots.
     next: usize,
     waiting: Vec<Waiting>,
     path: Vec<Step>,
     pub scratch: Results,
     actions: Vec<u16>,
     priors: Box<[f32; MOST_ACTIONS]>,
-    /// Number of rows evaluated.
+    /// Number of decisions evaluated since the last call of `rewind`.
     pub evaluated: u64,
-    /// Number of batches evaluated.
+    /// Number of nonempty batches evaluated since the last call of `rewind`.
     pub batches: u64,
 }
 

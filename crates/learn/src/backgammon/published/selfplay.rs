@@ -1,5 +1,5 @@
 //! Self-play. An actor plays several games concurrently, and each decision has its own search. A roll with only one result is played
-//! without a search. Play allocates no memory, unless a game or a round has unusually many samples.
+//! without a search. Play allocates memory only if a game or a round has unusually many samples.
 
 use super::accelerator::Answer;
 use super::config::PublishedConfig;
@@ -16,7 +16,7 @@ use worlds::backgammon::{Board, Roll};
 
 /// Expected maximum number of samples of a game. The buffers of longer games grow.
 const LONG: usize = 192;
-/// Random stream of the games.
+/// Number of the random stream of the games.
 const GAMES: u32 = 0x4741_4D45;
 /// Number of words of a saved game without its samples.
 pub const SAVED: usize = 16;
@@ -142,7 +142,7 @@ impl Actor {
         self.search.evaluated
     }
 
-    /// Plays one batch: all three phases.
+    /// Plays one batch: selects the decisions, evaluates them, and backs up the results.
     pub fn step(&mut self, playing: Playing) {
         self.select(playing);
         self.evaluate(playing);
@@ -163,8 +163,8 @@ impl Actor {
         self.search.evaluate(playing.weights, &playing.clock, &mut self.seconds);
     }
 
-    /// Stores the results of another device, which evaluated the decisions: the second phase of a batch. The results begin at row `first`
-    /// of `answer`. Returns the index after the actor's last row.
+    /// Stores the results of another device that evaluated the decisions. A call of this method replaces a call of `evaluate`. The results
+    /// begin at row `first` of `answer`. Returns the index after the actor's last row.
     pub fn take(&mut self, answer: &Answer, first: usize) -> usize {
         let rows = self.selected().len();
         let hidden = answer.hidden.chunks_exact(self.search.width()).skip(first);
@@ -277,7 +277,7 @@ impl Game {
         self.trace.clear();
     }
 
-    /// Returns a number that differs between searches. This number varies the order of the dice in the tree.
+    /// Returns a number that varies the order of the dice in the tree. The number differs between searches.
     fn salt(&self) -> u64 {
         self.numbers.position().wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
     }
@@ -334,8 +334,8 @@ impl Game {
         true
     }
 
-    /// Appends the game's samples to `finished_samples`, each with the outcome for the player who decided. The player of the last decision
-    /// has won.
+    /// Appends the game's samples to `finished_samples`, each with the outcome for the player who decided. The player of the last turn has
+    /// won.
     fn end(&mut self, finished_samples: &mut Vec<Sample>) {
         let points = self.decision.board.points().clamp(1, 3) as u32;
         for sample in &mut self.trace {
@@ -396,8 +396,8 @@ mod tests {
         assert!((0..50).all(|_| actor.games[0].choose(&edges, playing(&config, &weights)) == 0));
     }
 
-    /// Returns two pairs: index 0 for new trees, index 1 for reused trees. A pair consists of the mean distance of a root's priors from the
-    /// network's policy, and the number of roots. The distance is summed over the actions of the root.
+    /// Returns two pairs: index 0 for new trees, index 1 for reused trees. A pair consists of a mean distance and the number of roots. The
+    /// distance of a root is the sum over its actions of |prior - network policy|.
     fn noise_of_roots(noise: f32) -> [(f32, usize); 2] {
         let (mut actor, config, plan, weights) = actor(noise);
         let (mut evaluator, mut scratch) = (Evaluator::new(&plan, config.batch), Results::new());

@@ -173,8 +173,8 @@ impl Round {
         Ok(Played { first, results })
     }
 
-    /// Returns the final positions of a short round, and the network's outputs for these positions. Builds with different fingerprints play
-    /// differently.
+    /// Returns the saved games at the end of a short round, and the network's outputs for the positions of these games. Builds with
+    /// different fingerprints play differently.
     pub fn fingerprint(isa: Isa) -> Result<Vec<u32>, PublishedError> {
         let config = PublishedConfig { evals: 6, actors: 1, games: 2, batch: 8, round_batches: 24, ..Default::default() };
         let plan = net::plan_search(config.shape(), config.batch, isa)?;
@@ -287,8 +287,8 @@ impl Published {
         Slice::Worked
     }
 
-    /// Adds the results of actors that a worker played from [`Published::round`]. Returns an error if the first actor of `played` is not
-    /// the first actor whose results are missing, if `played` is empty or too long, or if a game is invalid.
+    /// Adds the results of actors that a worker played from [`Published::round`]. The first actor of `played` must be the first actor whose
+    /// results are missing; otherwise returns an error. Also returns an error if `played` is empty or too long, or if a game is invalid.
     pub fn take_played(&mut self, played: &Played) -> Result<(), PublishedError> {
         let due = if self.is_due() { self.due_pieces() } else { 0..0 };
         let found = played.first..played.first.saturating_add(played.results.len() as u64);

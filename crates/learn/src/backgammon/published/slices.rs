@@ -1,6 +1,6 @@
-//! Amount of work in a slice. A slice does as much work as the general limit on multiply-adds allows, but at least one unit of work. A unit
-//! is a batch of one actor or a piece of an optimizer step; each unit is short enough by itself. The amount is a function of the settings
-//! alone, so the number of threads has no effect.
+//! Amount of work in a slice. The limits are a number of multiply-adds and a number of batches per actor, but a slice does at least one
+//! unit of work. A unit is a batch of one actor or a piece of an optimizer step. Each unit is below the limit of multiply-adds. The amount
+//! is a function of the settings alone, so the number of threads has no effect.
 
 use super::config::PublishedConfig;
 use super::trainer::Cut;
@@ -20,7 +20,7 @@ pub struct Limits {
     actors: usize,
 }
 
-/// Play of one slice: the actors, and the number of batches that each of them plays.
+/// Part of a round that one slice plays: some actors, and the number of batches that each of them plays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stretch {
     pub batches: usize,
@@ -37,8 +37,8 @@ impl Limits {
         Limits { longest, batch, batches, actors }
     }
 
-    /// Returns the next stretch for the actors `actors`, each of which has `left` batches left in the round. The stretch contains the first
-    /// of these actors, as many as one stretch allows. The stretch is empty if `left` is 0.
+    /// Returns the next stretch for the actors `actors`. Each of them has `left` batches left in the round. If the stretch cannot contain
+    /// all of these actors, it contains the first of them. The stretch is empty if `left` is 0.
     pub fn stretch(&self, actors: Range<usize>, left: usize) -> Stretch {
         let batches = self.batches.min(left);
         let end = if batches == 0 { actors.start } else { actors.end.min(actors.start + self.actors) };

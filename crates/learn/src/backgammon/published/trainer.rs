@@ -11,9 +11,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use worlds::backgammon::Results;
 
-/// Number of shards of a minibatch.
+/// Number of shards, the equal parts of a minibatch that are processed in parallel.
 pub const SHARDS: usize = 4;
-/// Mask value of illegal actions. It is far below any logit, and its sum with a logit is finite in f32.
+/// Number that is added to the logits of illegal actions. It is far below any logit, and the sum is finite in f32.
 const ILLEGAL: f32 = -1e9;
 
 #[derive(Clone)]

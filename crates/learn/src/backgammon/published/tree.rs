@@ -3,10 +3,10 @@
 //! The search chooses the action with the largest Q + c·P·√N/(1 + n). Q is the mean of the action's backed-up values in points per game. P
 //! is the prior of the action, n is the number of its visits, and N is the number of visits of the decision.
 //!
-//! Nodes are stored in arrays of fixed capacity. A chance node contains the nodes of its 21 rolls. A hash table finds chance nodes by the
-//! 64-bit hash of their board, which does not depend on the moves that led to the board. After its first use, an edge stores the index of
-//! its child, so that later simulations need no hash. The edges of a node are ordered: first the tried edges, then the untried edge with
-//! the largest prior, then all others. A choice therefore examines only the tried edges and one untried edge.
+//! Nodes are stored in arrays of fixed capacity. A chance node contains the indices of the nodes of its 21 rolls. A hash table finds chance
+//! nodes by the 64-bit hash of their board, which does not depend on the moves that led to the board. After its first use, an edge stores
+//! the index of its child, so that later simulations need no hash. The edges of a node are ordered: first the tried edges, then the untried
+//! edge with the largest prior, then all others. A choice therefore examines only the tried edges and one untried edge.
 //!
 //! Dice are not drawn at random. In any 36 consecutive visits of a chance node, each of the 36 dice combinations occurs once. The mean over
 //! these visits is therefore the exact expectation. The order of the combinations depends on the board's hash. A pending simulation counts
@@ -35,11 +35,11 @@ pub struct Edge {
 
 /// Value of `Edge::child` until a simulation uses the edge for the first time.
 const UNKNOWN: u16 = 0xFFFF;
-/// Bits of `Edge::child` for an action that wins the game. The lowest two bits are added: they are the points.
+/// Value of `Edge::child` for an action that wins the game. The points, 1 to 3, are added in the lowest two bits.
 const ENDED: u16 = 0xFFF0;
 /// Flag in `Edge::child` for an action that leads to the second half of a double. The other bits are the index of that half's node.
 const SECOND: u16 = 0x8000;
-/// Index that belongs to no node.
+/// Index that no node and no chance node has.
 const NONE: u16 = 0x7FFF;
 const MOST_NODES: usize = 0x7FF0;
 
@@ -118,8 +118,8 @@ pub struct Tree {
     nodes: Vec<Node>,
     chances: Vec<Chance>,
     edges: Vec<Edge>,
-    /// Hash table with open addressing. An entry has 16 bits of the hash above 16 bits of an index. The highest bit of the index is set for
-    /// nodes and clear for chance nodes.
+    /// Hash table with open addressing. The upper 16 bits of an entry are bits of the hash; the lower 16 bits are an index. The highest bit
+    /// of the index is set for nodes and clear for chance nodes.
     table: Box<[u32]>,
     most_nodes: usize,
     most_edges: usize,
@@ -281,8 +281,8 @@ impl Tree {
         })
     }
 
-    /// Returns `Ok` with the index that is stored for the hash and that `is_it` accepts. Without such an index, returns `Err` with the free
-    /// slot for a new entry.
+    /// Searches the entries with this hash for an index that `is_it` accepts. Returns `Ok` with this index. If there is none, returns `Err`
+    /// with the free slot for a new entry.
     #[inline]
     fn find(&self, hash: u64, is_it: impl Fn(&Tree, u16) -> bool) -> Result<u16, usize> {
         let mask = self.table.len() - 1;
@@ -316,7 +316,7 @@ impl Tree {
         self.push(Decision { board, roll, second: false })
     }
 
-    /// Undoes the counts of a path that ended without an evaluation.
+    /// Removes the pending simulation and the visits of chance nodes that `descend` counted along a path without an evaluation.
     pub fn cancel(&mut self, path: &[Step]) {
         for step in path {
             self.nodes[usize::from(step.node)].pending -= 1;
@@ -386,8 +386,8 @@ impl Tree {
         promote(&mut edges[tried..]);
     }
 
-    /// Moves the root to the decision `reached` below an edge of the root. Keeps the subtree of this decision if the tree has room for
-    /// `evals` more simulations. Returns true if the new root is already evaluated. `spare` contains the old tree afterwards.
+    /// Moves the root to the decision `reached`, which is below the root's edge `edge`. Keeps the subtree of this decision if the tree has
+    /// room for `evals` more simulations. Returns true if the new root is already evaluated. `spare` contains the old tree afterwards.
     pub fn reuse_subtree(&mut self, edge: usize, reached: Decision, salt: u64, spare: &mut Tree, evals: usize) -> bool {
         let child = self.edges(ROOT)[edge].child;
         let node = if child >= ENDED {
@@ -555,7 +555,7 @@ fn promote(edges: &mut [Edge]) {
     }
 }
 
-/// Draws from the gamma distribution with shape `alpha` in (0, 1]. The algorithm is GS of Ahrens and Dieter (1974).
+/// Draws a number from the gamma distribution with shape `alpha` in (0, 1] and scale 1. The algorithm is GS of Ahrens and Dieter (1974).
 fn gamma(isa: Isa, alpha: f32, numbers: &mut Sequence) -> f32 {
     let power = |x: f32, y: f32| poly::exp_1(isa, y * poly::ln_1(isa, x));
     let b = 1.0 + alpha / std::f32::consts::E;
@@ -657,7 +657,7 @@ mod tests {
     /// Reference implementation of the search. It uses hash maps, compares all actions and runs one simulation at a time.
     #[derive(Default)]
     struct Plain {
-        /// For each decision (board, roll, second half), the edges by action.
+        /// Edges of each decision, by action. The key is board, roll, and true for a second half.
         known: HashMap<(Board, u8, bool), HashMap<u16, Tried>>,
         dice: HashMap<Board, u32>,
     }

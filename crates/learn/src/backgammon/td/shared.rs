@@ -2,7 +2,7 @@
 //! learner that receives games therefore continues exactly as if it had played the games itself. The division of the games among workers
 //! has no effect.
 //!
-//! Rounds and games are exchanged between processes as named parts, in the same form as checkpoints.
+//! Rounds and games are exchanged between processes as named arrays, in the same form as checkpoints.
 
 use super::{GameResult, LONGEST, Phase, SelfPlay, Strong, StrongConfig, StrongError};
 use crate::backgammon::inputs::{self, INPUTS};
@@ -110,7 +110,8 @@ impl Round {
     }
 }
 
-/// Number of bytes of a board in [`BOARDS`]: the inputs, the mask of possible outcomes, and the index of the network.
+/// Number of bytes of a board in the array called [`BOARDS`]. They are the inputs, the mask of possible outcomes, and the index of the
+/// network.
 const BOARD: usize = INPUTS + 2;
 
 impl Games {

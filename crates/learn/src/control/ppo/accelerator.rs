@@ -1,7 +1,7 @@
 //! Input and output of iterations that another machine, such as a GPU, computes.
 //!
 //! The output contains the complete state: weights, Adam's moments, environments, and sums for the normalisers. Therefore, the learner can
-//! evaluate, save and continue on the CPU at every boundary. A lost machine costs only the iteration in progress.
+//! evaluate, save and continue on the CPU at every boundary. If the machine fails, only the iteration in progress is lost.
 
 use super::config::PpoConfig;
 use super::nets::Head;
@@ -26,12 +26,13 @@ pub struct LearnerSpec {
     pub acting: Arc<Plan>,
     /// Plan of loss, metrics and gradients for a whole minibatch.
     pub learning: Arc<Plan>,
-    /// Number of samples in a minibatch; the remainder of an uneven split is dropped.
+    /// Number of samples in a minibatch. If the samples of an iteration do not divide evenly, the remaining samples are not used.
     pub minibatch: usize,
-    /// Key of the random words for action sampling. A block of four words has the counter (32·⌊e/128⌋ + e mod 32, lower half of step, upper
-    /// half of step, index of a number in the action), where e is the index of an environment. The environment has the place w = ⌊e/32⌋ mod
-    /// 4 in this block. A discrete action uses word w. For continuous actions, words 0 and 1 give the two normal numbers of places 0 and 1.
-    /// Words 2 and 3 give those of places 2 and 3. Steps count from the start of the run.
+    /// Key of the random words for action sampling. Four environments share a block of four words. The block of environment e has the
+    /// counter (32·⌊e/128⌋ + e mod 32, lower half of step, upper half of step, index of a number in the action). Steps count from the
+    /// start of the run. The place of the environment in the block is w = ⌊e/32⌋ mod 4. A discrete action uses word w. A continuous
+    /// action uses one normal number: words 0 and 1 give the normal numbers of places 0 and 1, words 2 and 3 give the normal numbers of
+    /// places 2 and 3.
     pub draws: [u32; 4],
     /// Random stream for [`Shuffle::new`], which orders the samples of an epoch.
     pub shuffles: Rng,
@@ -42,7 +43,7 @@ pub struct LearnerSpec {
 pub struct Snapshot {
     pub spec: LearnerSpec,
     pub params: Params,
-    /// Checkpoint contents.
+    /// Contents of a checkpoint: name, shape and data of each array.
     pub state: Vec<(String, Vec<usize>, Data)>,
 }
 
@@ -84,7 +85,7 @@ pub struct IterationInput<'a> {
     pub normalizer_mean: &'a [f32],
     /// Factor of each observation feature, applied after `normalizer_mean` is subtracted. Empty if observations are not normalised.
     pub normalizer_scale: &'a [f32],
-    /// Count, mean and variance of the discounted reward sums before this iteration.
+    /// Count, mean and variance of the discounted reward sums after all earlier steps, before this iteration.
     pub return_moments: [f64; 3],
     /// True if the output must contain recorded steps: `recorded_observations` and `recorded_ended`.
     pub record: bool,
@@ -104,27 +105,27 @@ pub struct IterationOutput {
     pub states: Vec<f32>,
     /// For each environment, the number of steps in the current episode so far.
     pub steps: Vec<u32>,
-    /// For each environment, the number of episodes before the current one.
+    /// For each environment, the number of episodes before the current episode.
     pub episodes: Vec<u32>,
     /// For each environment, the sum of rewards in the current episode so far.
     pub episode_returns: Vec<f32>,
-    /// Discounted reward sum of each environment; empty if rewards are not normalised.
+    /// For each environment, the discounted sum of rewards in the current episode so far. Empty if rewards are not normalised.
     pub discounted_returns: Vec<f32>,
     /// Number of episodes that ended in the iteration.
     pub episodes_ended: u64,
-    /// Return and length of the newest episodes that ended in the iteration (at most 100), oldest first.
+    /// Return and length of each of the newest episodes that ended in the iteration, oldest first. There are at most 100.
     pub finished: Vec<(f32, u32)>,
     /// For each feature, two sums over the samples: of the difference between the observation and the normaliser's mean, and of the squared
     /// difference.
     pub observation_sums: Vec<[f64; 2]>,
     /// Two sums over the samples: of the discounted reward sum, and of its square.
     pub return_sums: [f64; 2],
-    /// Errors of environments, each with the step of the rollout in which it occurred. After an error, an environment does not change. The
-    /// learner then ignores the weights.
+    /// Errors of environments, each with the step of the rollout in which it occurred. After an error, an environment does not change. If
+    /// there is an error, the learner ignores the weights and Adam's moments in this output.
     pub faults: Vec<(u32, WorldFault)>,
     /// Observations before each recorded step, in the format of [`super::Recorded::read`]. At most the first [`super::RECORDED_STEPS`]
-    /// steps of the first [`super::RECORDED_ENVS`] environments are recorded. Empty unless recording was requested.
+    /// steps of the first [`super::RECORDED_ENVS`] environments are recorded. Empty if recording was not requested.
     pub recorded_observations: Vec<f32>,
-    /// For each recorded step of each environment, 1 if the step ended an episode, otherwise 0. Empty unless recording was requested.
+    /// For each recorded step of each environment, 1 if the step ended an episode, otherwise 0. Empty if recording was not requested.
     pub recorded_ended: Vec<u8>,
 }

@@ -27,9 +27,9 @@ pub(super) struct Actor {
     /// Number of values in the mask of a state; 0 if all choices are always permitted.
     mask: usize,
     pub record: Rollout,
-    /// Actions in environment units, `[LANES/PANEL][numbers][PANEL]`.
+    /// Actions in the units of the environment, `[LANES/PANEL][numbers][PANEL]`.
     env_actions: Vec<f32>,
-    /// Observations after the newest step, before ended episodes are replaced by new ones.
+    /// Observations after the newest step, before new episodes replace the ended episodes.
     next_observations: Vec<f32>,
     /// Index in the rollout, `t * LANES + lane`, of each step at which the time limit truncated an episode.
     truncations: Vec<usize>,
@@ -37,7 +37,7 @@ pub(super) struct Actor {
     truncated_states: Vec<f32>,
     /// For each lane, the sum of rewards in the current episode so far.
     pub episode_returns: Vec<f32>,
-    /// Discounted reward sum of each lane.
+    /// Discounted reward sum of each lane. A step multiplies the sum by γ and adds the reward. The end of an episode sets the sum to 0.
     pub discounted_returns: Vec<f32>,
     /// Episodes that ended in the newest call of `rollout`.
     pub finished: Vec<Episode>,
@@ -319,10 +319,10 @@ mod tests {
 
     const FEATURES: usize = 2;
 
-    /// Number of steps of a rollout. It is not a multiple of the block size.
+    /// Number of steps of a rollout. It is an odd number.
     const STEPS: usize = 17;
 
-    /// Number of environments in use. It is not a multiple of the block size.
+    /// Number of environments in use. It is not a multiple of `PANEL`.
     const COUNT: usize = 100;
 
     /// Deterministic environments that ignore actions. Observations, rewards and episode ends can be computed without stepping.
@@ -422,7 +422,7 @@ mod tests {
     }
 
     /// Compares two rollouts with a scalar reference. Advantages do not depend on rewards after the end of an episode. After a truncation,
-    /// the next value is that of the episode's last state, not that of the next episode's first state.
+    /// the next value is the critic's value of the episode's last state, not of the next episode's first state.
     #[test]
     fn rollout_samples_match_a_scalar_reference() {
         let (gamma, lambda, reward_scale) = (0.9, 0.8, 8.0);

@@ -3,8 +3,9 @@
 use super::rollout::LANES;
 use math::{Kernel, Simd};
 
-/// Backward recursion over the rollout: δ = r + γ·V' - V, A = δ + γλ·A'. A prime marks the next step. At the end of an episode, A' is 0 and
-/// V' is the bootstrap: after a truncation the critic's value of the last state, otherwise 0.
+/// Backward recursion over the rollout: δ = r + γ·V' - V, A = δ + γλ·A'. r is the reward, V the critic's value, and A the advantage.
+/// A prime marks the next step. At the end of an episode, A' is 0 and V' is the bootstrap: after a truncation the critic's value of the
+/// last state, otherwise 0.
 pub(super) struct Advantages<'a> {
     pub gamma: f32,
     /// Factor γλ of the recursion.

@@ -10,7 +10,8 @@ use worlds::control::{Kind, Vector, WorldFault};
 
 /// Number of evaluators that run in parallel, each with a panel of episodes.
 const EVALUATORS: usize = 4;
-/// Environment number of an evaluation's first episode. Training uses lower environment numbers.
+/// Number of the environment that plays an evaluation's first episode. Random numbers depend on this number, and training uses lower
+/// numbers.
 const FIRST_ENV: u32 = 1 << 31;
 
 /// Statistics of the returns in an evaluation.
@@ -40,8 +41,8 @@ struct Played {
     normalizer: Option<Normalizer>,
     episodes: u32,
     seed: u32,
-    /// Index of the first episode in the current batch. A batch has one episode for each lane of the evaluators. The evaluation ends when
-    /// `first` reaches `episodes`.
+    /// Index of the first episode in the current batch. A batch has at most one episode for each lane of the evaluators. The evaluation
+    /// ends when `first` reaches `episodes`.
     first: u32,
     sum: f64,
     min: f32,
@@ -170,7 +171,7 @@ struct Evaluator {
     /// Number of lanes whose episode is in progress.
     going: usize,
     episode_returns: [f32; PANEL],
-    /// Error of an environment's rules, which ended the evaluator's episodes; `None` if there was none.
+    /// Error that an environment's rules raised; `None` if there was none. The error ends all episodes of the evaluator.
     fault: Option<WorldFault>,
 }
 
@@ -294,7 +295,7 @@ impl Context<'_> {
         }
     }
 
-    /// Runs the networks on states in row layout, at most one panel of them.
+    /// Runs the networks on at most `PANEL` states in row layout.
     fn run(self, executor: &mut Executor, states: &[f32]) {
         let (features, input) = (self.task.observation, executor.input_mut("observation"));
         ops::rows_to_panels(self.isa, states.len() / features, features, states, input);

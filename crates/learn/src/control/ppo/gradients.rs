@@ -18,7 +18,8 @@ use std::sync::Arc;
 const SHARD: usize = 512;
 /// Maximum number of samples in a shard of a small minibatch; larger shards would leave threads idle.
 const SMALL_SHARD: usize = 256;
-/// A minibatch is small if it fits into this number of shards of at most `SMALL_SHARD` samples.
+/// Maximum number of shards of a small minibatch, and minimum number of shards of a larger minibatch. A minibatch is small if it fits into
+/// this number of shards with at most `SMALL_SHARD` samples each.
 const PARALLEL_SHARDS: usize = 8;
 /// Maximum number of groups. Groups are computed in parallel.
 const GROUPS: usize = 16;
@@ -67,7 +68,8 @@ impl Gradients {
         }
     }
 
-    /// Bytes of the arenas and sample buffers of all groups. Parameters and gradient vectors are not included.
+    /// Returns the size, in bytes, of the intermediate values and the sample buffers of all groups. Parameters and gradient vectors are not
+    /// included.
     pub fn bytes(plan: &Plan, sharding: Sharding, task: Task) -> f64 {
         let samples = 4.0 * sharding.rows as f64 * task.sample_len() as f64;
         sharding.groups() as f64 * (plan.arena_bytes() as f64 + samples)
@@ -103,12 +105,12 @@ impl Gradients {
         None
     }
 
-    /// Executor of the first worker.
+    /// Returns the executor of the first worker.
     pub fn executor_mut(&mut self) -> &mut Executor {
         &mut self.workers[0].executor
     }
 
-    /// For the newest minibatch, returns the seconds that the first worker spent on gathering samples, then on the gradient.
+    /// Returns two durations of the first worker in the newest minibatch, in seconds: gathering samples, and computing the gradient.
     pub fn seconds(&self) -> [f64; 2] {
         self.workers[0].seconds
     }
@@ -138,7 +140,8 @@ pub(super) struct Minibatch<'a> {
     pub shuffle: Shuffle,
     /// First shuffle index of the minibatch.
     pub first: usize,
-    /// Mean of the iteration's advantages, and 1 / their standard deviation. If advantages are not normalised, 0 and 1.
+    /// Mean of the iteration's advantages, and the reciprocal of their standard deviation. If advantages are not normalised, the values are
+    /// 0 and 1.
     pub advantages: (f32, f32),
     pub clock: fn() -> f64,
 }

@@ -1,4 +1,5 @@
-//! Greedy evaluation and predictions. They do not affect training.
+//! Greedy evaluation, and predictions. A greedy action is the choice with the highest probability, or the mean of a continuous action.
+//! Evaluation and predictions do not affect training.
 
 use super::Ppo;
 use super::evaluation::Evaluation;
@@ -21,8 +22,8 @@ impl Ppo {
         }
     }
 
-    /// Starts a greedy evaluation of `episodes` episodes. At a boundary, it uses the newest weights and normaliser. Within an iteration, it
-    /// uses the weights and the normaliser of the rollout.
+    /// Starts a greedy evaluation of `episodes` episodes. Between two iterations, the evaluation uses the newest weights and normaliser.
+    /// Within an iteration, the evaluation uses the weights and the normaliser of the rollout.
     pub fn begin_evaluation(&mut self, episodes: u32, seed: u32) {
         self.evaluators.begin(self.scaling.observations.as_ref(), episodes, seed);
     }
@@ -33,7 +34,7 @@ impl Ppo {
         self.evaluators.advance()
     }
 
-    /// Number of values per state that [`Ppo::predict`] writes to `policy`.
+    /// Returns the number of values per state that [`Ppo::predict`] writes to `policy`.
     pub fn policy_len(&self) -> usize {
         self.task.policy_len()
     }
@@ -46,14 +47,15 @@ impl Ppo {
         self.evaluators.predict(with, observations, policy, values);
     }
 
-    /// Returns an observation as the networks read it: normalised, if the settings require it.
+    /// Returns the network inputs for an observation. They are normalised if the setting `normalize_observation` is on.
     pub fn normalized(&self, observation: &[f64]) -> Vec<f32> {
         let observation = observation.iter().map(|&x| x as f32).enumerate();
         let normalizer = self.scaling.observations.as_ref();
         observation.map(|(i, x)| normalizer.map_or(x, |normalizer| normalizer.normalize(i, x))).collect()
     }
 
-    /// Removes the forbidden choices from a `policy` that [`Ppo::predict`] returned. If `permitted` is empty, all choices are permitted.
+    /// Sets the probabilities of forbidden choices to 0, and scales the other probabilities to the sum 1. `policy` is a result of
+    /// [`Ppo::predict`] for one state. `permitted` has one element per choice. If `permitted` is empty, all choices are permitted.
     pub fn restrict(&self, policy: &mut [f32], permitted: &[bool]) {
         if permitted.is_empty() {
             return;

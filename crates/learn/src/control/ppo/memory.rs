@@ -11,8 +11,8 @@ use math::{Isa, PANEL};
 use worlds::control::Kind;
 
 impl PpoConfig {
-    /// Estimates the memory of a run with these settings, in bytes. The estimate is rather too high than too low. Callers use it to reject
-    /// runs that do not fit. Saving needs additional memory for a copy of the state. Returns `u64::MAX` for invalid settings.
+    /// Estimates the memory of a run with these settings, in bytes. The estimate tends to be too high. Callers use it to reject runs that
+    /// do not fit. Saving needs additional memory for a copy of the state. Returns `u64::MAX` for invalid settings.
     pub fn bytes(&self, kind: &Kind) -> u64 {
         // 5% are added for plans and names. The cast to `u64` saturates.
         bytes(kind, self).map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)

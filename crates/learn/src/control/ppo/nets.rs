@@ -20,7 +20,7 @@ pub enum Head {
 }
 
 impl Head {
-    /// Number of policy outputs per state.
+    /// Returns the number of policy outputs per state.
     pub fn outputs(self) -> usize {
         match self {
             Head::Choices(count) | Head::Gaussian { count, .. } => count,
@@ -36,7 +36,8 @@ impl Head {
     }
 }
 
-/// Properties of an environment that determine the networks: the number of observation features, and the kind of actions.
+/// Properties of an environment that determine the networks and the loss: the number of observation features, the kind of actions, and the
+/// size of masks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub observation: usize,
@@ -60,7 +61,7 @@ impl Task {
         Ok(Self { observation: kind.spec.observation.len(), head, mask: kind.mask_len() })
     }
 
-    /// Number of values per state that [`super::Ppo::predict`] writes to `policy`.
+    /// Returns the number of values per state that [`super::Ppo::predict`] writes to `policy`.
     pub fn policy_len(self) -> usize {
         match self.head {
             Head::Choices(count) => count,
@@ -68,7 +69,7 @@ impl Task {
         }
     }
 
-    /// Returns the number of values in a sample: the observation, the action, [`REST`] more, and the mask.
+    /// Returns the number of values in a sample: the observation, the action, [`REST`] further values, and the mask.
     pub fn sample_len(self) -> usize {
         self.observation + self.head.numbers() + REST + self.mask
     }
@@ -81,7 +82,7 @@ pub(super) fn to_range<S: Simd>(s: S, drawn: S::F, middle: f32, half: f32, squas
     s.add(s.mul(within, s.splat(half)), s.splat(middle))
 }
 
-/// Name of the parameter that holds the log standard deviation of each number of a continuous action.
+/// Name of the parameter that holds ln σ of each number of a continuous action, where σ is the standard deviation.
 pub const SPREAD: &str = "policy.spread";
 
 /// Returns ln σ of each number of a continuous action; empty for choices.
@@ -99,7 +100,7 @@ fn trunk(g: &mut Graph, observation: NodeId, name: &str, config: &PpoConfig) -> 
     layer(g, x, &format!("{name}.1"), config)
 }
 
-/// Adds both networks to the graph; returns the policy's outputs `[rows, outputs]` and the critic's value `[rows, 1]`.
+/// Adds policy and critic to the graph. Returns the policy's outputs `[rows, outputs]` and the critic's value `[rows, 1]`.
 fn networks(g: &mut Graph, task: Task, config: &PpoConfig, rows: usize) -> (NodeId, NodeId) {
     let observation = g.input("observation", [rows, task.observation]);
     let (policy, critic) = if config.shared {
@@ -223,8 +224,8 @@ fn choice(g: &mut Graph, logits: NodeId, action: NodeId, rows: usize) -> (NodeId
 }
 
 /// Returns ln π(u|s) of Gaussian samples u before squashing, and the entropy H = ln σ + ½·ln 2πe, each summed over the `count` numbers of
-/// an action. ln π omits the squashing term, which depends only on u and cancels in the ratio of two policies. Squashing adds the mean of
-/// ln(1 - tanh² u) to H, computed for u = μ + σ·ε with the sampled ε.
+/// an action. ln π omits the squashing term, which depends only on u and cancels in the ratio of two policies. If `squash` is true, H also
+/// includes the mean of ln(1 - tanh² u). There, u is μ + σ·ε with the sampled noise ε.
 fn gaussian(g: &mut Graph, mean: NodeId, drawn: NodeId, count: usize, squash: bool) -> (NodeId, NodeId) {
     let log_spread = g.vector(SPREAD, count, Init::Zeros);
     let inverse = g.neg(log_spread);

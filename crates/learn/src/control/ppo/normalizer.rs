@@ -5,7 +5,7 @@ use math::{Isa, PANEL, kernel};
 /// Maximum absolute value of a normalised number.
 pub const NORMALIZED_LIMIT: f32 = 10.0;
 
-/// Running mean and variance, merged once per rollout (Chan, Golub & LeVeque 1979).
+/// Running mean and variance. The numbers of a rollout are added together (Chan, Golub & LeVeque 1979).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Moments {
     pub count: f64,
@@ -101,7 +101,7 @@ impl Normalizer {
 
 /// Normalisation of observations and rewards.
 pub(super) struct Scaling {
-    /// `None` if observations are not normalised.
+    /// Normaliser of observations; `None` if observations are not normalised.
     pub observations: Option<Normalizer>,
     /// Moments of the discounted reward sums; unused if rewards are not normalised.
     pub returns: Moments,

@@ -1,4 +1,4 @@
-//! Learner's side of offloaded iterations. `accelerator.rs` defines the interface of the machine.
+//! Offloading of a learner's iterations: requests to the machine, and the use of its output. `accelerator.rs` defines the interface.
 
 use super::accelerator::{Accelerator, IterationInput, IterationOutput, LearnerSpec, Snapshot};
 use super::normalizer::Moments;
@@ -69,7 +69,7 @@ impl Offload for Ppo {
 }
 
 impl Ppo {
-    /// Prepares a machine to run iterations from the current state. Call this method at a boundary.
+    /// Prepares a machine to run iterations from the current state. Call this method at a boundary between iterations.
     pub fn accelerator(&self, machine: &dyn Machine) -> Result<Box<dyn Accelerator>, Fault> {
         let snapshot = self.snapshot().map_err(|error| Fault::Refused { why: error.to_string() })?;
         request(machine, &snapshot)
@@ -97,7 +97,7 @@ impl Ppo {
         Ok(Snapshot { spec: self.spec()?, params: self.params.clone(), state: self.parts() })
     }
 
-    /// Calls `begin` with the input of the next iteration.
+    /// Calls `begin` with the input of the next iteration. If `record` is true, the input requests recorded steps.
     pub fn with_input<R>(&self, record: bool, begin: impl FnOnce(&IterationInput) -> R) -> R {
         let Moments { count, mean, squares } = self.scaling.returns;
         begin(&IterationInput {

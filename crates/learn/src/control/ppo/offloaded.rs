@@ -7,7 +7,7 @@ use math::par::Pinned;
 #[derive(Default)]
 pub(super) struct OffloadSlots {
     pub offloaded: Option<Offloaded>,
-    /// Machine of a probe; its results are discarded.
+    /// Machine of a probe. A probe measures the machine's speed, and the results of its iterations are discarded.
     pub probe: Option<Offloaded>,
     /// True if outputs of the machine in use must contain recorded steps.
     pub record: bool,

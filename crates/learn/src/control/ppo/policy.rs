@@ -35,7 +35,7 @@ impl Runner {
 }
 
 impl Ppo {
-    /// Returns a copy of the current policy.
+    /// Returns a copy of the current policy, critic and observation normaliser.
     pub fn policy(&self) -> Result<Policy, PpoError> {
         let (task, config, isa) = (self.task, &self.config, self.isa);
         let acting = nets::plan_policy(task, config, PANEL, Layout::Panels, isa)?;

@@ -53,7 +53,7 @@ impl Ppo {
 }
 
 impl Recorded<'_> {
-    /// Number of values in the observations of one step.
+    /// Returns the number of values in the observations of one step, in whole panels.
     pub fn step_len(&self) -> usize {
         self.envs.next_multiple_of(PANEL) * self.features
     }

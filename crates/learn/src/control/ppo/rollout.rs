@@ -2,10 +2,10 @@
 
 use math::{Buffer, PANEL};
 
-/// Number of environments per actor: four panels, one for each word of a random block.
+/// Number of environments per actor: four panels. A block of four random words has one word for each panel.
 pub(super) const LANES: usize = 4 * PANEL;
 
-/// Number of values in a sample besides its observation and its action: log-probability, advantage and value.
+/// Number of values in a sample besides observation, action and mask: log-probability, advantage and value.
 pub(super) const REST: usize = 3;
 
 /// Data of `T` steps of an actor's environments.
@@ -14,15 +14,16 @@ pub(super) struct Rollout {
     pub observations: Buffer,
     /// Actions as sampled by the policy, before clamping or squashing, `[T][LANES/PANEL][numbers][PANEL]`.
     pub actions: Buffer,
-    /// Masks before each step, `[T][LANES/PANEL][choices][PANEL]`; empty if the environments have no masks.
+    /// Masks before each step (1 for a permitted choice, 0 for a forbidden choice), `[T][LANES/PANEL][choices][PANEL]`; empty if the
+    /// environments have no masks.
     pub masks: Buffer,
     /// Log-probabilities of the actions. The shape is `[T][LANES]`, as in all fields below except `values`.
     pub log_probs: Buffer,
     /// Critic's values, `[T + 1][LANES]`; the last row belongs to the states after the last step.
     pub values: Buffer,
-    /// If the step ended an episode, the episode's length and flags in the format of `worlds::control::vector`; otherwise 0.
+    /// Length and flags of the episode that the step ended, in the format of `worlds::control::vector`; 0 if no episode ended.
     pub ended: Buffer<u32>,
-    /// If the step truncated an episode, the critic's value of the episode's last state; otherwise 0.
+    /// Critic's value of the last state of the episode that the step truncated; 0 if no episode was truncated.
     pub bootstraps: Buffer,
     pub advantages: Buffer,
     pub rewards: Buffer,

@@ -193,7 +193,7 @@ pub(super) fn greedy(logit: impl Fn(usize) -> f32, count: usize) -> usize {
 pub(super) struct GreedyMasked<'a> {
     /// Outputs of the policy, `[choices][PANEL]`.
     pub logits: &'a [f32],
-    /// Masks in the same layout; see [`worlds::control::Vector::masks`].
+    /// Masks, `[choices][PANEL]`; see [`worlds::control::Vector::masks`].
     pub masks: &'a [f32],
     pub choices: usize,
     pub env_actions: &'a mut [f32],

@@ -28,7 +28,7 @@ pub struct IterationStats {
     /// Number of environment steps in this iteration, over all environments.
     pub samples: u64,
     pub times: Times,
-    /// Error of an environment's rules, which ended the iteration before its updates; `None` if there was none.
+    /// Error that an environment's rules raised; `None` if there was none. After an error, the iteration ends without updates.
     pub fault: Option<WorldFault>,
 }
 
@@ -115,8 +115,8 @@ impl RecentEpisodes {
         self.0[(n % RECENT as u64) as usize] = episode;
     }
 
-    /// Returns the mean return and the mean length of the last 100 of `episodes` episodes, or of all if there are fewer. Returns `None` if
-    /// there are none.
+    /// Returns the mean return and the mean length of the last 100 episodes, or of all if there are fewer. `episodes` is the number of
+    /// episodes that have ended. Returns `None` if it is 0.
     pub fn means(&self, episodes: u64) -> Option<[f32; 2]> {
         let recent = &self.0[..episodes.min(RECENT as u64) as usize];
         let mean = |sum: f64| (sum / recent.len() as f64) as f32;

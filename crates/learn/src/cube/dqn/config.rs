@@ -12,7 +12,7 @@ use graph::{Plan, PlanError};
 use math::{Isa, Unary, ops};
 use worlds::cube::{Actions, Metric};
 
-/// Minimum number of rows of a shard.
+/// Minimum number of rows of a shard. A smaller batch is a single shard.
 const SHARD: usize = 128;
 /// Maximum number of shards.
 const MOST_SHARDS: usize = 16;
@@ -68,7 +68,7 @@ const CURRICULUM: CurriculumConfig =
     CurriculumConfig { schedule: Schedule::Plain, first: 1, last: 14, threshold: 0.8, window: 200, fraction: 0.5 };
 
 settings! {
-    /// The defaults are those of [`Preset::Published`].
+    /// Settings of deep Q-learning. The defaults are those of [`Preset::Published`].
     pub struct DqnConfig {
         nest steps: Steps = Steps { lr: 1e-3, lr_steps: 1e9, max_grad_norm: 10.0, updates: 1000 };
         fixed batch: usize = 64, [count(1.0, 65_536.0), "Minibatch size", "transitions",

@@ -1,6 +1,6 @@
-//! Curriculum over the depth of scrambles. The stage is the current depth. The stage increases by one when enough of the newest episodes at
-//! this depth solved the cube. A share of all episodes may begin at earlier depths, so that the network does not forget these depths. With
-//! [`Schedule::Even`], the stage is always the last depth.
+//! Curriculum over the depth (number of moves) of scrambles. The stage is the current depth. The stage increases by one when enough of the
+//! newest episodes at this depth solved the cube. A share of all episodes may begin at earlier depths, so that the network does not forget
+//! these depths. With [`Schedule::Even`], the stage is always the last depth.
 
 use crate::settings::{SHARE, count, one_of, whole};
 use crate::{choices, settings};

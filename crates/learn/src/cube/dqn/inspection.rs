@@ -1,4 +1,4 @@
-//! The parts of the learner that its room uses: the judge and the internal state.
+//! The parts of the learner that the cube room uses: the judge, and the contents of the curriculum and the replay.
 
 use super::replay::Transition;
 use super::{Dqn, DqnConfig};

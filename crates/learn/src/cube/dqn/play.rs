@@ -17,7 +17,7 @@ use worlds::cube::{Actions, Puzzle};
 pub const MOST_SLACK: usize = 190;
 
 /// Calls `give` with the transitions of an episode. `path` are the episode's states, `taken` the actions between the states. `steps` is the
-/// number of steps per transition.
+/// maximum number of steps of a transition.
 pub fn n_step<P: Copy>(path: &[P], taken: &[u8], steps: usize, solved: bool, mut give: impl FnMut(Transition<P>)) {
     assert_eq!(path.len(), taken.len() + 1);
     for (i, &action) in taken.iter().enumerate() {
@@ -44,7 +44,7 @@ pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) ->
     path.len() - 1
 }
 
-/// Parameters of a round of play. `epsilon` is the share of random moves. `steps` is the number of steps per transition.
+/// Parameters of a round of play. `epsilon` is the probability of a random move. `steps` is the maximum number of steps of a transition.
 #[derive(Clone, Copy, Debug)]
 pub struct Play<'a> {
     pub actions: Actions,
@@ -118,7 +118,7 @@ impl<P: Cube> Episodes<P> {
     }
 
     /// Makes one move in each episode. The move is random, or the best by the action values `q`, `[episodes][actions]`. Calls `give` with
-    /// the transitions of the episodes that end.
+    /// the transitions of the episodes that end, and with those of relabelled episodes.
     pub fn step(&mut self, play: &Play, curriculum: &mut Curriculum, rng: &Rng, q: &[f32], mut give: impl FnMut(Transition<P>)) -> Ended {
         let (count, mut ended) = (play.actions.count(), Ended::default());
         let each = self.all.iter_mut().zip(&mut self.states).zip(q.chunks_exact(count));

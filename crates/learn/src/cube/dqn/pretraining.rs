@@ -44,8 +44,8 @@ impl<P: Cube> Dqn<P> {
         self.iteration.sums.parts_s[3] += (self.clock)() - drawn;
     }
 
-    /// Draws a batch of scrambles and an action for each scramble. With [`Labels::Moves`], the action is optimal. Computes the return of
-    /// the action if all later moves are optimal.
+    /// Draws a batch of scrambles and an action for each scramble. With [`Labels::Moves`], the action is optimal. Writes to `drawn.errors`
+    /// the return of each action if all later moves are optimal.
     fn draw_labels(&mut self) {
         let mut numbers = self.rng(LABELS, self.progress.updates).sequence(0);
         let exact = self.exact.as_deref().expect("checked with the settings");

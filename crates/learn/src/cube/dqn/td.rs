@@ -34,8 +34,8 @@ impl Rewards {
         self.of_steps(moves, true).0
     }
 
-    /// Returns the sum of the discounted rewards of `steps` steps. Also returns the factor by which the value of the state after these
-    /// steps must be multiplied. If `done`, the last step solves the cube and the factor is 0.
+    /// Returns two values. The first is the sum of the discounted rewards of `steps` steps. The second is the factor by which the value of
+    /// the state after these steps must be multiplied. If `done`, the last step solves the cube and the factor is 0.
     pub fn of_steps(&self, steps: usize, done: bool) -> (f32, f32) {
         let (mut sum, mut discount) = (0.0, 1.0);
         for step in 0..steps {
@@ -109,9 +109,9 @@ pub enum Loss {
     Huber(f32),
 }
 
-/// Compiles a plan with the inputs `active`, `action`, `target` and, if `weighed`, `weight`. The outputs are `loss` and `taken`, the values
-/// of the given actions. The plan computes a shard of `rows` samples from a batch of `all` samples. The losses and gradients of all shards
-/// sum to those of the batch.
+/// Compiles a plan with the inputs `active`, `action`, `target` and, if `weighed`, `weight`. The output `loss` is the loss. The output
+/// `taken` contains the network's values of the actions in `action`. The plan computes a shard of `rows` samples from a batch of `all`
+/// samples. The losses and gradients of all shards sum to those of the batch.
 pub fn plan_learning<P: Puzzle>(
     net: &NetConfig,
     actions: usize,

@@ -19,7 +19,8 @@ const HEAD: f64 = 44.0;
 /// Number of passes that sort all columns.
 const SWEEPS: usize = 8;
 
-/// For each operation, its symbol and two flags, one per end. The flag is true if the end has a circle, which marks a negation.
+/// For each operation, its symbol and two flags, one for each end (input) of the gate. A flag is true if the end is drawn with a circle,
+/// which marks a negation.
 const SIGNS: [(&str, bool, bool); 16] = [
     ("0", false, false),
     ("AND", false, false),

@@ -34,8 +34,8 @@ impl PackedGrid {
         &self.cells
     }
 
-    /// Calls `write(channel, row, words)` for every row of every channel. `words` contains the cells of the row, one bit per cell, which
-    /// `write` may change.
+    /// Calls `write(channel, row, words)` for every row of every channel. `words` contains the cells of the row, one bit per cell. `write`
+    /// may change them.
     pub fn edit(&mut self, write: impl FnMut(usize, usize, &mut [u32])) {
         self.cells.edit(write);
     }

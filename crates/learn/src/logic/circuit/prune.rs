@@ -1,9 +1,9 @@
 //! Reduction of a circuit to a smaller equivalent one.
 //!
-//! Every wire of the old circuit becomes a constant, or a wire of the new circuit with an optional negation. During the reduction, each new
-//! gate depends on both of its ends, which are different wires, and returns 0 for two zeros. One such gate represents both an operation and
-//! the negation of this operation. A gate that reads a negated wire absorbs the negation. Constants and separate negations remain only
-//! before outputs.
+//! Every wire of the old circuit becomes a constant, or a wire of the new circuit with an optional negation. The ends of a gate are the
+//! wires that it reads. During the reduction, each new gate has two different ends, depends on both, and returns 0 if both are 0. With an
+//! optional negation, the gate also represents the negation of its operation. A gate that reads a negated wire absorbs the negation.
+//! Constants and separate negations remain only before outputs.
 //!
 //! Gates with the same operation and ends are merged. In a circuit with one channel, gates are also merged if their outputs are equal in
 //! all 512 states of the nine cells.
@@ -17,8 +17,8 @@ enum Value {
     Of { wire: Wire, not: bool },
 }
 
-/// Key of a gate. Gates with equal keys are merged. The key consists of the operation and the ends or, in a circuit with one channel, of
-/// the outputs in all states.
+/// Key of a gate. Gates with equal keys are merged. In a circuit with one channel, the key is the gate's outputs in all 512 states of the
+/// nine cells. In other circuits, it is the operation and the ends.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Gate(Gate),

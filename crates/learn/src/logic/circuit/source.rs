@@ -40,7 +40,7 @@ impl Circuit {
         }
     }
 
-    /// Returns the name and size of the circuit as the text of a comment, without control characters.
+    /// Returns the circuit's name, size and border type as the text of a comment, without control characters.
     fn comment(&self) -> String {
         let counts = self.counts();
         let name: String = self.name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(80).collect();

@@ -1,5 +1,6 @@
 //! Updates of a population on another machine. The CPU draws starts and targets and sends them. The updates of an iteration return no
-//! results; the state of all members is requested after the last update. If the machine is lost, the CPU repeats at most one iteration.
+//! results. After the last update, the CPU requests the parameters and Adam moments of all members. If the machine is lost, the CPU repeats
+//! at most one iteration.
 
 use super::offloaded::Offloaded;
 use super::{Ending, Member, Population, Stats, optimiser};
@@ -101,7 +102,7 @@ impl Offload for Population {
         Ok(())
     }
 
-    /// Runs one slice of a probe. A pass is one iteration, whose results are discarded.
+    /// Runs one slice of a probe, which measures the machine's speed. A pass of the probe is one iteration, whose results are discarded.
     fn advance_probe(&mut self) -> Result<Pass, Fault> {
         let Some(mut probe) = self.probe.take() else { return Ok(Pass::Waiting) };
         let pass = if probe.begun < self.config.updates {

@@ -4,11 +4,11 @@ use crate::Fault;
 use crate::logic::offload::{Accelerator, Trained};
 use math::par::Pinned;
 
-/// Machine that updates all members.
+/// Machine that updates all members, and the data that it exchanges with the CPU.
 pub struct Offloaded {
     pub machine: Pinned<Box<dyn Accelerator>>,
     pub trained: Trained,
-    /// For each member, the seed and the number of updates of its state on the machine; `None` before the state was sent.
+    /// For each member, the seed and the number of updates of the machine's copy of the member; `None` before the member was sent.
     pub sent: Vec<Option<(u32, u64)>>,
     /// Number of started updates in this iteration or pass.
     pub begun: u32,
@@ -19,7 +19,7 @@ pub struct Offloaded {
 }
 
 impl Offloaded {
-    /// Returns true if the result of all started updates has been received. Then also resets `begun` to 0.
+    /// Returns true if the result of all started updates has been received. In this case, also resets `begun` to 0.
     pub fn is_here(&mut self) -> Result<bool, Fault> {
         let Offloaded { machine, trained, .. } = self;
         let here = machine.with_mut(|there| there.poll(trained))?;

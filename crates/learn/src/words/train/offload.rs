@@ -1,6 +1,6 @@
-//! Offloaded steps. The machine keeps a text of at most `MOST_KEPT` tokens. For each run, the machine then receives only the index of each
-//! sequence's first token. With a longer text, the machine receives the tokens of the sequences instead. A run processes the whole batch,
-//! or `micro` sequences if the machine's memory is too small.
+//! Offloaded steps. If the text has at most `MOST_KEPT` tokens, the machine keeps the text. For each run, the machine then receives only
+//! the index of each sequence's first token. If the text is longer, the machine receives the tokens of the sequences instead. A run
+//! processes the whole batch, or `micro` sequences if the machine's memory is too small.
 
 use super::super::model::plan_training;
 use super::offloaded::Offloaded;

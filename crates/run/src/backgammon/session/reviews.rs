@@ -129,7 +129,7 @@ impl GameSession {
     }
 }
 
-/// Returns the chances before the roll, as the engine expects them; an error if the engine gives no evaluations.
+/// Returns the engine's evaluation of the chances before the roll; an error if the engine gives no evaluations.
 fn expected(players: &mut PlayerPool, engine: Engine, game: &Game) -> Result<rules::Chances, RunError> {
     let expected = players.player(engine)?.expects(game.board());
     expected.ok_or_else(|| refused("this player gives no evaluations", "Ask the agent"))

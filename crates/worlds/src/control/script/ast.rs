@@ -31,8 +31,8 @@ pub enum StatementKind {
     },
     /// An expression whose value is ignored, such as a call.
     Expr(Expr),
-    /// `if`. A branch is a condition with its block: one for `if` and one for each `elif`. `other` is the block of `else`; empty without
-    /// `else`.
+    /// `if`, `elif` and `else`. `branches` contains a condition and a block for `if` and for each `elif`. `other` is the block of `else`;
+    /// empty without `else`.
     If {
         branches: Vec<(Expr, Vec<Statement>)>,
         other: Vec<Statement>,
@@ -114,7 +114,7 @@ pub enum ExprKind {
         first: Box<Expr>,
         rest: Vec<(Comparison, Expr)>,
     },
-    /// At least two operands.
+    /// `a and b and c`, with at least two operands.
     And(Vec<Expr>),
     Or(Vec<Expr>),
     /// `then if condition else other`.

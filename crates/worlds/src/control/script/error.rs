@@ -1,4 +1,4 @@
-//! Errors of a file. Each error has a place, and a message with the code found and the code to write instead.
+//! Errors in the source file of an environment. Each error has a place, and a message with the code found and the code to write instead.
 
 /// A place in a file: a line and a range of columns. Lines and columns begin at 1, and columns count characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,7 +9,7 @@ pub struct Span {
     pub end: u32,
 }
 
-/// An error of a file.
+/// An error in a source file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub span: Span,

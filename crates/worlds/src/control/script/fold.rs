@@ -4,7 +4,8 @@
 use super::program::Op;
 use math::{Isa, Simd, Unfused, isa::kernel, poly, rng};
 
-/// Returns the bits of the result. Returns `None` if the operation reports an error, or if its result depends on more than its operands.
+/// Returns the bits of the result of an operation. `a`, `b` and `c` are the bits of the operands. Returns `None` if the operation reports
+/// an error, or if its result depends on more than its operands.
 pub fn fold(op: Op, a: u32, b: u32, c: u32) -> Option<u32> {
     let [x, y, z] = [a, b, c].map(f32::from_bits);
     let [i, j] = [a as i32, b as i32];
@@ -116,7 +117,7 @@ fn float(op: Op, x: f32, y: f32, z: f32) -> Option<f32> {
     })
 }
 
-/// Returns the result; `None` if the result is not finite and the operand is finite.
+/// Returns `result`. Returns `None` if `result` is not finite although `operand` is finite.
 fn finite_from(result: f32, operand: f32) -> Option<f32> {
     (result.is_finite() || !operand.is_finite()).then_some(result)
 }

@@ -1,4 +1,4 @@
-//! Names of the language.
+//! Names of functions in the language, a subset of Python in which users write environments.
 
 /// Names of the language's own functions.
 pub(super) const BUILT_IN: [&str; 33] = [

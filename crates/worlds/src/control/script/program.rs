@@ -1,5 +1,5 @@
-//! Programs of a compiled file. A program is a list of instructions that read and write rows. A row holds one value for each lane of a
-//! block of environments: a number, a bool, or the index of a text.
+//! Programs of a compiled file. A program is a list of instructions that read and write rows. A row holds one value for each environment of
+//! a block: a number, a bool, or the index of a text. A lane is the position of an environment in its block.
 
 use std::ops::Range;
 
@@ -129,8 +129,8 @@ impl Op {
         matches!(self, Scatter | Store | Fill | Rows | Finite | Permits | Pass | Jump | JumpNone | Shape)
     }
 
-    /// Returns true if the operation, apart from errors, only writes a result to the row `d`, and this result depends on the operands
-    /// alone. An equal instruction can then reuse the result.
+    /// Returns true if an equal instruction can reuse the result of the operation. Apart from errors, the operation then only writes a
+    /// result to the row `d`, and the result depends on the operands alone.
     pub fn is_pure(self) -> bool {
         !self.has_effect() && !matches!(self, Op::Word | Op::Index | Op::Gather | Op::Table | Op::SinCos | Op::Nothing)
     }
@@ -172,7 +172,8 @@ pub struct Program {
     pub code: Vec<Instruction>,
     /// Line of each instruction in the file.
     pub lines: Vec<u32>,
-    /// Instructions of `observe` and `mask`. Apart from errors, they compute only the observation and the mask.
+    /// Range of the instructions of the methods `observe` and `mask`. Apart from errors, these instructions only compute the observation
+    /// and the mask.
     pub observe: Range<usize>,
     /// Rows of the numbers of the observation.
     pub observation: Vec<u32>,
@@ -234,8 +235,8 @@ impl Attribute {
     }
 }
 
-/// A shape that the method `draw` draws. The shape's rows contain, in this order: its numbers, for `text` the value that is written, and
-/// the index of its colour.
+/// A shape that the method `draw` draws. The shape's rows contain, in this order: the numbers of the shape, the written value (only for
+/// `text`), and the index of the colour.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShapeRows {
     pub kind: &'static str,

@@ -20,7 +20,7 @@ pub enum Kind {
     Text(usize),
     /// A number or string with an error that the lexer has reported.
     Faulty,
-    /// End of a statement.
+    /// End of a row of code.
     Newline,
     Indent,
     Dedent,
@@ -31,7 +31,7 @@ pub enum Kind {
 pub struct Token {
     pub kind: Kind,
     pub span: Span,
-    /// Range of bytes in the text.
+    /// Index of the token's first byte in the text. `to` is the index after the last byte.
     pub from: usize,
     pub to: usize,
     /// Index of the token's row. A row consists of one line, or of several lines that open brackets or backslashes join.
@@ -50,7 +50,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Records a problem, unless the row already has one or [`MOST_PROBLEMS`] problems are recorded.
+    /// Marks a row as faulty. If the row was not faulty before, also records the problem, up to [`MOST_PROBLEMS`] problems.
     pub fn report(&mut self, row: usize, span: Span, message: String) {
         if self.mark(row) && self.problems.len() < MOST_PROBLEMS {
             self.problems.push(Problem { span, message });
@@ -85,7 +85,8 @@ impl Tokens {
     }
 }
 
-/// Returns code for a message: at most 40 characters, in which a space replaces each control character. `…` follows if the code is longer.
+/// Shortens code for a message. Returns the first 40 characters, followed by `…` if the code is longer. A space replaces each control
+/// character.
 pub fn shown(code: &str) -> String {
     const MOST: usize = 40;
     let mut out: String = code.chars().take(MOST).map(|c| if c.is_control() { ' ' } else { c }).collect();

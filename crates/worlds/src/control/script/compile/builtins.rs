@@ -7,7 +7,7 @@ use super::frames::Variable;
 use super::lower::{DRAWN, Lower};
 use super::values::{Shape, Slot, Value};
 
-/// Names of colours.
+/// Names of the colours that a shape can have.
 const COLOURS: [&str; 16] = [
     "black",
     "gray",

@@ -96,7 +96,7 @@ impl<'a> Lower<'a> {
         result
     }
 
-    /// Translates `and` or `or`. The right side is evaluated only in lanes in which the left side does not decide.
+    /// Translates `and` or `or`. The right side is evaluated only in lanes in which the left side does not decide the result.
     pub fn junction(&mut self, all: &'a [Expr], is_and: bool) -> Value {
         let Some((first, rest)) = all.split_first() else { return Value::Bad };
         let value = self.expr(first);

@@ -15,7 +15,7 @@ const LARGEST_LIMIT: i32 = 1_000_000;
 const MOST_CHOICES: i32 = 1024;
 
 impl<'a> Lower<'a> {
-    /// Evaluates the constants of the file and of the class.
+    /// Evaluates the constants of the file and of the class. Returns the description of the environment.
     pub fn declare(&mut self, doc: Option<&str>) -> Meta {
         self.begin_program();
         self.globals.clear();

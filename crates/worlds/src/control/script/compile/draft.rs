@@ -11,7 +11,8 @@ pub struct Draft {
     pub body: Body,
     /// Instructions of `observe` and `mask`.
     pub observe: Range<usize>,
-    /// Pairs of a row of the state and the row with its value at the end of the program, for numbers that change. Lists change in place.
+    /// Numbers of the state that the program changes. Each pair contains the number's row in the state, and the row with its value at the
+    /// end of the program. Lists change in place.
     pub state: Vec<(Slot, Slot)>,
     pub observation: Vec<Slot>,
     pub permitted: Vec<Slot>,
@@ -42,8 +43,8 @@ impl Draft {
         (reads, writes)
     }
 
-    /// Returns for each row the index of the last instruction that needs it. A row that is first used before a loop and last used in the
-    /// loop is needed until the loop's end.
+    /// Returns for each row the index of the last instruction that needs the row. A row that is first used before a loop and last used in
+    /// the loop is needed until the loop's end.
     pub fn last_uses(&self) -> HashMap<u32, usize> {
         let (mut first, mut last) = (HashMap::new(), HashMap::new());
         let len = self.body.code.len();

@@ -144,8 +144,8 @@ impl<'a> Lower<'a> {
         Draft { observe, observation, permitted, ..self.draft(outcome) }
     }
 
-    /// Adds `mask`, and a check that the mask permits a choice unless the episode is over. Returns one bool per choice; an empty list
-    /// without a mask.
+    /// Adds the method `mask`, and a check that the mask permits a choice if the episode is not over. Returns one bool per choice; an empty
+    /// list without a mask.
     fn permitted(&mut self, over: Slot, meta: &Meta) -> Vec<Slot> {
         self.pure = Some("mask");
         let span = self.place("mask");

@@ -1,4 +1,4 @@
-//! Expressions: names, operators, comparisons and conditions.
+//! Translation of expressions: names, attributes, arithmetic, and conversions of numbers.
 
 use super::super::ast::{Arithmetic, Expr, ExprKind};
 use super::super::error::Span;
@@ -225,8 +225,8 @@ impl<'a> Lower<'a> {
         Value::Number(self.op(op, &operands), ty)
     }
 
-    /// Translates `a ** b`. If `b` is a constant integer from -64 to 64, the result is computed by multiplications, and for a negative `b`
-    /// by one division.
+    /// Translates `a ** b`. If `b` is a constant integer from -64 to 64, the result is computed by multiplications, followed by one
+    /// division if `b` is negative.
     fn power(&mut self, (a, x): (Slot, Type), (b, y): (Slot, Type), span: Span) -> Value {
         let exponent = self.bits(b).map(|bits| bits as i32).filter(|_| y == Type::Int);
         let Some(exponent @ -64..=64) = exponent else {

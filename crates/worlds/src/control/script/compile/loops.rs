@@ -108,7 +108,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Marks variables that are not in the set `to` as not assigned on every path. `None` changes nothing.
+    /// Clears the flag `definite` of all variables that are not in the set `to`. `None` changes nothing.
     fn restrict(&mut self, to: Option<BTreeSet<Variable>>) {
         if let Some(to) = to {
             self.env.iter_mut().filter(|(variable, _)| !to.contains(variable)).for_each(|(_, bound)| bound.definite = false);
@@ -229,7 +229,7 @@ impl<'a> Lower<'a> {
         (carried, unknown)
     }
 
-    /// Copies a value to rows, in the lanes of a mask.
+    /// Copies the value `from` to the rows of `to`, in the lanes of the mask; without a mask, in all lanes.
     fn copy(&mut self, to: &Value, from: &Value, mask: Option<Slot>) {
         let mut pairs = Vec::new();
         pair(to, from, &mut pairs);

@@ -17,7 +17,7 @@ const MOST_WORK: usize = 2_000_000;
 /// Largest number of expressions that the compiler visits for a program.
 const MOST_VISITS: usize = 400_000;
 
-/// Name of the variable that counts the random words of a call of a program.
+/// Name of the compiler's own variable that counts the random words drawn in a call of a program.
 pub const DRAWN: &str = "draws of words";
 
 /// Data that the programs of a file share.
@@ -30,7 +30,7 @@ pub struct Pool {
     pub shapes: Vec<ShapeRows>,
 }
 
-/// Mask of a region of a program. The outermost region has all lanes.
+/// Mask of a region: a part of a program that runs in some lanes only. The outermost region, the program itself, runs in all lanes.
 #[derive(Clone, Copy)]
 pub enum Level {
     /// Lanes of the outer region where the bool is true.
@@ -138,7 +138,7 @@ impl<'a> Lower<'a> {
         self.bind((0, DRAWN.into()), Value::Number(none, Type::Int));
     }
 
-    /// Reports an error, unless the place has one already. Returns [`Value::Bad`].
+    /// Reports an error. Only the first error of a place is recorded. Returns [`Value::Bad`].
     pub fn problem(&mut self, span: Span, message: impl Into<String>) -> Value {
         if self.seen.insert((span.line, span.column)) {
             self.problems.push(Problem { span, message: message.into() });

@@ -35,7 +35,7 @@ use rows::Layout;
 /// Largest number of translations of a file. Each translation but the last widens the type of a variable.
 const MOST_ROUNDS: usize = 64;
 
-/// Compiles a file. Returns all errors in the order of their places, at most `MOST_PROBLEMS`.
+/// Compiles a file. Returns the environment, or at most `MOST_PROBLEMS` errors in the order of their places.
 pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
     let file = parse(text)?;
     let mut problems = Vec::new();
@@ -69,7 +69,8 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
 /// Numbers the rows of all programs. Returns the code of the file.
 fn finished(mut drafts: Vec<Draft>, lower: &mut Lower<'_>, meta: &Meta) -> Code {
     drafts.iter_mut().for_each(Draft::improve);
-    // The constants follow the largest number of own rows of a program, which is at most the number of its temporaries and rows of lists.
+    // The constants follow the own rows of the program with the most rows. A program has at most as many own rows as temporaries and rows
+    // of lists.
     let own = ACTION as usize + meta.actions.len();
     let most = drafts.iter().map(|draft| draft.body.temporaries + draft.body.lists).max().unwrap_or(0);
     let wide = Layout { own, constants: own + most, state: own + most + lower.pool.constants.len() };

@@ -14,7 +14,7 @@ pub struct Definition<'a> {
     pub locals: BTreeSet<&'a str>,
     /// Names of lists that need consecutive rows, because the function changes them or reads them at a computed index.
     pub in_memory: HashSet<&'a str>,
-    /// Names of lists whose elements the function may change. A list that the function passes to another function of the file counts.
+    /// Names of lists whose elements the function may change. A list that the function passes to another function of the file is included.
     pub changed: HashSet<&'a str>,
     pub returns_value: bool,
 }

@@ -7,7 +7,7 @@ use super::lower::{Level, Lower};
 use super::values::{List, Place, Root, Shape, Slot, Value};
 use std::collections::BTreeSet;
 
-/// Largest number of instructions of a region over which a jump costs more than it saves.
+/// Largest number of instructions of a short region. A jump over a short region costs more than it saves.
 const SHORT: usize = 6;
 
 impl<'a> Lower<'a> {

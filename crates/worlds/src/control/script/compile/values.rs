@@ -81,7 +81,7 @@ pub struct List {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
     Items(Rc<[Slot]>),
-    /// Consecutive rows.
+    /// Consecutive rows; the value is the first row.
     Memory(Slot),
 }
 

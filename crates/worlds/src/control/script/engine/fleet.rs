@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Random stream of these environments, separate from all other streams of the same seed.
 pub(super) const STREAM: u32 = 0x5343_5250;
 
-/// Many environments of a file. Actions, observations and masks are in panels, `[count/PANEL][features][PANEL]`.
+/// Many environments of a file. Actions, observations and masks are in panels, `[panels][features][PANEL]`.
 pub struct Fleet {
     pub(super) world: World,
     pub(super) code: Arc<Code>,
@@ -29,13 +29,13 @@ pub struct Fleet {
     pub(super) steps: Buffer<u32>,
     /// Number of each environment's earlier episodes.
     pub(super) episodes: Buffer<u32>,
-    /// All bits for an environment whose rules have raised an error, else 0. An environment with an error keeps its state.
+    /// `u32::MAX` for an environment whose rules have raised an error, otherwise 0. An environment with an error keeps its state.
     pub(super) failed: Buffer<u32>,
     /// Indices of the environments whose episode ended in the current step.
     pub(super) ended: Vec<u32>,
     pub(super) faults: Faults,
     pub(super) fault: Option<WorldFault>,
-    /// True if `fault` was recorded in the current step. In this step, the error of an environment with a lower number replaces it.
+    /// True if `fault` was recorded in the current step. In this step, the error of an environment with a lower number replaces `fault`.
     pub(super) is_new: bool,
 }
 
@@ -133,8 +133,8 @@ impl Fleet {
         dispatch(*isa, Exec(Run { program, code, rows: rows.as_chunks_mut().0, shift, key: rng.key, faults, drawn }));
     }
 
-    /// Records the error of a lane. An error from an earlier step remains recorded. So does an error from the same step if its environment
-    /// has a lower number.
+    /// Records the error of a lane in the field `fault`. An error from an earlier step is kept. An error from the same step is kept if its
+    /// environment has a lower number.
     pub(super) fn record(&mut self, call: Call, lane: usize, env: usize, step: u32) {
         let number = self.first.wrapping_add(env as u32);
         let earlier = self.fault.as_ref().is_some_and(|fault| !self.is_new || fault.env <= number);
@@ -214,7 +214,7 @@ impl Fleet {
         }
     }
 
-    /// Draws the picture of one environment. Returns its shapes, or the error of `draw`.
+    /// Draws the picture of one environment. Returns the shapes of the picture, or the error of the method `draw`.
     pub fn draw(&mut self, env: usize) -> Result<Vec<Shape>, WorldFault> {
         let (code, spare) = (self.code.clone(), self.blocks());
         let mut drawn = Vec::new();

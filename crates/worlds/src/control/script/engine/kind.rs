@@ -1,4 +1,4 @@
-//! Conversion of a compiled environment to a kind, with which learners train it like a built-in environment.
+//! Conversion of a compiled environment to a kind. Learners use the kind to train on the environment like on a built-in environment.
 
 use super::super::meta::{Choice, Meta};
 use super::super::wgsl::{Translation, translate};
@@ -12,13 +12,14 @@ use crate::control::world::{Actions, Spec, Text, World64};
 use math::Rng;
 use std::sync::Arc;
 
-/// Step budget of a run. Each template is solved within half of it.
+/// Default number of steps of each run in a sweep; see `Kind::steps`. Each of the project's template files is solved within half of this
+/// number.
 const STEPS: f64 = 4e6;
 
 impl World {
     /// Creates a kind with the id `id`. The summary is the first sentence of the docstring. Without the class attribute `solved`,
-    /// [`Spec::solved_at`] is infinite. A file with the method `mask` has no kernels, because the learner on a GPU has no
-    /// masks. A file that is too large for a GPU has no kernels either. Both train on the CPU.
+    /// [`Spec::solved_at`] is infinite. A file with the method `mask` has no kernels, because the learner on a GPU has no masks. A file
+    /// that is too large for a GPU, or that has no attributes, has no kernels either. Environments without kernels train on the CPU.
     pub fn kind(&self, id: impl Into<Text>) -> Kind {
         let world = World { id: id.into(), ..self.clone() };
         let spec = Arc::new(world.spec());

@@ -132,8 +132,8 @@ impl Run<'_> {
         (self.code.constants_at..self.code.state_at).contains(&(row as usize))
     }
 
-    /// Writes the random words whose numbers are in the row `a`. Four consecutive words form a random block. `block` is the number of the
-    /// random block in the rows [`WORDS`].
+    /// Writes to the row `d` the random words whose numbers are in the row `a`. Four consecutive words form a random block. `block` is the
+    /// number of the random block in the rows [`WORDS`].
     #[inline(always)]
     pub fn word<S: Simd>(&mut self, s: S, i: &Instruction, block: &mut u32) {
         let (number, d) = (self.row(i.a), self.row(i.d));

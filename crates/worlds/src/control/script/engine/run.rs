@@ -1,4 +1,4 @@
-//! The loop over instructions.
+//! Runs the instructions of a program, each over all lanes of a block.
 
 use super::super::fold;
 use super::super::program::{BLOCK, Code, Instruction, NONE, Op, Program};
@@ -11,7 +11,7 @@ pub struct Run<'a> {
     pub code: &'a Code,
     /// Rows that all blocks share, then the states of all blocks.
     pub rows: &'a mut [[u32; BLOCK]],
-    /// Offset of the block's state, which is added to the number of a row of the state.
+    /// Number of rows from the first block's state to this block's state. It is added to the number of a row of the state.
     pub shift: usize,
     /// Key of the random numbers.
     pub key: [u32; 4],
@@ -81,7 +81,7 @@ fn overflow<S: Simd>(s: S, a: S::U, b: S::U, sum: S::U) -> S::U {
     s.shr_u(s.and_u(s.xor_u(a, sum), s.xor_u(b, sum)), 31)
 }
 
-/// Converts a float with a whole value to an integer. The second result is not 0 in lanes in which the value does not fit.
+/// Converts a float to an integer, rounded towards 0. The second result is not 0 in lanes in which the value does not fit.
 #[inline(always)]
 fn integer<S: Simd>(s: S, x: S::F) -> (S::U, S::U) {
     let fits = s.and_mask(s.ge(x, s.splat(-2_147_483_648.0)), s.lt(x, s.splat(2_147_483_648.0)));

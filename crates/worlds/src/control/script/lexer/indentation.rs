@@ -10,7 +10,7 @@ pub struct Indentation {
     widths: Vec<usize>,
     /// Character that indents the file's first block, and the line of that block.
     character: Option<(char, u32)>,
-    /// True after a line with the other character. Only the first such line has an error.
+    /// True after a line whose indentation contains another character than `character`. Only the first such line has an error.
     mixed: bool,
     /// Replacement for an indentation that matches no open block: its width, and the width that lines with this indentation get instead.
     wrong: Option<(usize, usize)>,

@@ -33,7 +33,7 @@ struct Lexer<'a> {
     indentation: Indentation,
     /// Open brackets, the innermost last.
     brackets: Vec<Bracket>,
-    /// Number of open blocks in braces, as in JavaScript, which are errors.
+    /// Number of open blocks in braces, as in JavaScript. Each of these blocks is an error.
     blocks: u32,
     row: usize,
     /// Index of the row's first token.
@@ -133,8 +133,8 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// Returns true if the row continues on the line that begins at the cursor, because a bracket is open. Reports a bracket that cannot be
-    /// closed on this line.
+    /// Returns true if the row continues on the line that begins at the cursor, because a bracket is open. If that line begins another
+    /// statement, reports the open bracket and returns false.
     fn continues(&mut self) -> bool {
         if self.brackets.is_empty() {
             return false;
@@ -259,7 +259,7 @@ impl<'a> Lexer<'a> {
         )
     }
 
-    /// Closes a bracket. Returns `false` if the lexer must ignore the symbol.
+    /// Closes a bracket. Returns `false` if the symbol ends a block in braces, so that the lexer must ignore the symbol.
     fn close(&mut self, symbol: &'static str, span: Span) -> bool {
         match self.brackets.pop() {
             Some(open) if symbols::closing(open.symbol) == symbol => true,

@@ -1,4 +1,4 @@
-//! Keywords and symbols of Python, and a check for lines that certainly begin a statement.
+//! Keywords of Python, symbols, and a check for lines that certainly begin a statement.
 
 use crate::control::script::token::shown;
 
@@ -8,13 +8,13 @@ const KEYWORDS: [&str; 35] = [
     "while", "with", "yield",
 ];
 
-/// Keywords that occur only at the start of a statement.
+/// Keywords that begin a statement or a clause and never occur in an expression.
 const BEGINNINGS: [&str; 18] = [
     "assert", "break", "class", "continue", "def", "del", "elif", "except", "finally", "from", "global", "import", "nonlocal", "pass",
     "raise", "return", "try", "while",
 ];
 
-/// Symbols, the longest first. Symbols of other languages are included because each has a message of its own.
+/// Symbols, the longest first. Symbols of other languages are included, because there is an error message for each.
 const SYMBOLS: [&str; 55] = [
     "**=", "//=", ">>=", "<<=", "...", "===", "!==", "**", "//", ">>", "<<", "<=", ">=", "==", "!=", "->", "+=", "-=", "*=", "/=", "%=",
     "&=", "|=", "^=", "@=", ":=", "&&", "||", "<>", "=>", "+", "-", "*", "/", "%", "@", "&", "|", "^", "~", "<", ">", "(", ")", "[", "]",

@@ -80,8 +80,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Continues after an error: skips the rest of the statement's row and parses the block after it. The same applies to clauses of the
-    /// statement, such as `else`.
+    /// Continues after an error in a statement. Skips the rest of the row, and parses the block after the row. Treats later clauses of the
+    /// statement, such as `else`, in the same way.
     fn recover(&mut self) {
         loop {
             self.skip_row();

@@ -1,4 +1,4 @@
-//! Functions, their parameters, classes, and the types of annotations.
+//! Parsing of functions, parameters, classes and type annotations.
 
 use super::blocks::take_docstring;
 use super::stream::{Parsed, Parser, Place};

@@ -20,7 +20,7 @@ use stream::Parser;
 /// Largest size of a file in bytes.
 const LARGEST: usize = 100_000;
 
-/// Parses a file. Returns all errors in the order of their places, at most `MOST_PROBLEMS`.
+/// Parses a file. Returns the syntax tree, or at most `MOST_PROBLEMS` errors in the order of their places.
 pub fn parse(text: &str) -> Result<File, Vec<Problem>> {
     if text.len() > LARGEST {
         let message = format!("the file has {} bytes; a file has at most {LARGEST}: delete a part of it", text.len());

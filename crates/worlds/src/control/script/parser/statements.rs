@@ -18,7 +18,7 @@ const AUGMENTED: [(&str, Arithmetic); 7] = [
 ];
 
 impl Parser<'_> {
-    /// Parses a statement. A line that has no effect gives `None`.
+    /// Parses a statement. Returns `None` for a line without effect, such as an import.
     pub fn statement(&mut self) -> Parsed<Option<Statement>> {
         let first = self.token();
         let kind = match first.kind {

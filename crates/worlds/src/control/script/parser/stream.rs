@@ -18,7 +18,8 @@ pub struct Place {
     pub in_class: bool,
     pub in_function: bool,
     pub in_loop: bool,
-    /// True if a definition or loop around the statement may be unknown because of an error.
+    /// True if the other fields may lack a definition or loop around the statement, because the first line of that definition or loop has
+    /// an error.
     pub unknown: bool,
 }
 
@@ -142,7 +143,7 @@ impl<'a> Parser<'a> {
         self.join(first, Span { line: first.line + 1, ..first })
     }
 
-    /// Records a problem in a row, unless the row already has one or the parser has recorded [`MOST_PROBLEMS`] problems.
+    /// Marks a row as faulty. If the row was not faulty before, also records the problem, up to [`MOST_PROBLEMS`] problems.
     pub fn report(&mut self, row: usize, span: Span, message: String) {
         if self.tokens.mark(row) && self.found.len() < MOST_PROBLEMS {
             self.found.push(Problem { span, message });

@@ -30,7 +30,7 @@ impl Parser<'_> {
         Ok(target)
     }
 
-    /// Fails unless a value can be assigned to the expression.
+    /// Fails if no value can be assigned to the expression.
     pub fn check_target(&mut self, target: &Expr) -> Parsed<()> {
         let message = match &target.kind {
             ExprKind::Name(_) | ExprKind::Attribute { .. } | ExprKind::Index { .. } => return Ok(()),

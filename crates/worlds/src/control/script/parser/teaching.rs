@@ -7,8 +7,7 @@ pub fn found(code: &str, expected: &str) -> String {
     format!("`{}` is not possible here; write {expected}", shown(code))
 }
 
-/// Returns the message for a symbol that is not part of the language, or whose misplacement has one usual cause. Returns `None` for other
-/// symbols.
+/// Returns the message for a symbol that is not part of the language, or for a common misuse of a symbol. Returns `None` for other symbols.
 pub fn symbol(symbol: &str) -> Option<&'static str> {
     Some(match symbol {
         ";" => "`;` is not part of the language; write each statement on its own line and delete `;`",
@@ -38,8 +37,7 @@ pub fn symbol(symbol: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the message for a keyword that is not part of the language, or whose misplacement has one usual cause. Returns `None` for other
-/// words.
+/// Returns the message for a keyword that is not part of the language, or for a common misuse of a keyword. Returns `None` for other words.
 pub fn word(word: &str) -> Option<&'static str> {
     Some(match word {
         "lambda" => "`lambda` is not part of the language; write a function: `def f(x):` and `return` with the value",
@@ -103,7 +101,8 @@ pub fn beginning(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the message for a name of a module, such as `np.zeros`. `name` is the name after the point.
+/// Returns the message for a name of a Python module, such as `np.zeros`; `None` if the module is unknown. `name` is the name after the
+/// point.
 pub fn module(module: &str, name: &str) -> Option<String> {
     let instead = match (module, name) {
         ("math" | "np" | "numpy", "pi" | "tau") => format!("`{name}`"),

@@ -17,7 +17,8 @@ use std::ops::Range;
 
 const FUNCTIONS: &str = include_str!("functions.wgsl");
 
-/// Largest number of words of a function's variables, and of all tables. WGSL guarantees memory for this number.
+/// Largest number of words of the variables of one function. The same limit applies to all tables together. WGSL guarantees memory for this
+/// number.
 const MOST_WORDS: usize = 2048;
 /// Largest number of instructions of all programs. A driver compiles longer programs too slowly.
 const MOST_INSTRUCTIONS: usize = 8000;
@@ -25,7 +26,7 @@ const MOST_INSTRUCTIONS: usize = 8000;
 /// A file in WGSL.
 pub struct Translation {
     pub text: String,
-    /// Places of errors. In the variable `world_fault`, the number of a place is its index plus 1.
+    /// Places of errors. The first word of the variable `world_fault` is the index of a place plus 1.
     pub places: Vec<Place>,
 }
 
@@ -110,7 +111,7 @@ impl<'a> Translator<'a> {
         Some(all.join("\n"))
     }
 
-    /// Translates parts of a program. Returns its rows and its statements. Returns `None` if a GPU cannot run the program.
+    /// Translates parts of a program. Returns the rows and the statements of these parts. Returns `None` if a GPU cannot run the program.
     fn body(&mut self, program: &Program, parts: &[Range<usize>], results: &[u32]) -> Option<(Rows<'a>, Vec<String>)> {
         let instructions: Vec<Instruction> = parts.iter().flat_map(|part| &program.code[part.clone()]).copied().collect();
         let rows = Rows::new(self.code, self.attributes, &instructions, results);
@@ -126,7 +127,7 @@ impl<'a> Translator<'a> {
     }
 }
 
-/// Returns the instructions of a program without those of `observe`. A GPU runs these in the function `world_shown`.
+/// Returns the ranges of a program's instructions without those of `observe`. A GPU runs `observe` in the function `world_shown` instead.
 fn changing(program: &Program) -> [Range<usize>; 2] {
     [0..program.observe.start, program.observe.end..program.code.len()]
 }

@@ -3,7 +3,7 @@
 use super::super::program::{Instruction, Op};
 use super::rows::Rows;
 
-/// Returns the bits of the result of an operation that only writes the row `d`; `None` for other operations.
+/// Returns an expression for the bits of the result of an operation that only writes the row `d`; `None` for other operations.
 pub fn value(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     let [mut a, b] = [i.a, i.b].map(|row| rows.bits(row));
     if i.op.can_fail() && rows.is_constant(i.a) && rows.is_constant(i.b) {
@@ -51,12 +51,12 @@ fn comparison(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     Some(format!("script_mask({a} {symbol} {b})"))
 }
 
-/// Returns the result of an operation that converts a float to a whole number.
+/// Returns the result of an operation that rounds a float to an integer, as the bits of the integer.
 fn whole(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     rounded(rows, i).map(|x| format!("script_whole({x})"))
 }
 
-/// Returns the float of an operation that converts a float to a whole number.
+/// Returns the result of an operation that rounds a float to an integer, before the conversion from float to integer.
 fn rounded(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     let name = match i.op {
         Op::Floor => "floor",

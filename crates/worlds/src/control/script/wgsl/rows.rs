@@ -8,7 +8,7 @@ pub struct Rows<'a> {
     code: &'a Code,
     /// Rows of each list.
     lists: Vec<Range<u32>>,
-    /// Rows outside of lists that are not constant.
+    /// Rows that are neither constant nor part of a list.
     singles: BTreeSet<u32>,
     written: Vec<Range<u32>>,
 }
@@ -121,7 +121,7 @@ fn written_list(i: &Instruction) -> Option<Range<u32>> {
     }
 }
 
-/// Returns the row of a list that an instruction writes.
+/// Returns the row that an instruction `Store` writes; `None` for other instructions.
 fn stored(i: &Instruction) -> Option<u32> {
     (i.op == Op::Store).then_some(i.d)
 }

@@ -6,12 +6,12 @@ use super::body::each;
 use super::rows::Rows;
 use std::ops::Range;
 
-/// Returns the number of numbers of an element in a state.
+/// Returns the number of f32 values that an element of the type `ty` takes in a state.
 fn width(ty: Type) -> usize {
     1 + usize::from(ty == Type::Int)
 }
 
-/// Returns the number of numbers of a state.
+/// Returns the number of f32 values in a state.
 pub fn len(attributes: &[Attribute]) -> usize {
     attributes.iter().map(|attribute| attribute.len * width(attribute.ty)).sum()
 }
@@ -41,7 +41,7 @@ pub fn loads(rows: &Rows<'_>, attributes: &[Attribute], code: &Code) -> Vec<Stri
     std::iter::once("var given = state;".into()).chain(used.map(one)).collect()
 }
 
-/// Returns statements that write the rows that a program changes to the state `next`.
+/// Returns statements that store the attributes changed by a program in the state `next`.
 pub fn saves(rows: &Rows<'_>, attributes: &[Attribute], code: &Code) -> Vec<String> {
     let changed = parts(attributes, code).filter(|(_, of, _)| rows.writes(of));
     let one = |(attribute, of, at): (&Attribute, Range<u32>, usize)| {
@@ -55,7 +55,8 @@ pub fn saves(rows: &Rows<'_>, attributes: &[Attribute], code: &Code) -> Vec<Stri
     changed.map(one).collect()
 }
 
-/// Returns the indices of the one or two numbers of an element, the first of which has the index `at` in element 0.
+/// Returns WGSL expressions for the indices of an element's one or two numbers in the state. `at` is the index of the first number of
+/// element 0. The variable `k` is the index of the element in a list.
 fn places(attribute: &Attribute, at: usize) -> [String; 2] {
     let width = width(attribute.ty);
     [at, at + 1].map(|at| if attribute.is_list { format!("{at}u + {width}u * k") } else { format!("{at}u") })
