@@ -60,8 +60,18 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// Description of the user data that the room accepts; `None` if it accepts none.
     const DATA: Option<DataInfo> = None;
 
+    /// Variant of the runs on user data; `None` if every variant accepts user data. [`Room::variants`] does not list this variant.
+    const DATA_VARIANT: Option<&'static str> = None;
+
     /// Returns the variants of the room. The first one is the default.
     fn variants() -> Vec<Variant>;
+    /// Returns the variant of a config, or an error if there is no such variant.
+    fn variant(setup: Setup) -> Result<Variant, RunError> {
+        let variants = Self::variants();
+        let known = || variants.iter().map(|variant| &*variant.id).collect::<Vec<_>>().join(", ");
+        let unknown = || RunError::UnknownVariant { word: Self::SCHEMA.variant_word, id: setup.variant.into(), known: known() };
+        variants.iter().find(|variant| variant.id == setup.variant).cloned().ok_or_else(unknown)
+    }
     fn knobs(variant: &str) -> Vec<Knob>;
     /// Returns an error if a knob is invalid or the knobs cannot be used together.
     fn check(setup: Setup) -> Result<(), RunError>;

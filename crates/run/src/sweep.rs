@@ -33,8 +33,7 @@ impl Sweep {
             return Err(RunError::SweepSize { count, most: MAX_LEARNERS });
         }
         let room = crate::room(&spec.config.room)?;
-        let variants = room.variants();
-        let goal = variants.iter().find(|variant| variant.id == spec.config.variant).and_then(|of| of.goal);
+        let goal = room.variant(&spec.config, host)?.goal;
         let column = goal.and_then(|goal| room.schema().test(goal.column)).unwrap_or(0);
         // Live changes are removed, because the varied knob must not change during a run.
         let mut base = Config { changes: Vec::new(), ..spec.config.clone() };

@@ -10,8 +10,9 @@ fn start() {
     if !run::rooms().is_empty() {
         return;
     }
+    // This module does not contain the compiler of files.
     #[cfg(feature = "control")]
-    add::<run::control::Control>(gpu::control::special);
+    add::<run::control::Control<run::control::Refuses>>(gpu::control::special);
     #[cfg(feature = "backgammon")]
     add::<run::backgammon::Backgammon>(gpu::backgammon::special);
     // This room has no special kernels.

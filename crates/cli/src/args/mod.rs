@@ -160,9 +160,9 @@ pub struct TrainArgs {
 /// User data of rooms that learn from data.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DataArgs {
-    /// Learn from this file or all texts of this folder, in a room that accepts data; - is standard input. Data over 16 MB is not saved:
-    /// name the file again to resume or test
-    #[arg(long, visible_alias = "text", value_name = "FILE")]
+    /// Learn from this file or all texts of this folder, or in the environment of this Python file; - is standard input. Data over 16 MB is
+    /// not saved: name the file again to resume or test
+    #[arg(long, visible_aliases = ["text", "world"], value_name = "FILE")]
     pub data: Option<PathBuf>,
     /// Use this vocabulary, written by `hothouse export words`, instead of learning one from the data
     #[arg(long, value_name = "FILE")]

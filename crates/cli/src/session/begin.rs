@@ -13,6 +13,11 @@ pub fn room(id: Option<&str>) -> Result<&'static dyn AnyRoom> {
     id.map_or_else(|| Ok(run::rooms()[0]), |id| run::room(id).map_err(usage_error))
 }
 
+/// Returns the variant of a run: `given`, or the room's variant for user data if there are user data; `None` for the default.
+pub fn variant(room: &dyn AnyRoom, given: Option<&String>, data: &DataArgs) -> Option<String> {
+    given.cloned().or_else(|| data.data.as_ref().and(room.data_variant()).map(String::from))
+}
+
 /// Returns a config with the given variant and knobs, or an error if one of them is invalid. Starting a run with the config may still fail
 /// for lack of data or memory.
 pub fn config(room: &dyn AnyRoom, variant: Option<String>, given: &[(String, String)], host: run::Host) -> Result<Config> {

@@ -187,7 +187,8 @@ pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result
     let (knobs, changes) = (knobs.unwrap_or_default(), changes.unwrap_or_default());
     if !(knobs.is_empty() && changes.is_empty()) {
         let room = begin::room(id.as_deref())?;
-        let config = begin::config(room, args.variant.clone(), &[], Host::new(math::Isa::best()))?;
+        let variant = begin::variant(room, args.variant.as_ref(), &args.common.data);
+        let config = begin::config(room, variant, &[], Host::new(math::Isa::best()))?;
         let known = room.knobs(&config.variant);
         let names: Vec<&str> = known.iter().map(|knob| knob.name).collect();
         let set = knobs.iter().map(|(name, value)| (name, value));

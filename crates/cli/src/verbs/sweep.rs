@@ -194,7 +194,8 @@ fn done_count(done: &Done, seeds: u32) -> usize {
 impl Sweep {
     fn new(room: &'static dyn AnyRoom, args: &SweepArgs, machine: &Machine) -> Result<(Sweep, Backend)> {
         let (host, threads) = (machine.host, machine.threads());
-        let mut base = begin::config(room, args.variant.clone(), &args.set, host)?;
+        let variant = begin::variant(room, args.variant.as_ref(), &args.data);
+        let mut base = begin::config(room, variant, &args.set, host)?;
         begin::give_data(&mut base, &args.data, host)?;
         let knobs = room.knobs(&base.variant);
         let mut settings = vec![base.knobs.clone()];
@@ -222,9 +223,8 @@ impl Sweep {
         // The memory is divided among the parallel runs.
         let at_once = threads.min(settings.len() * args.seeds as usize).max(1) as u64;
         let host = Host { memory_bytes: host.memory_bytes / at_once, ..host };
-        let declared = room.variants().into_iter().find(|variant| variant.id == base.variant);
-        let declared = declared.map(|variant| variant.sweep_budget as u64);
-        let steps = args.steps.or_else(|| declared.filter(|_| args.seconds.is_none()));
+        let declared = room.variant(&base, host).map_err(usage_error)?.sweep_budget as u64;
+        let steps = args.steps.or_else(|| Some(declared).filter(|_| args.seconds.is_none()));
         let limit = Limit { steps, seconds: args.seconds, until_solved: args.until_solved };
         let mut sweep = Sweep {
             room,
@@ -378,8 +378,7 @@ impl Sweep {
     /// or the first column of metrics if the room has no tests.
     fn result(&self) -> &'static Column {
         let schema = self.room.schema();
-        let variants = self.room.variants();
-        let goal = variants.iter().find(|v| v.id == self.base.variant).and_then(|variant| variant.goal);
+        let goal = self.room.variant(&self.base, self.host).ok().and_then(|variant| variant.goal);
         let column = goal.and_then(|goal| Some(&schema.tests[schema.test(goal.column)?]));
         column.or(schema.tests.first()).unwrap_or(&schema.metrics[0])
     }
@@ -551,8 +550,7 @@ impl Lines {
             return self.print(&Line::SweepSummary(totals).text());
         }
         self.print(&format!("\n{}", table(&totals.settings, sweep.result(), sweep.counter())))?;
-        let variants = sweep.room.variants();
-        let goal = variants.iter().find(|variant| variant.id == sweep.base.variant).and_then(|v| v.goal);
+        let goal = sweep.room.variant(&sweep.base, sweep.host).ok().and_then(|variant| variant.goal);
         if let (Some(goal), true) = (goal, totals.settings.iter().any(|o| o.solved < o.runs)) {
             self.print(&format!(
                 "Solved means a {}. Unsolved runs count as infinitely slow, shown as -.",

@@ -37,7 +37,8 @@ pub fn train(mut id: Option<String>, mut args: TrainArgs, began: Instant) -> Res
     }
     let machine = Machine::new(&args.common.machine)?;
     let room = room(id.as_deref())?;
-    let mut config = config(room, args.variant.clone(), &args.common.set, machine.host)?;
+    let variant = variant(room, args.variant.as_ref(), &args.common.data);
+    let mut config = config(room, variant, &args.common.set, machine.host)?;
     config.seed = args.seed.unwrap_or(1);
     let knobs = room.knobs(&config.variant);
     for (iteration, knob, text) in &args.at {

@@ -1,11 +1,13 @@
 //! List of the environments as variants of the room. Also computes pictures, which show the policy and the critic's values on a plane of
 //! observations.
 
+use super::file::{OWN, Opens};
 use super::protocol::{Axis, Environment, Picture};
 use super::schema::SCHEMA;
 use super::shown::Shown;
 use crate::RunError;
 use crate::protocol::{Goal, Variant};
+use crate::room::Setup;
 use learn::control::Ppo;
 use worlds::control::{Actions, Kind, Spec, Text};
 
@@ -13,20 +15,65 @@ use worlds::control::{Actions, Kind, Spec, Text};
 const MAX_PICTURE: u32 = 512;
 
 pub fn variants() -> Vec<Variant> {
-    let variant = |Kind { spec, steps, .. }: &Kind| Variant {
+    worlds::control::kinds().into_iter().map(described).collect()
+}
+
+fn described(Kind { spec, steps, .. }: &Kind) -> Variant {
+    Variant {
         id: spec.id.clone(),
         name: spec.id.split_once('-').map_or(spec.id.clone(), |(name, _)| name.to_string().into()),
         summary: spec.summary.clone(),
-        goal: Some(Goal { column: "mean_return", at: spec.solved_at }),
+        goal: spec.solved_at.is_finite().then_some(Goal { column: "mean_return", at: spec.solved_at }),
         sweep_budget: *steps,
         about: serde_json::to_value(environment(spec)).expect("plain data with string keys"),
-    };
-    worlds::control::kinds().into_iter().map(variant).collect()
+    }
 }
 
-pub fn kind(id: &str) -> Result<&'static Kind, RunError> {
-    let known = || worlds::control::ids().join(", ");
-    worlds::control::kind(id).ok_or_else(|| RunError::UnknownVariant { word: SCHEMA.variant_word, id: id.into(), known: known() })
+/// Returns the variant of a config. The name of a file's variant is the name of the file.
+pub fn variant<F: Opens>(setup: Setup) -> Result<Variant, RunError> {
+    Ok(match kind::<F>(setup)? {
+        Some(kind) if setup.variant == OWN => Variant { id: OWN.into(), name: kind.spec.id.clone(), ..described(&kind) },
+        Some(kind) => described(&kind),
+        None => unloaded(),
+    })
+}
+
+/// Returns the variant of a file whose bytes are not loaded.
+fn unloaded() -> Variant {
+    Variant {
+        id: OWN.into(),
+        name: "Your environment".into(),
+        summary: "An environment from a Python file".into(),
+        goal: None,
+        sweep_budget: 0.0,
+        about: serde_json::Value::Null,
+    }
+}
+
+/// Returns the kind of a config; `None` if it is that of a file whose bytes are not loaded.
+pub fn kind<F: Opens>(setup: Setup) -> Result<Option<Kind>, RunError> {
+    let Setup { variant, data, .. } = setup;
+    match data {
+        None if F::ACCEPTS && variant == OWN => Ok(None),
+        None => {
+            let known = || worlds::control::ids().join(", ");
+            let kind = worlds::control::kind(variant).cloned();
+            kind.map(Some).ok_or_else(|| RunError::UnknownVariant { word: SCHEMA.variant_word, id: variant.into(), known: known() })
+        }
+        Some(file) if variant == OWN => F::open(file),
+        Some(file) => Err(RunError::Refused {
+            what: format!("{variant} is a built-in environment, so it cannot use the file {}", file.name),
+            next: format!("Leave the file out, or choose the environment '{OWN}'"),
+        }),
+    }
+}
+
+/// Returns the kind of a run that begins.
+pub fn loaded<F: Opens>(setup: Setup) -> Result<Kind, RunError> {
+    kind::<F>(setup)?.ok_or_else(|| RunError::Refused {
+        what: format!("the environment '{OWN}' needs its file"),
+        next: "Provide the Python file of the environment (--data FILE in the terminal)".into(),
+    })
 }
 
 fn environment(spec: &Spec) -> Environment {
@@ -45,7 +92,7 @@ fn environment(spec: &Spec) -> Environment {
         observation: names(&spec.observation),
         state: names(&spec.state),
         step_limit: spec.step_limit,
-        solved_at: spec.solved_at,
+        solved_at: spec.solved_at.is_finite().then_some(spec.solved_at),
         returns: spec.returns,
         step_s: shown.step_s,
         plane: [shown.x, shown.y],

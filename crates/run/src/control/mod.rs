@@ -1,7 +1,8 @@
-//! The control room: Gymnasium environments trained with PPO.
+//! The control room: Gymnasium environments and environments from files, trained with PPO.
 
 pub mod env;
 mod environments;
+mod file;
 mod knobs;
 mod network;
 mod plan;
@@ -13,5 +14,6 @@ mod stage;
 mod testing;
 mod trail;
 
+pub use file::{Compiles, Opens, Refuses};
 pub use room::Control;
 pub use testing::TEST_EPISODES;

@@ -37,8 +37,8 @@ plain_data! {
         /// Names of the numbers in a state, with their units. The states of Gymnasium's environments are Gymnasium's internal states.
         pub state: Vec<String>,
         pub step_limit: u32,
-        /// Mean test return at which the task counts as solved.
-        pub solved_at: f64,
+        /// Mean test return at which the task counts as solved; null if no return counts as solved.
+        pub solved_at: Option<f64>,
         /// Approximate smallest and greatest return of an episode, for the axis of a chart.
         pub returns: [f64; 2],
         /// Display time in seconds of one step of the large environment.

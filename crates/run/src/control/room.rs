@@ -1,6 +1,7 @@
 //! The control room: PPO on one of Gymnasium's environments, tested on fresh episodes. In parallel, the page shows a single large
 //! environment, which a user can push or drive. This environment does not affect training.
 
+use super::file::{Compiles, OWN, Opens};
 use super::protocol::{Frame, Question};
 use super::schema::SCHEMA;
 use super::stage::Stage;
@@ -8,25 +9,28 @@ use super::testing::{self, TEST_EPISODES, columns};
 use super::trail::Trail;
 use super::{environments, knobs, network};
 use crate::RunError;
-use crate::protocol::{Knob, Row, Variant};
+use crate::protocol::{DataInfo, Knob, Row, Variant};
 use crate::room::{Answer, ByName, Policy, Room, Saved, Schema, Setup};
 use learn::Learner;
 use learn::control::{Ppo, PpoConfig};
+use std::marker::PhantomData;
 
-pub struct Control {
+/// The room. `F` decides whether it accepts environments from files.
+pub struct Control<F = Compiles> {
     ppo: Ppo,
     stage: Stage,
     trail: Trail,
+    files: PhantomData<F>,
 }
 
 fn settings(setup: Setup) -> Result<PpoConfig, RunError> {
     knobs::table(setup.variant).settings(setup.knobs)
 }
 
-impl Control {
-    fn from_learner(seed: u32, ppo: Ppo) -> Control {
+impl<F: Opens> Control<F> {
+    fn from_learner(seed: u32, ppo: Ppo) -> Self {
         let (stage, trail) = (Stage::new(ppo.kind(), seed), Trail::new(&ppo));
-        Control { ppo, stage, trail }
+        Control { ppo, stage, trail, files: PhantomData }
     }
 
     /// Tests the policy on fresh episodes, without an effect on training. Returns the test row: mean, least and greatest return, and the
@@ -41,13 +45,23 @@ impl Control {
     }
 }
 
-impl Room for Control {
+impl<F: Opens> Room for Control<F> {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Learner = Ppo;
     type Question = Question;
+    const DATA: Option<DataInfo> = if F::ACCEPTS {
+        Some(DataInfo { label: "Environment", help: "A Python file that defines an environment (docs/worlds.md)." })
+    } else {
+        None
+    };
+    const DATA_VARIANT: Option<&'static str> = if F::ACCEPTS { Some(OWN) } else { None };
 
     fn variants() -> Vec<Variant> {
         environments::variants()
+    }
+
+    fn variant(setup: Setup) -> Result<Variant, RunError> {
+        environments::variant::<F>(setup)
     }
 
     fn knobs(variant: &str) -> Vec<Knob> {
@@ -55,24 +69,24 @@ impl Room for Control {
     }
 
     fn check(setup: Setup) -> Result<(), RunError> {
-        environments::kind(setup.variant)?;
+        environments::kind::<F>(setup)?;
         settings(setup)?.check().map_err(RunError::below)
     }
 
     fn bytes(setup: Setup) -> Result<u64, RunError> {
-        let (settings, kind) = (settings(setup)?, environments::kind(setup.variant)?);
-        Ok(settings.bytes(kind).saturating_add(Trail::bytes(kind, &settings)))
+        let (settings, kind) = (settings(setup)?, environments::kind::<F>(setup)?);
+        Ok(kind.map_or(0, |kind| settings.bytes(&kind).saturating_add(Trail::bytes(&kind, &settings))))
     }
 
     fn begin(setup: Setup) -> Result<Self, RunError> {
-        let (settings, kind) = (settings(setup)?, environments::kind(setup.variant)?);
-        let ppo = Ppo::new(kind, settings, setup.seed, setup.host.isa).map_err(RunError::below)?;
+        let (settings, kind) = (settings(setup)?, environments::loaded::<F>(setup)?);
+        let ppo = Ppo::new(&kind, settings, setup.seed, setup.host.isa).map_err(RunError::below)?;
         Ok(Control::from_learner(setup.seed, ppo))
     }
 
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
-        let (settings, kind) = (settings(setup)?, environments::kind(setup.variant)?);
-        let ppo = Ppo::restore(kind, settings, setup.seed, setup.host.isa, &|name| saved.find(name)).map_err(RunError::damaged)?;
+        let (settings, kind) = (settings(setup)?, environments::loaded::<F>(setup)?);
+        let ppo = Ppo::restore(&kind, settings, setup.seed, setup.host.isa, &|name| saved.find(name)).map_err(RunError::damaged)?;
         Ok(Control::from_learner(setup.seed, ppo))
     }
 

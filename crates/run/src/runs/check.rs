@@ -13,14 +13,8 @@ pub fn check<R: Room>(config: &Config, host: Host) -> Result<Variant, RunError> 
     if config.room != schema.id {
         return Err(RunError::OtherRoom { found: config.room.clone(), here: schema.id.into() });
     }
-    let variants = R::variants();
-    let variant = variants.iter().find(|variant| variant.id == config.variant).cloned();
-    let variant = variant.ok_or_else(|| RunError::UnknownVariant {
-        word: schema.variant_word,
-        id: config.variant.clone(),
-        known: variants.iter().map(|variant| &*variant.id).collect::<Vec<_>>().join(", "),
-    })?;
     let setup = Setup::new(config, &config.knobs, host);
+    let variant = R::variant(setup)?;
     if R::DATA.is_none() && setup.data.is_some() {
         return Err(RunError::NoData { room: schema.title });
     }

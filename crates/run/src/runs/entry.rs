@@ -25,6 +25,14 @@ impl<R: Room> AnyRoom for Entry<R> {
         R::variants()
     }
 
+    fn variant(&self, config: &Config, host: Host) -> Result<Variant, RunError> {
+        R::variant(Setup::new(config, &config.knobs, host))
+    }
+
+    fn data_variant(&self) -> Option<&'static str> {
+        R::DATA_VARIANT
+    }
+
     fn knobs(&self, variant: &str) -> Vec<Knob> {
         R::knobs(variant)
     }

@@ -99,6 +99,10 @@ pub trait AnyRun: Send + Sync {
 pub trait AnyRoom: Sync {
     fn schema(&self) -> &'static Schema;
     fn variants(&self) -> Vec<Variant>;
+    /// Returns the variant of a config, or an error if there is no such variant.
+    fn variant(&self, config: &Config, host: Host) -> Result<Variant, RunError>;
+    /// Returns the variant of the runs on user data; `None` if every variant accepts user data.
+    fn data_variant(&self) -> Option<&'static str>;
     fn knobs(&self, variant: &str) -> Vec<Knob>;
     /// Returns an error with a remedy if no run can start from this config on this host.
     fn check(&self, config: &Config, host: Host) -> Result<(), RunError>;

@@ -92,7 +92,7 @@ fn puck_is_a_variant_with_goal_and_budget() {
     assert_eq!((&*variant.name, variant.goal.unwrap().at), ("Puck", 90.0));
     assert_eq!(variant.sweep_budget, puck::KIND.steps);
     assert_eq!(variant.about["plane"][1]["name"], "speed");
-    assert!(Control::knobs("Puck-v0").iter().any(|knob| knob.name == "envs"));
+    assert!(<Control>::knobs("Puck-v0").iter().any(|knob| knob.name == "envs"));
 }
 
 #[test]

@@ -1,0 +1,87 @@
+//! Environments from files. The file is the user data of a run of the variant [`OWN`].
+
+use crate::RunError;
+use crate::protocol::Dataset;
+use std::sync::{Mutex, PoisonError};
+use worlds::control::Kind;
+use worlds::control::script::compile;
+use worlds::control::script::error::Problem;
+
+/// Name of the variant that trains in the environment of a file.
+pub(super) const OWN: &str = "own";
+
+/// Largest file in bytes. The longest template has 3 kB.
+const MOST_BYTES: u64 = 256 << 10;
+
+/// Way to make an environment of a file. A module of the page without this way does not contain the compiler.
+pub trait Opens: Send + Sync + 'static {
+    /// Returns the environment; `None` if the bytes of the file are not loaded.
+    fn open(file: &Dataset) -> Result<Option<Kind>, RunError>;
+    /// True if the room accepts files.
+    const ACCEPTS: bool;
+}
+
+/// Compiles files.
+pub struct Compiles;
+
+/// Accepts no files.
+pub struct Refuses;
+
+impl Opens for Refuses {
+    const ACCEPTS: bool = false;
+
+    fn open(_: &Dataset) -> Result<Option<Kind>, RunError> {
+        Ok(None)
+    }
+}
+
+/// The newest file and its environment. A run needs the environment several times: for checks, for the estimate of the memory and at its
+/// beginning.
+static NEWEST: Mutex<Option<(Dataset, Kind)>> = Mutex::new(None);
+
+impl Opens for Compiles {
+    const ACCEPTS: bool = true;
+
+    fn open(file: &Dataset) -> Result<Option<Kind>, RunError> {
+        if file.bytes > MOST_BYTES {
+            return Err(too_long(file));
+        }
+        let Some(content) = &file.content else { return Ok(None) };
+        let mut newest = NEWEST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, kind)) = &*newest
+            && known == file
+            && known.name == file.name
+        {
+            return Ok(Some(kind.clone()));
+        }
+        let kind = compiled(&file.name, content)?;
+        *newest = Some((file.clone(), kind.clone()));
+        Ok(Some(kind))
+    }
+}
+
+fn too_long(file: &Dataset) -> RunError {
+    RunError::Refused {
+        what: format!("{} has {} kB; the file of an environment has at most {} kB", file.name, file.bytes >> 10, MOST_BYTES >> 10),
+        next: "Choose the Python file that defines the environment".into(),
+    }
+}
+
+/// Compiles a file. The name of the file becomes the name of the environment.
+fn compiled(name: &str, content: &[u8]) -> Result<Kind, RunError> {
+    let next = || "Correct the file, then start again".into();
+    let text = str::from_utf8(content).map_err(|error| RunError::Refused {
+        what: format!("{name} is not UTF-8 text: byte {} is no character", error.valid_up_to()),
+        next: next(),
+    })?;
+    let world = compile(text).map_err(|problems| RunError::Refused { what: listed(name, &problems), next: next() })?;
+    Ok(world.kind(name.to_owned()))
+}
+
+/// Returns the errors of a file: one in the same line as the name, several in a line each.
+fn listed(name: &str, problems: &[Problem]) -> String {
+    match problems {
+        [problem] => format!("{name}, {problem}"),
+        _ => problems.iter().fold(format!("{name} has {} errors:", problems.len()), |text, problem| format!("{text}\n{problem}")),
+    }
+}
