@@ -15,7 +15,7 @@ export const explanations = (world: World, environment: Environment): Explanatio
     heading: "What is the return?",
     words:
       `The return of an episode is the sum of its rewards: ${world.returns}. The circles on the chart are tests: 100 fresh episodes ` +
-      `without learning. The task is solved when a test averages ${minus(String(environment.solved_at))} and a second test confirms it. ` +
+      `without learning. ${goal(environment)}` +
       "The curve is the mean of the last 100 training episodes. It lags behind the circles, because training explores and a long " +
       "episode counts only when it ends. Learning weights later rewards less, by the discount γ.",
     equation:
@@ -80,3 +80,9 @@ export const explanations = (world: World, environment: Environment): Explanatio
       equation("the divergence is about the mean of rho minus one, minus the logarithm of rho", "KL ≈ 'E' ((ρ_t − 1) − ln ~ ρ_t)"),
   },
 ];
+
+/** Explains when the task is solved; empty for an environment without a goal. */
+function goal({ solved_at }: Environment): string {
+  if (solved_at === null) return "";
+  return `The task is solved when a test averages ${minus(String(solved_at))} and a second test confirms it. `;
+}

@@ -21,7 +21,7 @@ observation: Array<string>,
 /** Names of the numbers in a state, with their units. The states of Gymnasium's environments are Gymnasium's internal states. */
 state: Array<string>, step_limit: number,
 /** Mean test return at which the task counts as solved. */
-solved_at: number,
+solved_at: number | null,
 /** Approximate smallest and greatest return of an episode, for the axis of a chart. */
 returns: [number, number],
 /** Display time in seconds of one step of the large environment. */

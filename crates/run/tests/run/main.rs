@@ -17,6 +17,7 @@ mod fuzz;
 mod invariants;
 mod logic;
 mod monitor;
+mod own;
 mod players;
 mod property;
 mod runs;
