@@ -135,7 +135,7 @@ fn monitored(bench: &mut Bench) -> Option<Vec<f64>> {
     }
     let mut shares = Vec::new();
     for _ in 0..ROUNDS {
-        let with_s = stretch_s(Some((bench.attach)(Control::SCHEMA)?));
+        let with_s = stretch_s(Some((bench.attach)(<Control>::SCHEMA)?));
         shares.push(with_s / stretch_s(None) - 1.0);
     }
     Some(shares)

@@ -11,7 +11,7 @@ use crate::outputs::export::Exports;
 use crate::outputs::screen::{Mode, Screen};
 use crate::outputs::show::{RunDisplay, wants_screen};
 use crate::rooms;
-use crate::session::begin::{config, give_data, restored, room};
+use crate::session::begin::{config, give_data, restored, room, variant};
 use crate::session::budget::Budget;
 use crate::session::monitor_file::{self, MonitorFile};
 use crate::session::record::Record;
