@@ -54,6 +54,7 @@ pub fn extend(grammar: Command) -> Command {
 /// Creates a command that only groups rooms' subcommands, such as `export`.
 fn parent_command(verb: &'static str) -> Command {
     let about = match verb {
+        "play" => "Play a game or in an environment in the terminal",
         "run" => "Run a trained model",
         "export" => "Export a trained model for other programs",
         "generate" => "Generate text with a trained model",

@@ -163,3 +163,36 @@ fn environments_are_described_and_unknown_ids_are_errors() {
         assert!(message.contains(id) && message.contains("truncated"), "{message}");
     }
 }
+
+const CATCH: &str = include_str!("../../../worlds/src/control/script/templates/catch.py");
+
+#[test]
+fn environment_of_a_file_is_described_and_served() {
+    let scratch = Scratch::new();
+    scratch.write("catch.py", CATCH);
+    let described = scratch.stdout("env catch.py");
+    assert!(described.contains("catch.py: Catch") && described.contains("paddle, x, y"), "{described}");
+    let lines = b"{\"reset\":{\"seed\":3}}\n{\"action\":1}\n{\"action\":7}\n";
+    let answers = values(&scratch.stdout_with_input("env catch.py --stdio", lines));
+    assert_eq!((answers.len(), numbers(&answers[1]["obs"]).len()), (3, 3));
+    assert!(answers[2]["error"].is_string(), "{answers:?}");
+    scratch.write("wrong.py", "class World:\n    def reset(self):\n        self.x = 1 +\n");
+    scratch.fails("env wrong.py --stdio", 2, "line 3");
+    scratch.fails("env none.py", 1, "none.py");
+}
+
+#[test]
+fn run_in_a_file_is_trained_tested_and_resumed() {
+    let scratch = Scratch::new();
+    scratch.write("catch.py", CATCH);
+    scratch.stdout("train control --world catch.py --seed 3 --steps 200_000 --save run.safetensors --plain");
+    let info = scratch.stdout("info run.safetensors");
+    assert!(info.contains("catch.py"), "{info}");
+    let tested = scratch.stdout("eval run.safetensors --episodes 20");
+    assert!(tested.contains("mean_return") || tested.contains("return"), "{tested}");
+    scratch.stdout("resume run.safetensors --steps 300_000 --plain");
+    scratch.fails("train control --variant CartPole-v1 --world catch.py", 2, "built-in environment");
+    scratch.fails("train control --variant own", 2, "needs its file");
+    scratch.fails("play control catch.py", 2, "needs a terminal");
+    scratch.fails("play control run.safetensors", 2, "no Python file");
+}

@@ -2,7 +2,7 @@
 //! steps. A step before the first reset, or after the end of an episode, is an error.
 
 use serde::Serialize;
-pub use worlds::control::{Action, Actions, Spec};
+pub use worlds::control::{Action, Actions, COLOURS, Kind, Shape, Spec, Text};
 use worlds::control::{World64, WorldError};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -11,6 +11,9 @@ pub struct Transition {
     pub reward: f64,
     pub terminated: bool,
     pub truncated: bool,
+    /// One flag per choice: true if the choice is permitted in the state after the step. Empty if all choices are always permitted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mask: Vec<bool>,
 }
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -39,10 +42,14 @@ enum Phase {
 }
 
 impl Env {
+    /// Creates a built-in environment.
     pub fn new(id: &str) -> Result<Env, EnvError> {
         let unknown = || EnvError::Unknown { id: id.into(), known: worlds::control::ids().join(", ") };
-        let kind = worlds::control::kind(id).ok_or_else(unknown)?;
-        Ok(Env { world: (kind.twin)(), phase: Phase::Fresh })
+        Ok(Env::of(worlds::control::kind(id).ok_or_else(unknown)?))
+    }
+
+    pub fn of(kind: &Kind) -> Env {
+        Env { world: (kind.twin)(), phase: Phase::Fresh }
     }
 
     pub fn spec(&self) -> &Spec {
@@ -50,10 +57,19 @@ impl Env {
     }
 
     /// Begins the episode that the seed determines. Returns the first observation.
-    pub fn reset(&mut self, seed: u32) -> Vec<f64> {
+    pub fn reset(&mut self, seed: u32) -> Result<Vec<f64>, EnvError> {
+        self.phase = Phase::Fresh;
         self.world.reset(seed);
+        if let Some(fault) = self.world.fault() {
+            return Err(EnvError::World(fault.into()));
+        }
         self.phase = Phase::Running;
-        self.world.observation()
+        Ok(self.world.observation())
+    }
+
+    /// Returns one flag per choice, true if the choice is permitted now. Returns an empty list if all choices are always permitted.
+    pub fn mask(&self) -> Vec<bool> {
+        self.world.permitted()
     }
 
     /// Begins an episode in the state `state`, as if `elapsed` steps had been made. `Spec::state` names the numbers of a state. Returns the
@@ -62,6 +78,11 @@ impl Env {
         self.world.set_state(state, elapsed)?;
         self.phase = Phase::Running;
         Ok(self.world.observation())
+    }
+
+    /// Draws the picture of the present state.
+    pub fn draw(&mut self) -> Result<Vec<Shape>, EnvError> {
+        self.world.draw().map_err(|fault| EnvError::World(fault.into()))
     }
 
     pub fn step(&mut self, action: Action) -> Result<Transition, EnvError> {
@@ -74,7 +95,8 @@ impl Env {
         if step.terminated || step.truncated {
             self.phase = Phase::Over;
         }
-        Ok(Transition { obs: self.world.observation(), reward: step.reward, terminated: step.terminated, truncated: step.truncated })
+        let (obs, mask) = (self.world.observation(), self.mask());
+        Ok(Transition { obs, reward: step.reward, terminated: step.terminated, truncated: step.truncated, mask })
     }
 }
 

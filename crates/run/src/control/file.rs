@@ -60,6 +60,12 @@ impl Opens for Compiles {
     }
 }
 
+/// Compiles a file whose bytes are loaded.
+pub fn kind_of(file: &Dataset) -> Result<Kind, RunError> {
+    let missing = || RunError::DataMissing { name: file.name.clone(), bytes: file.bytes };
+    Compiles::open(file)?.ok_or_else(missing)
+}
+
 fn too_long(file: &Dataset) -> RunError {
     RunError::Refused {
         what: format!("{} has {} kB; the file of an environment has at most {} kB", file.name, file.bytes >> 10, MOST_BYTES >> 10),

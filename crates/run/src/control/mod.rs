@@ -14,6 +14,6 @@ mod stage;
 mod testing;
 mod trail;
 
-pub use file::{Compiles, Opens, Refuses};
+pub use file::{Compiles, Opens, Refuses, kind_of};
 pub use room::Control;
 pub use testing::TEST_EPISODES;

@@ -123,7 +123,7 @@ fn frames_pictures_manual_control_and_env_work_for_puck() {
     let stage = answer(&mut run, json!({ "ask": "touch", "touch": touch }));
     assert_eq!((&stage["player"]["steps"], &stage["player"]["action"]), (&json!(2), &json!([2.0])));
     let mut env = Env::new("Puck-v0").unwrap();
-    let first = env.reset(1);
+    let first = env.reset(1).unwrap();
     let next = env.step(Action::Choice(2)).unwrap();
     assert!(next.obs[0] > first[0] && !next.terminated);
 }

@@ -28,6 +28,10 @@ pub struct Kind {
     pub steps: f64,
     /// True if the environments forbid some choices in some states; see [`Vector::masks`].
     pub masked: bool,
+    /// Action of each key, by the key's name in the browser; empty if the kind names no keys.
+    pub keys: Vec<(String, Vec<f32>)>,
+    /// Width and height of the pictures that [`Vector::draw`] draws, in the unit of their shapes; `None` if the environments draw none.
+    pub size: Option<[f32; 2]>,
     /// Kernels for an accelerator; `None` if only the CPU can step the environment.
     pub kernels: Option<Kernels>,
 }
@@ -55,7 +59,8 @@ impl Kind {
 
     /// Creates a kind with default properties, stepped by the vectorized form that `many` creates.
     pub fn new(spec: Spec, twin: MakeOne, many: Make) -> Kind {
-        Kind { spec: Arc::new(spec), twin, many, tuned: Cow::Borrowed(&[]), steps: 1e6, masked: false, kernels: None }
+        let spec = Arc::new(spec);
+        Kind { spec, twin, many, tuned: Cow::Borrowed(&[]), steps: 1e6, masked: false, keys: Vec::new(), size: None, kernels: None }
     }
 }
 

@@ -2,6 +2,7 @@
 //! `[panels][features][PANEL]`, the input layout of the networks.
 
 use super::fault::WorldFault;
+use super::shape::Shape;
 use super::world::Text;
 
 /// Flag in `ended` of [`Vector::step`]: the episode has terminated.
@@ -53,6 +54,12 @@ pub trait Vector: Send + Sync {
     /// state.
     fn fault(&self) -> Option<WorldFault> {
         None
+    }
+
+    /// Draws the picture of one environment. Returns its shapes, or the error that the rules raised. Most kinds draw no pictures; see
+    /// [`Kind::size`](super::Kind::size).
+    fn draw(&mut self, _env: usize) -> Result<Vec<Shape>, WorldFault> {
+        Ok(Vec::new())
     }
 
     /// Starts the next episode of one environment.

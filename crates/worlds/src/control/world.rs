@@ -2,6 +2,7 @@
 //! error for an invalid state or action, and never panic. The caller must reset the environment after the end of an episode.
 
 use super::fault::WorldFault;
+use super::shape::Shape;
 use math::Rng;
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -162,6 +163,11 @@ pub trait World64: Send + Sync {
     /// Returns the error that the rules raised in the newest step, if any. The environment then keeps the state before this step.
     fn fault(&self) -> Option<WorldFault> {
         None
+    }
+
+    /// Draws the picture of the present state; see [`Vector::draw`](super::Vector::draw).
+    fn draw(&mut self) -> Result<Vec<Shape>, WorldFault> {
+        Ok(Vec::new())
     }
 
     /// Takes one step. The action must be valid; a discrete action is the index of a choice. `forces` are [`Moment::forces`].

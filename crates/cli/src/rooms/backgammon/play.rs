@@ -6,12 +6,11 @@ use super::screen;
 use super::table::{self, GameOptions};
 use crate::args::MachineArgs;
 use crate::args::values::up_to_a_million;
-use crate::error::Usage;
 use crate::host::Machine;
 use crate::outputs::show::wants_screen;
 use crate::shell::VerbArgs;
 use crate::stdio::converse;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
 use run::backgammon::{PlayerLines, Reply};
 use std::io::{BufRead, IsTerminal, Write};
@@ -30,8 +29,6 @@ The same position and roll always get the same answer, in any batch.";
 
 #[derive(Debug, Args)]
 pub struct PlayArgs {
-    /// Game: backgammon
-    game: String,
     /// Player: a checkpoint, linear or random
     #[arg(default_value = "linear", value_name = "CHECKPOINT")]
     player: String,
@@ -67,17 +64,14 @@ pub struct PlayArgs {
 }
 
 impl VerbArgs for PlayArgs {
-    const PATH: &'static [&'static str] = &["play"];
-    const ABOUT: &'static str = "Play a game in the terminal, or serve a player's moves to another program";
+    const PATH: &'static [&'static str] = &["play", "backgammon"];
+    const ABOUT: &'static str = "Play backgammon in the terminal, or serve a player's moves to another program";
 
     fn help() -> String {
         format!("{}\n\n{STDIO}", table::COMMANDS)
     }
 
     fn run(self) -> Result<()> {
-        if self.game != "backgammon" {
-            bail!(Usage(format!("there is no game '{}'. Choose backgammon", self.game)));
-        }
         let machine = Machine::new(&self.machine)?;
         let (host, stdin, stdout) = (machine.host, std::io::stdin(), std::io::stdout());
         if self.stdio {

@@ -1,15 +1,20 @@
 //! `hothouse env`: serves an environment to another program. Every request and every answer is a JSON object on one line. An invalid
 //! line changes no state; its answer is an error with a remedy.
 
+use super::kind_of_file;
 use crate::error::Usage;
+use crate::format::quoted;
 use crate::shell::VerbArgs;
 use crate::stdio::{LINE_BYTES, converse};
 use anyhow::Result;
 use clap::Args;
-use run::control::env::{Action, Actions, Env, EnvError, Spec};
+use run::control::env::{Action, Actions, Env, EnvError, Spec, Text};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io::{BufRead, Write};
+
+/// Largest number of names that the description of an environment lists in full.
+const MOST_NAMES: usize = 16;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -29,15 +34,22 @@ struct Start {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Answer {
-    Begun { obs: Vec<f64> },
+    Begun {
+        obs: Vec<f64>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        mask: Vec<bool>,
+    },
     Stepped(run::control::env::Transition),
-    Refused { error: String },
+    Refused {
+        error: String,
+    },
 }
 
 #[derive(Debug, Args)]
 pub struct EnvArgs {
-    /// Environment, by its Gymnasium id
-    id: String,
+    /// Environment: its Gymnasium id, or a Python file (.py) that defines it
+    #[arg(value_name = "ENVIRONMENT")]
+    name: String,
     /// Read requests and write answers, one JSON object per line
     #[arg(long)]
     stdio: bool,
@@ -53,11 +65,14 @@ impl VerbArgs for EnvArgs {
 
     /// Serves the environment if `--stdio` is set. Otherwise prints a description of the environment.
     fn run(self) -> Result<()> {
-        let mut env = Env::new(&self.id).map_err(|error| Usage(error.to_string()))?;
+        let mut env = match kind_of_file(&self.name)? {
+            Some(kind) => Env::of(&kind),
+            None => Env::new(&self.name).map_err(|error| Usage(error.to_string()))?,
+        };
         if self.stdio {
             return serve(&mut env, &mut std::io::stdin().lock(), &mut std::io::stdout().lock());
         }
-        Ok(std::io::stdout().lock().write_all(described(env.spec()).as_bytes())?)
+        Ok(std::io::stdout().lock().write_all(described(env.spec(), &self.name).as_bytes())?)
     }
 }
 
@@ -77,10 +92,13 @@ fn answer(env: &mut Env, line: &[u8]) -> Result<Answer, String> {
     let request = serde_json::from_slice(line).map_err(|error| format!("{error}; {}", usage(env)))?;
     let text = |error: EnvError| error.to_string();
     match request {
-        Request::Reset(Start { seed: Some(seed), state: None, elapsed: None }) => Ok(Answer::Begun { obs: env.reset(seed) }),
+        Request::Reset(Start { seed: Some(seed), state: None, elapsed: None }) => {
+            let obs = env.reset(seed).map_err(text)?;
+            Ok(Answer::Begun { obs, mask: env.mask() })
+        }
         Request::Reset(Start { seed: None, state: Some(state), elapsed }) => {
             let obs = env.reset_to(&state, elapsed.unwrap_or(0)).map_err(text)?;
-            Ok(Answer::Begun { obs })
+            Ok(Answer::Begun { obs, mask: env.mask() })
         }
         Request::Reset(_) => Err(format!("a reset needs either a seed, or a state and the elapsed steps; {}", usage(env))),
         Request::Action(value) => {
@@ -113,8 +131,16 @@ fn action_example(actions: Actions) -> String {
     }
 }
 
-/// Describes an environment for a human reader.
-fn described(spec: &Spec) -> String {
+/// Lists names. Of a long list, only the first three and the last name are listed.
+fn listed(names: &[Text]) -> String {
+    match names {
+        [a, b, c, .., last] if names.len() > MOST_NAMES => format!("{a}, {b}, {c} … {last} ({} numbers)", names.len()),
+        _ => names.join(", "),
+    }
+}
+
+/// Describes an environment for a human reader. `name` is its name on the command line.
+fn described(spec: &Spec, name: &str) -> String {
     let actions = match spec.actions {
         Actions::Choices(count) => format!("a whole number from 0 to {}", count - 1),
         Actions::Box { count: 1, low, high } => format!("a list of one number, clipped to {low} to {high}"),
@@ -126,10 +152,10 @@ fn described(spec: &Spec) -> String {
         spec.id,
         spec.summary,
         action_example(spec.actions),
-        spec.state.join(", "),
-        spec.observation.join(", "),
+        listed(&spec.state),
+        listed(&spec.observation),
         spec.step_limit,
-        spec.id
+        quoted(name)
     )
 }
 
@@ -147,9 +173,11 @@ With --stdio, each input line is a request and gets one answer line:
   {"action":1}                                      discrete action
   {"action":[0.3]}                                  continuous action: one or more numbers, clipped as in Gymnasium
       -> {"obs":[…],"reward":1.0,"terminated":false,"truncated":false}
+If the environment forbids choices in some states, each answer also has a "mask": one flag per choice, true if it is permitted.
 An invalid line, a step before a reset or a step after the end of an episode changes nothing. The answer is
   {"error":"the problem; the remedy"}
-Observations are in f64, before Gymnasium's rounding to f32. States and actions are rounded to f32 as in
+The state of a Python file consists of the elements of its attributes in alphabetical order, and its numbers are 32-bit floats.
+In the other environments, observations are in f64, before Gymnasium's rounding to f32. States and actions are rounded to f32 as in
 Gymnasium; an action outside the range of f32 stays f64. A seed starts another episode than NumPy's
 generator would, from the same distribution.
 The end of the input ends the program."#;

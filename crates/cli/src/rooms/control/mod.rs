@@ -3,16 +3,33 @@
 mod bench;
 mod env;
 mod picture;
+mod play;
+mod raster;
 mod solve;
 
+use crate::error::usage_error;
 use crate::host::Machine;
 use crate::outputs::screen::Picture;
 use crate::shell::{Emit, RoomShell, RoomVerb, verb};
 use ::bench::Figure;
 use anyhow::Result;
+use run::control::env::Kind;
 use run::control::{Control, TEST_EPISODES};
 use run::protocol::{Row, Variant};
 use run::{AnyRun, Host, Run};
+use std::path::Path;
+
+/// Ending of the names of files that define environments.
+const PYTHON: &str = ".py";
+
+/// Compiles the environment that a Python file defines. Returns `None` if `name` is not the name of a Python file.
+fn kind_of_file(name: &str) -> Result<Option<Kind>> {
+    if !name.ends_with(PYTHON) {
+        return Ok(None);
+    }
+    let file = files::read_data(Path::new(name))?;
+    Ok(Some(run::control::kind_of(&file).map_err(usage_error)?))
+}
 
 pub struct Shell;
 
@@ -22,7 +39,7 @@ impl RoomShell for Shell {
     }
 
     fn verbs(&self) -> Vec<RoomVerb> {
-        vec![verb::<solve::SolveArgs>(), verb::<env::EnvArgs>()]
+        vec![verb::<solve::SolveArgs>(), verb::<env::EnvArgs>(), verb::<play::PlayArgs>()]
     }
 
     fn examples(&self) -> [&'static str; 2] {
@@ -31,6 +48,8 @@ impl RoomShell for Shell {
   hothouse train control --variant CartPole-v1 --seed 1 --set lr=0.003 --steps 2e6 --save run.safetensors
   hothouse sweep control --knob lr=1e-4..1e-2:log --knob hidden=32,64 --seeds 5
   hothouse solve --seeds 5                   solve every environment with its preset; prints the times
+  hothouse train control --world snake.py    train in the environment that a Python file defines
+  hothouse play control snake.py             play in it by keys
   hothouse env Pendulum-v1 --stdio           serve an environment to another program
 ",
             "  \

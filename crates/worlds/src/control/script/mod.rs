@@ -15,7 +15,7 @@ mod token;
 mod wgsl;
 
 pub use compile::compile;
-pub use engine::{Fleet, Shape, World};
+pub use engine::{Fleet, World};
 pub use meta::{Choice, Meta};
 pub use parser::parse;
 pub use program::{Attribute, Type};

@@ -6,26 +6,7 @@ use super::super::program::{Instruction, Op, ShapeRows, Type};
 use super::frames::Variable;
 use super::lower::{DRAWN, Lower};
 use super::values::{Shape, Slot, Value};
-
-/// Names of the colours that a shape can have.
-const COLOURS: [&str; 16] = [
-    "black",
-    "gray",
-    "lightgray",
-    "white",
-    "red",
-    "orange",
-    "yellow",
-    "green",
-    "lightgreen",
-    "darkgreen",
-    "blue",
-    "lightblue",
-    "darkblue",
-    "purple",
-    "pink",
-    "brown",
-];
+use crate::control::shape::COLOURS;
 
 impl<'a> Lower<'a> {
     /// Translates a call of a function of the language.
@@ -283,9 +264,9 @@ impl<'a> Lower<'a> {
 
     fn colour(&mut self, expr: &'a Expr) -> Slot {
         if let ExprKind::Text(name) = &expr.kind
-            && !COLOURS.contains(&name.as_str())
+            && COLOURS.iter().all(|(known, _)| known != name)
         {
-            let advice = super::expressions::similar(name, COLOURS.into_iter()).unwrap_or("red");
+            let advice = super::expressions::similar(name, COLOURS.iter().map(|(known, _)| *known)).unwrap_or("red");
             self.problem(expr.span, format!("`{name}` is not a colour; write another, for example `\"{advice}\"`"));
             return self.int(0);
         }

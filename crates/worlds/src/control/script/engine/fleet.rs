@@ -4,8 +4,9 @@ use super::super::program::{Attribute, BLOCK, Code, ENV, EPISODE, Op, PASSES, Pr
 use super::faults::{Faults, message};
 use super::run::Run;
 use super::state;
-use super::world::{Shape, World};
+use super::world::World;
 use crate::control::fault::WorldFault;
+use crate::control::shape::Shape;
 use crate::control::vector::Vector;
 use math::{Buffer, Isa, Kernel, PANEL, Rng, Simd, dispatch};
 use std::sync::Arc;
@@ -215,7 +216,7 @@ impl Fleet {
     }
 
     /// Draws the picture of one environment. Returns the shapes of the picture, or the error of the method `draw`.
-    pub fn draw(&mut self, env: usize) -> Result<Vec<Shape>, WorldFault> {
+    pub(super) fn shapes(&mut self, env: usize) -> Result<Vec<Shape>, WorldFault> {
         let (code, spare) = (self.code.clone(), self.blocks());
         let mut drawn = Vec::new();
         self.select(env);

@@ -26,7 +26,14 @@ impl World {
         let (own, single) = (world.clone(), (world, spec.clone()));
         let many: Make = Arc::new(move |isa, seed, first, count| Box::new(own.fleet(isa, seed, first, count)) as Box<dyn Vector>);
         let twin: MakeOne = Arc::new(move || Box::new(One::new(&single.0, &single.1)) as Box<dyn World64>);
-        Kind { masked: self.mask_len() > 0, steps: STEPS, kernels: self.kernels(), ..Kind::new((*spec).clone(), twin, many) }
+        Kind {
+            masked: self.mask_len() > 0,
+            steps: STEPS,
+            keys: self.meta.keys.clone(),
+            size: (!self.code.shapes.is_empty()).then_some(self.meta.size),
+            kernels: self.kernels(),
+            ..Kind::new((*spec).clone(), twin, many)
+        }
     }
 
     fn kernels(&self) -> Option<Kernels> {

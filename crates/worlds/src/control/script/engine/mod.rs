@@ -12,4 +12,4 @@ mod steps;
 mod world;
 
 pub use fleet::Fleet;
-pub use world::{Shape, World};
+pub use world::World;

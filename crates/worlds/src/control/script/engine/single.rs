@@ -4,6 +4,7 @@ use super::super::program::Type;
 use super::fleet::Fleet;
 use super::world::World;
 use crate::control::fault::WorldFault;
+use crate::control::shape::Shape;
 use crate::control::vector::{TERMINATED, Vector};
 use crate::control::world::{Spec, Step64, World64, WorldError};
 use math::{Isa, PANEL};
@@ -108,6 +109,10 @@ impl World64 for One {
 
     fn fault(&self) -> Option<WorldFault> {
         self.fault.clone()
+    }
+
+    fn draw(&mut self) -> Result<Vec<Shape>, WorldFault> {
+        self.fleet.shapes(0)
     }
 
     fn advance(&mut self, action: &[f64], _: [f64; 2]) -> Step64 {

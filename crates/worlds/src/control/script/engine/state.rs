@@ -2,7 +2,7 @@
 
 use super::super::fold::bool_bits;
 use super::super::program::{Attribute, Code, Type};
-use super::world::Shape;
+use crate::control::shape::Shape;
 
 /// Returns the number that the bits of a row represent.
 pub fn number(ty: Type, bits: u32) -> f64 {

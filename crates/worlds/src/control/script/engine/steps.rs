@@ -5,6 +5,7 @@ use super::super::program::{ACTION, BLOCK, ENV, EPISODE, STEP};
 use super::fleet::{Call, Fleet, STREAM, place};
 use super::state;
 use crate::control::fault::WorldFault;
+use crate::control::shape::Shape;
 use crate::control::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use math::{PANEL, Rng, Simd, isa::kernel};
 
@@ -189,6 +190,10 @@ impl Vector for Fleet {
     /// Returns the first error. If several environments failed in that step, the error is that of the environment with the lowest number.
     fn fault(&self) -> Option<WorldFault> {
         self.fault.clone()
+    }
+
+    fn draw(&mut self, env: usize) -> Result<Vec<Shape>, WorldFault> {
+        self.shapes(env)
     }
 
     fn begin(&mut self, env: usize) {

@@ -16,18 +16,6 @@ pub struct World {
     pub(super) code: Arc<Code>,
 }
 
-/// A shape of a picture.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Shape {
-    /// Name of the function that draws the shape.
-    pub kind: &'static str,
-    /// Numeric arguments; for a polygon, x and y of each corner.
-    pub numbers: Vec<f32>,
-    /// Text or number that the function `text` writes; `None` for other shapes.
-    pub text: Option<String>,
-    pub colour: String,
-}
-
 impl World {
     pub fn new(meta: Meta, attributes: Vec<Attribute>, code: Code) -> World {
         World { id: "this file".into(), meta, attributes, code: Arc::new(code) }
