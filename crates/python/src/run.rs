@@ -219,7 +219,8 @@ impl Run {
         threads: Option<usize>,
     ) -> PyResult<Run> {
         let (room, variant, seed) = what;
-        let mut config = config(&room, variant)?;
+        let of_data = data.as_ref().and(run::room(&room).map_err(refusal)?.data_variant());
+        let mut config = config(&room, variant.or(of_data.map(String::from)))?;
         (config.seed, config.knobs) = (seed, from_python(knobs)?);
         config.data = data.map(|(name, content)| Dataset::new(&name, content));
         Run::make(py, threads, |host| run::begin(config, host))
@@ -354,6 +355,10 @@ impl Run {
 
     fn config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, self.session(py)?.run.config())
+    }
+
+    fn variant<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, self.session(py)?.run.variant())
     }
 
     fn knobs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

@@ -4,9 +4,10 @@
 use crate::format;
 use crate::session::budget::Remaining;
 use crate::session::record::{Record, Summary};
-use run::History;
+use math::Isa;
 use run::protocol::{Backend, Column, Config, Device, Digest, Event, Knob, Knobs, Level, Mark, Progress, Row, Variant};
 use run::room::Schema;
+use run::{History, Host};
 
 const MARKS: usize = 256;
 /// Weight of one iteration in the moving average of the time breakdown.
@@ -68,7 +69,7 @@ impl View {
                 let schema = room.schema();
                 let mut run = RunView {
                     schema,
-                    variant: room.variants().into_iter().find(|v| v.id == began.config.variant),
+                    variant: room.variant(&began.config, Host::new(Isa::best())).ok(),
                     knobs: room.knobs(&began.config.variant),
                     values: began.knobs,
                     config: began.config,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+
+from . import _native
 
 #: Largest width and height of a picture, in pixels.
 _WIDTH, _HEIGHT = 600, 400
@@ -18,25 +20,8 @@ _LINE = 0.01
 _TEXT = 0.06
 
 _PAPER = (250, 250, 247)
-#: Colours by name.
-PALETTE = {
-    "black": (46, 52, 60),
-    "gray": (128, 134, 142),
-    "lightgray": (200, 204, 208),
-    "white": (255, 255, 255),
-    "red": (200, 70, 60),
-    "orange": (214, 122, 62),
-    "yellow": (242, 190, 84),
-    "green": (74, 140, 90),
-    "lightgreen": (190, 216, 176),
-    "darkgreen": (44, 92, 62),
-    "blue": (64, 118, 164),
-    "lightblue": (196, 220, 236),
-    "darkblue": (36, 56, 84),
-    "purple": (126, 100, 172),
-    "pink": (228, 158, 176),
-    "brown": (140, 96, 66),
-}
+#: Colours by name: red, green and blue.
+PALETTE = _native.colours()
 
 #: Characters of three columns and five rows. Each octal digit gives the pixels of one row. Rows are ordered from top to bottom.
 _FONT = {
@@ -140,3 +125,16 @@ class Picture:
         height, width = self.shape
         fine = self._pixels.reshape(height, _FINE, width, _FINE, 3)
         return np.rint(fine.mean((1, 3), np.float32)).astype(np.uint8)
+
+
+def painted(size: Sequence[float], shapes: Iterable[tuple[str, list[float], str | None, str]]) -> np.ndarray:
+    """Draws shapes. Returns the picture as an array (height, width, 3)."""
+    picture = Picture(size)
+    for kind, numbers, what, colour in shapes:
+        if kind == "polygon":
+            picture.polygon(numbers, colour)
+        elif what is not None:
+            picture.text(*numbers, what, colour)
+        else:
+            getattr(picture, kind)(*numbers, colour)
+    return picture.bytes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import os
 from typing import Any
 
 import gymnasium
@@ -12,8 +13,10 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from . import _native, _spaces
+from ._picture import painted
 from ._register import register
 from ._seed import checked_seed
+from ._source import source
 
 register()
 
@@ -29,7 +32,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def __init__(
         self,
-        env: str,
+        env: str | os.PathLike[str],
         num_envs: int = 1,
         *,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
@@ -40,17 +43,18 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         mode = AutoresetMode(autoreset_mode)
         if render_mode not in (None, "rgb_array"):
             raise ValueError(f"unknown render mode {render_mode!r}. Choose 'rgb_array' or None")
-        if not isinstance(env, str):
-            raise TypeError(f"{env!r} is not the name of an environment. Choose one of: {', '.join(_native.environments())}")
-        self._native: _native.Envs | None = _native.Envs(env, operator.index(num_envs), mode.value, threads)
-        self.env_id, self.num_envs, self.render_mode, self.copy = env, num_envs, render_mode, copy
+        name, file = source(env)
+        self._native: _native.Envs | None = _native.Envs(name, file, operator.index(num_envs), mode.value, threads)
+        self.env_id, self.num_envs, self.render_mode, self.copy = name, num_envs, render_mode, copy
+        #: True if a file defines the environments.
+        self._has_file = file is not None
         self.metadata = {
             "render_modes": ["rgb_array"],
-            "render_fps": _spaces.frames_per_second(env),
+            "render_fps": _spaces.frames_per_second(name),
             "autoreset_mode": mode,
         }
-        self.single_observation_space = _spaces.observation_space(env)
-        self.single_action_space = _spaces.action_space(env)
+        self.single_observation_space = _spaces.observation_space(name, self._native)
+        self.single_action_space = _spaces.action_space(self._native)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._discrete = isinstance(self.single_action_space, gymnasium.spaces.Discrete)
@@ -145,7 +149,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def _convert(self, actions: Any) -> np.ndarray:
         """Converts actions to the type and shape that the native step expects."""
         given = np.asarray(actions)
-        shape = (self.num_envs,) if self._discrete else (self.num_envs, 1)
+        shape = (self.num_envs, *self.single_action_space.shape)
         if self._discrete:
             if given.dtype.kind not in "iu":
                 raise TypeError(f"actions have type {given.dtype}. Give whole numbers, as envs.action_space.sample() does")
@@ -161,7 +165,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return np.ascontiguousarray(given, wanted).reshape(-1)
 
     def render(self) -> tuple[np.ndarray, ...] | None:
-        """Images of all environments. Each image is an array `(400, 600, 3)` of bytes."""
+        """Images of all environments. Each image is an array `(height, width, 3)` of bytes."""
         if self.render_mode is None:
             gymnasium.logger.warn("rendering is off: create the environments with render_mode='rgb_array'")
             return None
@@ -170,14 +174,27 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     def picture(self, index: int) -> np.ndarray:
         """Image of one environment."""
+        if self._has_file:
+            return painted(*self._open().draw(operator.index(index)))
         from .render import draw
 
         state, _ = self.state(index)
         action = None if self._actions is None else self._actions[index]
         return draw(self.env_id, state, action)
 
+    def action_masks(self) -> np.ndarray:
+        """Permitted actions: an array of bool with a row per environment and a column per action."""
+        self._ready()
+        if not self._discrete:
+            raise TypeError("masks exist for discrete actions only")
+        masks = self._open().masks()
+        return np.ones((self.num_envs, self.single_action_space.n), np.bool_) if masks is None else masks.copy()
+
     def state(self, index: int) -> tuple[np.ndarray, int]:
-        """State values of one environment (Gymnasium's internal state), and the number of steps in its current episode."""
+        """State values of one environment, and the number of steps in its current episode.
+
+        The state is Gymnasium's internal state. For an environment from a file, it is the values that checkpoints save.
+        """
         state, steps = self._open().state(operator.index(index))
         return np.array(state, np.float32), steps
 
@@ -196,7 +213,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 class Env(gymnasium.Env):
     """A single environment, implemented as a vector of one environment. `VectorEnv` is faster for many environments."""
 
-    def __init__(self, env: str, *, render_mode: str | None = None) -> None:
+    def __init__(self, env: str | os.PathLike[str], *, render_mode: str | None = None) -> None:
         self._envs = VectorEnv(env, 1, autoreset_mode=AutoresetMode.DISABLED, copy=True, render_mode=render_mode)
         self.metadata = {key: value for key, value in self._envs.metadata.items() if key != "autoreset_mode"}
         self.observation_space = self._envs.single_observation_space
@@ -215,6 +232,10 @@ class Env(gymnasium.Env):
         observations, rewards, terminated, truncated, info = self._envs.step(np.asarray(action)[None])
         return observations[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), info
 
+    def action_masks(self) -> np.ndarray:
+        """Permitted actions, as an array of bool. MaskablePPO of Stable-Baselines3 calls this method."""
+        return self._envs.action_masks()[0]
+
     def render(self) -> np.ndarray | None:
         frames = self._envs.render()
         return None if frames is None else frames[0]
@@ -224,7 +245,7 @@ class Env(gymnasium.Env):
 
 
 def make_vec(
-    env: str,
+    env: str | os.PathLike[str],
     num_envs: int = 1,
     *,
     autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
@@ -235,7 +256,7 @@ def make_vec(
     """Creates many environments of one kind, as a `gymnasium.vector.VectorEnv`.
 
     Args:
-        env: One of `hothouse.environments()`.
+        env: One of `hothouse.environments()`, or the path or the text of a Python file that defines an environment (docs/worlds.md).
         num_envs: Number of environments.
         autoreset_mode: Start of the next episode, as Gymnasium defines `NEXT_STEP` (its default), `SAME_STEP` (the fastest here, with the
             last observations in `info["final_obs"]`) and `DISABLED`.
@@ -251,6 +272,6 @@ def _registered(**kwargs: Any) -> VectorEnv:
     return make_vec(**{"copy": True, **kwargs})
 
 
-def make(env: str, *, render_mode: str | None = None) -> Env:
+def make(env: str | os.PathLike[str], *, render_mode: str | None = None) -> Env:
     """Creates one environment, as a `gymnasium.Env`."""
     return Env(env, render_mode=render_mode)

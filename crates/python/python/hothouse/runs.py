@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _native
+from ._source import source
 
 #: NumPy types of tensors, by their names in a checkpoint.
 _DTYPES = {"F32": np.float32, "F64": np.float64, "U32": np.uint32, "U64": np.uint64, "U8": np.uint8}
@@ -33,6 +34,14 @@ def _data(data: Any) -> tuple[str, bytes] | None:
         name, content = data
         return str(name), bytes(content)
     return _native.read_data(os.fspath(data))
+
+
+def _world(world: str | os.PathLike[str]) -> tuple[str, bytes]:
+    """Name and contents of the file of an environment."""
+    name, content = source(world)
+    if content is None:
+        raise ValueError(f"{name!r} is not a Python file. Name a file that ends with .py, or choose a built-in environment with variant=")
+    return name, content
 
 
 class Columns(Mapping[str, np.ndarray]):
@@ -110,6 +119,7 @@ class Run:
         seed: Equal config and seed give an equal digest on any machine and with any number of threads.
         knobs: Settings by name; see `hothouse.knobs(room, variant)`.
         data: Training data for rooms that accept it: a path, or `(name, bytes)`.
+        world: For the room control: the path or the text of a Python file that defines the environment (docs/worlds.md).
         threads: Number of training threads; the default is one per core.
     """
 
@@ -121,12 +131,13 @@ class Run:
         seed: int = 1,
         knobs: Mapping[str, float | int | bool | str] | None = None,
         data: Any = None,
+        world: str | os.PathLike[str] | None = None,
         threads: int | None = None,
     ) -> None:
         if not 0 <= seed < 2**32:
             raise ValueError(f"seed = {seed} is out of range. Choose 0 to {2**32 - 1}")
         values = {name: _value(value) for name, value in (knobs or {}).items()}
-        self._begin(_native.Run.begin((room, variant, seed), values, _data(data), threads))
+        self._begin(_native.Run.begin((room, variant, seed), values, _data(data) if world is None else _world(world), threads))
 
     def _begin(self, native: _native.Run) -> None:
         self._native = native
@@ -216,7 +227,7 @@ class Run:
     @property
     def about(self) -> Any:
         """The room's description of the variant."""
-        return next(one["about"] for one in self._room["variants"] if one["id"] == self.variant)
+        return self._native.variant()["about"]
 
     @property
     def solved(self) -> dict[str, Any] | None:
@@ -310,8 +321,7 @@ class Run:
 
     def _curve(self) -> tuple[str, str, np.ndarray, np.ndarray]:
         """Default curve: the goal's column of the tests, or the first metric that has a chart."""
-        variant = next(one for one in self._room["variants"] if one["id"] == self.variant)
-        goal, tests = variant["goal"], self.tests()
+        goal, tests = self._native.variant()["goal"], self.tests()
         if goal and tests.rows > 1:
             columns, name, label = tests, goal["column"], "tests"
         else:

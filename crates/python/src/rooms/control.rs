@@ -2,14 +2,17 @@
 //! Results do not depend on the number of threads.
 
 use crate::arrays;
+use crate::errors::refusal;
 use crate::host::{self, Threads, Turns};
 use math::{Isa, Kernel, PANEL, Simd, dispatch};
 use numpy::{Element, PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use run::protocol::Dataset;
+use std::collections::HashMap;
 use std::sync::MutexGuard;
 use worlds::control::vector::{TERMINATED, TRUNCATED};
-use worlds::control::{Actions, Kind, Vector};
+use worlds::control::{Actions, COLOURS, Kind, Vector};
 
 /// Number of environments per shard (group that one thread steps). The output of a shard fits into the first-level cache.
 const SHARD: usize = 16 * PANEL;
@@ -290,6 +293,22 @@ pub struct Envs {
     /// Flags for termination, then flags for truncation. If the autoreset is `SameStep`, flags that are true in either case follow.
     #[pyo3(get)]
     flags: Py<PyArray2<bool>>,
+    /// Permitted choices, one row per environment; `None` if all choices are always permitted.
+    masks: Option<Py<PyArray2<bool>>>,
+}
+
+/// A shape: the name of its function, its numbers, its text and the name of its colour.
+type Drawn = (&'static str, Vec<f32>, Option<String>, String);
+
+/// Returns the kind that the file defines. Without a file, returns the built-in kind called `name`.
+fn kind(name: &str, file: Option<Vec<u8>>) -> PyResult<Kind> {
+    if let Some(content) = file {
+        return run::control::kind_of(&Dataset::new(name, content)).map_err(refusal);
+    }
+    worlds::control::kind(name).cloned().ok_or_else(|| {
+        let known = worlds::control::ids().join(", ");
+        PyValueError::new_err(format!("there is no environment '{name}'. Choose one of: {known}. Or name a Python file (.py)"))
+    })
 }
 
 impl Envs {
@@ -381,24 +400,21 @@ fn over(shards: &[Shard]) -> usize {
 #[pymethods]
 impl Envs {
     #[new]
-    fn new(py: Python, id: &str, count: usize, mode: &str, threads: Option<usize>) -> PyResult<Envs> {
-        let kind = worlds::control::kind(id).ok_or_else(|| {
-            let known = worlds::control::ids().join(", ");
-            PyValueError::new_err(format!("there is no environment '{id}'. Choose one of: {known}"))
-        })?;
+    fn new(py: Python, name: &str, file: Option<Vec<u8>>, count: usize, mode: &str, threads: Option<usize>) -> PyResult<Envs> {
+        let kind = kind(name, file)?;
         if !(1..=MOST).contains(&count) {
             return Err(PyValueError::new_err(format!("num_envs = {count} is out of range. Choose 1 to {MOST}")));
         }
         let mode = Autoreset::named(mode)
             .ok_or_else(|| PyValueError::new_err(format!("there is no autoreset mode '{mode}'. Choose NextStep, SameStep or Disabled")))?;
         let isa = Isa::best();
-        let shards: Vec<_> = (0..count).step_by(SHARD).map(|first| Shard::new(kind, isa, first, SHARD.min(count - first))).collect();
+        let shards: Vec<_> = (0..count).step_by(SHARD).map(|first| Shard::new(&kind, isa, first, SHARD.min(count - first))).collect();
         let busy = (count * shards[0].world.state_len()).div_ceil(NUMBERS_A_THREAD);
         let threads = Threads::new(threads.unwrap_or_else(|| busy.min(host::cores())).min(shards.len().max(1)))?;
-        let features = kind.spec.observation.len();
+        let (features, choices) = (kind.spec.observation.len(), kind.mask_len());
         let apart = usize::from(mode == Autoreset::SameStep);
         Ok(Envs {
-            kind: kind.clone(),
+            kind,
             isa,
             count,
             mode,
@@ -407,7 +423,41 @@ impl Envs {
             observations: PyArray3::zeros(py, [1 + apart, count, features], false).unbind(),
             rewards: PyArray1::zeros(py, count, false).unbind(),
             flags: PyArray2::zeros(py, [2 + apart, count], false).unbind(),
+            masks: (choices > 0).then(|| PyArray2::zeros(py, [count, choices], false).unbind()),
         })
+    }
+
+    /// Number of choices, or `None` if an action consists of numbers; then the number of numbers in an action, and their range.
+    #[getter]
+    fn actions(&self) -> (Option<u32>, u32, f64, f64) {
+        match self.kind.spec.actions {
+            Actions::Choices(count) => (Some(count), 1, 0.0, f64::from(count) - 1.0),
+            Actions::Box { count, low, high } => (None, count, low, high),
+        }
+    }
+
+    /// Permitted choices of all environments in their present states, as an array that the next call overwrites; `None` if all choices are
+    /// always permitted.
+    fn masks(&self, py: Python) -> PyResult<Option<Py<PyArray2<bool>>>> {
+        let state = self.ready(py)?;
+        let Some(masks) = &self.masks else { return Ok(None) };
+        let mut rows = arrays::write(masks.bind(py))?;
+        let choices = self.kind.mask_len();
+        for (shard, rows) in state.shards.iter().zip(rows.as_slice_mut()?.chunks_mut(SHARD * choices)) {
+            for (env, row) in rows.chunks_exact_mut(choices).enumerate() {
+                let panel = &shard.world.masks()[env / PANEL * choices * PANEL..];
+                row.iter_mut().enumerate().for_each(|(i, flag)| *flag = panel[i * PANEL + env % PANEL] != 0.0);
+            }
+        }
+        Ok(Some(masks.clone_ref(py)))
+    }
+
+    /// Picture of an environment: width and height, and the shapes with their names, numbers, texts and colours.
+    fn draw(&self, py: Python, env: usize) -> PyResult<([f32; 2], Vec<Drawn>)> {
+        let (shard, lane) = self.check(env)?;
+        let shapes = self.ready(py)?.shards[shard].world.draw(lane).map_err(|fault| PyRuntimeError::new_err(fault.to_string()))?;
+        let shapes = shapes.into_iter().map(|shape| (shape.kind, shape.numbers, shape.text, shape.colour)).collect();
+        Ok((self.kind.size.unwrap_or([10.0; 2]), shapes))
     }
 
     #[getter]
@@ -538,6 +588,12 @@ impl Envs {
     }
 }
 
+/// Colours that shapes can have: red, green and blue, by name.
+#[pyfunction]
+fn colours() -> HashMap<&'static str, (u8, u8, u8)> {
+    COLOURS.iter().map(|&(name, [red, green, blue])| (name, (red, green, blue))).collect()
+}
+
 /// Names of the control environments.
 #[pyfunction]
 fn environments() -> Vec<&'static str> {
@@ -546,5 +602,6 @@ fn environments() -> Vec<&'static str> {
 
 pub fn register(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_class::<Envs>()?;
+    module.add_function(wrap_pyfunction!(colours, module)?)?;
     module.add_function(wrap_pyfunction!(environments, module)?)
 }
