@@ -72,8 +72,9 @@ impl Reduce {
         }
     }
 
-    /// Returns the text of `fn NAME(x: f32, local: u32) -> f32` for each pair of a name and an operation. The function reduces over `lanes`
-    /// adjacent threads. All threads of the workgroup must call the function. The operation is `+` or the name of a WGSL function.
+    /// Returns the text of `fn NAME(x: f32, local: u32) -> f32` for each pair of a name and an operation. The function reduces over threads
+    /// in `lanes` adjacent places. `local` is the place of the calling thread. All threads of the workgroup must call the function. The
+    /// operation is `+` or the name of a WGSL function.
     pub fn across(self, lanes: usize, names: &[(&str, &str)]) -> String {
         let mut text = self.declared();
         text += "var<workgroup> reduce_lanes: array<f32, 256>;\n";

@@ -131,8 +131,8 @@ impl Rng {
         fill_with(isa, self.key, fill, y, false);
     }
 
-    /// Fills `y` with normally distributed numbers of mean 0 and variance 1 (Box and Muller 1958). Element i depends on (key, fill, i)
-    /// alone, as in [`Rng::fill_uniform`].
+    /// Fills `y` with normally distributed numbers of mean 0 and variance 1 (Box and Muller 1958). Element i depends only on (key, fill, i)
+    /// and, unlike in [`Rng::fill_uniform`], in its last bits on `Isa::fused`.
     pub fn fill_normal(&self, isa: Isa, fill: u32, y: &mut [f32]) {
         fill_with(isa, self.key, fill, y, true);
     }

@@ -23,7 +23,7 @@ pub(crate) const HISTORY: &str = "run.history";
 /// Name of the tensor with the user data.
 pub(crate) const DATA: &str = "run.data";
 
-/// Tensors of a checkpoint, each with its name, its shape and its contents.
+/// Tensors of a checkpoint, or of a message to or from a worker, each with its name, its shape and its contents.
 pub type Tensors = learn::Parts;
 
 /// Kind of checksum of a file or a message.

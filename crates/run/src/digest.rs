@@ -143,7 +143,7 @@ pub(crate) struct Digests {
     pub expected: Option<Digest>,
     /// Newest digest of this run; `None` before the first digest.
     pub newest: Option<Digest>,
-    /// True if part of the present iteration was computed on another machine, which was then lost.
+    /// True if the GPU computed part of the present iteration before a fault moved the work back to the CPU.
     pub partly_away: bool,
 }
 

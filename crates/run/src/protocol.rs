@@ -248,9 +248,9 @@ plain_data! {
         Mark(Mark),
         /// A test ended with these values. A test uses no training data.
         Test(Row),
-        /// A confirmation ended: the second test, after a test that reached the variant's goal; see [`Goal`].
+        /// A confirmation ended, or a test that reached the goal and needs no confirmation; see [`Goal`].
         Confirmation(Confirmation),
-        /// The run is solved, because a confirmation reached the goal for the first time.
+        /// The run is solved: a confirmation, or a test that needs none, reached the goal for the first time.
         Solved { progress: Progress, goal: f64 },
         /// A digest of all weights was computed, which happens every [`crate::DIGEST_EVERY`] iterations.
         Digest(Digest),
@@ -309,10 +309,10 @@ plain_data! {
         pub values: Vec<Option<f64>>,
     }
 
-    /// Result of a confirmation.
+    /// Result of a confirmation, or of a test that reached the goal and needs no confirmation.
     pub struct Confirmation {
         pub progress: Progress,
-        /// Value of the confirmation in the goal's column; null if the value is unknown.
+        /// Value of the confirmation or test in the goal's column; null if the value is unknown.
         pub value: Option<f64>,
         /// Value that the goal requires.
         pub goal: f64,

@@ -148,8 +148,8 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn play(_due: &Find, _pieces: Range<u64>, _isa: math::Isa) -> Result<Tensors, RunError> {
         Err(RunError::NotShared)
     }
-    /// Computes a few sample pieces and returns a hash of the results. Programs with different hashes compute different pieces. Programs
-    /// with equal hashes are assumed to compute bit-identical pieces.
+    /// Computes a few sample pieces and returns a hash of the results. Programs with different hashes compute different results for the
+    /// same piece. Programs with equal hashes are assumed to compute bit-identical results.
     fn fingerprint(_isa: math::Isa) -> u64 {
         0
     }

@@ -241,7 +241,8 @@ impl<R: Room> Run<R> {
         saves && self.ended.is_none() && self.tests.under_way().is_none()
     }
 
-    /// Runs one slice of the learner. If an iteration has ended but a test delays its record, runs one slice of the test instead.
+    /// Runs one slice of the learner. If an iteration has ended but a test delays its record, runs one slice of the test instead. After the
+    /// end of this test, the next call only records the iteration.
     fn work(&mut self) {
         if let Some((iteration, at)) = self.ended.take() {
             return self.end_iteration(iteration, at);

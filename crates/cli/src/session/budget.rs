@@ -1,4 +1,4 @@
-//! Limits of a run, the share of the limits that is used, and the remaining time at the current pace.
+//! Limits of a run, the used share of the limit that is expected to be reached first, and the remaining time at the current pace.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -24,7 +24,7 @@ const EVERY_S: f64 = 1.0;
 /// system load.
 const SAMPLES: usize = 30;
 
-/// Progress towards the limit that will be reached first.
+/// Progress towards the limit that is expected to be reached first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remaining {
     /// Share of the limit that is used, from 0 to 1.
@@ -46,8 +46,8 @@ pub struct PaceSample {
 pub struct Pace(VecDeque<PaceSample>);
 
 impl Pace {
-    /// Adds a sample if the last sample is at least one second old. Returns the progress towards the limit that will be reached first, or
-    /// `None` if no sample was added or the pace is unknown.
+    /// Adds a sample if the last sample is at least one second old. Returns the progress towards the limit that is expected to be reached
+    /// first, or `None` if no sample was added or the pace is unknown.
     pub fn sample(&mut self, budget: &Budget, now: PaceSample) -> Option<Remaining> {
         if self.0.back().is_some_and(|last| now.at_s < last.at_s + EVERY_S) {
             return None;

@@ -1,6 +1,6 @@
-//! Decides which nodes form one kernel, called a group. Each thread of a group holds some adjacent elements of every value in registers: a
-//! row of a narrow matrix, or one element of a wide matrix. A node joins the first group that can process it. Each of the node's inputs
-//! must be available before the group, or each thread must compute its own elements of the input.
+//! Decides which nodes form one kernel, called a group. Each thread of a group of kind `Threads` holds some adjacent elements of every
+//! value in registers: a row of a narrow matrix, or one element of a wide matrix. A node joins the first group that can process it. Each of
+//! the node's inputs must be available before the group, or each thread must compute its own elements of the input.
 //!
 //! Each value has a time: a number that gives the order in which values become available. An input of the plan has time 0. A result of
 //! group i has time 2·i + 1. A sum of group i, or a single number computed from its sums, has time 2·i + 2.
@@ -19,7 +19,8 @@ const MOST_NODES: usize = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GroupKind {
-    /// A group with this number of threads. Each thread computes its own elements of every value.
+    /// A group with this number of threads. Each thread computes its own elements of every value, except the sums and single numbers of the
+    /// second pass.
     Threads(usize),
     /// Sums of columns. Each thread sums one column over a part of the rows, one element at a time.
     Walk { rows: usize, cols: usize },

@@ -337,9 +337,10 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         if choice.of_a { &self.a } else { &self.b }
     }
 
-    /// Returns, for each slot of a thread, the blocks that the thread may read into it. A slot is the registers for one block. If one slot
-    /// is enough for all blocks, and the blocks of `a` fill whole groups of 32 threads, a thread reads one block of `a` or of `b`, or none.
-    /// Otherwise, `a` and `b` have separate slots.
+    /// Returns, for each slot of a thread, the blocks that the thread may read into the slot as alternatives. A slot is the registers for
+    /// one block. If there are at most as many blocks as threads, and the number of blocks of `a` is a multiple of 32, a thread has one
+    /// slot: the first threads read the blocks of `a`, the next threads read the blocks of `b`, and the other threads read nothing.
+    /// Otherwise, each slot belongs to either `a` or `b`.
     fn slots(&self, threads: usize) -> Vec<Vec<Choice>> {
         let (of_a, of_b) = (self.a.blocks, self.b.blocks);
         if of_a.is_multiple_of(32) && of_a + of_b <= threads {

@@ -25,13 +25,13 @@ pub(super) struct Network {
     /// Layers of the perception, for the kernels of one chunk.
     perception: Vec<Layer>,
     update: Vec<Layer>,
-    /// For each output of the update, the memory row that contains the output after [`forward_moved`]. In [`forward_moved`], the outputs of
-    /// a layer overwrite values that no gate reads any more.
+    /// For each output of the update network, the memory row that contains the output after [`forward_moved`]. In [`forward_moved`], the
+    /// outputs of a layer overwrite values that no gate reads any more.
     moved: Vec<u32>,
-    /// Number of memory rows that the update needs in [`forward_moved`].
+    /// Number of memory rows that the update network needs in [`forward_moved`].
     rows: usize,
     /// Index of each gate in `coefficients` and in the gradient sums. Both arrays contain first the layers of each chunk, chunk by chunk,
-    /// then the layers of the update.
+    /// then the layers of the update network.
     pub places: Vec<u32>,
     /// Coefficients of each gate: see [`super::coefficients`].
     pub coefficients: Vec<[f32; 4]>,
@@ -281,11 +281,11 @@ struct Workspace {
     patches: Buffer,
     /// Outputs of all layers of the perception except the last.
     inner: Buffer,
-    /// Input of the update: the channels, then the kernels' outputs. If no activations are kept, the outputs of the update's layers
-    /// overwrite the kernels' outputs.
+    /// Input of the update network, which computes the next state from the perception: the channels, then the kernels' outputs. If no
+    /// activations are kept, the outputs of the update network's layers overwrite the kernels' outputs.
     features: Buffer,
     layers: Buffer,
-    /// Output of the update; in the backward pass, the gradient with respect to this output.
+    /// Output of the update network; in the backward pass, the gradient with respect to this output.
     ends: Buffer,
     d_features: Buffer,
     /// Gradient with respect to the inputs of the perception (the nine cells), for one group of channels.

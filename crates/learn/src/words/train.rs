@@ -27,7 +27,7 @@ const SMALL: usize = 1 << 21;
 /// Maximum number of lanes.
 const LANES: usize = 4;
 
-/// Executor that computes the gradients of some runs of each step, one run after the other.
+/// Executor that computes the gradients of some runs of each step, one run of `micro` sequences after the other.
 struct Lane {
     executor: Executor,
     grads: Buffer,
@@ -40,7 +40,7 @@ progress! {
     steps,
 }
 
-/// Statistics of one iteration. An offloaded learner estimates `loss` from the last run and `grad_norm` from the last step.
+/// Statistics of one iteration. An offloaded learner estimates `loss` from the last `micro` sequences and `grad_norm` from the last step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     /// Mean loss of the steps, in nats per token.
@@ -80,7 +80,8 @@ pub struct Pretrainer {
     packed: Packed,
     /// Lanes of the model. At the end of a step, the gradients of all other lanes are added to those of the first lane.
     lanes: Vec<Lane>,
-    /// For each slice of a run, the range of the plan's kernel calls that the slice executes.
+    /// For each slice of a run (the gradient computation for `micro` sequences), the range of the plan's kernel calls that the slice
+    /// executes.
     slices: Vec<Range<usize>>,
     corpus: Arc<Corpus>,
     batches: Batches,
@@ -195,7 +196,7 @@ impl Pretrainer {
         Ok(())
     }
 
-    /// Executes one slice of a run in each lane.
+    /// Executes, in each lane, one slice of the gradient computation for `micro` sequences.
     fn compute(&mut self) {
         let Config { batch, micro, dropout, .. } = self.config;
         let rounds = batch / micro / self.lanes.len();

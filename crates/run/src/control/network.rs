@@ -5,7 +5,7 @@ use super::protocol::{LayerView, NetworkView};
 use learn::control::{Ppo, PpoConfig};
 use learn::{Learner, Tensor};
 
-/// Maximum number of listed units of a layer.
+/// Maximum number of units of a layer that a `NetworkView` contains. The other units are left out.
 const LISTED: usize = 64;
 
 pub(crate) fn view(ppo: &Ppo, observation: &[f64]) -> NetworkView {

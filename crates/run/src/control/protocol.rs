@@ -6,16 +6,16 @@ use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
 
 crate::questions! {
-    /// Returns the steps of the displayed environments since the previous `Frame` question. The displayed environments are the first of the
-    /// training environments.
+    /// Returns the steps of the displayed environments since the previous `Frame` question, at most 128. Later steps are not recorded. The
+    /// first question returns no steps. The displayed environments are the first of the training environments.
     Frame {} -> Frame,
     /// Returns the policy's output and the critic's values on a grid of `width` by `height` points over the plane [`Environment::plane`].
     Picture { width: u32, height: u32 } -> Picture,
-    /// Advances the large environment by the elapsed time, with the user's forces and action.
+    /// Advances the environment that the page shows large by the elapsed time, with the user's forces and action.
     Touch { touch: Touch } -> Stage,
     /// Returns the plan of the learner's network, for a drawing.
     Plan {} -> PlanView,
-    /// Returns the networks of policy and critic in the present state of the large environment, for a drawing.
+    /// Returns the networks of policy and critic for the present state of the environment that the page shows large, for a drawing.
     Network {} -> NetworkView,
 }
 
@@ -41,7 +41,7 @@ plain_data! {
         pub solved_at: Option<f64>,
         /// Approximate smallest and greatest return of an episode, for the axis of a chart.
         pub returns: [f64; 2],
-        /// Display time in seconds of one step of the large environment.
+        /// Display time in seconds of one step of the environment that the page shows large.
         pub step_s: f64,
         /// The two axes of a plane in the space of observations. States, policy and values are drawn on this plane.
         pub plane: [Axis; 2],
@@ -55,7 +55,7 @@ plain_data! {
         pub of: Vec<u32>,
     }
 
-    /// User's input to the large environment.
+    /// User's input to the environment that the page shows large.
     #[derive(Default)]
     pub struct Touch {
         /// Seconds of real time since the previous touch.
@@ -71,7 +71,7 @@ plain_data! {
         pub handovers: u32,
     }
 
-    /// State of the large environment. The present policy or the user steps it in real time.
+    /// State of the environment that the page shows large. The present policy or the user steps it in real time.
     #[derive(Default)]
     pub struct Stage {
         /// Environment of the player in control, who is the agent or the user.
@@ -86,7 +86,7 @@ plain_data! {
         pub odds: Vec<f64>,
         /// Critic's estimate of the discounted return from the state of `player` on.
         pub value: f64,
-        /// Greatest return of the agent in the large environment so far; null before the end of the agent's first episode.
+        /// Greatest return of the agent in the environment shown large so far; null before the end of the agent's first episode.
         pub best: Option<f64>,
         /// Fraction of the next step's display time that has elapsed, from 0 to 1, for smooth drawing.
         pub ahead: f64,
@@ -147,7 +147,7 @@ plain_data! {
 }
 
 sent_data! {
-    /// Steps of the displayed environments since the previous frame, for a drawing.
+    /// Steps of the displayed environments since the previous frame, at most 128, for a drawing.
     #[derive(Default)]
     pub struct Frame {
         /// Number of displayed environments, which are the first of the training environments.
@@ -166,8 +166,8 @@ sent_data! {
         pub ended: Vec<u8>,
     }
 
-    /// Networks of policy and critic, with their values in the state of the large environment. Each network is a chain of layers. At most
-    /// 64 units of a layer are listed.
+    /// Networks of policy and critic, with their values in the state of the environment that the page shows large. Each network is a chain
+    /// of layers. Only the first 64 units of a layer are listed; others are left out.
     pub struct NetworkView {
         /// Observation as the networks read it.
         #[serde(serialize_with = "floats")]
@@ -180,7 +180,7 @@ sent_data! {
     pub struct LayerView {
         /// Name of the layer, for example `policy.0`.
         pub name: String,
-        /// Number of units, including units that are not listed.
+        /// Number of units of the layer. The other fields list only the first 64 of them.
         pub units: u32,
         /// Output of each listed unit.
         #[serde(serialize_with = "floats")]

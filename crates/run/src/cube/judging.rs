@@ -1,5 +1,6 @@
 //! Tests of an agent. On the 2x2x2, a test plays greedily from every state, so its result is exact. On the 3x3x3, a small beam search
-//! solves a few fixed scrambles. A confirmation draws new scrambles, and more of them. Tests run in slices of a few milliseconds.
+//! solves a few fixed scrambles. A confirmation (a second test, after a test that reached the goal) draws new scrambles, and more of them.
+//! Tests run in slices of a few milliseconds.
 
 use super::schema::NAMES;
 use crate::RunError;
@@ -19,7 +20,7 @@ const WIDTH: usize = 1024;
 const STEPS: usize = 32;
 /// Random stream of the scrambles of tests.
 const TESTS: u32 = 0x5445_5354;
-/// Random stream of the scrambles of confirmations.
+/// Random stream of the scrambles of confirmations. A confirmation repeats, with new scrambles, a test that reached the goal.
 const CONFIRMATIONS: u32 = 0x434F_4E46;
 /// Random stream of the scrambles and states that a user requests.
 const ASKED: u32 = 0x4153_4B45;

@@ -51,7 +51,8 @@ const MOST_CELLS: u64 = 1 << 23;
 const MOST_SIDE: u32 = 2048;
 /// Maximum number of steps in a call of [`Viewed::advance`].
 const MOST_STEPS: u32 = 1000;
-/// Maximum size of a grid whose steps are compared with the rule. The size is the number of cells times the number of channels.
+/// Maximum size of a grid whose steps are compared with the experiment's target rule. The size is the number of cells times the number of
+/// channels.
 const MOST_RULED: usize = 1 << 16;
 
 impl Viewed {

@@ -195,7 +195,7 @@ plain_data! {
         pub ring_records: usize,
         /// Number of words of a record.
         pub record: usize,
-        /// Number of words of a record before its numbers.
+        /// Number of words of a record before its floats: the sequence number, and the position in the sequence of all events.
         pub record_head: usize,
         pub counters: usize,
         pub values: usize,

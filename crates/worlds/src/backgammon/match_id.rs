@@ -2,7 +2,8 @@
 //! Gammon's XGID. GNU Backgammon's manual documents the match id ("A technical description of the Match ID"). Since version 1.06, a match
 //! id has one more bit, which is set if the Jacoby rule is off. Player one is GNU Backgammon's player 1 and the bottom player of an XGID.
 //!
-//! An id with an invalid part is rejected, and the error names the part; nothing is guessed.
+//! An id with an invalid part is rejected, and the error names the part. Some parts are not checked, such as the maximum cube of an XGID,
+//! and bit 11 of a match id, which gives the player who must act.
 
 use super::game::MOST_CUBE;
 use super::id::DIGITS;

@@ -223,8 +223,8 @@ impl Turn {
         }
     }
 
-    /// Completes `play` to `moves` moves of `die`, in all ways, and adds the resulting boards. `self` is the board after the first `made`
-    /// moves, which `play` already contains. The next checker leaves place `from_most` or a lower place.
+    /// Adds every result of a double that is played with `moves` moves of `die` in total. `play` contains the first `made` moves, and
+    /// `self` is the board after these moves. The next checker leaves place `from_most` or a lower place.
     fn play(&self, die: usize, from_most: usize, made: u32, moves: u32, mut play: Play, buffer: &mut Results) {
         for from in places(self.sources(die) & ((2 << from_most) - 1)) {
             let then = self.moved(from, die);

@@ -16,8 +16,8 @@ pub struct Grammar {
     /// end.
     nodes: Vec<Node>,
     root: usize,
-    /// Text nodes that can come next after each text node, with their probabilities; empty for other nodes. Choices and the end of a story
-    /// are skipped, because they are not text nodes.
+    /// Text nodes that can come next after each text node, with their probabilities; empty for other nodes. Choices and ends of stories on
+    /// the way are followed, but not included.
     exits: Vec<Vec<Exit>>,
     /// Mean number of times that a story passes each node.
     visits: Vec<f64>,
@@ -205,7 +205,8 @@ impl Grammar {
     }
 }
 
-/// Adds to `all` the text nodes that come next after an exit. Choices and the end of a story are skipped.
+/// Adds to `all` the text nodes that can come next from the node `exit.to` on, each with its probability. Choices and ends of stories on
+/// the way are followed, but not added.
 fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
     match &nodes[exit.to] {
         Node::Say { .. } => all.push(exit),

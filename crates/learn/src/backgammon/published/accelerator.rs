@@ -106,10 +106,10 @@ pub trait Accelerator: Movable {
     /// Stores samples at consecutive indices from `first`. All indices are below [`OffloadSpec::replay`].
     fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault>;
 
-    /// Starts one optimizer step. `drawn` are the indices of the minibatch in the stored samples.
+    /// Starts one optimizer step, or queues it to start with later steps. `drawn` are the indices of the minibatch in the stored samples.
     fn step(&mut self, adam: &Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault>;
 
-    /// Requests the training state after all steps that were started so far.
+    /// Requests the training state after all steps so far, including queued steps.
     fn request_result(&mut self) -> Result<(), Fault>;
 
     /// If the requested state is ready, writes it to `learned` and returns true.

@@ -48,7 +48,8 @@ impl Shape {
     pub const fn decision_products(self) -> usize {
         /// Cost of the tree and the rules, in multiply-adds.
         const TREE: usize = 100_000;
-        /// Typical number of weight rows that a simulation uses in the first layer and in the policy's last layer.
+        /// Assumed number of weight rows that a simulation uses: the size of the input buffers for the first layer, and 64 for the policy's
+        /// last layer.
         const ROWS: usize = inputs::MOST + 64;
         self.search_products() + ROWS * self.width + TREE
     }

@@ -31,7 +31,8 @@ pub struct Search {
     evaluator: Evaluator,
     /// Maximum number of simulations that one tree adds to a batch.
     leaves: u32,
-    /// First slot of the next batch. This index advances, so that every slot gets simulations even if a batch is too small for all slots.
+    /// Index of the tree from which the next batch is filled first. This index advances, so that every tree gets simulations even if a
+    /// batch is too small for all trees.
     next: usize,
     waiting: Vec<Waiting>,
     path: Vec<Step>,
@@ -76,7 +77,7 @@ impl Search {
         }
     }
 
-    /// Resets the counters and the index of the first slot, and discards pending simulations. The caller must restart the trees.
+    /// Resets the counters and the index of the first tree, and discards pending simulations. The caller must restart the trees.
     pub fn rewind(&mut self) {
         (self.next, self.evaluated, self.batches) = (0, 0, 0);
         self.waiting.clear();

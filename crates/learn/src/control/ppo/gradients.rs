@@ -1,7 +1,7 @@
-//! Gradient of a minibatch: samples are gathered in shuffled order and split into shards, which all threads process.
+//! Gradient of a minibatch: samples are gathered in shuffled order and split into equal shards. Left-over samples are dropped.
 //!
-//! A shard has at most 512 samples. Shards form at most 16 groups, each with its own memory. Gradients are added in group order, so that
-//! the sums do not depend on the number of threads.
+//! A shard has at most 512 samples. Shards form at most 16 groups, each with its own memory, and threads process groups in parallel.
+//! Gradients are added in group order, so that the sums do not depend on the number of threads.
 
 use super::actor::Actor;
 use super::config::PpoConfig;

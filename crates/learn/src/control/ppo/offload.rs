@@ -164,7 +164,8 @@ impl Ppo {
     }
 
     /// Copies a machine's output into the learner and ends the iteration. If an environment failed, the weights stay the same, and the
-    /// returned statistics contain the error. It is the error that the CPU would report: the earliest error of the first failed actor.
+    /// returned statistics contain the error. It is the error that the CPU would report: the earliest error of the failed actor with the
+    /// lowest index.
     fn take_output(&mut self, output: &IterationOutput) -> IterationStats {
         let samples = self.samples();
         self.progress.env_steps += samples as u64;

@@ -9,7 +9,7 @@ pub(super) struct OffloadSlots {
     pub offloaded: Option<Offloaded>,
     /// Machine of a probe. A probe measures the machine's speed, and the results of its iterations are discarded.
     pub probe: Option<Offloaded>,
-    /// True if outputs of the machine in use must contain recorded steps.
+    /// True if each iteration of `offloaded` must return the recorded steps of the first environments, for a drawing.
     pub record: bool,
 }
 

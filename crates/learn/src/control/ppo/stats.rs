@@ -8,7 +8,8 @@ use worlds::control::WorldFault;
 /// Number of newest episodes over which returns and lengths are averaged.
 pub(super) const RECENT: usize = 100;
 
-/// Statistics of one iteration. Losses are means over all minibatches of the iteration.
+/// Statistics of one iteration. The fields from `policy_loss` to `clip_fraction`, and `grad_norm`, are means over the updates that were
+/// made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IterationStats {
     /// Mean return of the last 100 finished episodes, or of all if there are fewer; `None` if there are none.
@@ -126,7 +127,7 @@ impl RecentEpisodes {
     }
 }
 
-/// Sums over the minibatches of an iteration.
+/// Sums over the updates that an iteration made.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LossSums {
     /// Metrics of the loss, in the order of [`METRICS`].
@@ -136,7 +137,7 @@ pub struct LossSums {
 }
 
 impl LossSums {
-    /// Returns the KL divergence from the policy of the rollout, summed over the minibatches.
+    /// Returns the KL divergence from the policy of the rollout, summed over the updates.
     pub fn approx_kl(&self) -> f64 {
         self.metrics[KL]
     }

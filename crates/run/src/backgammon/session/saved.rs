@@ -20,7 +20,8 @@ impl GameSession {
         SavedSession { games, ..self.kept.clone() }
     }
 
-    /// Restores a saved session. Invalid settings, an illegal action, or a game after the end of a match is an error.
+    /// Restores a saved session. Returns an error if the match is too long, if there is no game, if an action is unknown or illegal, or if
+    /// a game follows an unfinished game or the end of a match.
     pub fn from_saved(saved: &SavedSession) -> Result<GameSession, RunError> {
         let damaged = |why: &str| RunError::Damaged { why: format!("its game session {why}") };
         let setup = saved.setup.clone();

@@ -88,7 +88,8 @@ impl<'a> Lower<'a> {
         self.nothing()
     }
 
-    /// Translates `step`. Returns the row of the reward, and the row of the bool that is true if the episode is over.
+    /// Translates `step`. Returns two slots (rows of the program): one for the reward, and one for the bool that is true if the episode is
+    /// over.
     fn step(&mut self, meta: &Meta) -> [Slot; 2] {
         let action = match meta.actions {
             Choice::Choices(_) => Value::Number(Slot::input(ACTION), Type::Int),
@@ -119,7 +120,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Adds `observe` and `mask` to the current program and returns the program. `outcome` contains the row of the reward, and the row of
+    /// Adds `observe` and `mask` to the current program and returns the program. `outcome` contains the slot of the reward, and the slot of
     /// the bool that is true if the episode is over.
     fn observed(&mut self, outcome: [Slot; 2], meta: &Meta) -> Draft {
         self.pure = Some("observe");
@@ -144,8 +145,8 @@ impl<'a> Lower<'a> {
         Draft { observe, observation, permitted, ..self.draft(outcome) }
     }
 
-    /// Adds the method `mask`, and a check that the mask permits a choice if the episode is not over. Returns one bool per choice; an empty
-    /// list without a mask.
+    /// Adds the method `mask`, and a check that the mask permits a choice if the episode is not over. Returns the slot of one bool per
+    /// choice; an empty list without a mask.
     fn permitted(&mut self, over: Slot, meta: &Meta) -> Vec<Slot> {
         self.pure = Some("mask");
         let span = self.place("mask");

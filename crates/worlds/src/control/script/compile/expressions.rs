@@ -126,7 +126,8 @@ impl<'a> Lower<'a> {
         self.problem(span, message)
     }
 
-    /// Returns the row and the type of a value that is a number. For other values, reports an error and returns `None`.
+    /// Returns the slot (the program row that holds the number) and the type of a number. For other values, returns `None`, and reports an
+    /// error unless one was already reported.
     pub fn number_in(&mut self, value: Value, span: Span) -> Option<(Slot, Type)> {
         match value {
             Value::Number(slot, ty) if ty != Type::Text => Some((slot, ty)),

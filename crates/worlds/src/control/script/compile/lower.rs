@@ -14,7 +14,7 @@ use std::rc::Rc;
 const MOST_INSTRUCTIONS: usize = 60_000;
 /// Largest number of instructions that a call of a program runs. Repetitions by `while` loops and computed ranges are not counted.
 const MOST_WORK: usize = 2_000_000;
-/// Largest number of expressions that the compiler visits for a program.
+/// Largest number of expressions, statements and items of comprehensions that the compiler visits for a program.
 const MOST_VISITS: usize = 400_000;
 
 /// Name of the compiler's own variable that counts the random words drawn in a call of a program.
@@ -146,7 +146,7 @@ impl<'a> Lower<'a> {
         Value::Bad
     }
 
-    /// Counts a visit of the syntax tree. Returns true if the program is small enough to continue.
+    /// Counts a visit of an expression, a statement or an item of a comprehension. Returns true if the program is small enough to continue.
     pub fn visit(&mut self, span: Span) -> bool {
         self.line = span.line;
         self.visits += 1;

@@ -32,7 +32,7 @@ pub struct Fleet {
     pub(super) episodes: Buffer<u32>,
     /// `u32::MAX` for an environment whose rules have raised an error, otherwise 0. An environment with an error keeps its state.
     pub(super) failed: Buffer<u32>,
-    /// Indices of the environments whose episode ended in the current step.
+    /// Indices of the environments to restart: those whose episode ended in the current step, all in `reset`, or one in `begin`.
     pub(super) ended: Vec<u32>,
     pub(super) faults: Faults,
     pub(super) fault: Option<WorldFault>,

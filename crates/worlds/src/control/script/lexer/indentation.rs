@@ -12,7 +12,7 @@ pub struct Indentation {
     character: Option<(char, u32)>,
     /// True after a line whose indentation contains another character than `character`. Only the first such line has an error.
     mixed: bool,
-    /// Replacement for an indentation that matches no open block: its width, and the width that lines with this indentation get instead.
+    /// Width of the newest indentation that matches no open block, and the width that is used for lines with this indentation instead.
     wrong: Option<(usize, usize)>,
 }
 

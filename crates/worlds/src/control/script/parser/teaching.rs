@@ -1,4 +1,5 @@
-//! Messages for code that is not part of the language, by its first word or symbol. Each message gives the code to write instead.
+//! Messages for code that is not part of the language, and for valid code in the wrong place. A word, a name or a symbol of the code
+//! selects the message. Most messages give the code to write instead; some only say which code to delete.
 
 use crate::control::script::token::shown;
 
