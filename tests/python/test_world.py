@@ -339,10 +339,13 @@ def test_discrete_actions_are_checked():
 def test_examples_of_the_document_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     document = (TEMPLATES.parents[5] / "docs/worlds.md").read_text(encoding="utf-8")
-    world, use = re.findall(r"```python\n(.*?)```", document, re.S)
+    world, compiled, plain = re.findall(r"```python\n(.*?)```", document, re.S)
     pathlib.Path("catch.py").write_text(world, encoding="utf-8")
     names = {}
-    exec(compile(use, "docs/worlds.md", "exec"), names)
+    exec(compile(compiled, "docs/worlds.md", "exec"), names)
+    assert names["picture"].shape == (400, 333, 3) and names["observations"].shape == (4096, 3)
+    assert names["run"].progress["env_steps"] >= 20_000
+    exec(compile(plain, "docs/worlds.md", "exec"), names)
     assert names["picture"].shape == (400, 333, 3) and names["observation"].shape == (3,)
 
 

@@ -3,6 +3,7 @@
 //! A link contains the config with its seed, and live changes of knobs, for example `&at=320:lr=0.0001` after 320 iterations. If a digest
 //! is known and other machines can reproduce it, the link also contains the digest.
 
+mod letters;
 mod reading;
 
 pub use reading::decode;
@@ -23,8 +24,12 @@ pub struct Link {
 
 /// Key of the variant in links. The room's own word for a variant is accepted as well.
 const VARIANT: &str = "variant";
-/// Key of the user data. Its value consists of hash, length and name. To open the link, the user must provide the file.
+/// Key of the user data. Its value consists of hash, length and name. To open a link without [`FILE`], the user must provide the file.
 const DATA: &str = "data";
+/// Key of the contents of the user data, for a room with [`Room::PACK`](crate::room::Room::PACK). The value is compressed bytes as letters.
+const FILE: &str = "file";
+/// Maximum number of letters of the contents. A link to longer user data does not contain them.
+const MOST_LETTERS: usize = 1 << 15;
 /// Key of a live change of a knob. The key may occur any number of times.
 const AT: &str = "at";
 
@@ -36,6 +41,9 @@ pub fn encode(config: &Config, digest: Option<&Digest>) -> String {
     if let Some(data) = &config.data {
         link += &format!("&{DATA}={}.{}.{}", data.hash, data.bytes, escaped(&data.name));
     }
+    if let Some(text) = packed(config) {
+        link += &format!("&{FILE}={text}");
+    }
     for Change { iteration, knob, value } in &config.changes {
         link += &format!("&{AT}={iteration}:{knob}={}", escaped(&value.to_string()));
     }
@@ -44,6 +52,13 @@ pub fn encode(config: &Config, digest: Option<&Digest>) -> String {
         link += &format!("&digest={}.{}.{}", d.iteration, d.weights, d.arithmetic);
     }
     link
+}
+
+/// Returns the contents of the user data as letters; `None` if a link does not contain them.
+fn packed(config: &Config) -> Option<String> {
+    let (data, pack) = (config.data.as_ref()?, crate::room(&config.room).ok()?.pack()?);
+    let text = letters::letters(&(pack.pack)(data.content.as_ref()?));
+    (text.len() <= MOST_LETTERS).then_some(text)
 }
 
 /// Returns true if other machines can reproduce a digest with this arithmetic.
@@ -94,7 +109,7 @@ pub(crate) fn share(mut config: Config, now: u32, digest: Option<&Digest>, arith
             DIGEST_EVERY
         ));
     }
-    if let Some(data) = &config.data {
+    if let Some(data) = config.data.as_ref().filter(|_| packed(&config).is_none()) {
         limits.push(format!("The link does not contain the data: {} must be provided again to open it.", data.name));
     }
     Shared {

@@ -50,6 +50,14 @@ impl Saved<'_> {
     }
 }
 
+/// Compression of user data.
+#[derive(Clone, Copy)]
+pub struct Pack {
+    pub pack: fn(&[u8]) -> Vec<u8>,
+    /// Restores bytes from the result of `pack`. Returns `None` for other bytes.
+    pub unpack: fn(&[u8]) -> Option<Vec<u8>>,
+}
+
 /// Part of a run that depends on the room: a learner with its settings and tests, and the answers to questions. A boundary is the time
 /// between two iterations. A slice is a short part of the work, usually some milliseconds.
 pub trait Room: Send + Sync + Sized + 'static {
@@ -59,6 +67,9 @@ pub trait Room: Send + Sync + Sized + 'static {
     type Question: DeserializeOwned;
     /// Description of the user data that the room accepts; `None` if it accepts none.
     const DATA: Option<DataInfo> = None;
+
+    /// Compression of the user data, with which links contain them; `None` if links never contain user data.
+    const PACK: Option<Pack> = None;
 
     /// Variant of the runs on user data; `None` if every variant accepts user data. [`Room::variants`] does not list this variant.
     const DATA_VARIANT: Option<&'static str> = None;

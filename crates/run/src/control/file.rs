@@ -2,6 +2,9 @@
 
 use crate::RunError;
 use crate::protocol::Dataset;
+use crate::room::Pack;
+use miniz_oxide::deflate::compress_to_vec;
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use std::sync::{Mutex, PoisonError};
 use worlds::control::Kind;
 use worlds::control::script::compile;
@@ -13,12 +16,17 @@ pub(super) const OWN: &str = "own";
 /// Largest file in bytes. The longest template has 3 kB.
 const MOST_BYTES: u64 = 256 << 10;
 
+/// Compression level, from 0 to 10. The highest level makes the shortest links.
+const LEVEL: u8 = 10;
+
 /// Way to make an environment of a file. A module of the page without this way does not contain the compiler.
 pub trait Opens: Send + Sync + 'static {
     /// Returns the environment; `None` if the bytes of the file are not loaded.
     fn open(file: &Dataset) -> Result<Option<Kind>, RunError>;
     /// True if the room accepts files.
     const ACCEPTS: bool;
+    /// Compression of files in links.
+    const PACK: Option<Pack> = None;
 }
 
 /// Compiles files.
@@ -41,6 +49,10 @@ static NEWEST: Mutex<Option<(Dataset, Kind)>> = Mutex::new(None);
 
 impl Opens for Compiles {
     const ACCEPTS: bool = true;
+    const PACK: Option<Pack> = Some(Pack {
+        pack: |bytes| compress_to_vec(bytes, LEVEL),
+        unpack: |bytes| decompress_to_vec_with_limit(bytes, MOST_BYTES as usize).ok(),
+    });
 
     fn open(file: &Dataset) -> Result<Option<Kind>, RunError> {
         if file.bytes > MOST_BYTES {

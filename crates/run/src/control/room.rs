@@ -10,7 +10,7 @@ use super::trail::Trail;
 use super::{environments, knobs, network};
 use crate::RunError;
 use crate::protocol::{DataInfo, Knob, Row, Variant};
-use crate::room::{Answer, ByName, Policy, Room, Saved, Schema, Setup};
+use crate::room::{Answer, ByName, Pack, Policy, Room, Saved, Schema, Setup};
 use learn::Learner;
 use learn::control::{Ppo, PpoConfig};
 use std::marker::PhantomData;
@@ -54,6 +54,7 @@ impl<F: Opens> Room for Control<F> {
     } else {
         None
     };
+    const PACK: Option<Pack> = F::PACK;
     const DATA_VARIANT: Option<&'static str> = if F::ACCEPTS { Some(OWN) } else { None };
 
     fn variants() -> Vec<Variant> {

@@ -1,8 +1,9 @@
 //! Parser for links. The parser checks every part of a link.
 
-use super::{AT, DATA, Link, VARIANT, can_be_reached, parse_change};
+use super::{AT, DATA, FILE, Link, VARIANT, can_be_reached, letters, parse_change};
 use crate::dataset::{is_hash, shown};
 use crate::protocol::{Change, Dataset, Digest, Knob, Value};
+use crate::room::Pack;
 use crate::version::check_version;
 use crate::{Host, RunError, knobs};
 use std::collections::BTreeMap;
@@ -43,6 +44,11 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     }
     if let Some(data) = pairs.remove(DATA) {
         config.data = Some(parse_data(&data).ok_or_else(|| bad(format!("data '{data}' is not HASH.LENGTH.NAME")))?);
+    }
+    if let Some((pack, text)) = room.pack().and_then(|pack| Some((pack, pairs.remove(FILE)?))) {
+        let data = config.data.take().ok_or_else(|| bad(format!("'{FILE}' occurs without '{DATA}'")))?;
+        let damaged = || bad(format!("the text of {} is incomplete; copy the whole link", data.name));
+        config.data = Some(contents(&data, pack, &text).ok_or_else(damaged)?);
     }
     // An unknown variant must be refused before the knobs of the variant are parsed.
     room.check(&config, host)?;
@@ -97,6 +103,12 @@ fn parse_data(text: &str) -> Option<Dataset> {
     let bytes = parts.next()?.parse().ok()?;
     let name = parts.next().filter(|name| !name.is_empty() && *name == shown(name))?.into();
     Some(Dataset { name, bytes, hash, content: None })
+}
+
+/// Returns the user data with its contents, from the letters of a link. Returns `None` if they are not the contents of `data`.
+fn contents(data: &Dataset, pack: Pack, text: &str) -> Option<Dataset> {
+    let bytes = (pack.unpack)(&letters::bytes(text)?)?;
+    Some(Dataset::new(&*data.name, bytes)).filter(|found| found == data)
 }
 
 fn parse_digest(text: &str) -> Option<Digest> {

@@ -3,7 +3,7 @@
 use super::check::{bytes, check};
 use super::{AnyRoom, AnyRun, Run};
 use crate::protocol::{Config, DataInfo, Dataset, Knob, Variant};
-use crate::room::{Room, Setup};
+use crate::room::{Pack, Room, Setup};
 use crate::schema::Schema;
 use crate::{Host, RunError, shared};
 use std::marker::PhantomData;
@@ -27,6 +27,10 @@ impl<R: Room> AnyRoom for Entry<R> {
 
     fn variant(&self, config: &Config, host: Host) -> Result<Variant, RunError> {
         R::variant(Setup::new(config, &config.knobs, host))
+    }
+
+    fn pack(&self) -> Option<Pack> {
+        R::PACK
     }
 
     fn data_variant(&self) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 use crate::protocol::{
     Backend, Command, Config, DataInfo, Dataset, DeviceWish, Digest, Event, Knob, Operation, Progress, RoomInfo, Row, Shared, Variant,
 };
-use crate::room::{Answer, Policy};
+use crate::room::{Answer, Pack, Policy};
 use crate::schema::Schema;
 use crate::version::VERSION;
 use crate::{Host, RunError};
@@ -101,6 +101,8 @@ pub trait AnyRoom: Sync {
     fn variants(&self) -> Vec<Variant>;
     /// Returns the variant of a config, or an error if there is no such variant.
     fn variant(&self, config: &Config, host: Host) -> Result<Variant, RunError>;
+    /// Returns the compression of user data in links; `None` if links never contain user data.
+    fn pack(&self) -> Option<Pack>;
     /// Returns the variant of the runs on user data; `None` if every variant accepts user data.
     fn data_variant(&self) -> Option<&'static str>;
     fn knobs(&self, variant: &str) -> Vec<Knob>;

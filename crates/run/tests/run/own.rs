@@ -1,6 +1,7 @@
 //! Tests of runs in environments from files.
 
 use crate::common::*;
+use run::permalink;
 use run::protocol::{Config, Dataset};
 
 const CATCH: &str = include_str!("../../../worlds/src/control/script/templates/catch.py");
@@ -41,4 +42,40 @@ fn variant_without_its_file_and_file_with_another_variant_are_refused() {
     assert!(clear(&begin_error(&config)).contains("needs its file"));
     let config = Config { variant: "CartPole-v1".into(), ..file("catch.py", CATCH) };
     assert!(clear(&begin_error(&config)).contains("built-in environment"));
+}
+
+#[test]
+fn link_contains_the_file_and_starts_the_same_run() {
+    let run = trained(&file("catch.py", CATCH), 2);
+    let link = permalink::encode(&run.config_now(), None);
+    assert!(link.contains("&data=") && link.contains("&file=") && link.len() < 1200, "{link}");
+    assert_eq!(run.shared().limits.len(), 1, "only the missing digest");
+    let read = permalink::decode(&link, host()).unwrap().config;
+    assert_eq!(read.data.as_ref().unwrap().content, run.config().data.as_ref().unwrap().content);
+    assert_eq!(trained(&read, 2).digest(), run.digest());
+    // A mail program may cut or change the text.
+    let end = link.find("&v=").unwrap();
+    let start = link.find("&file=").unwrap();
+    let faults = [
+        format!("{}{}", &link[..end - 9], &link[end..]),
+        format!("{}AAAA{}", &link[..start + 6], &link[start + 10..]),
+        format!("{}~~{}", &link[..start + 6], &link[start + 8..]),
+    ];
+    for fault in faults {
+        assert!(clear(&permalink::decode(&fault, host()).unwrap_err()).contains("copy the whole link"), "{fault}");
+    }
+    assert!(clear(&permalink::decode(&format!("#/control?variant=own{}", &link[start..]), host()).unwrap_err()).contains("without 'data'"));
+}
+
+#[test]
+fn link_to_a_long_file_does_not_contain_it() {
+    let mut state = 1u32;
+    let mut comment = || -> String {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        format!("# {state:08x}\n")
+    };
+    let noise: String = (0..8000).map(|_| comment()).collect();
+    let run = begin(&file("catch.py", &format!("{CATCH}{noise}")));
+    let shared = run.shared();
+    assert!(!shared.link.contains("&file=") && shared.limits.iter().any(|limit| limit.contains("does not contain the data")), "{shared:?}");
 }
