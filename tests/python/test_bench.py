@@ -41,3 +41,12 @@ def test_ratio_is_to_the_rival_with_the_fastest_median():
     # The fastest single round does not matter. Each round is compared with the rival's round of the same index.
     rates = {"ours": [20.0, 24.0, 28.0], "steady": [10.0, 12.0, 14.0], "lucky": [1.0, 2.0, 50.0]}
     assert bench._ratio(rates, "ours", ["steady", "lucky"]) == ([2.0, 2.0, 2.0], "times as fast as steady")
+
+
+def test_a_file_is_measured_compiled_and_in_plain_python(monkeypatch):
+    monkeypatch.setattr(bench, "_ROUNDS", 2)
+    monkeypatch.setattr(bench, "_ROUND_S", 0.01)
+    file = pathlib.Path(__file__).parents[2] / "crates/worlds/src/control/script/templates/catch.py"
+    rows = {name: values for name, values, _ in bench.world_figures(str(file))}
+    assert list(rows) == ["python.world.catch.steps_per_s.compiled", "python.world.catch.steps_per_s.plain", "python.world.catch.ratio"]
+    assert all(len(values) == 2 and min(values) > 0 for values in rows.values())

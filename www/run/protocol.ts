@@ -17,10 +17,10 @@ data?: Dataset,
 /** Live changes of knobs that the run makes by itself, ordered by iteration. */
 changes?: Array<Change>, };
 
-/** A live change of a knob, made at the boundary after `iteration` iterations. */
+/** A live change of a knob, made after `iteration` iterations. */
 export type Change = { iteration: number, knob: string, value: Value, };
 
-/** Description of a run for other users, with the limits of its reproduction. */
+/** Description of a run for other users, with the limits to which they can reproduce the run. */
 export type Shared = {
 /** Link to the run, for example `#/control?variant=…`. It contains the newest digest if other machines can reproduce that digest. */
 link: string,
@@ -38,7 +38,7 @@ checked_at: number | null,
 /** Sentences that describe the limits of reproduction. */
 limits: Array<string>, };
 
-/** User data, with the bytes if they are loaded. A link or a large checkpoint contains only name, length and hash. */
+/** User data, with the bytes if they are loaded. A link, or a checkpoint with large user data, contains only name, length and hash. */
 export type Dataset = {
 /** Name of the file, for example `book.txt`. */
 name: string, bytes: number,
@@ -54,7 +54,7 @@ label: string,
 /** Requirements that the data must meet, in one or two sentences. */
 help: string, };
 
-/** Value of a setting: a number (0 or 1 for a switch), the name of a choice, or a text. */
+/** Value of a setting: a number (0 or 1 for a switch), the name of an option, or a text. */
 export type Value = number | string;
 
 /** A setting of a learner, with all texts and limits that the page or `--help` presents. */
@@ -76,7 +76,7 @@ log: boolean, } | { "kind": "int", min: number, max: number, log: boolean, } | {
 /** Maximum number of bytes. */
 most: number, };
 
-/** Option of a choice, with its label. */
+/** Name and label of one option of a choice. */
 export type Named = { name: string, label: string, };
 
 /** A number that a run reports once per iteration or once per test. */
@@ -100,7 +100,7 @@ brief: string,
  * are no such columns.
  */
 spread: Array<string>,
-/** Counter and time unit, if the number is the growth of a counter per time, which the run computes; null for other numbers. */
+/** Counter and time unit, if the run computes the number as the growth of a counter per time; null for other numbers. */
 rate: Rate | null, };
 
 export type Rate = { counter: string,
@@ -145,27 +145,27 @@ sweep_budget: number,
 about: unknown, };
 
 /**
- * Condition for a solved run: a test reaches `at` in the column `column`, and then a confirmation reaches it too. A confirmation is a
- * second test, whose random draws neither training nor tests use. A test that covers all cases needs no confirmation.
+ * Condition for a solved run: a test reaches the value `at` in the column `column`, and then a confirmation reaches this value too. A
+ * confirmation is a second test with random draws of its own. A test that covers all cases needs no confirmation.
  */
 export type Goal = { column: string, at: number, };
 
 export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "step" } | { "kind": "reset", config: Config | null, } | { "kind": "set_knob", name: string, value: Value, } | { "kind": "device", wish: DeviceWish, } | { "kind": "save" } | { "kind": "restore", bytes: Uint8Array,
 /** User data, required if the saved file does not contain them. */
 data?: Dataset,
-/** True if the restored run takes over state of the present run, such as the user's game. A reset takes over the same state. */
+/** True if the restored run takes over the user's state, such as a game, from the present run. A reset always does. */
 follow?: boolean, };
 
 export type Event = { "kind": "began" } & Began | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Row | { "kind": "mark" } & Mark | { "kind": "test" } & Row | { "kind": "confirmation" } & Confirmation | { "kind": "solved", progress: Progress, goal: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "not_saved", text: string, next_step: string, } | { "kind": "room", event: unknown, text: string, } | { "kind": "notice", level: Level, text: string, next_step: string, };
 
-/** Result of a confirmation. */
+/** Result of a confirmation, or of a test that reached the goal and needs no confirmation. */
 export type Confirmation = { progress: Progress,
-/** Value of the confirmation in the goal's column; null if the value is unknown. */
+/** Value of the confirmation or test in the goal's column; null if the value is unknown. */
 value: number | null,
 /** Value that the goal requires. */
 goal: number, confirmed: boolean, };
 
-/** State at the beginning of a run or after a restore. */
+/** State of a run at its beginning or after it was restored. */
 export type Began = { config: Config,
 /** Present value of every knob. */
 knobs: { [key in string]: Value }, progress: Progress,
@@ -193,7 +193,7 @@ train_s: number, };
 /** Values of an iteration or of a test, in the order of the room's columns. An unknown value is null. */
 export type Row = { progress: Progress, values: Array<number | null>, };
 
-/** A live change of a knob that was made. Charts mark it on the curves. */
+/** A live change of a knob that was made. Charts show a mark on their curves. */
 export type Mark = { progress: Progress, knob: string, from: Value, to: Value, };
 
 export type Digest = { iteration: number,
@@ -227,14 +227,14 @@ budget: number, };
 
 /** State of one run of a small sweep. */
 export type SweepCell = { value: Value, seed: number, progress: Progress,
-/** Tests of the run, oldest first. Each entry has the room's first counter and the test's value in the goal's column. */
+/** For each test, oldest first: the room's first counter, and the value in the goal's column (or the first column). */
 curve: Array<[number, number]>,
 /** Value of the room's first counter at the time when the run was solved; null if it is not solved. */
 solved_at: number | null, done: boolean,
-/** True if the run stopped early because its weights are no longer finite. */
+/** True if the run failed: its weights are no longer finite, or the rules of its environment raised an error. */
 diverged: boolean, };
 
-/** Calls of one operation with one shape, and their total time, in the plan that computes a learner's gradients. */
+/** All calls of one operation with one shape in the plan that computes a learner's gradients, with their total time. */
 export type Operation = {
 /** Name of the operation, for example `linear`. */
 name: string,
@@ -281,7 +281,7 @@ export type TrackLayout = {
 head: number, ring: number, ring_records: number,
 /** Number of words of a record. */
 record: number,
-/** Number of words of a record before its numbers. */
+/** Number of words of a record before its floats: the sequence number, and the position in the sequence of all events. */
 record_head: number, counters: number, values: number, };
 
 /**

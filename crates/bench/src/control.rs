@@ -17,7 +17,7 @@ use run::protocol::{Command, Event};
 use run::room::Room;
 use run::{AnyRun, DIGEST_EVERY, Entry, Host, Run, config_of};
 use stepped::{ENVS, stepped};
-use worlds::control::{CartPoles, kind};
+use worlds::control::{CartPoles, Kind, kind};
 
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
@@ -53,9 +53,14 @@ fn played(isa: Isa, now: Clock) -> Vec<f64> {
 /// Returns the environment steps per second of whole iterations, on all threads and after a warm-up, in each round. The configuration is
 /// the default, but with 64 hidden units: policy and value have separate networks with 4 inputs and two layers of 64 units.
 fn ppo(isa: Isa, now: Clock) -> Vec<f64> {
-    let mut ppo = cart_pole(PpoConfig { hidden: 64, epochs: 4, ..PpoConfig::default() }, 1, isa);
+    let mut ppo = cart_pole(medium(), 1, isa);
     iterations_rate(&mut ppo, now);
     (0..ROUNDS).map(|_| iterations_rate(&mut ppo, now)).collect()
+}
+
+/// Returns the configuration of [`ppo`].
+fn medium() -> PpoConfig {
+    PpoConfig { hidden: 64, epochs: 4, ..PpoConfig::default() }
 }
 
 /// Measures the environment steps per second as [`ppo`] does, but with the configuration [`small`]. After each round, evaluates the policy,
@@ -81,7 +86,10 @@ fn small(envs: usize) -> PpoConfig {
 }
 
 fn cart_pole(config: PpoConfig, seed: u32, isa: Isa) -> Ppo {
-    let kind = kind("CartPole-v1").expect("a known environment");
+    learner(kind("CartPole-v1").expect("a known environment"), config, seed, isa)
+}
+
+fn learner(kind: &Kind, config: PpoConfig, seed: u32, isa: Isa) -> Ppo {
     Ppo::new(kind, config, seed, isa).expect("the settings are in range")
 }
 

@@ -31,13 +31,13 @@ export type Analysis = { position: Position, dice: [number, number] | null,
 /** Name of the player that evaluated the position. */
 name: string, evals: number,
 /**
- * All distinct results of the roll, best first. If some results were searched, the unsearched results come last. Empty without
- * dice.
+ * All distinct results of the roll, best first. If some results were searched, the results of depth `Static` come last. Empty
+ * without dice.
  */
 candidates: Array<Candidate>,
 /** Chances, equity and cube advice before the roll; null with dice. */
 outlook: Outlook | null,
-/** Position with cube, stakes and score; null in the answer to [`Question::Hint`], because the session contains them. */
+/** Position with cube, stakes and score; null in the answer to [`Question::Hint`], because the session contains these data. */
 standing: Standing | null, };
 
 /** A position as numbers of checkers, for a drawing. */
@@ -61,8 +61,8 @@ steps: Array<Step>,
 /** Expected points per game. */
 equity: number,
 /**
- * Difference between the best result's equity and this equity, in points per game; null if other results were searched but not
- * this one.
+ * Difference between the best result's equity and this equity, in points per game; null if other results were searched but this
+ * result was not.
  */
 loss: number | null, depth: Depth, chances: [number, number, number, number, number, number],
 /** Probability that the player's policy assigned to this result before any search. */
@@ -75,7 +75,7 @@ export type Step = { from: number, to: number, hit: boolean, };
 
 /** Evaluation of a position before the roll. */
 export type Outlook = { chances: [number, number, number, number, number, number],
-/** Expected points per game without a cube. In a match, it is the chance of winning the match, converted to points. */
+/** Expected points per game without a cube. In a match: the chance of winning the match, converted to points. */
 equity: number, cube: CubeOutlook, };
 
 /** Request for the other player's best replies to a move, one per roll. */
@@ -143,8 +143,8 @@ left: Array<number>,
 /** Steps of the turn so far, in the numbering of the seat that has to act. */
 steps: Array<Step>,
 /**
- * Steps that a user may make next, in that user's numbering. Each of them can be completed to a legal move. Empty if no user has
- * to move.
+ * Steps that a user may make next, in that user's numbering. Each step can be completed to a legal move. Empty if no user has to
+ * move.
  */
 legal: Array<Step>, may: AllowedActs,
 /** Last action of an engine in this game; null if there is none. */
@@ -209,7 +209,7 @@ reviewed: number,
 lost: number, };
 
 /**
- * Verdict on a decision. It depends on the points lost, with GNU Backgammon's limits: dubious from 0.04, bad from 0.08, blunder from
+ * Verdict on a decision, by the points that it loses. The limits are GNU Backgammon's: dubious from 0.04, bad from 0.08, blunder from
  * 0.16.
  */
 export type Verdict = "best" | "good" | "dubious" | "bad" | "blunder";
@@ -247,8 +247,8 @@ theirs: Array<number>, dice: [number, number] | null, cube: number, cube_is_mine
 export type Depth = { "kind": "static" } | { "kind": "rolls", rolls: number, } | { "kind": "visits", visits: number, } | { "kind": "exact" };
 
 /**
- * Cube decision for the player on roll. Janowski's formula computes it from the six chances. Equities are points per game at the
- * present value of the cube. In a match, they are chances of winning the match, converted to points.
+ * Cube decision for the player on roll. Janowski's formula computes the equities from the six chances. Equities are points per game at
+ * the present value of the cube. In a match, equities are chances of winning the match, converted to points.
  */
 export type CubeOutlook = {
 /** True if the player on roll may double or has doubled. */
@@ -287,14 +287,11 @@ text: string,
 id: string, };
 
 /**
- * Review of an entry in the list of moves. The entry is a cube decision, or a turn with up to two decisions: to roll without a double,
- * and the move.
+ * Review of an entry in the list of moves. A turn has up to two decisions: to roll without a double, and the move. Any other entry is
+ * a cube action or a resignation.
  */
 export type Judged = {
-/**
- * Points per game that the first seat can expect before the roll, if the best cube decision is made. They are at the present value
- * of the cube.
- */
+/** Expected points of the first seat before the roll, per game at the present value of the cube. The best cube decision is assumed. */
 equity: number,
 /** Points per game that the move lost; null if the roll had only one result or the action was no move. */
 move_error: number | null,

@@ -20,11 +20,11 @@ range: [number, number],
 observation: Array<string>,
 /** Names of the numbers in a state, with their units. The states of Gymnasium's environments are Gymnasium's internal states. */
 state: Array<string>, step_limit: number,
-/** Mean test return at which the task counts as solved. */
+/** Mean test return at which the task counts as solved; null if no return counts as solved. */
 solved_at: number | null,
 /** Approximate smallest and greatest return of an episode, for the axis of a chart. */
 returns: [number, number],
-/** Display time in seconds of one step of the large environment. */
+/** Display time in seconds of one step of the environment that the page shows large. */
 step_s: number,
 /** The two axes of a plane in the space of observations. States, policy and values are drawn on this plane. */
 plane: [Axis, Axis], };
@@ -33,7 +33,7 @@ export type Axis = { name: string, low: number, high: number,
 /** Index of the axis's number in an observation. If the axis is an angle: the indices of its cosine and its sine. */
 of: Array<number>, };
 
-/** Steps of the displayed environments since the previous frame, for a drawing. */
+/** Steps of the displayed environments since the previous frame, at most 128, for a drawing. */
 export type Frame = {
 /** Number of displayed environments, which are the first of the training environments. */
 shown: number,
@@ -46,7 +46,7 @@ observations: Uint8Array,
 /** 1 if the environment's episode ended at the step, else 0. The shape is `[steps][shown]`. */
 ended: Uint8Array, };
 
-/** User's input to the large environment. */
+/** User's input to the environment that the page shows large. */
 export type Touch = {
 /** Seconds of real time since the previous touch. */
 dt_s: number,
@@ -59,10 +59,10 @@ tip_force: number,
  * round begins: the agent plays a second environment from the same state.
  */
 drive: Array<number> | null,
-/** Number of times that the controls have changed hands. An episode begins when it changes. */
+/** Number of times that control has passed between the agent and the user. An episode begins when this number changes. */
 handovers: number, };
 
-/** State of the large environment. The present policy or the user steps it in real time. */
+/** State of the environment that the page shows large. The present policy or the user steps it in real time. */
 export type Stage = {
 /** Environment of the player in control, who is the agent or the user. */
 player: Body,
@@ -80,7 +80,7 @@ rounds: Array<Round>,
 odds: Array<number>,
 /** Critic's estimate of the discounted return from the state of `player` on. */
 value: number,
-/** Greatest return of the agent in the large environment so far; null before the end of the agent's first episode. */
+/** Greatest return of the agent in the environment shown large so far; null before the end of the agent's first episode. */
 best: number | null,
 /** Fraction of the next step's display time that has elapsed, from 0 to 1, for smooth drawing. */
 ahead: number,
@@ -133,8 +133,8 @@ shape: [number, number], parameters: number,
 reads: Array<number>, };
 
 /**
- * Networks of policy and critic, with their values in the state of the large environment. Each network is a chain of layers. At most
- * 64 units of a layer are listed.
+ * Networks of policy and critic, with their values in the state of the environment that the page shows large. Each network is a chain
+ * of layers. Only the first 64 units of a layer are listed; others are left out.
  */
 export type NetworkView = {
 /** Observation as the networks read it. */
@@ -143,7 +143,7 @@ observation: Uint8Array, policy: Array<LayerView>, critic: Array<LayerView>, };
 export type LayerView = {
 /** Name of the layer, for example `policy.0`. */
 name: string,
-/** Number of units, including units that are not listed. */
+/** Number of units of the layer. The other fields list only the first 64 of them. */
 units: number,
 /** Output of each listed unit. */
 activations: Uint8Array,

@@ -13,7 +13,7 @@ export type Puzzle = {
 size: number,
 /** True if the distances of all states are known. */
 exact: boolean,
-/** Kind of the values that the network outputs. */
+/** Kind of numbers that the network outputs. */
 gives: Gives,
 /** True if the learner trains on episodes that it plays. Such a learner has a curriculum and a replay. */
 plays: boolean,
@@ -32,9 +32,9 @@ distance: number | null,
 other_distance: number | null,
 /** The agent's estimate of the number of moves to the solved state; null if the network outputs only a policy. */
 value: number | null,
-/** Evaluations of all actions, in the order of the learner's actions. */
+/** Evaluations of all actions, always in the same order. */
 actions: Array<ActionView>,
-/** Index of the action that the agent takes: the first of the equally good best actions. */
+/** Index in `actions` of the action that the agent takes. Of equally good actions, the agent takes the first. */
 best: number, };
 
 export type ActionView = {
@@ -63,7 +63,7 @@ export type SolveMethod = { search: SearchKind,
 width: number,
 /** For A*: the weight of the number of moves made. The estimated number of moves left has the weight 1. */
 weight: number,
-/** Maximum number of states that the search generates. */
+/** Number of generated states after which the search ends. The last step of a search can exceed this number. */
 nodes: number, };
 
 export type SearchKind = "greedy" | "beam" | "a_star" | "exact";
@@ -76,7 +76,7 @@ number: number,
 facelets: string, done: boolean,
 /** Width of the newest beam. It exceeds the requested width if narrower beams failed; null if the method is not a beam search. */
 width: number | null,
-/** Number of moves that the search has looked ahead so far. In a beam search, only the newest beam counts. */
+/** Number of moves that the search has looked ahead so far. In a beam search, it is the number of the newest beam. */
 steps: number,
 /** Number of states generated so far, including those of narrower beams. */
 nodes: number,
@@ -94,11 +94,11 @@ values: Array<number>,
 /** Length of the shortest solution; null if the distances of the cube are unknown. */
 optimal: number | null, };
 
-/** Curriculum and replay of a learner that plays episodes. */
+/** Curriculum and replay (the stored transitions) of a learner that plays episodes. */
 export type Inside = {
 /** Present depth of the curriculum, in scramble moves. */
 stage: number,
-/** Statistics of each depth, from 1 to the last depth of the curriculum. */
+/** Statistics of each depth, from 1 to the maximum depth of the curriculum. */
 depths: Array<CurriculumDepth>, replay: ReplayView, };
 
 export type CurriculumDepth = {

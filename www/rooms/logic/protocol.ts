@@ -39,11 +39,11 @@ shows: Shows, };
 export type PopulationView = { members: Array<MemberView>,
 /** Number of members that became perfect so far. */
 perfect: number,
-/** Number of members that became perfect or were restarted so far. */
+/** Number of members so far that became perfect, or were replaced because their hard loss did not fall. */
 ended: number,
 /**
- * Index of the best member. It is a confirmed member, else a perfect member without a test, else the member with the lowest hard
- * loss.
+ * Index of the best member. It is a confirmed member, else a perfect member without an error in its tests, else the member with
+ * the lowest hard loss.
  */
 best: number, };
 
@@ -92,13 +92,13 @@ updates: number,
 /** Descriptions of the inputs that the circuit uses, for example `north-west channel 3`. */
 inputs: Array<string>, gates: Array<GateView>,
 /**
- * Index of the wire for each channel of the cell's next state. Wires are numbered as in [`GateView::a`]. A constant is a gate with
- * operation 0 or 15.
+ * For each channel of the cell's next state, the index of the wire with its value. Wires are numbered as in [`GateView::a`]. A
+ * constant is a gate with operation 0 or 15.
  */
 outputs: Array<number>,
 /** Number of gates that are evaluated per cell before pruning. */
 evaluated: number,
-/** Number of gates before pruning that only pass an input through. */
+/** Number of gates before pruning whose output equals one of their inputs. */
 pass_through: number,
 /** Number of gates before pruning that have no effect on an output. */
 dead: number,
@@ -133,9 +133,9 @@ export type ExportView = {
 name: string, text: string, };
 
 export type BigView = { width: number, height: number, step: number,
-/** First channel with one bit per cell, the lowest bit first. Each row is padded to whole bytes. */
+/** First channel, with one bit per cell, row by row. In a byte, the lowest bit is first. Each row is padded to whole bytes. */
 words: Uint8Array,
-/** Number of cells computed per second in the newest call. */
+/** Number of cells computed per second in the newest call; a cell counts once per step. */
 cells_per_s: number,
 /** Number of gate evaluations per second in the newest call. */
 gate_cells_per_s: number,

@@ -55,11 +55,11 @@ training_tokens: number,
 validation_tokens: number, tokenizer: TokenizerKind, vocabulary: number,
 /** Mean number of characters per token of the text. */
 characters_per_token: number,
-/** Entropy of the grammar in nats per character, if all previous text is known; null for a user's text. */
+/** Entropy of the grammar in nats per character, given all previous text; null for a user's text. */
 entropy: number | null,
 /**
- * Entropy floor of the grammar on the validation text, in nats per token, if only the context is known. For characters, no model
- * has a lower mean loss; for byte pairs, the floor is an estimate. Null for a user's text and before the first test.
+ * Entropy floor of the grammar on the validation text, in nats per token, given only the context. For characters, no model can
+ * have a lower mean loss. For byte pairs, the floor is an estimate. Null for a user's text and before the first test.
  */
 floor: number | null,
 /** Excerpt from the beginning of the text. */
@@ -71,13 +71,13 @@ export type Sample = { iteration: number,
 tokens: number, val_loss: number, prompt: string, text: string, };
 
 export type TokenView = { id: number,
-/** Text of the token. Bytes that are not valid text appear as `\xE2`. */
+/** Text of the token. Bytes that are not valid text appear as escapes, for example `\xE2`. */
 text: string, };
 
 export type ReadView = {
 /** Number of iterations after which the weights were copied. */
 iteration: number, tokens: Array<TokenView>,
-/** Surprise at each token in nats, if the tokens before it are known; null for the first token. */
+/** Surprise at each token in nats, given the tokens before it; null for the first token. */
 surprise: Array<number | null>,
 /** For each token, the entropy in nats of the predicted distribution of the next token. */
 entropy: Array<number>,
@@ -91,7 +91,10 @@ bits_per_char: number | null, };
 export type NextView = { id: number, text: string, probability: number, };
 
 export type AttentionView = { iteration: number, layer: number, head: number, tokens: Array<TokenView>,
-/** Attention weights as 32-bit floats, in the order `[from][to]`. The row of a token has the sum 1, and 0 for all later tokens. */
+/**
+ * Attention weights as 32-bit floats, in the order `[from][to]`. The weights in a row have the sum 1. The weights of later tokens
+ * are 0.
+ */
 weights: Uint8Array, };
 
 /** Settings of the random choice of the next token. */
@@ -100,7 +103,7 @@ export type Sampling = {
 temperature: number,
 /** Number of the most likely tokens that can be chosen; 0 for all tokens. */
 top_k: number,
-/** Limits the choice to the most likely tokens, as few as are needed to reach this total probability; 1 means all tokens. */
+/** Limits the choice to the most likely tokens that together have this probability; 1 means all tokens. */
 top_p: number, seed: number, };
 
 export type GenerationView = {
@@ -109,8 +112,8 @@ iteration: number,
 /** Number of tokens so far, without the prompt. */
 tokens: number,
 /**
- * Text so far, without the prompt. While the text is in progress, an incomplete character or the beginning of a stop text at its
- * end is left out.
+ * Text so far, without the prompt. While the text is in progress, it does not include an incomplete character at its end, or a
+ * part that may begin the stop text.
  */
 text: string,
 /** Tokens that this call added. */

@@ -1,8 +1,10 @@
 //! Benchmarks of environments that users write: speed of the engine, and time to compile a file.
 
 use super::stepped::{ENVS, stepped};
-use crate::measure::{Bench, warmed_ms};
+use super::{iterations_rate, learner, medium};
+use crate::measure::{Bench, Clock, warmed_ms};
 use math::Isa;
+use math::rounds::ROUNDS;
 use worlds::control::script::{World, compile};
 use worlds::control::{Actions, kind};
 
@@ -31,8 +33,20 @@ pub fn measure(bench: &mut Bench) {
     }
     bench.give("worlds.cartpole.share", &shares(isa, bench), "of the built-in CartPole");
     let (_, text) = TEMPLATES[1];
+    bench.give("worlds.ppo.cartpole.ratio", &ppo_ratios(isa, now), "of the rate with the built-in CartPole");
     let times_ms = warmed_ms(now, || drop(std::hint::black_box(compiled(text))));
     bench.give("worlds.snake10.compile_ms", &times_ms, "ms");
+}
+
+/// Returns the steps per second of PPO with the template `cartpole`, divided by those with the built-in CartPole, in each round. The
+/// rounds of both alternate, on all threads.
+fn ppo_ratios(isa: Isa, now: Clock) -> Vec<f64> {
+    let own = compiled(TEMPLATES[0].1).kind("cartpole.py");
+    let built_in = kind("CartPole-v1").expect("a known environment");
+    let mut two = [&own, built_in].map(|kind| learner(kind, medium(), 1, isa));
+    let mut rates = || two.each_mut().map(|ppo| iterations_rate(ppo, now));
+    rates();
+    (0..ROUNDS).map(|_| rates()).map(|[own, fast]| own / fast).collect()
 }
 
 /// Returns the speed of the template `cartpole` divided by the speed of the built-in CartPole, in each round. All rounds of the built-in

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import pathlib
 import time
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
@@ -12,7 +13,7 @@ from importlib.metadata import version
 import gymnasium
 import numpy as np
 
-from . import Run, make_vec
+from . import Run, make_vec, world
 
 #: Number of rounds.
 _ROUNDS = 15
@@ -139,6 +140,16 @@ def figures() -> Iterator[_Row]:
     yield from _cluster()
 
 
+def world_figures(file: str) -> Iterator[_Row]:
+    """Yields the speed of an environment from a file, compiled, and under Gymnasium's `SyncVectorEnv` with plain Python."""
+    ours = make_vec(file, 4096, autoreset_mode="SameStep", threads=1)
+    plain = gymnasium.vector.SyncVectorEnv([lambda: world.load(file)] * 16)
+    rates = _rates({"compiled": _stepper(ours, 8), "plain": _stepper(plain, 8)})
+    for name, rate in rates.items():
+        yield f"python.world.{pathlib.Path(file).stem}.steps_per_s.{name}", rate, "steps/s"
+    yield f"python.world.{pathlib.Path(file).stem}.ratio", *_ratio(rates, "compiled", ["plain"])
+
+
 def _cluster() -> Iterator[_Row]:
     """Compares the time of rounds on a cluster with the time of the same rounds in one process. Also counts the bytes per round."""
     try:
@@ -173,8 +184,9 @@ def _cluster() -> Iterator[_Row]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m hothouse.bench", description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one line of JSON per figure")
+    parser.add_argument("--world", metavar="FILE", help="measure only the environment that this Python file defines, with discrete actions")
     args = parser.parse_args()
-    for name, rounds, unit in figures():
+    for name, rounds, unit in world_figures(args.world) if args.world else figures():
         row = {"name": name, "value": rounds, "unit": unit}
         if isinstance(rounds, list):
             lower, value, upper = quartiles(rounds)

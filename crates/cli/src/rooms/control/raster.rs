@@ -193,7 +193,7 @@ mod tests {
             shape("polygon", &[6.0, 0.0, 8.0, 0.0, 8.0, 2.0, 6.0, 2.0], "blue"),
             shape("line", &[0.0, 5.5, 3.0, 5.5], "pink"),
         ];
-        let expected = ["rrrr..bb", "rrrr..bb", "...gg...", "..gggg..", "..gggg..", "pppgg..."];
+        let expected = ["rrrr..bb", "rrrr..bb", "...gg...", "..gggg..", "..gggg..", "ppppg..."];
         assert_eq!(letters([8.0, 6.0], &shapes), expected);
     }
 
