@@ -279,7 +279,7 @@ def test_a_policy_can_read_arrays_that_other_threads_step():
 def test_actions_can_be_the_reward_array():
     from hothouse import _native
 
-    envs = _native.Envs("Pendulum-v1", 64, "NextStep", 1)
+    envs = _native.Envs("Pendulum-v1", None, 64, "NextStep", 1)
     envs.reset(1)
     # The actions are zeros at first, then the rewards of the step before.
     for _ in range(2):
@@ -409,7 +409,7 @@ INVALID = [
     (lambda: hothouse.Run("control", knobs={"lr": [1]}), TypeError, "Give a number"),
     (lambda: hothouse.Run("control", seed=-1), ValueError, "Choose 0 to"),
     (lambda: hothouse.Run("control", threads=0), ValueError, "Choose 1 to"),
-    (lambda: hothouse.Run("control", data=("a.txt", b"x")), ValueError, "takes no data"),
+    (lambda: hothouse.Run("cube", data=("a.txt", b"x")), ValueError, "takes no data"),
     (lambda: hothouse.Run("control").advance(), TypeError, "Give seconds= or steps="),
     (lambda: hothouse.Run("control").advance(steps=-1), ValueError, "0 or more"),
     (lambda: hothouse.Run("control").advance(seconds=float("nan")), ValueError, "0 or more"),

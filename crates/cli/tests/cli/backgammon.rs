@@ -54,7 +54,7 @@ fn eval_and_play_errors_name_the_remedy() {
         ("eval backgammon --decisions none", 1, "Choose an existing file"),
         ("eval backgammon --decisions bad.jsonl", 1, "line 2"),
         ("eval backgammon --against random --games 0", 2, "whole number from 1"),
-        ("play chess --stdio", 2, "backgammon"),
+        ("play chess --stdio", 2, "chess"),
         ("play backgammon no-such", 2, "linear"),
         ("play backgammon --length 65", 2, ""),
     ] {

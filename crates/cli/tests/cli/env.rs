@@ -171,10 +171,10 @@ fn environment_of_a_file_is_described_and_served() {
     let scratch = Scratch::new();
     scratch.write("catch.py", CATCH);
     let described = scratch.stdout("env catch.py");
-    assert!(described.contains("catch.py: Catch") && described.contains("paddle, x, y"), "{described}");
+    assert!(described.contains("catch.py: Catch") && described.contains("basket, caught"), "{described}");
     let lines = b"{\"reset\":{\"seed\":3}}\n{\"action\":1}\n{\"action\":7}\n";
     let answers = values(&scratch.stdout_with_input("env catch.py --stdio", lines));
-    assert_eq!((answers.len(), numbers(&answers[1]["obs"]).len()), (3, 3));
+    assert_eq!((answers.len(), numbers(&answers[1]["obs"]).len()), (3, 5));
     assert!(answers[2]["error"].is_string(), "{answers:?}");
     scratch.write("wrong.py", "class World:\n    def reset(self):\n        self.x = 1 +\n");
     scratch.fails("env wrong.py --stdio", 2, "line 3");

@@ -90,7 +90,7 @@ fn shell_completes_commands_and_options() {
     };
     assert_eq!(completed("hothouse", "pl"), "play");
     assert_eq!(completed("hothouse", "gen"), "generate");
-    assert_eq!(completed("hothouse play", "--kee"), "--keep");
+    assert_eq!(completed("hothouse play backgammon", "--kee"), "--keep");
 }
 
 #[test]

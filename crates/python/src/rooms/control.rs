@@ -8,8 +8,8 @@ use math::{Isa, Kernel, PANEL, Simd, dispatch};
 use numpy::{Element, PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use run::protocol::Dataset;
-use std::collections::HashMap;
 use std::sync::MutexGuard;
 use worlds::control::vector::{TERMINATED, TRUNCATED};
 use worlds::control::{Actions, COLOURS, Kind, Vector};
@@ -590,8 +590,10 @@ impl Envs {
 
 /// Colours that shapes can have: red, green and blue, by name.
 #[pyfunction]
-fn colours() -> HashMap<&'static str, (u8, u8, u8)> {
-    COLOURS.iter().map(|&(name, [red, green, blue])| (name, (red, green, blue))).collect()
+fn colours(py: Python) -> PyResult<Bound<PyDict>> {
+    let all = PyDict::new(py);
+    COLOURS.iter().try_for_each(|&(name, [red, green, blue])| all.set_item(name, (red, green, blue)))?;
+    Ok(all)
 }
 
 /// Names of the control environments.
