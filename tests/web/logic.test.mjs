@@ -175,6 +175,11 @@ test("gates and wires are explored by pointer and keys, show values, and the cir
   await page.locator(".ops button").nth(1).click();
   assert.equal(await page.locator(".ops button").nth(1).getAttribute("aria-pressed"), "true");
   await place(page, "Explore", "The circuit");
+  // The downloads are visible without scrolling on a laptop's screen.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const bar = await page.locator(".transport").boundingBox();
+  const save = await page.getByRole("button", { name: "Download the circuit as Rust" }).boundingBox();
+  assert.ok(save.y + save.height < bar.y, `${save.y} and ${bar.y}`);
   await text(page, ".circuit [role=status]", "perfect. Verified equal to its automaton on 512 neighbourhoods");
   const { best } = await ask(page, { ask: "population" });
   const circuit = await ask(page, { ask: "circuit", member: best });

@@ -94,17 +94,17 @@ export class CircuitPane {
     const { view, named, tools } = diagram;
     this.element = h("div.circuit", [
       h("div.row", [button("Redraw", () => this.live.draw(true), { class: "strong" }), ticked(this.follow, "Auto-update"), tools]),
-      this.status,
-      this.error,
-      view,
-      named,
-      h("div.circuit-head.wrap", this.live.grid, this.counts),
       h("div.row", [
         h("span.small", "Download:"),
         ...FORMATS.map(({ format, words }) =>
           button(words, () => this.export(format), { "aria-label": `Download the circuit as ${words}` }),
         ),
       ]),
+      this.status,
+      this.error,
+      view,
+      named,
+      h("div.circuit-head.wrap", this.live.grid, this.counts),
       h("p.small", [
         "A hardened gate is its most probable operation. Gates that only pass an input on, or that nothing depends on, are pruned. " +
           "Point at a gate to see its cone: all gates and inputs that it depends on. Thick wires are on, at the cell that is marked " +
