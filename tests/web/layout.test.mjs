@@ -344,6 +344,16 @@ test("the settings of a run are in one line where the list of runs is narrow", a
   await closed(page);
 });
 
+test("names of knobs are in one line on a wide screen", async () => {
+  const page = await entered(ROOMS[0], { paused: false, viewport: { width: 1920, height: 1080 } });
+  await place(page, "Settings", "During training");
+  const lines = await page
+    .locator(".live-knobs label")
+    .evaluateAll((all) => all.map((label) => label.offsetHeight / parseFloat(getComputedStyle(label).lineHeight)));
+  assert.ok(lines.length > 5 && Math.max(...lines) < 1.5, `lines: ${lines}`);
+  await closed(page);
+});
+
 test("logic: with a drawn circuit beside the grid, all actions are on the first screen", async () => {
   const page = await visit(here, { at: "#/logic", frames: 60, context: { viewport: { width: 1280, height: 800 } } });
   await until(page, () => /gates/.test(document.querySelector(".stage-switch").textContent));
