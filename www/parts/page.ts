@@ -290,15 +290,15 @@ export class Page implements RoomPage {
       { ...section("explore", "network", "Network", ...(view.network ?? []), tensors.element), shown: () => tensors.show() },
       { ...section("compare", "runs", "Runs", curves.compare, this.runs.element, curves.help), words: "history earlier yesterday seeds" },
       { ...section("compare", "sweep", "Sweep", sweep.element), shown: () => sweep.show() },
-      ...(trained
-        ? [{ ...section("compare", "trained", "Trained agent", this.trained.element), offered: () => this.trained.state === "here" }]
-        : []),
       { ...section("settings", "live-knobs", "During training", this.forks.element, knobs.live), offered: () => knobs.hasLive },
       section("settings", "knobs", "New run", knobs.fixed),
       section("settings", "device", "Device", this.device.element),
       { ...section("explain", "explanation", "Explanation", explained.element), shown: () => explained.show() },
       { ...section("share", "save", "Save and share", share.files), words: "export download link" },
       {
+      ...(trained
+        ? [{ ...section("explain", "trained", "Trained agent", this.trained.element), offered: () => this.trained.state === "here" }]
+        : []),
         ...section("share", "run", "Terminal and Python", share.commands),
         words: "command line",
         shown: () => void share.showCommands(),
