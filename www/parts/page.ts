@@ -127,6 +127,8 @@ export class Page implements RoomPage {
     this.curves = new RunCurves(room, extension.curves ?? {}, label, (mark) => this.forks.before(mark), [this.knobs.others]);
     this.runs = new Runs(room, {
       begin: (config) => starts.beginWith(config),
+      past: () => this.ghost.shown.value,
+      hidePast: () => this.ghost.toggle(),
       say: (words) => announcer.say(words, "runs"),
       picture: (...size) => this.curves.picture(...size),
     });
@@ -294,11 +296,11 @@ export class Page implements RoomPage {
       section("settings", "knobs", "New run", knobs.fixed),
       section("settings", "device", "Device", this.device.element),
       { ...section("explain", "explanation", "Explanation", explained.element), shown: () => explained.show() },
-      { ...section("share", "save", "Save and share", share.files), words: "export download link" },
-      {
       ...(trained
         ? [{ ...section("explain", "trained", "Trained agent", this.trained.element), offered: () => this.trained.state === "here" }]
         : []),
+      { ...section("share", "save", "Save and share", share.files), words: "export download link" },
+      {
         ...section("share", "run", "Terminal and Python", share.commands),
         words: "command line",
         shown: () => void share.showCommands(),
