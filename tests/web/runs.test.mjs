@@ -632,6 +632,53 @@ test("the oldest runs are dropped, except selected ones", async () => {
   await page.context().close();
 });
 
+test("of more runs than the limit, the newest 40 are kept when the list is loaded", async () => {
+  const page = await visit(here, { started: false });
+  // The list belongs to a room that has no run, so only the loading can drop runs.
+  const use = async (work) => {
+    await page.evaluate(await script("parts/runs"));
+    return page.evaluate(work);
+  };
+  const stored = () =>
+    new Promise((resolve) => {
+      const request = indexedDB.open("hothouse-curves", 1);
+      request.onupgradeneeded = () => request.result.createObjectStore("runs");
+      request.onsuccess = () => {
+        const work = request.result.transaction("runs", "readwrite");
+        const store = work.objectStore("runs");
+        const progress = { iteration: 3, counts: [3], train_s: 3 };
+        const [none, run] = [
+          new Float64Array(),
+          { variant: "v", settings: {}, defaults: {}, labels: {}, marks: [], columns: {}, tests: [] },
+        ];
+        for (let k = 0; k < 45; k++)
+          store.put(
+            {
+              ...{ ...run, id: `${k}`, name: `run ${k}`, beganMs: 1000 + k, progress, solved: null },
+              ...{ config: { seed: 1, knobs: {} }, iterations: none, counts: none, train_s: none },
+            },
+            `shelf/${k}`,
+          );
+        work.oncomplete = () => (request.result.close(), resolve());
+      };
+    });
+  await page.evaluate(stored);
+  await page.reload();
+  const names = await use(async () => {
+    const room = { id: "shelf", title: "Shelf", counters: [{ name: "steps", unit: "steps", label: "Steps" }], metrics: [], tests: [] };
+    const runs = new part.Runs(room, { past: () => undefined });
+    document.body.append(runs.element);
+    while (!runs.element.querySelector("li")) await new Promise(requestAnimationFrame);
+    return [...runs.element.querySelectorAll("textarea")].map(({ value }) => value);
+  });
+  assert.deepEqual(
+    names,
+    Array.from({ length: 40 }, (_, k) => `run ${44 - k}`),
+  );
+  await keptWhere(page, (all) => all.filter(({ name }) => /^run \d/.test(name)).length === 40);
+  await page.context().close();
+});
+
 test("a sweep shows its progress before the first test, the page explains the pause, and bands cover the seeds", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
