@@ -79,17 +79,15 @@ export class Runs {
     const file = (name: string, label: string, save: () => void): HTMLElement =>
       h("button.small", { "aria-label": label, onclick: save }, name);
     this.element = h("div.runs", [
-      h("div.runs-head.wrap.foot", [
-        labelled("Differences from", this.from),
-        h("p.row", { role: "group", "aria-label": "Save the shown curves" }, [
-          h("span.small", "Save shown curves:"),
-          file("CSV", "Shown curves as CSV", () => this.saveText("csv")),
-          file("JSON", "Shown curves as JSON", () => this.saveText("json")),
-          file("PNG", "Shown chart as PNG", () => void this.savePicture()),
-        ]),
-      ]),
+      labelled("Differences from", this.from),
       this.removed,
       this.list,
+      h("p.row", { role: "group", "aria-label": "Save the shown curves" }, [
+        h("span.small", "Save shown curves:"),
+        file("CSV", "Shown curves as CSV", () => this.saveText("csv")),
+        file("JSON", "Shown curves as JSON", () => this.saveText("json")),
+        file("PNG", "Shown chart as PNG", () => void this.savePicture()),
+      ]),
       this.kept,
     ]);
     this.writeKept();
