@@ -361,7 +361,7 @@ test("a custom cube is painted and typed; an invalid cube shows the reason", asy
   await verdict("is not a move");
   // Colour letters give the same state as moves.
   await read("R U R' U'");
-  await verdict("Valid cube. Shortest: 4 quarter turns");
+  await verdict("Valid cube. Shortest: 4 quarter turns .*Agent's estimate: \\d+\\.\\d quarter turns\\.$");
   const painted = () => page.locator(".net button").evaluateAll((all) => all.map((one) => one.textContent).join(""));
   const state = await painted();
   assert.equal(state, (await ask(page, { ask: "turn", facelets: SOLVED, moves: "R U R' U'" })).facelets);

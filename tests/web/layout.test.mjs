@@ -344,6 +344,16 @@ test("the settings of a run are in one line where the list of runs is narrow", a
   await closed(page);
 });
 
+test("names of knobs are in one line on a wide screen", async () => {
+  const page = await entered(ROOMS[0], { paused: false, viewport: { width: 1920, height: 1080 } });
+  await place(page, "Settings", "During training");
+  const lines = await page
+    .locator(".live-knobs label")
+    .evaluateAll((all) => all.map((label) => label.offsetHeight / parseFloat(getComputedStyle(label).lineHeight)));
+  assert.ok(lines.length > 5 && Math.max(...lines) < 1.5, `lines: ${lines}`);
+  await closed(page);
+});
+
 test("logic: with a drawn circuit beside the grid, all actions are on the first screen", async () => {
   const page = await visit(here, { at: "#/logic", frames: 60, context: { viewport: { width: 1280, height: 800 } } });
   await until(page, () => /gates/.test(document.querySelector(".stage-switch").textContent));
@@ -385,11 +395,7 @@ test("labels of a chart's levels cover no curve, no line and no other label", as
   const page = await here.browser.newPage();
   await page.evaluate(await script("parts/levels"));
   const plot = { left: 44, top: 16, right: 324, bottom: 166 };
-  // Two levels close together, a third below them, and two curves, one of which crosses the levels.
-  const [widths, ys] = [
-    [110, 80, 30],
-    [84.5, 87.5, 100.5],
-  ];
+  // Two curves, one of which crosses the levels.
   const curve = [
     [48, 160],
     [90, 104],
@@ -397,26 +403,35 @@ test("labels of a chart's levels cover no curve, no line and no other label", as
     [324, 90],
   ];
   const segments = curve.slice(1).map((to, k) => [...curve[k], ...to]);
-  const found = await page.evaluate(
-    ([widths, ys, plot, segments]) => {
-      const boxes = part.placed(widths, ys, plot, segments, 1);
-      return { boxes, crossed: boxes.map((box) => segments.filter((segment) => part.crosses(segment, box)).length) };
-    },
-    [widths, ys, plot, segments],
-  );
-  assert.deepEqual(found.crossed, [0, 0, 0]);
-  found.boxes.forEach((box, k) => {
-    assert.ok(box.left >= plot.left && box.right <= plot.right && box.top >= plot.top && box.bottom <= plot.bottom, JSON.stringify(box));
-    assert.ok(
-      ys.every((y) => y <= box.top + 2 || y >= box.bottom - 2),
-      `label ${k} covers a line`,
+  // Two levels close together and a third below them; and three levels whose labels have space between the lines for capitals only.
+  for (const [widths, ys, drawn] of [
+    [[110, 80, 30], [84.5, 87.5, 100.5], segments],
+    [[30, 80, 110], [100.5, 85.5, 84.5], []],
+  ]) {
+    const found = await page.evaluate(
+      ([widths, ys, plot, segments]) => {
+        const boxes = part.placed(widths, ys, plot, segments, 1);
+        const crossed = boxes.map((box) => segments.filter((segment) => part.crosses(segment, box)).length);
+        return { boxes, crossed, baselines: boxes.map(({ top }, k) => part.baseline(top, ys[k], 1)) };
+      },
+      [widths, ys, plot, drawn],
     );
-    for (const other of found.boxes.slice(k + 1))
+    assert.deepEqual(found.crossed, [0, 0, 0]);
+    found.boxes.forEach((box, k) => {
+      assert.ok(box.left >= plot.left && box.right <= plot.right && box.top >= plot.top && box.bottom <= plot.bottom, JSON.stringify(box));
+      // A line may touch the text neither above its capitals nor below its descenders.
+      const base = found.baselines[k];
       assert.ok(
-        box.right < other.left || other.right < box.left || box.bottom <= other.top || other.bottom <= box.top,
-        "two labels overlap",
+        ys.every((y) => y <= base - 11 || y >= base + 4),
+        `label ${k} at ${base} covers a line of ${ys}`,
       );
-  });
+      for (const other of found.boxes.slice(k + 1))
+        assert.ok(
+          box.right < other.left || other.right < box.left || box.bottom <= other.top || other.bottom <= box.top,
+          "two labels overlap",
+        );
+    });
+  }
   await page.close();
 });
 

@@ -175,6 +175,11 @@ test("gates and wires are explored by pointer and keys, show values, and the cir
   await page.locator(".ops button").nth(1).click();
   assert.equal(await page.locator(".ops button").nth(1).getAttribute("aria-pressed"), "true");
   await place(page, "Explore", "The circuit");
+  // The download is visible without scrolling on a laptop's screen.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const bar = await page.locator(".transport").boundingBox();
+  const save = await page.getByRole("button", { name: "Download the circuit" }).boundingBox();
+  assert.ok(save.y + save.height < bar.y, `${save.y} and ${bar.y}`);
   await text(page, ".circuit [role=status]", "perfect. Verified equal to its automaton on 512 neighbourhoods");
   const { best } = await ask(page, { ask: "population" });
   const circuit = await ask(page, { ask: "circuit", member: best });
@@ -218,7 +223,8 @@ test("gates and wires are explored by pointer and keys, show values, and the cir
     ["Rust", /\bfn\b/],
   ]) {
     const download = page.waitForEvent("download");
-    await page.getByRole("button", { name: `Download the circuit as ${words}` }).click();
+    await page.getByLabel("Format", { exact: true }).selectOption(words);
+    await page.getByRole("button", { name: "Download the circuit" }).click();
     assert.match(readFileSync(await (await download).path(), "utf8"), holds);
   }
   assert.deepEqual(page.said, []);
@@ -342,7 +348,7 @@ test("the stage shows the grid, the drawn circuit or a million cells; keys switc
   await page.locator(".circuit-stage .gate").last().hover();
   await text(page, ".circuit-stage .circuit-named", "Its cone has \\d+ gates");
   await page.getByRole("button", { name: "Counts and downloads" }).click();
-  await page.getByRole("button", { name: "Download the circuit as SVG" }).waitFor();
+  await page.getByRole("button", { name: "Download the circuit" }).waitFor();
   await place(page, "Live");
   // The arrow key moves from the circuit to the million cells, which run without a click.
   await page.locator(".stage-switch input:checked").focus();

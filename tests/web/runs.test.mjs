@@ -28,6 +28,12 @@ const again = async (page) => {
   await page.evaluate(() => hothouse.command({ kind: "start" }));
   await event(page, "metrics", 30);
 };
+/** Selects the past run, whose curve is grey until then. */
+const select = async (page) => {
+  const box = page.getByRole("checkbox", { name: /^Compare with/ });
+  await box.uncheck();
+  await box.check();
+};
 const saved = async (page, name) => {
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name, exact: true }).click()]);
   return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
@@ -113,6 +119,60 @@ test("a run is named by its settings, renamed, stored over a reload, compared, r
   await page.context().close();
 });
 
+test("the list marks the grey curve of the past run and can remove it; the current run starts again with another seed", async () => {
+  const page = await visit(here, { at: "#/control?envs=64&v=2" });
+  await event(page, "metrics", 10);
+  // Two clicks compare two seeds.
+  const fresh = await began(page);
+  await page.getByRole("tab", { name: "Compare" }).click();
+  await page.getByRole("button", { name: "Another seed: CartPole, Environments 64" }).click();
+  const { config } = await fresh();
+  assert.deepEqual(config.knobs, { envs: 64 });
+  assert.notEqual(config.seed, 1);
+  await event(page, "metrics", 10);
+  await place(page, "Compare");
+  await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
+  const past = list(page).nth(1);
+  const marks = () => page.locator(".run-mark").allTextContents();
+  const grey = page.locator("#ghost");
+  assert.deepEqual(await marks(), ["now", "past"]);
+  assert.equal(await past.getByRole("checkbox").isChecked(), true);
+  assert.match(await past.locator(".run-mark path").getAttribute("stroke"), /--ghost/);
+  assert.ok(await past.locator(".run-tick").evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth));
+  await past.getByRole("checkbox").uncheck();
+  assert.deepEqual([await marks(), await grey.isChecked()], [["now", ""], false]);
+  // The switch beside the curve shows the past run again, and the list follows.
+  await place(page, "Live");
+  await grey.check();
+  await place(page, "Compare");
+  assert.deepEqual(await marks(), ["now", "past"]);
+  await past.getByRole("button", { name: /^Remove/ }).click();
+  assert.deepEqual([await marks(), await grey.isChecked()], [["now"], false]);
+  await page.locator(".removed").getByRole("button", { name: "Undo" }).click();
+  assert.deepEqual(await marks(), ["now", "A"]);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a long name wraps on a phone, stays one line of text, and Enter ends the editing", async () => {
+  const page = await visit(here, { at: SMALL, context: { viewport: { width: 390, height: 844 } } });
+  await event(page, "metrics", 5);
+  const name = list(page).first().getByLabel("Name of the run");
+  await name.waitFor();
+  const height = async () => (await name.boundingBox()).height;
+  const whole = () => name.evaluate((field) => field.scrollHeight <= field.clientHeight && field.scrollWidth <= field.clientWidth);
+  await name.fill("short");
+  const line = await height();
+  await name.fill("Learning rate 0.003, entropy bonus 0.02, discount 0.99,\nsecond attempt of today");
+  assert.ok((await height()) > 1.5 * line);
+  assert.ok(await whole());
+  await name.press("Enter");
+  assert.equal(await name.evaluate((field) => field === document.activeElement), false);
+  assert.equal(await name.inputValue(), "Learning rate 0.003, entropy bonus 0.02, discount 0.99, second attempt of today");
+  assert.ok(await whole());
+  await page.context().close();
+});
+
 test("a restored run keeps its record, and a fork gets a new one", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 30);
@@ -143,6 +203,7 @@ test("a restored run keeps its record, and a fork gets a new one", async () => {
 
 test("exported curves equal the events of the run", async () => {
   const page = await visit(here, { at: `${SMALL}&seed=5` });
+  await event(page, "metrics", 5);
   await page.evaluate(() => {
     globalThis.rows = [];
     globalThis.tests = [];
@@ -158,6 +219,9 @@ test("exported curves equal the events of the run", async () => {
   // Waits until all rows of the run have arrived.
   await page.waitForFunction(() => rows.at(-1).progress.iteration === hothouse.progress.iteration);
   const { rows, tests, room } = await page.evaluate(() => ({ rows, tests, room: hothouse.room }));
+  // The first run is shown in grey until the visitor removes it, and is exported too.
+  assert.equal(JSON.parse((await saved(page, "Shown curves as JSON")).bytes).runs.length, 2);
+  await page.getByRole("checkbox", { name: /^Compare with/ }).uncheck();
   const { name, bytes } = await saved(page, "Shown curves as CSV");
   assert.equal(name, "hothouse-control-CartPole-v1-seed5-curves.csv");
   const [head, ...lines] = bytes.toString().trim().split("\n");
@@ -320,7 +384,7 @@ test("keys and pointer read values of curves, tests and other runs; the axis zoo
   await event(page, "test", 60);
   await pause(page);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
-  await page.getByRole("checkbox", { name: /^Compare with/ }).check();
+  await select(page);
   const slider = chart(page);
   await slider.focus();
   const says = () => slider.getAttribute("aria-valuetext");
@@ -437,7 +501,7 @@ for (const colorScheme of ["light", "dark"])
     const page = await visit(here, { at: SMALL, context: { colorScheme } });
     await event(page, "test", 40);
     await again(page);
-    await page.getByRole("checkbox", { name: /^Compare with/ }).check();
+    await select(page);
     await pause(page);
     await compare(page).scrollIntoViewIfNeeded();
     const { name, bytes } = await saved(page, "Shown chart as PNG");
@@ -531,7 +595,7 @@ test("without storage, runs last for the visit, and the page shows a message", a
   await page.getByText(/This browser could not store runs \(not here\)/).waitFor();
   await again(page);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
-  await page.getByRole("checkbox", { name: /^Compare with/ }).check();
+  await select(page);
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
@@ -565,6 +629,53 @@ test("the oldest runs are dropped, except selected ones", async () => {
   await event(page, "metrics", 20);
   const all = await keptWhere(page, (all) => all.length <= 40);
   assert.ok(all.some(({ name }) => name === "old 49") && !all.some(({ name }) => name === "old 0"));
+  await page.context().close();
+});
+
+test("of more runs than the limit, the newest 40 are kept when the list is loaded", async () => {
+  const page = await visit(here, { started: false });
+  // The list belongs to a room that has no run, so only the loading can drop runs.
+  const use = async (work) => {
+    await page.evaluate(await script("parts/runs"));
+    return page.evaluate(work);
+  };
+  const stored = () =>
+    new Promise((resolve) => {
+      const request = indexedDB.open("hothouse-curves", 1);
+      request.onupgradeneeded = () => request.result.createObjectStore("runs");
+      request.onsuccess = () => {
+        const work = request.result.transaction("runs", "readwrite");
+        const store = work.objectStore("runs");
+        const progress = { iteration: 3, counts: [3], train_s: 3 };
+        const [none, run] = [
+          new Float64Array(),
+          { variant: "v", settings: {}, defaults: {}, labels: {}, marks: [], columns: {}, tests: [] },
+        ];
+        for (let k = 0; k < 45; k++)
+          store.put(
+            {
+              ...{ ...run, id: `${k}`, name: `run ${k}`, beganMs: 1000 + k, progress, solved: null },
+              ...{ config: { seed: 1, knobs: {} }, iterations: none, counts: none, train_s: none },
+            },
+            `shelf/${k}`,
+          );
+        work.oncomplete = () => (request.result.close(), resolve());
+      };
+    });
+  await page.evaluate(stored);
+  await page.reload();
+  const names = await use(async () => {
+    const room = { id: "shelf", title: "Shelf", counters: [{ name: "steps", unit: "steps", label: "Steps" }], metrics: [], tests: [] };
+    const runs = new part.Runs(room, { past: () => undefined });
+    document.body.append(runs.element);
+    while (!runs.element.querySelector("li")) await new Promise(requestAnimationFrame);
+    return [...runs.element.querySelectorAll("textarea")].map(({ value }) => value);
+  });
+  assert.deepEqual(
+    names,
+    Array.from({ length: 40 }, (_, k) => `run ${44 - k}`),
+  );
+  await keptWhere(page, (all) => all.filter(({ name }) => /^run \d/.test(name)).length === 40);
   await page.context().close();
 });
 
@@ -604,7 +715,7 @@ test("the comparison passes axe (desktop light, narrow phone dark) and fits the 
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 20);
   await again(page);
-  await page.getByRole("checkbox", { name: /^Compare with/ }).check();
+  await select(page);
   for (const [width, colorScheme] of [
     [1280, "light"],
     [320, "dark"],

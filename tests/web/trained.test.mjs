@@ -66,7 +66,7 @@ test("the trained agent solves the cube, does not train, and is overtaken", asyn
   await reads(page, ".cube-status", /^Scrambled by/);
   await page.getByRole("button", { name: "Solve it" }).click();
   await reads(page, ".cube-status", /^Solved in .*width \d+: [\d,]+ states/);
-  await place(page, "Compare", "Trained agent");
+  await place(page, "Explain", "Trained agent");
   const text = await page.locator(".section.trained").textContent();
   assert.match(text, /cargo run --release -- train cube --variant 2x2x2 --seed 1 --set hidden=32-16 --set walk=14 --steps \d+/);
   assert.match(text, /The command gives the digest 0123456789abcdef after [\d,]+ iterations \(arithmetic: fused\)/);
@@ -169,7 +169,7 @@ for (const [room, { variant, set, steps, kept, digested }] of Object.entries(dec
     const page = await visit(here, { at: `#/${room}?variant=${variant}&v=2`, trained: "page" });
     await lab(page, room);
     await arrived(page);
-    await place(page, "Compare", "Trained agent");
+    await place(page, "Explain", "Trained agent");
     await reads(page, ".section.trained", new RegExp(`--steps ${steps}.*digest ${digest.weights}`));
     await leave(page);
   });

@@ -7,7 +7,7 @@ import { CurveTables } from "./curve-tables";
 import { Choice, h, id, labelled } from "./dom";
 import { composed } from "./export";
 import { figure, plural } from "./format";
-import { PRESENT, swatch } from "./looks";
+import { PAST, PRESENT, swatch } from "./looks";
 import { touch } from "./loop";
 import type { Table } from "./table";
 import type { Range } from "./zoom";
@@ -278,7 +278,8 @@ export class RunCurves {
   /** Renders the selected chart with its legend, in the current theme. */
   picture(width: number, height: number, pixels: number, about: string): Promise<HTMLCanvasElement> {
     const { chart, group } = this.compareChart;
-    const runs = [{ ...PRESENT, name: "Current run" }, ...(this.scene?.compared ?? [])];
+    const past = this.scene?.past ? [{ ...PAST, name: "Past run" }] : [];
+    const runs = [{ ...PRESENT, name: "Current run" }, ...past, ...(this.scene?.compared ?? [])];
     const axis = this.charting.time ? "Training time" : this.charting.counter;
     return composed({
       plot: () => chart.picture(width, height, pixels),

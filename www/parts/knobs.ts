@@ -325,18 +325,13 @@ export class Knobs {
     return { input, set, error, beside, slider, now: h("span.small.now") };
   }
 
-  private drawSeed(): void {
-    this.seed.value = String(Math.floor(Math.random() * 1_000_000));
-    this.writeBanner();
-  }
-
   private seedRow(): HTMLElement {
     return h("div.knob", [
-      h("div.knob-head", [
-        h("label", { for: this.seed.id }, "Seed"),
-        h("span.knob-value", [this.seed, button("Another", () => this.drawSeed(), { class: "small" })]),
+      h("div.knob-head", [h("label", { for: this.seed.id }, "Seed"), this.seed]),
+      h("p.small", [
+        "Source of all random numbers of a run. The same seed and knobs reproduce the run exactly. The list in the tab Compare starts " +
+          "the current run again with another seed.",
       ]),
-      h("p.small", "Source of all random numbers of a run. The same seed and knobs reproduce the run exactly."),
     ]);
   }
 }

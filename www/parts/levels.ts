@@ -11,8 +11,10 @@ export type Box = { left: number; top: number; right: number; bottom: number };
 /** A line between two points of the canvas: `[x0, y0, x1, y1]`. */
 export type Segment = readonly [number, number, number, number];
 
-/** Distance of the baseline of a label from the top of its row, and height of a row, in px. */
-const [BASELINE, ROW] = [14, 18];
+/** Height of the row of a label, in px. */
+const ROW = 18;
+/** Extent of the text of a label above and below its baseline, in px. */
+const [ASCENT, DESCENT] = [11, 4];
 /** Rows of a label: below its line, above it, and farther away. */
 const ROWS = [0, -1, 1, -2, 2];
 /** Horizontal positions of a label, as fractions from 0 (left end) to 1 (right end). Earlier positions are preferred. */
@@ -22,6 +24,9 @@ const COST = { outside: 1e6, label: 1e4, line: 40, curve: 10, row: 4 };
 
 const overlap = (a: Box, b: Box, gap: number): boolean =>
   a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom && b.top < a.bottom;
+
+/** Returns the baseline of a label in a row that begins at `top`. A label above its line `y` needs space for its descenders. */
+export const baseline = (top: number, y: number, ratio: number): number => top + (top < y ? 11 : 14) * ratio;
 
 /** Returns true if a segment crosses a box. */
 export function crosses([x0, y0, x1, y1]: Segment, { left, top, right, bottom }: Box): boolean {
@@ -40,10 +45,11 @@ export function placed(widths: number[], ys: number[], plot: Box, segments: read
   const boxes: Box[] = [];
   const gap = 4 * ratio;
   widths.forEach((width, k) => {
+    const struck = (y: number, base: number): boolean => y > base - ASCENT * ratio && y < base + DESCENT * ratio;
     const cost = (box: Box, row: number): number =>
       (box.top < plot.top || box.bottom > plot.bottom || box.left < plot.left ? COST.outside : 0) +
       COST.label * boxes.filter((other) => overlap(box, other, 2 * gap)).length +
-      COST.line * ys.filter((y) => y > box.top + 2 * ratio && y < box.bottom - 2 * ratio).length +
+      COST.line * ys.filter((y) => struck(y, baseline(box.top, ys[k]!, ratio))).length +
       COST.curve * segments.filter((segment) => crosses(segment, box)).length +
       COST.row * (row < 0 ? -1 - row : row);
     const places = ROWS.flatMap((row) =>
@@ -76,8 +82,6 @@ export function drawLevels(c: CanvasRenderingContext2D, levels: Line[], plot: Bo
   const widths = levels.map(({ label }) => c.measureText(label).width);
   const ys = levels.map(({ y }) => y);
   placed(widths, ys, plot, segments, ratio).forEach(({ left, top }, k) => {
-    // A label above its line needs space for its descenders.
-    const baseline = top + (top < ys[k]! ? BASELINE - 3 : BASELINE) * ratio;
-    outlined(c, levels[k]!.label, left, baseline, ratio);
+    outlined(c, levels[k]!.label, left, baseline(top, ys[k]!, ratio), ratio);
   });
 }

@@ -7,6 +7,8 @@ export type Look = { letter: string; colour: Colour; dash: number[] };
 
 export const PRESENT: Look = { letter: "", colour: "training", dash: [] };
 
+export const PAST: Look = { letter: "", colour: "ghost", dash: [] };
+
 /** Styles of compared runs. At most this many runs can be compared. */
 export const LOOKS: Look[] = [
   { letter: "A", colour: "agent", dash: [8, 4] },

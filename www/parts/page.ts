@@ -127,6 +127,8 @@ export class Page implements RoomPage {
     this.curves = new RunCurves(room, extension.curves ?? {}, label, (mark) => this.forks.before(mark), [this.knobs.others]);
     this.runs = new Runs(room, {
       begin: (config) => starts.beginWith(config),
+      past: () => this.ghost.shown.value,
+      hidePast: () => this.ghost.toggle(),
       say: (words) => announcer.say(words, "runs"),
       picture: (...size) => this.curves.picture(...size),
     });
@@ -290,13 +292,13 @@ export class Page implements RoomPage {
       { ...section("explore", "network", "Network", ...(view.network ?? []), tensors.element), shown: () => tensors.show() },
       { ...section("compare", "runs", "Runs", curves.compare, this.runs.element, curves.help), words: "history earlier yesterday seeds" },
       { ...section("compare", "sweep", "Sweep", sweep.element), shown: () => sweep.show() },
-      ...(trained
-        ? [{ ...section("compare", "trained", "Trained agent", this.trained.element), offered: () => this.trained.state === "here" }]
-        : []),
       { ...section("settings", "live-knobs", "During training", this.forks.element, knobs.live), offered: () => knobs.hasLive },
       section("settings", "knobs", "New run", knobs.fixed),
       section("settings", "device", "Device", this.device.element),
       { ...section("explain", "explanation", "Explanation", explained.element), shown: () => explained.show() },
+      ...(trained
+        ? [{ ...section("explain", "trained", "Trained agent", this.trained.element), offered: () => this.trained.state === "here" }]
+        : []),
       { ...section("share", "save", "Save and share", share.files), words: "export download link" },
       {
         ...section("share", "run", "Terminal and Python", share.commands),

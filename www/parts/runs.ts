@@ -12,9 +12,9 @@ import { download } from "./files";
 import { exactText, plural, seconds, short } from "./format";
 import { startOf, valuesOf, type History } from "./history";
 import { pageLife, untilClosed } from "./life";
-import { LOOKS, PRESENT, swatch } from "./looks";
+import { LOOKS, PAST, PRESENT, swatch, type Look } from "./looks";
 import type { Command } from "./palette";
-import { state } from "./signal";
+import { atOnce, effect, state, untracked } from "./signal";
 import { reveal } from "./tabs";
 import "./runs.css";
 
@@ -32,11 +32,15 @@ const KEEP_EVERY_MS = 4000;
 const SAME_S = 15;
 const NAMED = 3;
 const CHANGES = 3;
+const SEEDS = 1_000_000;
 const PICTURE = { width: 960, height: 420, pixels: 2 };
 
 export interface RunActions {
   /** Starts a new run with the settings of a stored run. */
   begin(config: Config): void;
+  /** Returns the past run if its grey curve is shown. */
+  past(): History | undefined;
+  hidePast(): void;
   say(words: string): void;
   /** Renders the chart beside the list. */
   picture(width: number, height: number, pixels: number, about: string): Promise<HTMLCanvasElement>;
@@ -44,7 +48,11 @@ export interface RunActions {
 
 /** The current run. `kept` is the revision of its history that was last stored. */
 type Present = Pick<RunRecord, "id" | "name" | "beganMs" | "defaults" | "labels"> & { history: History; variant: Variant; kept: number };
-type Entry = { record: RunRecord; element: HTMLElement; name: HTMLInputElement; show(): void; tick: HTMLInputElement };
+type Entry = { record: RunRecord; element: HTMLElement; name: HTMLTextAreaElement; show(): void; tick: HTMLInputElement };
+type Curve = Compared & { config: Config; settings: Record<string, Value> };
+
+/** The runs of this visit, by their histories. The past run of a variant may have begun before the page of its room was opened again. */
+const presents = new WeakMap<History, Present>();
 
 export class Runs {
   readonly element: HTMLElement;
@@ -71,17 +79,15 @@ export class Runs {
     const file = (name: string, label: string, save: () => void): HTMLElement =>
       h("button.small", { "aria-label": label, onclick: save }, name);
     this.element = h("div.runs", [
-      h("div.runs-head.wrap.foot", [
-        labelled("Differences from", this.from),
-        h("p.row", { role: "group", "aria-label": "Save the shown curves" }, [
-          h("span.small", "Save shown curves:"),
-          file("CSV", "Shown curves as CSV", () => this.saveText("csv")),
-          file("JSON", "Shown curves as JSON", () => this.saveText("json")),
-          file("PNG", "Shown chart as PNG", () => void this.savePicture()),
-        ]),
-      ]),
+      labelled("Differences from", this.from),
       this.removed,
       this.list,
+      h("p.row", { role: "group", "aria-label": "Save the shown curves" }, [
+        h("span.small", "Save shown curves:"),
+        file("CSV", "Shown curves as CSV", () => this.saveText("csv")),
+        file("JSON", "Shown curves as JSON", () => this.saveText("json")),
+        file("PNG", "Shown chart as PNG", () => void this.savePicture()),
+      ]),
       this.kept,
     ]);
     this.writeKept();
@@ -96,6 +102,11 @@ export class Runs {
     );
     const timer = setInterval(() => this.refresh(), WRITE_EVERY_MS);
     untilClosed(() => (clearInterval(timer), this.keep()));
+    const past = (): void => {
+      actions.past();
+      untracked(() => this.writeAll());
+    };
+    untilClosed(effect(past, atOnce));
     document.addEventListener("visibilitychange", () => this.keep(), { signal: pageLife() });
     addEventListener("pagehide", () => this.keep(), { signal: pageLife() });
   }
@@ -113,23 +124,24 @@ export class Runs {
       labels: Object.fromEntries(knobs.map((knob) => [knob.name, knob.label])),
       kept: 0,
     };
+    presents.set(history, this.present);
     this.adoptStored();
     this.refresh();
     this.writeAll();
   }
 
-  compared(): (Compared & { config: Config; settings: Record<string, Value> })[] {
+  /** Returns the curves of the selected runs, in the order of their letters. */
+  compared(): Curve[] {
     if (this.chosen.value === 0) return [];
-    return [...this.ticked]
-      .sort((a, b) => a[1] - b[1])
-      .flatMap(([ticked, place]) => {
-        const record = this.entries.get(ticked)?.record;
-        if (!record || ticked === this.present?.id) return [];
-        if (!this.data.has(record)) this.data.set(record, dataOf(record, this.room));
-        return [
-          { ...LOOKS[place]!, name: this.nameOf(record), run: this.data.get(record)!, config: record.config, settings: setOf(record) },
-        ];
-      });
+    return [...this.ticked].sort((a, b) => a[1] - b[1]).flatMap(([ticked, place]) => this.curve(ticked, LOOKS[place]!));
+  }
+
+  /** Returns the curve of a run of the list; none for the current run. */
+  private curve(of: string, look: Look): Curve[] {
+    const record = this.entries.get(of)?.record;
+    if (!record || of === this.present?.id) return [];
+    if (!this.data.has(record)) this.data.set(record, dataOf(record, this.room));
+    return [{ ...look, name: this.nameOf(record), run: this.data.get(record)!, config: record.config, settings: setOf(record) }];
   }
 
   /** Returns commands that go to each run of the list. */
@@ -225,32 +237,40 @@ export class Runs {
     const mark = h("span.run-mark");
     const tick = h("input", { type: "checkbox" });
     tick.addEventListener("change", () => this.tick(record.id, tick.checked));
-    const name = h("input.run-name", { type: "text", "aria-label": "Name of the run", maxlength: 80, spellcheck: "false" });
-    name.addEventListener("change", () => this.rename(record.id, name.value.trim()));
-    name.addEventListener("keydown", ({ key }) => key === "Enter" && name.blur());
+    // A name is one line of text, but wraps if there is too little space for it.
+    const name = h("textarea", { "aria-label": "Name of the run", maxlength: 80, rows: 1, spellcheck: "false" });
+    const named = h("span.run-name", name);
+    const fit = (): void => void (named.dataset.name = name.value);
+    name.addEventListener("input", fit);
+    name.addEventListener("change", () => this.rename(record.id, name.value.replace(/\s+/g, " ").trim()));
+    name.addEventListener("keydown", (event) => event.key === "Enter" && (event.preventDefault(), name.blur()));
     const settings = h("p.small.run-settings");
     const figures = h("p.run-figures");
+    // The current run starts again by "New run" of the transport bar.
     const beginAgain = (): void => {
       const now = this.entries.get(record.id)!.record;
-      this.actions.begin({ ...now.config, knobs: setOf(now) });
+      const seed = isPresent() ? Math.floor(Math.random() * SEEDS) : now.config.seed;
+      this.actions.begin({ ...now.config, seed, knobs: setOf(now) });
     };
-    const begin = button("Run again", beginAgain, { class: "small" });
+    const begin = button("", beginAgain, { class: "small" });
     const remove = button("Remove", () => this.remove(record.id), { class: "small" });
-    const element = h("li", h("span.run-tick", tick, mark), name, figures, settings, h("span.row", begin, remove));
+    const element = h("li", h("span.run-tick", tick, mark), named, figures, settings, h("span.row", begin, remove));
     const show = (): void => {
       const entry = this.entries.get(record.id)!;
       const called = this.nameOf(entry.record);
       if (document.activeElement !== name) name.value = called;
+      fit();
       tick.setAttribute("aria-label", `Compare with ${called}`);
-      begin.setAttribute("aria-label", `Run again: ${called}`);
+      const again = isPresent() ? "Another seed" : "Run again";
+      write(begin, again);
+      begin.setAttribute("aria-label", `${again}: ${called}`);
       remove.setAttribute("aria-label", `Remove ${called}`);
-      const place = this.ticked.get(record.id);
-      tick.checked = place !== undefined;
+      const look = this.lookOf(record.id);
+      tick.checked = look !== undefined;
       tick.hidden = isPresent();
-      tick.disabled = place === undefined && this.ticked.size >= LOOKS.length;
+      tick.disabled = !look && this.ticked.size >= LOOKS.length;
       remove.hidden = isPresent();
-      const look = isPresent() ? PRESENT : place === undefined ? undefined : LOOKS[place];
-      mark.replaceChildren(...(look ? [swatch(look), isPresent() ? "now" : h("b", look.letter)] : []));
+      mark.replaceChildren(...(look ? [swatch(look), isPresent() ? "now" : look === PAST ? "past" : h("b", look.letter)] : []));
       write(settings, this.differences(entry.record));
       write(figures, isPresent() ? this.figures(this.present!.history) : `${this.figures(entry.record)} · ${beganAt(entry.record)}`);
       element.classList.toggle("is-present", isPresent());
@@ -353,12 +373,28 @@ export class Runs {
 
   // ---- actions of the visitor
 
+  /** Returns the style of a run's curve; undefined if the curve is not drawn. */
+  private lookOf(id: string): Look | undefined {
+    if (id === this.present?.id) return PRESENT;
+    const place = this.ticked.get(id);
+    return place !== undefined ? LOOKS[place] : id === this.past ? PAST : undefined;
+  }
+
+  /** Id of the past run if its grey curve is shown. */
+  private get past(): string | undefined {
+    const past = this.actions.past();
+    return past && presents.get(past)?.id;
+  }
+
   private tick(id: string, on: boolean): void {
     if (on) {
       const taken = new Set(this.ticked.values());
       const place = LOOKS.findIndex((_, k) => !taken.has(k));
       if (place >= 0) this.ticked.set(id, place);
-    } else this.ticked.delete(id);
+    } else {
+      this.ticked.delete(id);
+      if (id === this.past) this.actions.hidePast();
+    }
     this.writeAll();
     this.chosen.value++;
   }
@@ -384,23 +420,22 @@ export class Runs {
   private remove(id: string): void {
     const record = this.entries.get(id)?.record;
     if (!record) return;
-    const place = this.ticked.get(id);
+    const drawn = this.lookOf(id) !== undefined;
     const name = this.nameOf(record);
-    this.untick(id);
+    this.tick(id, false);
     this.drop(record);
-    const undo = button("Undo", () => this.restore(record, place), { class: "small" });
+    const undo = button("Undo", () => this.restore(record, drawn), { class: "small" });
     this.removed.replaceChildren(h("span", `Removed: ${name}.`), undo);
     undo.focus();
     this.arrange();
   }
 
-  private restore(record: RunRecord, place: number | undefined): void {
+  private restore(record: RunRecord, drawn: boolean): void {
     this.add(record);
-    if (place !== undefined && ![...this.ticked.values()].includes(place)) this.ticked.set(record.id, place);
     this.store(record);
     this.removed.replaceChildren();
     this.arrange();
-    this.chosen.value++;
+    if (drawn) this.tick(record.id, true);
     this.entries.get(record.id)?.tick.focus();
   }
 
@@ -411,7 +446,9 @@ export class Runs {
     if (!present) return [];
     const { history } = present;
     const record = recordOf(present);
-    return out({ config: history.config, settings: setOf(record), run: history }, this.nameOf(record), this.compared());
+    const { past } = this;
+    const grey = past && !this.ticked.has(past) ? this.curve(past, PAST) : [];
+    return out({ config: history.config, settings: setOf(record), run: history }, this.nameOf(record), [...grey, ...this.compared()]);
   }
 
   private fileName(ending: string): string {

@@ -24,11 +24,11 @@ type Row = {
 
 export const value = (n: number): string => n.toFixed(1);
 
-/** Describes the distance and the estimate of a state, such as `Shortest: 9 quarter turns (7 turns). Agent's estimate: 8.6.` */
+/** Describes distance and estimate of a state: `Shortest: 9 quarter turns (7 turns). Agent's estimate: 8.6 quarter turns.` */
 export function thought({ solved, distance, other_distance, value: thinks }: StateView, metric: Metric): string {
   if (solved) return "Solved.";
   const known = distance === null ? "" : `Shortest: ${distanceWords(distance, other_distance, metric)}.`;
-  const own = thinks === null ? "" : `Agent's estimate: ${value(thinks)}.`;
+  const own = thinks === null ? "" : `Agent's estimate: ${value(thinks)} ${unitOf(metric)}.`;
   return [known, own].filter(Boolean).join(" ") || "Distance from solved: unknown.";
 }
 

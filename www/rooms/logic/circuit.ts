@@ -1,7 +1,7 @@
 // The circuit of the selected member: on the stage, and in a tab with its counts, a zoom and downloads.
 
 import type { Announcer } from "../../parts/announce";
-import { button, h, id, ticked, write } from "../../parts/dom";
+import { button, h, id, select, ticked, write } from "../../parts/dom";
 import { download } from "../../parts/files";
 import { count } from "../../parts/format";
 import { animate } from "../../parts/loop";
@@ -13,11 +13,11 @@ import { LiveCircuit, type Automaton } from "./live";
 import type { CircuitView, Format } from "./protocol";
 import { gatesText } from "./text";
 
-const FORMATS: { format: Format; words: string }[] = [
-  { format: "svg", words: "SVG" },
-  { format: "json", words: "JSON" },
-  { format: "verilog", words: "Verilog" },
-  { format: "rust", words: "Rust" },
+const FORMATS: [Format, words: string][] = [
+  ["verilog", "Verilog"],
+  ["rust", "Rust"],
+  ["json", "JSON"],
+  ["svg", "SVG"],
 ];
 
 /** Ratio of width to height of the picture on the stage, about the same on all screens. */
@@ -78,6 +78,7 @@ export class CircuitPane {
   private readonly error = h("p.error", { role: "alert" });
   private readonly counts = h("dl.circuit-counts.wrap");
   private readonly follow = h("input", { type: "checkbox", role: "switch", checked: true, id: id("follow-circuit") });
+  private readonly format = select("circuit-format", FORMATS);
   private readonly runs = new Turns();
 
   constructor(
@@ -94,17 +95,16 @@ export class CircuitPane {
     const { view, named, tools } = diagram;
     this.element = h("div.circuit", [
       h("div.row", [button("Redraw", () => this.live.draw(true), { class: "strong" }), ticked(this.follow, "Auto-update"), tools]),
+      h("div.row", [
+        h("label", { for: this.format.id }, "Format"),
+        this.format,
+        button("Download", () => this.export(this.format.value as Format), { "aria-label": "Download the circuit" }),
+      ]),
       this.status,
       this.error,
       view,
       named,
       h("div.circuit-head.wrap", this.live.grid, this.counts),
-      h("div.row", [
-        h("span.small", "Download:"),
-        ...FORMATS.map(({ format, words }) =>
-          button(words, () => this.export(format), { "aria-label": `Download the circuit as ${words}` }),
-        ),
-      ]),
       h("p.small", [
         "A hardened gate is its most probable operation. Gates that only pass an input on, or that nothing depends on, are pruned. " +
           "Point at a gate to see its cone: all gates and inputs that it depends on. Thick wires are on, at the cell that is marked " +
