@@ -562,8 +562,9 @@ impl Lines {
             let set = |(name, value): (&String, &Value)| format!(" --set {}", quoted(&format!("{name}={value}")));
             let knobs = best.knobs.iter().filter(|(name, _)| *name != VARIANT);
             let set: String = knobs.map(set).collect();
+            let data = sweep.base.data.as_ref().map(|data| format!(" --data {}", quoted(&data.name))).unwrap_or_default();
             self.print(&format!(
-                "best        {}\n  train it  {program} train {} --variant {}{set}",
+                "best        {}\n  train it  {program} train {} --variant {}{data}{set}",
                 named(&best.knobs),
                 sweep.base.room,
                 sweep.config(&best.knobs, 1).variant

@@ -192,6 +192,8 @@ fn run_in_a_file_is_trained_tested_and_resumed() {
     assert!(tested.contains("mean_return") || tested.contains("return"), "{tested}");
     scratch.stdout("resume run.safetensors --steps 300_000 --plain");
     scratch.write("catch.py", CATCH);
+    let swept = scratch.stdout("sweep control --world catch.py --knob lr=1e-3,3e-3 --seeds 1 --steps 50_000");
+    assert!(swept.contains("--variant own --data catch.py --set lr="), "{swept}");
     scratch.fails("train control --variant CartPole-v1 --world catch.py", 2, "built-in environment");
     scratch.fails("train control --variant own", 2, "needs its file");
     scratch.fails("play control catch.py", 2, "needs a terminal");
