@@ -174,7 +174,7 @@ fn large_step(isa: Isa) -> Training {
 
 /// Measures matrix products and a training step on one and two threads, with data far larger than the second-level cache. The results are
 /// shares of the peak of the same number of cores, measured in the same rounds. The peak counts f32 multiply-adds, so a share with bf16
-/// can be as large as 2.
+/// vectors can be as large as 2, and a share with AMX tiles can be larger.
 fn large(isa: Isa, prefix: &str, bench: &mut Bench) {
     let now = bench.now;
     let mut layer = Layer::new(isa, BATCH, OUT, INP);

@@ -101,8 +101,9 @@ fn refused(kind: ErrorKind, text: String) -> Error {
     Refused { kind, text }.into()
 }
 
-/// Resolves links in `path` and returns the target. Returns an error if the target exists and is neither empty nor a file of this kind. The
-/// target of a stream may also be a pipe or a device.
+/// Resolves links in `path` and returns the target. Returns an error if `path` has no file name, or if the target exists and is neither an
+/// empty file nor a file of this kind. If `kind.is_stream` is true, the target may also be a pipe or a device; `path` is then returned
+/// unchanged.
 fn place(path: &Path, kind: FileKind) -> Result<PathBuf> {
     let (shown, next) = (path.display(), kind.next);
     if path.file_name().is_none() {

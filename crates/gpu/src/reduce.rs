@@ -7,8 +7,8 @@
 //! `subgroupShuffleXor` adds the numbers of the lower levels. Then every thread has the sum, because a + b equals b + a exactly.
 //!
 //! The mapping of threads to subgroups is unknown, so each subgroup reserves places from a counter. A thread's place is the subgroup's
-//! first place plus the thread's index in the subgroup. The assignment of rows to threads thus differs between runs, but the result does
-//! not. Full subgroups are assumed, so an adapter is tested for them when it is opened (`open.rs`).
+//! first place plus the thread's index in the subgroup. The place, and so the data that the thread processes, can differ between runs,
+//! but the result does not. Full subgroups are assumed, so an adapter is tested for them when it is opened (`open.rs`).
 
 use std::fmt::Write;
 

@@ -131,7 +131,7 @@ pub fn parse_change(text: &str) -> Result<(u32, &str, &str), RunError> {
     parts.ok_or_else(|| RunError::Link { why: format!("a change is written as 320:lr=0.0001 (after 320 iterations), not as '{text}'") })
 }
 
-/// Percent-encodes all characters that could end a value or split it.
+/// Percent-encodes every byte of `text` except ASCII letters, digits and the characters `-_.~+/:,`.
 fn escaped(text: &str) -> String {
     let keep = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~+/:,".contains(&byte);
     text.bytes().map(|b| if keep(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()

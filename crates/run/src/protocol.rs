@@ -24,7 +24,7 @@ plain_data! {
         pub version: u32,
         /// Name of the room, for example `control`.
         pub room: String,
-        /// Name of the room's variant, for example `CartPole-v1`. A variant is an environment, a preset or a learner.
+        /// Name of the room's variant, for example `CartPole-v1`. A variant is an environment, a preset, an experiment or a learner.
         pub variant: String,
         pub seed: u32,
         /// Values of knobs by name. The knobs that are not in the map have their default.
@@ -173,7 +173,7 @@ sent_data! {
         pub data: Option<DataInfo>,
     }
 
-    /// Description of a variant of a room: an environment, a preset or a learner.
+    /// Description of a variant of a room: an environment, a preset, an experiment or a learner.
     pub struct Variant {
         /// Name in links and commands, for example `CartPole-v1`.
         pub id: Cow<'static, str>,

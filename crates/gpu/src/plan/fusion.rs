@@ -1,9 +1,10 @@
 //! Decides which nodes form one kernel, called a group. Each thread of a group of kind `Threads` holds some adjacent elements of every
-//! value in registers: a row of a narrow matrix, or one element of a wide matrix. A node joins the first group that can process it. Each of
-//! the node's inputs must be available before the group, or each thread must compute its own elements of the input.
+//! value in registers: a row of a narrow matrix, or one element of a wide matrix. A node joins the first group that can process it. Each
+//! input of the node must be available before the group begins, or the same group must compute the input. In the second case, each thread
+//! may read only the elements that it has computed itself. After its sums, a group can compute single numbers, which may use the sums.
 //!
 //! Each value has a time: a number that gives the order in which values become available. An input of the plan has time 0. A result of
-//! group i has time 2·i + 1. A sum of group i, or a single number computed from its sums, has time 2·i + 2.
+//! group i has time 2·i + 1. A sum of group i, or a single number that the group computes after its sums, has time 2·i + 2.
 
 use super::dataflow::{Dataflow, Form, Location, Op};
 use graph::{Call, NARROW, Sums};

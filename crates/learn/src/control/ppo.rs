@@ -281,7 +281,8 @@ impl Ppo {
 
     // ---- minibatches ----
 
-    /// Computes a part of a minibatch's gradient, starting at shard `shard` of each group. The last part includes the optimiser step.
+    /// Computes a part of a minibatch's gradient. The minibatch's shards are divided into groups that run in parallel (`gradients.rs`). In
+    /// each group, the part starts at the group's shard number `shard`. The last part includes the optimiser step.
     fn learn(&mut self, epoch: usize, minibatch: usize, shard: usize) -> Learned {
         let began_s = (self.timing.clock)();
         let (samples, iteration) = (self.samples(), self.progress.iterations);

@@ -7,7 +7,8 @@ use graph::{Adam, Optimizer, Params, Plan};
 use math::par::Pinned;
 use std::sync::Arc;
 
-/// Trainer of one plan on another machine. It counts the steps of one iteration at a time.
+/// Trainer of one plan on another machine. It counts the steps that have started in the current iteration. The count returns to 0 when the
+/// iteration's result has arrived.
 pub struct PlanSteps {
     trainer: Pinned<Box<dyn PlanTrainer>>,
     trained: TrainResult,

@@ -335,7 +335,8 @@ fn slopes_of_rows(isa: Isa, centred: bool, x: &[f32], gamma: &[f32], stats: &[f3
     })
 }
 
-/// Gradients of gamma and beta for some columns. Each gradient is the sum of one column, in the order of the rows.
+/// Gradients of gamma and beta for some columns. The rows of each column are added in order: dy·(x - mean)·rstd to gamma's gradient, and dy
+/// to beta's gradient. Both sums start from the previous contents of `dgamma` and `dbeta`.
 struct LayerNormSums<'a> {
     /// Column of x and dy that belongs to the first number of `dgamma`.
     first: usize,

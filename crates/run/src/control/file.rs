@@ -21,7 +21,7 @@ const LEVEL: u8 = 10;
 
 /// Way to make an environment of a file. A module of the page without this way does not contain the compiler.
 pub trait Opens: Send + Sync + 'static {
-    /// Returns the environment; `None` if the bytes of the file are not loaded.
+    /// Returns the environment; `None` if the bytes of the file are not loaded or the room accepts no files.
     fn open(file: &Dataset) -> Result<Option<Kind>, RunError>;
     /// True if the room accepts files.
     const ACCEPTS: bool;

@@ -40,7 +40,7 @@ struct Row {
     payload: Vec<u64>,
 }
 
-/// Maximum number of columns. A header with a greater number is invalid.
+/// Maximum of each size in the header, such as the number of columns of a metrics row. A header with a greater size is invalid.
 const MOST_COLUMNS: usize = 1024;
 /// Maximum number of attempts to read data that the writer is changing. If all attempts fail, the reader returns nothing until the next
 /// call.

@@ -226,8 +226,8 @@ impl CartPoles {
         })
     }
 
-    /// Writes the actions that [`CartPoles::play`] takes at one step of the sequence `game`. Each action is 0 or 1, a function of (seed,
-    /// environment, game, step).
+    /// Writes the actions that [`CartPoles::play`] takes at step `step`. `game` is the number of the sequence of random actions. Each
+    /// action is 0 or 1, a function of (seed, environment, game, step).
     pub fn coins(&self, game: u32, step: u32, actions: &mut [f32]) {
         let [c, d] = self.keys.action;
         let key = [c.wrapping_add(step / COINS), d];

@@ -248,7 +248,7 @@ pub struct Effort<R> {
     pub motor: R,
 }
 
-/// A body near a piece of ground, with the impulses of the last step.
+/// A body near a piece of ground, or near no piece, with the impulses of the last step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touch<R> {
     /// Index of the piece, -1 for none.

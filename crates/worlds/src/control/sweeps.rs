@@ -1,11 +1,11 @@
 //! Sweeps over velocities, the most expensive part of the module `rigid`. One generic implementation handles a single scene or one scene
-//! per vector lane. A sweep solves each hinge and each touch (contact of a body with the ground) in turn. To solve a hinge or a touch, it
-//! applies the impulse that satisfies the constraint of this hinge or touch, as if there were no other constraints. An arm is the vector
-//! from a body's centre of mass to a hinge or a contact point. A lever is the cross product of an arm and a direction. Arms and levers are
-//! computed before the sweeps, so the sweeps do not use positions.
+//! per vector lane. A touch is a body near a piece of ground. A sweep solves each hinge, and each touch with a contact point, in turn. To
+//! solve a hinge or a touch, it applies the impulse that satisfies the constraint of this hinge or touch, as if there were no other
+//! constraints. An arm is the vector from a body's centre of mass to a hinge or a contact point. A lever is the cross product of an arm and
+//! a direction. Arms and levers are computed before the sweeps, so the sweeps do not use positions.
 //!
-//! The results of a lane are stored when the lane has converged, so no scene depends on the scenes in other lanes. No multiply-add is
-//! fused, so all instruction sets give the same bits.
+//! The results of a lane are stored when the lane has converged, or after the last sweep. Thus no scene depends on the scenes in other
+//! lanes. No multiply-add is fused, so all instruction sets give the same bits.
 
 use super::angle;
 use math::{Isa, Simd, kernel};

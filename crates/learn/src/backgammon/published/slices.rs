@@ -14,9 +14,9 @@ pub struct Limits {
     longest: f64,
     /// Number of multiply-adds of one actor's batch.
     batch: f64,
-    /// Number of batches that each actor plays in a stretch.
+    /// Maximum number of batches that each actor plays in a stretch.
     batches: usize,
-    /// Number of actors that play in a stretch.
+    /// Maximum number of actors that play in a stretch.
     actors: usize,
 }
 

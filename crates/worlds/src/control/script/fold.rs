@@ -140,7 +140,8 @@ pub fn floor_division(x: f32, y: f32) -> [f32; 2] {
     [if quotient - floor > 0.5 { floor + 1.0 } else { floor }, rest]
 }
 
-/// Computes a function of `math::poly`. The result has the same bits as in the engine.
+/// Computes a function of `math::poly`, or the power x^y, which combines two of these functions. The result has the same bits as in the
+/// engine.
 fn single(op: Op, x: f32, y: f32) -> f32 {
     kernel!(Isa::Portable, |s: S, op: Op, x: f32, y: f32| -> f32 {
         let s = Unfused(s);

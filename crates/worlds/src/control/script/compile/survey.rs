@@ -34,7 +34,7 @@ pub fn targets<'a>(statement: &'a Statement, f: &mut dyn FnMut(&'a Expr)) {
     }
 }
 
-/// Calls `f` for every expression of a block, outer expressions before inner expressions.
+/// Calls `f` for every expression of a block except the targets of comprehensions, outer expressions before inner expressions.
 pub fn expressions<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Expr)) {
     statements(body, &mut |statement| match &statement.kind {
         StatementKind::Assign { targets, value } => targets.iter().chain([value]).for_each(|expr| visit(expr, f)),
@@ -47,7 +47,7 @@ pub fn expressions<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Expr)) {
     });
 }
 
-/// Calls `f` for an expression and every expression within it.
+/// Calls `f` for an expression and every expression within it, except the targets of comprehensions.
 pub fn visit<'a>(expr: &'a Expr, f: &mut dyn FnMut(&'a Expr)) {
     f(expr);
     match &expr.kind {

@@ -152,7 +152,7 @@ impl Shape {
     }
 }
 
-/// Returns the wider of two types of numbers; `None` if only one of them is a text.
+/// Returns the wider of two types, in the order bool, integer, float. Returns `Text` if both are `Text`; `None` if only one is `Text`.
 pub fn widest(a: Type, b: Type) -> Option<Type> {
     ((a == Type::Text) == (b == Type::Text)).then(|| a.max(b))
 }
