@@ -8,7 +8,7 @@ export type Config = {
 version: number,
 /** Name of the room, for example `control`. */
 room: string,
-/** Name of the room's variant, for example `CartPole-v1`. A variant is an environment, a preset or a learner. */
+/** Name of the room's variant, for example `CartPole-v1`. A variant is an environment, a preset, an experiment or a learner. */
 variant: string, seed: number,
 /** Values of knobs by name. The knobs that are not in the map have their default. */
 knobs: { [key in string]: Value },
@@ -131,7 +131,7 @@ tests: Array<Column>, parts: Array<TimePart>, variants: Array<Variant>,
 /** User data that the room accepts; null if it accepts none. */
 data: DataInfo | null, };
 
-/** Description of a variant of a room: an environment, a preset or a learner. */
+/** Description of a variant of a room: an environment, a preset, an experiment or a learner. */
 export type Variant = {
 /** Name in links and commands, for example `CartPole-v1`. */
 id: string, name: string,

@@ -4,11 +4,13 @@
 pub mod device;
 #[cfg(feature = "files")]
 mod files;
+mod learners;
 mod stepped;
 
-use crate::measure::{Bench, Clock, iterate, rates};
+use crate::measure::{Bench, Clock, rates};
+use learn::Learner;
 use learn::control::{Ppo, PpoConfig};
-use learn::{Fault, Learner};
+use learners::{iterations_rate, learner, medium};
 use math::Isa;
 use math::rounds::{ROUNDS, rounds_s};
 use run::control::{Control, TEST_EPISODES};
@@ -17,7 +19,7 @@ use run::protocol::{Command, Event};
 use run::room::Room;
 use run::{AnyRun, DIGEST_EVERY, Entry, Host, Run, config_of};
 use stepped::{ENVS, stepped};
-use worlds::control::{CartPoles, Kind, kind};
+use worlds::control::{CartPoles, kind};
 
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
@@ -58,11 +60,6 @@ fn ppo(isa: Isa, now: Clock) -> Vec<f64> {
     (0..ROUNDS).map(|_| iterations_rate(&mut ppo, now)).collect()
 }
 
-/// Returns the configuration of [`ppo`].
-fn medium() -> PpoConfig {
-    PpoConfig { hidden: 64, epochs: 4, ..PpoConfig::default() }
-}
-
 /// Measures the environment steps per second as [`ppo`] does, but with the configuration [`small`]. After each round, evaluates the policy,
 /// until a mean return reaches the goal. Returns the rates and the best mean return. Stops after `GIVE_UP` environment steps.
 fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
@@ -87,28 +84,6 @@ fn small(envs: usize) -> PpoConfig {
 
 fn cart_pole(config: PpoConfig, seed: u32, isa: Isa) -> Ppo {
     learner(kind("CartPole-v1").expect("a known environment"), config, seed, isa)
-}
-
-fn learner(kind: &Kind, config: PpoConfig, seed: u32, isa: Isa) -> Ppo {
-    Ppo::new(kind, config, seed, isa).expect("the settings are in range")
-}
-
-fn iteration_s(ppo: &mut Ppo, now: Clock) -> Result<f64, Fault> {
-    let began_s = now();
-    iterate(ppo)?;
-    Ok(now() - began_s)
-}
-
-/// Returns the number of environment steps in an iteration.
-fn samples(ppo: &Ppo) -> f64 {
-    (ppo.config().envs * ppo.config().rollout_steps) as f64
-}
-
-/// Returns the environment steps per second, measured over a few iterations.
-fn iterations_rate(ppo: &mut Ppo, now: Clock) -> f64 {
-    const ITERATIONS: usize = 3;
-    let all_s: f64 = (0..ITERATIONS).map(|_| iteration_s(ppo, now).expect("nothing is offloaded")).sum();
-    ITERATIONS as f64 * samples(ppo) / all_s
 }
 
 /// Returns the additional time that a monitor costs in the default run, in each round, as a share of the time without a monitor. Each round

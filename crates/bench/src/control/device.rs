@@ -1,7 +1,8 @@
 //! Benchmarks of environments and PPO on the GPU, and of the same work on the CPU.
 
+use super::learners::{iteration_s, samples};
 use super::stepped::{TURNS, actions, stepped};
-use super::{cart_pole, iteration_s, played, samples, small};
+use super::{cart_pole, played, small};
 use crate::device::{Device, iterations, refused, run_once};
 use crate::measure::{Bench, Clock, rates};
 use gpu::control::{GpuPpo, Stepping, Worlds, world};

@@ -1,7 +1,7 @@
 //! Benchmarks of environments that users write: speed of the engine, and time to compile a file.
 
+use super::learners::{iterations_rate, learner, medium};
 use super::stepped::{ENVS, stepped};
-use super::{iterations_rate, learner, medium};
 use crate::measure::{Bench, Clock, warmed_ms};
 use math::Isa;
 use math::rounds::ROUNDS;

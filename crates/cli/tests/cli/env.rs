@@ -189,7 +189,7 @@ fn run_in_a_file_is_trained_tested_and_resumed() {
     // The checkpoint contains the file.
     std::fs::remove_file(scratch.path("catch.py")).unwrap();
     let tested = scratch.stdout("eval run.safetensors --episodes 20");
-    assert!(tested.contains("mean_return") || tested.contains("return"), "{tested}");
+    assert!(tested.contains("control / own, seed 3") && tested.contains(": test "), "{tested}");
     scratch.stdout("resume run.safetensors --steps 300_000 --plain");
     scratch.write("catch.py", CATCH);
     let swept = scratch.stdout("sweep control --world catch.py --knob lr=1e-3,3e-3 --seeds 1 --steps 50_000");

@@ -1,7 +1,7 @@
 //! `hothouse env`: serves an environment to another program. Every request and every answer is a JSON object on one line. An invalid
 //! line changes no state; its answer is an error with a remedy.
 
-use super::kind_of_file;
+use super::file::kind_of_file;
 use crate::error::Usage;
 use crate::format::quoted;
 use crate::shell::VerbArgs;

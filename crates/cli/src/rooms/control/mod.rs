@@ -2,34 +2,20 @@
 
 mod bench;
 mod env;
+mod file;
 mod picture;
 mod play;
 mod raster;
 mod solve;
 
-use crate::error::usage_error;
 use crate::host::Machine;
 use crate::outputs::screen::Picture;
 use crate::shell::{Emit, RoomShell, RoomVerb, verb};
 use ::bench::Figure;
 use anyhow::Result;
-use run::control::env::Kind;
 use run::control::{Control, TEST_EPISODES};
 use run::protocol::{Row, Variant};
 use run::{AnyRun, Host, Run};
-use std::path::Path;
-
-/// Ending of the names of files that define environments.
-const PYTHON: &str = ".py";
-
-/// Compiles the environment that a Python file defines. Returns `None` if `name` is not the name of a Python file.
-fn kind_of_file(name: &str) -> Result<Option<Kind>> {
-    if !name.ends_with(PYTHON) {
-        return Ok(None);
-    }
-    let file = files::read_data(Path::new(name))?;
-    Ok(Some(run::control::kind_of(&file).map_err(usage_error)?))
-}
 
 pub struct Shell;
 

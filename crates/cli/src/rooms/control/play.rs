@@ -1,7 +1,7 @@
 //! `hothouse play control`: the user plays in the environment of a Python file, by keys. The state of the screen does not depend on a
 //! terminal, so tests can use it.
 
-use super::kind_of_file;
+use super::file::kind_of_file;
 use super::raster::Raster;
 use crate::args::values::number;
 use crate::error::Usage;

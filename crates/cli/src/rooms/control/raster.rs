@@ -137,7 +137,7 @@ fn color([r, g, b]: [u8; 3]) -> Color {
     Color::Rgb(r, g, b)
 }
 
-/// Returns the character that stands for a colour on a terminal without colours.
+/// Returns the character that represents a colour on a terminal without colours.
 fn shade(colour: [u8; 3]) -> char {
     let sum: usize = colour.iter().map(|&part| usize::from(part)).sum();
     SHADES[sum * SHADES.len() / (3 * 256)]
