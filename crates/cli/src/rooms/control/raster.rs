@@ -178,7 +178,7 @@ mod tests {
         let row = |y: u16| -> String {
             let pixel = |x| {
                 let cell = &buffer[(x, y / 2)];
-                letter(if y % 2 == 0 { cell.fg } else { cell.bg })
+                letter(if y.is_multiple_of(2) { cell.fg } else { cell.bg })
             };
             (0..area.width).map(pixel).collect()
         };
