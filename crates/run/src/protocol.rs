@@ -189,6 +189,18 @@ sent_data! {
         pub about: serde_json::Value,
     }
 
+    /// An error in user data that are a text, such as the file of an environment.
+    pub struct Problem {
+        /// Number of the line, from 1.
+        pub line: u32,
+        /// Number of the first character in the line, from 1.
+        pub column: u32,
+        /// Number of the character after the last one, in the same line.
+        pub end: u32,
+        /// The error and the remedy.
+        pub message: String,
+    }
+
     /// Condition for a solved run: a test reaches the value `at` in the column `column`, and then a confirmation reaches this value too. A
     /// confirmation is a second test with random draws of its own. A test that covers all cases needs no confirmation.
     #[derive(Copy)]

@@ -1,7 +1,7 @@
 //! Interface of a room: the [`Room`] trait, which a run uses. [`crate::Run`] implements everything that all runs have in common: commands,
 //! pending knobs, clock, history, marks, devices, digest, saves and tests. The page and the terminal read the [`Schema`].
 
-use crate::protocol::{Config, DataInfo, Dataset, Knob, Knobs, Row, Value, Variant};
+use crate::protocol::{Config, DataInfo, Dataset, Knob, Knobs, Problem, Row, Value, Variant};
 use crate::{Host, RunError, knobs};
 use learn::{Data, Find, Learner, Offload};
 use serde::de::DeserializeOwned;
@@ -82,6 +82,10 @@ pub trait Room: Send + Sync + Sized + 'static {
         let known = || variants.iter().map(|variant| &*variant.id).collect::<Vec<_>>().join(", ");
         let unknown = || RunError::UnknownVariant { word: Self::SCHEMA.variant_word, id: setup.variant.into(), known: known() };
         variants.iter().find(|variant| variant.id == setup.variant).cloned().ok_or_else(unknown)
+    }
+    /// Returns the errors in user data that are a text. Returns an empty list if a run on the data can begin.
+    fn problems(_text: &str) -> Vec<Problem> {
+        Vec::new()
     }
     fn knobs(variant: &str) -> Vec<Knob>;
     /// Returns an error if a knob is invalid or the knobs cannot be used together.

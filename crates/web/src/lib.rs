@@ -83,6 +83,12 @@ pub fn has_room(name: &str, bytes: f64) -> Result<(), JsValue> {
     Err(refusal(RunError::FileTooLarge { name: name.into(), mb: (bytes * 1e-6).ceil() as u64 }))
 }
 
+/// Returns the errors in a text that a run of the room learns from, each with its place.
+#[wasm_bindgen]
+pub fn problems(room: &str, text: &str) -> Result<JsValue, JsValue> {
+    to_js(&run::room(room).map_err(refusal)?.problems(text))
+}
+
 /// Describes the training data that a saved run requires in addition to its file; undefined if it requires none.
 #[wasm_bindgen]
 pub fn data_wanted(bytes: &[u8]) -> Result<JsValue, JsValue> {

@@ -2,14 +2,14 @@
 //! observations.
 
 use super::file::{OWN, Opens};
-use super::protocol::{Axis, Environment, Picture};
+use super::protocol::{Axis, Environment, KeyAction, Picture};
 use super::schema::SCHEMA;
 use super::shown::Shown;
 use crate::RunError;
 use crate::protocol::{Goal, Variant};
 use crate::room::Setup;
 use learn::control::Ppo;
-use worlds::control::{Actions, Kind, Spec, Text};
+use worlds::control::{Actions, Kind, Text};
 
 /// Maximum number of points along one side of a picture.
 const MAX_PICTURE: u32 = 512;
@@ -18,14 +18,15 @@ pub fn variants() -> Vec<Variant> {
     worlds::control::kinds().into_iter().map(described).collect()
 }
 
-fn described(Kind { spec, steps, .. }: &Kind) -> Variant {
+fn described(kind: &Kind) -> Variant {
+    let Kind { spec, steps, .. } = kind;
     Variant {
         id: spec.id.clone(),
         name: spec.id.split_once('-').map_or(spec.id.clone(), |(name, _)| name.to_string().into()),
         summary: spec.summary.clone(),
         goal: spec.solved_at.is_finite().then_some(Goal { column: "mean_return", at: spec.solved_at }),
         sweep_budget: *steps,
-        about: serde_json::to_value(environment(spec)).expect("plain data with string keys"),
+        about: serde_json::to_value(environment(kind)).expect("plain data with string keys"),
     }
 }
 
@@ -76,7 +77,7 @@ pub fn loaded<F: Opens>(setup: Setup) -> Result<Kind, RunError> {
     })
 }
 
-fn environment(spec: &Spec) -> Environment {
+fn environment(Kind { spec, keys, size, .. }: &Kind) -> Environment {
     let names = |names: &[Text]| names.iter().map(Text::to_string).collect();
     let range = match spec.actions {
         Actions::Choices(count) => [0.0, f64::from(count) - 1.0],
@@ -96,7 +97,13 @@ fn environment(spec: &Spec) -> Environment {
         returns: spec.returns,
         step_s: shown.step_s,
         plane: [shown.x, shown.y],
+        keys: keys.iter().map(key_action).collect(),
+        size: size.map(|size| size.map(f64::from)),
     }
+}
+
+fn key_action((key, action): &(String, Vec<f32>)) -> KeyAction {
+    KeyAction { key: key.clone(), action: action.iter().map(|&x| x.into()).collect() }
 }
 
 /// Computes the policy's output and the critic's values at a grid of points on the environment's plane.

@@ -1,14 +1,14 @@
 //! Environments from files. The file is the user data of a run of the variant [`OWN`].
 
 use crate::RunError;
-use crate::protocol::Dataset;
+use crate::protocol::{Dataset, Problem};
 use crate::room::Pack;
 use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use std::sync::{Mutex, PoisonError};
 use worlds::control::Kind;
 use worlds::control::script::compile;
-use worlds::control::script::error::Problem;
+use worlds::control::script::error::Problem as Error;
 
 /// Name of the variant that trains in the environment of a file.
 pub(super) const OWN: &str = "own";
@@ -23,6 +23,8 @@ const LEVEL: u8 = 10;
 pub trait Opens: Send + Sync + 'static {
     /// Returns the environment; `None` if the bytes of the file are not loaded or the room accepts no files.
     fn open(file: &Dataset) -> Result<Option<Kind>, RunError>;
+    /// Returns the errors in the text of a file.
+    fn problems(text: &str) -> Vec<Problem>;
     /// True if the room accepts files.
     const ACCEPTS: bool;
     /// Compression of files in links.
@@ -40,6 +42,10 @@ impl Opens for Refuses {
 
     fn open(_: &Dataset) -> Result<Option<Kind>, RunError> {
         Ok(None)
+    }
+
+    fn problems(_: &str) -> Vec<Problem> {
+        Vec::new()
     }
 }
 
@@ -70,6 +76,14 @@ impl Opens for Compiles {
         *newest = Some((file.clone(), kind.clone()));
         Ok(Some(kind))
     }
+
+    fn problems(text: &str) -> Vec<Problem> {
+        compile(text).map_or_else(|errors| errors.iter().map(placed).collect(), |_| Vec::new())
+    }
+}
+
+fn placed(Error { span, message }: &Error) -> Problem {
+    Problem { line: span.line, column: span.column, end: span.end, message: message.clone() }
 }
 
 /// Compiles a file whose bytes are loaded.
@@ -97,7 +111,7 @@ fn compiled(name: &str, content: &[u8]) -> Result<Kind, RunError> {
 }
 
 /// Returns the errors of a file: one in the same line as the name, several in a line each.
-fn listed(name: &str, problems: &[Problem]) -> String {
+fn listed(name: &str, problems: &[Error]) -> String {
     match problems {
         [problem] => format!("{name}, {problem}"),
         _ => problems.iter().fold(format!("{name} has {} errors:", problems.len()), |text, problem| format!("{text}\n{problem}")),

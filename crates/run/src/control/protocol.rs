@@ -45,6 +45,18 @@ plain_data! {
         pub step_s: f64,
         /// The two axes of a plane in the space of observations. States, policy and values are drawn on this plane.
         pub plane: [Axis; 2],
+        /// Actions of the user's keys; empty if the environment names no keys.
+        pub keys: Vec<KeyAction>,
+        /// Width and height of [`Body::shapes`]; null if the environment draws no pictures.
+        pub size: Option<[f64; 2]>,
+    }
+
+    /// Action that a key chooses.
+    pub struct KeyAction {
+        /// Name of the key in a browser, for example `ArrowLeft`.
+        pub key: String,
+        /// Index of a choice, or real numbers.
+        pub action: Vec<f64>,
     }
 
     pub struct Axis {
@@ -111,6 +123,22 @@ plain_data! {
         pub over: bool,
         /// True if the rules ended the episode; false if the step limit ended it or it has not ended.
         pub terminated: bool,
+        /// Picture of the state; empty if the environment draws no pictures.
+        pub shapes: Vec<Drawn>,
+        /// Error that the rules raised in the newest step; null without an error.
+        pub fault: Option<String>,
+    }
+
+    /// A shape of a picture. A later shape covers an earlier one. The point (0, 0) is the upper left corner, and y points down.
+    pub struct Drawn {
+        /// Kind of the shape: `rect`, `circle`, `line`, `polygon` or `text`.
+        pub kind: String,
+        /// Numbers of the shape, in the order of the arguments in docs/worlds.md; for a polygon, x and y of each corner.
+        pub numbers: Vec<f64>,
+        /// Text of a shape of the kind `text`; null for other kinds.
+        pub text: Option<String>,
+        /// Name of the colour.
+        pub colour: String,
     }
 
     /// Returns of a round: an episode of the user and an episode of the agent, from the same state.

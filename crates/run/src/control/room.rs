@@ -9,7 +9,7 @@ use super::testing::{self, TEST_EPISODES, columns};
 use super::trail::Trail;
 use super::{environments, knobs, network};
 use crate::RunError;
-use crate::protocol::{DataInfo, Knob, Row, Variant};
+use crate::protocol::{DataInfo, Knob, Problem, Row, Variant};
 use crate::room::{Answer, ByName, Pack, Policy, Room, Saved, Schema, Setup};
 use learn::Learner;
 use learn::control::{Ppo, PpoConfig};
@@ -63,6 +63,10 @@ impl<F: Opens> Room for Control<F> {
 
     fn variant(setup: Setup) -> Result<Variant, RunError> {
         environments::variant::<F>(setup)
+    }
+
+    fn problems(text: &str) -> Vec<Problem> {
+        F::problems(text)
     }
 
     fn knobs(variant: &str) -> Vec<Knob> {

@@ -2,11 +2,11 @@
 //! The environment does not affect training. While the user is in control, the agent plays a second environment from the same state; the
 //! two episodes are a round.
 
-use super::protocol::{Body, Round, Stage as View, Touch};
+use super::protocol::{Body, Drawn, Round, Stage as View, Touch};
 use super::shown::Shown;
 use learn::control::Ppo;
 use math::rng::Rng;
-use worlds::control::{Actions, Kind, Spec, World64};
+use worlds::control::{Actions, Kind, Shape, Spec, World64};
 
 /// Time in seconds for which a finished episode stays on display.
 const REST_S: f64 = 0.8;
@@ -48,7 +48,20 @@ impl Player {
         let action = vec![0.0; world.spec().actions.numbers()];
         let state = world.state().to_vec();
         let observation = world.observation();
-        Self { body: Body { before: state.clone(), state, observation, action, ..Body::default() }, world }
+        let mut player = Self { body: Body { before: state.clone(), state, observation, action, ..Body::default() }, world };
+        player.look();
+        player
+    }
+
+    /// Draws the present state, and reports the error of the newest step or of the drawing.
+    fn look(&mut self) {
+        let fault = self.world.fault();
+        let (shapes, failed) = match self.world.draw() {
+            Ok(shapes) => (shapes, None),
+            Err(fault) => (Vec::new(), Some(fault)),
+        };
+        self.body.shapes = shapes.into_iter().map(drawn).collect();
+        self.body.fault = fault.or(failed).map(|fault| fault.to_string());
     }
 
     fn step(&mut self, action: Vec<f64>, forces: [f64; 2]) {
@@ -65,6 +78,7 @@ impl Player {
         self.body.terminated = step.terminated;
         // An error of the rules ends the episode too.
         self.body.over = step.terminated || step.truncated || self.world.fault().is_some();
+        self.look();
     }
 }
 
@@ -167,6 +181,10 @@ impl Stage {
         };
         self.best = Some(self.best.map_or(agent.body.total, |best| best.max(agent.body.total)));
     }
+}
+
+fn drawn(Shape { kind, numbers, text, colour }: Shape) -> Drawn {
+    Drawn { kind: kind.into(), numbers: numbers.into_iter().map(f64::from).collect(), text, colour }
 }
 
 /// Writes the policy's output for the state of `player` to `policy`. Returns the critic's value of this state.

@@ -2,7 +2,7 @@
 
 use super::check::{bytes, check};
 use super::{AnyRoom, AnyRun, Run};
-use crate::protocol::{Config, DataInfo, Dataset, Knob, Variant};
+use crate::protocol::{Config, DataInfo, Dataset, Knob, Problem, Variant};
 use crate::room::{Pack, Room, Setup};
 use crate::schema::Schema;
 use crate::{Host, RunError, shared};
@@ -27,6 +27,10 @@ impl<R: Room> AnyRoom for Entry<R> {
 
     fn variant(&self, config: &Config, host: Host) -> Result<Variant, RunError> {
         R::variant(Setup::new(config, &config.knobs, host))
+    }
+
+    fn problems(&self, text: &str) -> Vec<Problem> {
+        R::problems(text)
     }
 
     fn pack(&self) -> Option<Pack> {

@@ -1,7 +1,7 @@
 //! Interfaces of a run and of a room, for shells. They do not depend on the room's type.
 
 use crate::protocol::{
-    Backend, Command, Config, DataInfo, Dataset, DeviceWish, Digest, Event, Knob, Operation, Progress, RoomInfo, Row, Shared, Variant,
+    Backend, Command, Config, DataInfo, Dataset, DeviceWish, Digest, Event, Knob, Operation, Problem, Progress, RoomInfo, Row, Shared, Variant,
 };
 use crate::room::{Answer, Pack, Policy};
 use crate::schema::Schema;
@@ -101,6 +101,8 @@ pub trait AnyRoom: Sync {
     fn variants(&self) -> Vec<Variant>;
     /// Returns the variant of a config, or an error if there is no such variant.
     fn variant(&self, config: &Config, host: Host) -> Result<Variant, RunError>;
+    /// Returns the errors in user data that are a text; empty if there are none.
+    fn problems(&self, text: &str) -> Vec<Problem>;
     /// Returns the compression of user data in links; `None` if links never contain user data.
     fn pack(&self) -> Option<Pack>;
     /// Returns the variant of the runs on user data; `None` if every variant accepts user data.
