@@ -1,0 +1,112 @@
+// Editor for the text of an environment, with CodeMirror. Import this module dynamically, because it is large. The editor is in a shadow
+// tree: the page's content security policy permits the style sheets that CodeMirror adds to a shadow tree, but not those in the document.
+
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { pythonLanguage } from "@codemirror/lang-python";
+import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
+import { lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { search, searchKeymap } from "@codemirror/search";
+import { Compartment, EditorState, type Extension } from "@codemirror/state";
+import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import { h, id } from "../../../parts/dom";
+import { onTheme } from "../../../parts/theme";
+import { completions } from "./completion";
+import { diagnosticsOf, goTo, placeOf, ProblemList, type Problem } from "./problems";
+import { theme } from "./theme";
+
+export type { Problem } from "./problems";
+
+export interface EditorOptions {
+  /** Name of the editor for screen readers. */
+  label: string;
+  text: string;
+  /** Receives the text after each change by the visitor. */
+  read(text: string): void;
+  /** Finds the problems of a text. Called after pauses in typing. */
+  check(text: string): Promise<Problem[]>;
+  /** Called by Ctrl-Enter, or Cmd-Enter on a Mac. */
+  start(): void;
+  /** Called by Ctrl-S, or Cmd-S on a Mac. */
+  save(): void;
+}
+
+export interface Editor {
+  readonly text: string;
+  /** Replaces the text by that of another file, without an undo. */
+  set(text: string): void;
+  /** Shows problems that `check` does not find, such as an error during training. They are shown until the text changes. */
+  show(problems: Problem[]): void;
+  /** Moves the cursor and the focus to a place. Line and column begin at 1. */
+  goTo(line: number, column: number): void;
+  focus(): void;
+  destroy(): void;
+}
+
+const HELP = "Tab indents. To leave the editor, press Escape and then Tab. Ctrl-Enter starts training, and F8 moves to the next problem.";
+
+const isDark = (): Extension => EditorView.darkTheme.of(document.documentElement.dataset.theme === "dark");
+
+function keys({ start, save }: EditorOptions): Extension {
+  const own = [
+    { key: "Mod-Enter", run: () => (start(), true) },
+    { key: "Mod-s", preventDefault: true, run: () => (save(), true) },
+  ];
+  return keymap.of([
+    ...own,
+    ...closeBracketsKeymap,
+    ...completionKeymap,
+    ...searchKeymap,
+    ...historyKeymap,
+    ...lintKeymap,
+    indentWithTab,
+    ...defaultKeymap,
+  ]);
+}
+
+/** Extensions that are the same for each text and caller. */
+const basics: Extension = [
+  [lineNumbers(), highlightActiveLineGutter(), highlightActiveLine()],
+  [history(), indentOnInput(), bracketMatching(), closeBrackets(), search({ top: true })],
+  [pythonLanguage, completions, autocompletion({ icons: false })],
+  [indentUnit.of("    "), EditorState.tabSize.of(4), theme],
+  // The page takes a dropped file. CodeMirror would insert its text.
+  EditorView.domEventHandlers({ drop: (event) => !!event.dataTransfer?.files.length }),
+];
+
+/** Places an editor and the list of its problems in `host`. */
+export function mount(host: HTMLElement, options: EditorOptions): Editor {
+  const shell = h("div.own-code");
+  const root = shell.attachShadow({ mode: "open" });
+  const help = h("p", { id: id("editor-help"), hidden: true }, HELP);
+  const list = new ProblemList(options.check);
+  const scheme = new Compartment();
+  const extensions = (): Extension => [
+    keys(options),
+    basics,
+    scheme.of(isDark()),
+    list.extension,
+    EditorView.contentAttributes.of({ "aria-label": options.label, "aria-describedby": help.id }),
+    EditorView.updateListener.of(({ docChanged, state }) => docChanged && options.read(state.doc.toString())),
+  ];
+  const stateOf = (doc: string): EditorState => EditorState.create({ doc, extensions: extensions() });
+  root.append(help);
+  host.append(shell, list.element);
+  const view = new EditorView({ state: stateOf(options.text), parent: root, root });
+  const stop = onTheme(() => view.dispatch({ effects: scheme.reconfigure(isDark()) }));
+  return {
+    get text() {
+      return view.state.doc.toString();
+    },
+    set: (text) => view.setState(stateOf(text)),
+    show: (problems) => view.dispatch(setDiagnostics(view.state, diagnosticsOf(view.state.doc, problems))),
+    goTo: (line, column) => goTo(view, placeOf(view.state, line, column)),
+    focus: () => view.focus(),
+    destroy() {
+      stop();
+      view.destroy();
+      shell.remove();
+      list.element.remove();
+    },
+  };
+}
