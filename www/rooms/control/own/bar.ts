@@ -1,7 +1,7 @@
 // The bar above the editor: the choice of the open file, and commands on files.
 
 import { Dialog } from "../../../parts/dialog";
-import { button, form, h, id, labelled, line, markInvalid, write } from "../../../parts/dom";
+import { button, form, h, id, labelled, line, markInvalid, write, type Child } from "../../../parts/dom";
 import { chooser, download } from "../../../parts/files";
 import { ago } from "../../../parts/format";
 import type { Notices } from "../../../parts/notices";
@@ -12,6 +12,9 @@ import type { Template } from "./templates";
 
 /** Loads the templates, which are in a file of their own. */
 const templates = async (): Promise<Template[]> => (await import("./templates")).TEMPLATES;
+/** Converts the names between backticks of a sentence to code. */
+const coded = (sentence: string): Child[] => sentence.split("`").map((part, k) => (k % 2 ? h("code", part) : part));
+
 /** File that a first visit opens. */
 const FIRST = "catch.py";
 export const first = async (): Promise<Template> => {
@@ -89,7 +92,7 @@ export class FileBar {
     const entry = (template: Template): HTMLElement =>
       h(
         "li",
-        button([h("strong", template.name), h("span", template.title), h("span.small", template.change)], () => create(template)),
+        button([h("strong", template.name), h("span", template.title), h("span.small", coded(template.change))], () => create(template)),
       );
     this.kinds.replaceChildren(...(await templates()).map(entry));
     this.fresh.open();

@@ -89,8 +89,8 @@ export function complete(context: CompletionContext): CompletionResult | null {
   return { from: word.from, options: atWord(state, word.from), validFor: /^(?:def +)?\w*$/ };
 }
 
-/** Names that the file itself defines. */
+/** Names that the file itself defines. They do not follow a period or `def`. */
 const own = (context: CompletionContext): ReturnType<typeof localCompletionSource> =>
-  context.matchBefore(/\.\w*/) ? null : localCompletionSource(context);
+  context.matchBefore(/\.\w*|\bdef +\w*/) ? null : localCompletionSource(context);
 
 export const completions: Extension = [pythonLanguage.data.of({ autocomplete: complete }), pythonLanguage.data.of({ autocomplete: own })];

@@ -1,13 +1,13 @@
 // Editor for the text of an environment, with CodeMirror. Import this module dynamically, because it is large. The editor is in a shadow
 // tree: the page's content security policy permits the style sheets that CodeMirror adds to a shadow tree, but not those in the document.
 
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { autocompletion, closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { pythonLanguage } from "@codemirror/lang-python";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
 import { lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { search, searchKeymap } from "@codemirror/search";
-import { Compartment, EditorState, type Extension } from "@codemirror/state";
+import { Compartment, EditorState, Prec, type Extension } from "@codemirror/state";
 import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { h, id } from "../../../parts/dom";
 import { onTheme } from "../../../parts/theme";
@@ -45,31 +45,34 @@ export interface Editor {
 
 const HELP = "Tab indents. To leave the editor, press Escape and then Tab. Ctrl-Enter starts training, and F8 moves to the next problem.";
 
+/** Time within which Tab leaves the editor after Escape. */
+const LEAVE_MS = 2000;
+
 const isDark = (): Extension => EditorView.darkTheme.of(document.documentElement.dataset.theme === "dark");
+
+/** CodeMirror lets Tab leave after an Escape, but not after one that closes a list of completions. */
+const leaving = Prec.highest(keymap.of([{ key: "Escape", run: (view) => (view.setTabFocusMode(LEAVE_MS), false) }]));
 
 function keys({ start, save }: EditorOptions): Extension {
   const own = [
     { key: "Mod-Enter", run: () => (start(), true) },
     { key: "Mod-s", preventDefault: true, run: () => (save(), true) },
   ];
-  return keymap.of([
-    ...own,
-    ...closeBracketsKeymap,
-    ...completionKeymap,
-    ...searchKeymap,
-    ...historyKeymap,
-    ...lintKeymap,
-    indentWithTab,
-    ...defaultKeymap,
-  ]);
+  return keymap.of([...own, ...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, indentWithTab, ...defaultKeymap]);
 }
+
+/** Words of CodeMirror's search panel as the page writes them. */
+const PHRASES = {
+  ...{ next: "Next", previous: "Previous", all: "All", replace: "Replace", "replace all": "Replace all" },
+  ...{ "match case": "Match case", regexp: "Regular expression", "by word": "Whole words" },
+};
 
 /** Extensions that are the same for each text and caller. */
 const basics: Extension = [
   [lineNumbers(), highlightActiveLineGutter(), highlightActiveLine()],
   [history(), indentOnInput(), bracketMatching(), closeBrackets(), search({ top: true })],
   [pythonLanguage, completions, autocompletion({ icons: false })],
-  [indentUnit.of("    "), EditorState.tabSize.of(4), theme],
+  [indentUnit.of("    "), EditorState.tabSize.of(4), EditorState.phrases.of(PHRASES), theme],
   // The page takes a dropped file. CodeMirror would insert its text.
   EditorView.domEventHandlers({ drop: (event) => !!event.dataTransfer?.files.length }),
 ];
@@ -82,8 +85,7 @@ export function mount(host: HTMLElement, options: EditorOptions): Editor {
   const list = new ProblemList(options.check);
   const scheme = new Compartment();
   const extensions = (): Extension => [
-    keys(options),
-    basics,
+    [leaving, keys(options), basics],
     scheme.of(isDark()),
     list.extension,
     EditorView.contentAttributes.of({ "aria-label": options.label, "aria-describedby": help.id }),

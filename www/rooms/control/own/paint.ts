@@ -1,5 +1,5 @@
-// Drawing of an environment's shapes on a canvas. The point (0, 0) is the upper left corner, and y points down. Widths and heights are those
-// of crates/python/python/hothouse/_picture.py.
+// Drawing of an environment's shapes on a canvas. The point (0, 0) is the upper left corner, and y points down. Widths and heights are as
+// in crates/python/python/hothouse/_picture.py.
 
 import { font } from "../../../parts/canvas";
 import { COLOURS, PAPER } from "./colours";
