@@ -173,6 +173,12 @@ test("completion depends on the place: class, method, self, text and colour", as
   await page.keyboard.press("Shift+Tab");
   assert.deepEqual(await completions(page, "def ma"), ["def mask(self)"]);
   await page.keyboard.press("Escape");
+  // A key of the dictionary `keys`.
+  await page.keyboard.type("\n");
+  await page.keyboard.press("Shift+Tab");
+  assert.deepEqual(await completions(page, 'keys = {"ArrowL'), ["ArrowLeft"]);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("End");
   // Numbers, comments and attributes of other objects are not completed.
   for (const typed of ["\nx = 1", "\n# si", "\nother.s"]) {
     await page.keyboard.type(typed);
@@ -190,8 +196,8 @@ test("problems are marked while typing, listed, and reached by key and by button
   assert.equal(await page.locator(".cm-lint-marker-error").count(), 2);
   const items = page.getByRole("list", { name: "Problems" }).getByRole("button");
   assert.deepEqual(await items.allTextContents(), [
-    "Line 2 lambda is not part of the language.",
-    "Line 3 print is not part of the language.",
+    "Line 2: lambda is not part of the language.",
+    "Line 3: print is not part of the language.",
   ]);
   await page.getByText("2 problems. F8 moves to the next one.").waitFor();
   await page.keyboard.press("ControlOrMeta+Home");
@@ -204,7 +210,9 @@ test("problems are marked while typing, listed, and reached by key and by button
   await page.keyboard.type("# ");
   assert.equal(await textOf(page), "x = 1\ny = '\u{1f600}' + z\n# print");
   await page.evaluate(() => sample.pane.editor.show([{ line: 2, column: 1, message: "The division by zero ended training." }]));
-  await page.getByRole("button", { name: "Line 2 The division by zero ended training." }).waitFor();
+  await page.getByRole("button", { name: "Line 2: The division by zero ended training." }).waitFor();
+  await page.evaluate(() => sample.pane.editor.show([{ line: 1, column: 1, message: "Write `x = 1.0` instead." }]));
+  await page.getByRole("button", { name: "Line 1: Write x = 1.0 instead." }).locator("code").waitFor();
   assert.deepEqual(page.said, []);
 });
 
@@ -246,7 +254,9 @@ test("all can be done by keyboard, Tab does not trap it, and single-key shortcut
   await page.keyboard.press("ControlOrMeta+Enter");
   await page.getByText("Training starts: catch.py, 8 characters.").waitFor();
   assert.equal(await textOf(page), "    rate");
+  await page.evaluate(() => addEventListener("keydown", (event) => (globalThis.prevented = event.defaultPrevented)));
   await page.keyboard.press("ControlOrMeta+s");
+  assert.equal(await page.evaluate(() => prevented), true, "the browser's dialog opens");
   await saved(page);
   // Rename, then create a file from a template, without the pointer.
   await page.getByRole("button", { name: "Rename", exact: true }).focus();

@@ -1,26 +1,30 @@
 // The bar above the editor: the choice of the open file, and commands on files.
 
 import { Dialog } from "../../../parts/dialog";
-import { button, form, h, id, labelled, line, markInvalid, write, type Child } from "../../../parts/dom";
+import { button, form, h, id, labelled, line, markInvalid, write } from "../../../parts/dom";
 import { chooser, download } from "../../../parts/files";
 import { ago } from "../../../parts/format";
 import type { Notices } from "../../../parts/notices";
+import { coded } from "./coded";
 import { FileError, type OwnFile } from "./files";
 import { readPython } from "./imported";
 import type { Shelf } from "./shelf";
 import type { Template } from "./templates";
 
 /** Loads the templates, which are in a file of their own. */
-const templates = async (): Promise<Template[]> => (await import("./templates")).TEMPLATES;
-/** Converts the names between backticks of a sentence to code. */
-const coded = (sentence: string): Child[] => sentence.split("`").map((part, k) => (k % 2 ? h("code", part) : part));
-
-/** File that a first visit opens. */
+async function templates(): Promise<Template[]> {
+  const loaded = await import("./templates").catch(() => {
+    throw new FileError("The templates could not be loaded.", "Check the connection and reload the page.");
+  });
+  return loaded.TEMPLATES;
+}
+/** Template that a first visit opens, and name of the empty file that replaces the template if it cannot be loaded. */
 const FIRST = "catch.py";
-export const first = async (): Promise<Template> => {
+const EMPTY = "environment.py";
+async function first(): Promise<Template> {
   const all = await templates();
   return all.find(({ name }) => name === FIRST) ?? all[0]!;
-};
+}
 
 export class FileBar {
   private readonly choice = h("select", { id: id("file") });
@@ -36,22 +40,31 @@ export class FileBar {
     private readonly shelf: Shelf,
     private readonly notices: Notices,
   ) {
-    const small = { class: "small" };
     this.choice.addEventListener("change", () => {
       const file = shelf.files.find((one) => one.id === this.choice.value);
       if (file) shelf.open(file);
     });
     this.element = h("div.own-bar.row", [
       labelled("File", this.choice),
-      button("New", () => this.offer(), small),
+      button("New", () => this.attempt(() => this.offer())),
       chooser("Open", (file) => void this.take(file), ".py"),
-      button("Download", () => this.download(), small),
-      button("Rename", () => this.askName(), small),
-      button("Duplicate", () => shelf.duplicate(), small),
-      button("Delete", () => this.remove(), small),
+      button("Download", () => this.download()),
+      button("Rename", () => this.askName()),
+      button("Duplicate", () => shelf.duplicate()),
+      button("Delete", () => this.remove()),
       this.status,
     ]);
-    this.element.querySelector("span > button")!.classList.add("small");
+  }
+
+  /** Opens the file that was open last. If there are no files, creates one. */
+  begin(): Promise<void> {
+    return this.attempt(
+      () => this.shelf.begin(first),
+      (error) => {
+        this.fail(error);
+        void this.shelf.create(EMPTY, "");
+      },
+    );
   }
 
   /** Shows the names and times of the files, and whether they are saved. */
@@ -69,12 +82,17 @@ export class FileBar {
   }
 
   /** Creates a file from a file that the visitor has opened or dropped. */
-  async take(file: File): Promise<void> {
+  take(file: File): Promise<void> {
+    return this.attempt(async () => this.shelf.create(file.name, await readPython(file)));
+  }
+
+  /** Reports a `FileError` of `work`. */
+  private async attempt(work: () => Promise<void>, report = (error: FileError) => this.fail(error)): Promise<void> {
     try {
-      await this.shelf.create(file.name, await readPython(file));
+      await work();
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
-      this.fail(error);
+      report(error);
     }
   }
 
@@ -100,7 +118,7 @@ export class FileBar {
 
   private nameForm(): HTMLElement {
     this.name.setAttribute("aria-describedby", this.error.id);
-    return form("stack", () => this.rename(), [
+    return form("own-name stack", () => this.rename(), [
       labelled("Name", this.name),
       this.error,
       h("p.row", h("button.strong", { type: "submit" }, "Rename")),
@@ -115,15 +133,15 @@ export class FileBar {
     this.name.setSelectionRange(0, this.name.value.lastIndexOf("."));
   }
 
-  private async rename(): Promise<void> {
-    try {
+  private rename(): Promise<void> {
+    const work = async (): Promise<void> => {
       await this.shelf.rename(this.name.value);
       this.naming.close();
-    } catch (error) {
-      if (!(error instanceof FileError)) throw error;
-      this.showError(`${error.message} ${error.nextStep}`);
+    };
+    return this.attempt(work, ({ message, nextStep }) => {
+      this.showError(`${message} ${nextStep}`);
       this.name.focus();
-    }
+    });
   }
 
   private showError(words: string): void {
@@ -133,7 +151,8 @@ export class FileBar {
 
   private async remove(): Promise<void> {
     const name = this.shelf.current?.name;
-    const restore = await this.shelf.remove(first);
+    const restore = await this.shelf.remove();
     if (restore) this.notices.show("info", `${name} is deleted`, "", { label: "Undo", run: () => void restore() });
+    if (restore) await this.begin();
   }
 }

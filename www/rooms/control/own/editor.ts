@@ -43,7 +43,9 @@ export interface Editor {
   destroy(): void;
 }
 
-const HELP = "Tab indents. To leave the editor, press Escape and then Tab. Ctrl-Enter starts training, and F8 moves to the next problem.";
+const HELP =
+  "Tab indents. To leave the editor, press Escape and then Tab. Ctrl-Enter (on a Mac, Cmd-Enter) starts training. F8 moves to the next " +
+  "problem.";
 
 /** Time within which Tab leaves the editor after Escape. */
 const LEAVE_MS = 2000;
@@ -93,7 +95,9 @@ export function mount(host: HTMLElement, options: EditorOptions): Editor {
   ];
   const stateOf = (doc: string): EditorState => EditorState.create({ doc, extensions: extensions() });
   root.append(help);
-  host.append(shell, list.element);
+  // The description of the shadow tree is not visible, and an element cannot be described by one outside its tree.
+  const hint = h("p.small.by-keys", { "aria-hidden": "true" }, HELP);
+  host.append(shell, hint, list.element);
   const view = new EditorView({ state: stateOf(options.text), parent: root, root });
   const stop = onTheme(() => view.dispatch({ effects: scheme.reconfigure(isDark()) }));
   return {
@@ -107,8 +111,7 @@ export function mount(host: HTMLElement, options: EditorOptions): Editor {
     destroy() {
       stop();
       view.destroy();
-      shell.remove();
-      list.element.remove();
+      for (const part of [shell, hint, list.element]) part.remove();
     },
   };
 }

@@ -113,13 +113,18 @@ export async function listFiles(): Promise<OwnFile[]> {
   return all.sort((a, b) => b.editedMs - a.editedMs);
 }
 
+/** Returns a new file, which is not stored yet. (`crypto.randomUUID` is missing without https.) */
+export function fileOf(name: string, text: string): OwnFile {
+  return { id: `${Date.now()}-${Math.random()}`, name, text, editedMs: Date.now() };
+}
+
 /** Creates a file. If another file has the name, the name gets a number. */
 export async function createFile(name: string, text: string): Promise<OwnFile> {
   checkText(text);
   const wanted = nameOf(name);
   return change(everything, (all) => {
     checkCount(all);
-    return { id: crypto.randomUUID(), name: freeName(wanted, all), text, editedMs: Date.now() };
+    return fileOf(freeName(wanted, all), text);
   });
 }
 

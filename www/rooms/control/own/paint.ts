@@ -29,7 +29,8 @@ const TEXT = 0.06;
 /** Size of the typeface at which a capital letter is measured, in px. */
 const MEASURED_PX = 100;
 
-const css = ([red, green, blue]: readonly [number, number, number]): string => `rgb(${red} ${green} ${blue})`;
+const css = (rgb: readonly number[]): string => `rgb(${rgb.join(" ")})`;
+const FILLS: Record<string, string> = Object.fromEntries(Object.entries(COLOURS).map(([name, rgb]) => [name, css(rgb)]));
 
 /** The place of a picture on a canvas, in canvas pixels. */
 interface Place {
@@ -84,7 +85,7 @@ function text(c: CanvasRenderingContext2D, { left, top, scale }: Place, [x = 0, 
 }
 
 function draw(c: CanvasRenderingContext2D, place: Place, { kind, numbers, text: words, colour }: Shape, size: Scene["size"]): void {
-  c.fillStyle = c.strokeStyle = css(COLOURS[colour] ?? COLOURS.black!);
+  c.fillStyle = c.strokeStyle = FILLS[colour] ?? FILLS.black!;
   if (kind === "rect") rect(c, place, numbers);
   else if (kind === "circle") circle(c, place, numbers);
   else if (kind === "line") line(c, place, numbers, size);

@@ -3,7 +3,7 @@
 
 import { h } from "../../../parts/dom";
 import type { Notices } from "../../../parts/notices";
-import { FileBar, first } from "./bar";
+import { FileBar } from "./bar";
 import { mount, type Editor, type Problem } from "./editor";
 import { Picture } from "./picture";
 import { Shelf } from "./shelf";
@@ -42,9 +42,9 @@ export class OwnPane {
     this.element = h("div.own", this.bar.element, h("div.own-desk", writing, h("div.own-sight", this.picture.element)));
   }
 
-  /** Opens the file that was open last. */
+  /** Opens the file that was open last, or a template on a first visit. */
   begin(): Promise<void> {
-    return this.shelf.begin(first);
+    return this.bar.begin();
   }
 
   /** Creates a file from a file that the visitor has dropped on the page. */

@@ -6,6 +6,7 @@ import { EditorView } from "@codemirror/view";
 import { button, h, write } from "../../../parts/dom";
 import { clamp } from "../../../parts/keys";
 import { reason } from "../../shared/requests";
+import { coded } from "./coded";
 
 export interface Problem {
   /** Line, from 1. */
@@ -29,7 +30,7 @@ function diagnosticOf(doc: Text, { line, column, endColumn, message }: Problem):
   const start = offsetOf(text, column);
   const word = /^(?:\w+|.)?/u.exec(text.slice(start))![0].length;
   const end = endColumn === undefined ? start + word : Math.max(start, offsetOf(text, endColumn));
-  return { from: from + start, to: from + end, severity: "error", message };
+  return { from: from + start, to: from + end, severity: "error", message, renderMessage: () => h("span", coded(message)) };
 }
 
 export const diagnosticsOf = (doc: Text, problems: Problem[]): Diagnostic[] => problems.map((problem) => diagnosticOf(doc, problem));
@@ -68,7 +69,7 @@ export class ProblemList {
   /** Creates a button that moves the cursor to a problem. */
   private link(view: EditorView, { at, message }: { at: number; message: string }): HTMLElement {
     const { number } = view.state.doc.lineAt(at);
-    return button([h("strong", `Line ${number}`), ` ${message}`], () => goTo(view, at), { class: "quiet" });
+    return button([h("strong", `Line ${number}:`), " ", h("span", coded(message))], () => goTo(view, at), { class: "quiet" });
   }
 }
 

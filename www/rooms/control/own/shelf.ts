@@ -78,10 +78,16 @@ export class Shelf {
   write(text: string): void {
     if (!this.current || text === this.current.text) return;
     this.current = { ...this.current, text };
-    this.unsaved.set(this.current.id, this.current);
+    this.keep(this.current);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.save(), SAVE_AFTER_MS);
-    this.hearer.changed();
+  }
+
+  /** Keeps a file in memory until it is stored. */
+  private keep(file: OwnFile): void {
+    const { saved } = this;
+    this.unsaved.set(file.id, file);
+    if (saved) this.hearer.changed();
   }
 
   /** Stores all texts that are not stored yet. */
@@ -129,8 +135,8 @@ export class Shelf {
     const file = await this.inTurn(create).catch((error: FileError) => {
       this.hearer.failed(error);
       if (!error.storage) return undefined;
-      const unstored = { id: crypto.randomUUID(), name, text, editedMs: Date.now() };
-      this.unsaved.set(unstored.id, unstored);
+      const unstored = store.fileOf(name, text);
+      this.keep(unstored);
       return unstored;
     });
     if (!file) return;
@@ -150,23 +156,18 @@ export class Shelf {
   }
 
   /**
-   * Deletes the open file and opens the next one, or the file that `first` returns if there is no other. The returned function restores the
-   * file and opens it. Returns undefined if the file could not be deleted.
+   * Deletes the open file, so that no file is open. The returned function restores the file and opens it. Returns undefined if the file could
+   * not be deleted.
    */
-  async remove(first: () => Promise<{ name: string; text: string }>): Promise<(() => Promise<void>) | undefined> {
+  async remove(): Promise<(() => Promise<void>) | undefined> {
     await this.save();
     const { current } = this;
     if (!current) return undefined;
-    try {
-      const restore = await this.inTurn(() => store.deleteFile(current));
-      this.unsaved.delete(current.id);
-      this.files = this.files.filter(({ id }) => id !== current.id);
-      this.current = undefined;
-      await this.begin(first);
-      return () => this.add(restore, current);
-    } catch (error) {
-      this.hearer.failed(error as FileError);
-      return undefined;
-    }
+    const restore = await this.inTurn(() => store.deleteFile(current)).catch((error: FileError) => this.hearer.failed(error));
+    if (!restore) return undefined;
+    this.unsaved.delete(current.id);
+    this.files = this.files.filter(({ id }) => id !== current.id);
+    this.current = undefined;
+    return () => this.add(restore, current);
   }
 }
