@@ -199,13 +199,13 @@ test("problems are marked while typing, listed, and reached by key and by button
     "Line 2: lambda is not part of the language.",
     "Line 3: print is not part of the language.",
   ]);
-  await page.getByText("2 problems. F8 moves to the next one.").waitFor();
+  await page.getByText("2 problems.").waitFor();
   await page.keyboard.press("ControlOrMeta+Home");
   await page.keyboard.press("F8");
   await page.keyboard.type("z");
   assert.equal(await textOf(page), "x = 1\ny = '\u{1f600}' + z\nprint");
   await items.first().click();
-  await page.getByText("One problem. F8 moves to it.").waitFor();
+  await page.getByText("One problem.").waitFor();
   await items.first().press("Enter");
   await page.keyboard.type("# ");
   assert.equal(await textOf(page), "x = 1\ny = '\u{1f600}' + z\n# print");
@@ -223,11 +223,11 @@ test("a late answer about an earlier text is dropped", async () => {
     sample.checks.count = 0;
     sample.checks.delayMs = 1500;
   });
-  await page.keyboard.type("\nlambda");
+  await page.keyboard.insertText("\nlambda");
   await until(page, "sample.checks.count === 1");
   await page.evaluate(() => (sample.checks.delayMs = 0));
-  for (let k = 0; k < 6; k++) await page.keyboard.press("Backspace");
-  await until(page, "sample.checks.count === 2");
+  await enter(page, "x = 2");
+  await until(page, "sample.checks.count > 1");
   await page.waitForTimeout(1500 + CALM_MS);
   assert.equal(await page.locator(".cm-lintRange-error").count(), 0);
   await page.getByText("No problems.").waitFor();
@@ -337,6 +337,11 @@ test("at most 100 files of 100,000 bytes are stored, and longer texts stay in th
   await page.getByText("The file has 100,001 bytes, and the limit is 100,000 bytes.").waitFor();
   await page.getByText("Not saved yet").waitFor();
   assert.equal(await textOf(page), long);
+  await press(page, "Delete");
+  await until(page, "sample.pane.editor.text === 'x = 1'");
+  await press(page, "Undo");
+  await until(page, `sample.pane.editor.text.length === ${MOST_BYTES}`);
+  await code(page).click();
   await page.keyboard.press("ControlOrMeta+End");
   await page.keyboard.press("Backspace");
   await page.keyboard.press("ControlOrMeta+s");

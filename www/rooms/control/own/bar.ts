@@ -76,8 +76,8 @@ export class FileBar {
     write(this.status, saved ? "Saved in this browser" : "Not saved yet");
   }
 
-  fail({ message, nextStep, storage }: FileError): void {
-    const action = storage ? { label: "Download", run: () => this.download() } : undefined;
+  fail({ message, nextStep, storage }: FileError, file: Pick<OwnFile, "name" | "text"> | undefined = this.shelf.current): void {
+    const action = storage && file ? { label: "Download", run: () => download(file.name, file.text) } : undefined;
     this.notices.show("warning", message, nextStep, action);
   }
 

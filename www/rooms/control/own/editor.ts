@@ -5,7 +5,7 @@ import { autocompletion, closeBrackets, closeBracketsKeymap } from "@codemirror/
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { pythonLanguage } from "@codemirror/lang-python";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
-import { lintKeymap, setDiagnostics } from "@codemirror/lint";
+import { nextDiagnostic, previousDiagnostic, setDiagnostics } from "@codemirror/lint";
 import { search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState, Prec, type Extension } from "@codemirror/state";
 import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
@@ -59,8 +59,9 @@ function keys({ start, save }: EditorOptions): Extension {
   const own = [
     { key: "Mod-Enter", run: () => (start(), true) },
     { key: "Mod-s", preventDefault: true, run: () => (save(), true) },
+    { key: "F8", run: nextDiagnostic, shift: previousDiagnostic },
   ];
-  return keymap.of([...own, ...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, indentWithTab, ...defaultKeymap]);
+  return keymap.of([...own, ...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, indentWithTab, ...defaultKeymap]);
 }
 
 /** Words of CodeMirror's search panel as the page writes them. */

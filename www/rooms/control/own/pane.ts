@@ -27,7 +27,7 @@ export class OwnPane {
     this.shelf = new Shelf({
       opened: ({ text }) => this.editor.set(text),
       changed: () => this.bar.show(),
-      failed: (error) => this.bar.fail(error),
+      failed: (error, file) => this.bar.fail(error, file),
     });
     this.bar = new FileBar(this.shelf, notices);
     const writing = h("div.own-writing");
@@ -36,7 +36,10 @@ export class OwnPane {
       text: "",
       read: (text) => this.shelf.write(text),
       check,
-      start: () => start(this.editor.text, this.shelf.current?.name ?? ""),
+      start: () => {
+        void this.shelf.save();
+        start(this.editor.text, this.shelf.current?.name ?? "");
+      },
       save: () => void this.shelf.save(),
     });
     this.element = h("div.own", this.bar.element, h("div.own-desk", writing, h("div.own-sight", this.picture.element)));

@@ -83,5 +83,4 @@ export function goTo(view: EditorView, at: number): void {
 export const placeOf = ({ doc }: EditorState, line: number, column: number): number =>
   diagnosticOf(doc, { line, column, message: "" }).from;
 
-const inWords = (count: number): string =>
-  count === 0 ? "No problems." : count === 1 ? "One problem. F8 moves to it." : `${count} problems. F8 moves to the next one.`;
+const inWords = (count: number): string => (count === 0 ? "No problems." : count === 1 ? "One problem." : `${count} problems.`);

@@ -7,12 +7,15 @@ import type { FileError, OwnFile } from "./files";
 
 const SAVE_AFTER_MS = 500;
 
+type Named = Pick<OwnFile, "name" | "text">;
+
 export interface Hearer {
   /** Called when a file is opened, also when another tab has changed the open file. */
   opened(file: OwnFile): void;
   /** Called when the names, the times or the state of saving have changed. */
   changed(): void;
-  failed(error: FileError): void;
+  /** `file` is the file that the operation concerns, if it is not the open one. */
+  failed(error: FileError, file?: Named): void;
 }
 
 export class Shelf {
@@ -38,7 +41,7 @@ export class Shelf {
   }
 
   /** Opens the file that was open last, or the newest file. If there is none, creates the file that `first` returns. */
-  async begin(first: () => Promise<{ name: string; text: string }>): Promise<void> {
+  async begin(first: () => Promise<Named>): Promise<void> {
     await this.refresh();
     const last = store.lastOpen();
     const file = this.files.find(({ id }) => id === last) ?? this.files[0];
@@ -61,6 +64,8 @@ export class Shelf {
       const kept = [...this.unsaved.values()];
       this.files = [...kept, ...(stored ?? this.files).filter(({ id }) => !this.unsaved.has(id))];
       const newer = this.files.find(({ id }) => id === this.current?.id);
+      // A file that another tab has deleted stays in the list while it is open here.
+      if (this.current && !newer) this.files = [this.current, ...this.files];
       if (newer && newer.editedMs !== this.current?.editedMs) this.open(newer);
       this.hearer.changed();
     });
@@ -83,6 +88,12 @@ export class Shelf {
     this.timer = setTimeout(() => void this.save(), SAVE_AFTER_MS);
   }
 
+  /** Replaces the text of the open file, also in the editor. */
+  private rewrite(text: string): void {
+    this.write(text);
+    if (this.current) this.hearer.opened(this.current);
+  }
+
   /** Keeps a file in memory until it is stored. */
   private keep(file: OwnFile): void {
     const { saved } = this;
@@ -102,7 +113,7 @@ export class Shelf {
     try {
       this.replace(file, await store.saveText(file, file.text));
     } catch (error) {
-      this.hearer.failed(error as FileError);
+      this.hearer.failed(error as FileError, file);
     }
   }
 
@@ -131,9 +142,9 @@ export class Shelf {
     if (current) await this.add(() => store.duplicateFile(current), current);
   }
 
-  private async add(create: () => Promise<OwnFile>, { name, text }: { name: string; text: string }): Promise<void> {
+  private async add(create: () => Promise<OwnFile>, { name, text }: Named): Promise<void> {
     const file = await this.inTurn(create).catch((error: FileError) => {
-      this.hearer.failed(error);
+      this.hearer.failed(error, { name, text });
       if (!error.storage) return undefined;
       const unstored = store.fileOf(name, text);
       this.keep(unstored);
@@ -165,9 +176,13 @@ export class Shelf {
     if (!current) return undefined;
     const restore = await this.inTurn(() => store.deleteFile(current)).catch((error: FileError) => this.hearer.failed(error));
     if (!restore) return undefined;
+    const lost = this.unsaved.get(current.id);
     this.unsaved.delete(current.id);
     this.files = this.files.filter(({ id }) => id !== current.id);
     this.current = undefined;
-    return () => this.add(restore, current);
+    return async () => {
+      await this.add(restore, current);
+      if (lost) this.rewrite(lost.text);
+    };
   }
 }
