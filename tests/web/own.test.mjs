@@ -525,6 +525,19 @@ test("a picture has the pixels of its shapes, sharp on a screen of high density"
   }
 });
 
+test("a tall picture is in the middle of its canvas, with empty margins", async () => {
+  const page = await open();
+  await page.evaluate(() => sample.pane.picture.show({ size: [10, 40], shapes: [] }));
+  const [width, margin] = await until(page, () => {
+    const { width, height } = document.querySelector(".own-picture");
+    return height > width && [width, (width - height / 4) / 2];
+  });
+  const opaque = (x) =>
+    page.evaluate((x) => document.querySelector(".own-picture").getContext("2d").getImageData(x, 5, 1, 1).data[3] === 255, x);
+  const at = [0, margin - 2, margin + 2, width / 2, width - margin - 2, width - margin + 2].map(Math.round);
+  assert.deepEqual(await Promise.all(at.map(opaque)), [false, false, true, true, true, false]);
+});
+
 test("on a phone nothing scrolls sideways, and the letters of the editor are 16 px large", async () => {
   const page = await open({ context: PHONE });
   const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
