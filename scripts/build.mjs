@@ -27,7 +27,8 @@ export async function build({ only } = {}) {
     writeFileSync(bindings, code);
   };
   await step("page", async () => {
-    const texts = ["index.html", "package-lock.json", "tsconfig.json", "vite.config.mjs", "scripts/build.mjs", "www"];
+    const templates = "crates/worlds/src/control/script/templates";
+    const texts = ["index.html", "package-lock.json", "tsconfig.json", "vite.config.mjs", "scripts/build.mjs", templates, "www"];
     const others = ["www/pkg", "www/samples"].map((name) => join(root, name));
     const files = texts.flatMap((name) => filesUnder(join(root, name))).filter((file) => !others.some((other) => file.startsWith(other)));
     const wanted = fingerprint([JSON.stringify(entries)], files);
@@ -63,6 +64,9 @@ async function later(name, hash) {
     throw new Trouble("the sources have changed since the page was built", "stop npm start and run it again");
 }
 
+/** Files of the rooms that are named after their own modules. */
+const LAZY = ["explanations", "pane", "templates"];
+
 /**
  * Writes this build's hash and two lists of files into the service worker. The first list is cached immediately. It contains all files
  * except the rooms' files, the trained agents and the wasm modules. The second list is cached later. It contains, for each flavour, the
@@ -71,7 +75,11 @@ async function later(name, hash) {
 function writeServiceWorker(modules, places) {
   const path = join(dist, "sw.js");
   const files = filesUnder(dist).map((file) => file.slice(dist.length + 1));
-  const named = [...readdirSync(join(root, "www/rooms")).map((name) => `assets/${name}-`), "assets/explanations-", "trained/"];
+  const named = [
+    ...readdirSync(join(root, "www/rooms")).map((name) => `assets/${name}-`),
+    ...LAZY.map((name) => `assets/${name}-`),
+    "trained/",
+  ];
   const lazy = (file) => named.some((room) => file.startsWith(room));
   const shell = ["./", ...files.filter((file) => !/^wasm\/|^sw\.js$|^index\.html$|\.map$/.test(file) && !lazy(file))];
   const own = files.filter((file) => lazy(file) && !file.endsWith(".map"));

@@ -1,4 +1,5 @@
-// `npm run samples`: builds the page of samples (www/samples), serves it, and opens it in a browser. It needs no wasm modules.
+// `npm run samples`: builds the page of samples (www/samples), serves it, and opens it in a browser. It needs no wasm modules. Beside the
+// page is `own.html`, a sample of the editor for environments.
 import { join } from "node:path";
 import { npmPackages } from "./setup.mjs";
 import { main, options, root, step } from "./sh.mjs";
@@ -13,7 +14,8 @@ export async function samples() {
   await npmPackages();
   await step("samples", async () => {
     const { build } = await import("vite");
-    const own = { outDir: OUTPUT, emptyOutDir: true };
+    const input = ["index.html", "own.html"].map((name) => join(SOURCE, name));
+    const own = { outDir: OUTPUT, emptyOutDir: true, rollupOptions: { input } };
     await build({ root: SOURCE, configFile: join(root, "vite.config.mjs"), publicDir: false, build: own });
   });
   return OUTPUT;

@@ -9,8 +9,9 @@ export function download(name: string, data: Uint8Array | string): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-export function chooser(label: string, taken: (file: File) => void): HTMLElement {
-  const input = h("input", { type: "file", accept: ".safetensors", hidden: true, "aria-label": label });
+/** Creates a button that opens a file chooser for files with the ending `accept`. */
+export function chooser(label: string, taken: (file: File) => void, accept = ".safetensors"): HTMLElement {
+  const input = h("input", { type: "file", accept, hidden: true, "aria-label": label });
   const button = h("button", { onclick: () => input.click() }, label);
   input.addEventListener("change", () => {
     const file = input.files?.[0];

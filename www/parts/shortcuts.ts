@@ -64,7 +64,9 @@ export class Shortcuts {
 
   private take(event: KeyboardEvent): void {
     if (!this.on || event.defaultPrevented || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
-    const target = event.target instanceof Element ? event.target : document.body;
+    // Outside a shadow tree, the target is the tree's host instead of the field.
+    const [source] = event.composedPath();
+    const target = source instanceof Element ? source : document.body;
     if (target.closest(KEEPS_ALL) || document.querySelector("dialog[open]")) return;
     if (event.key === " " && target.closest(KEEPS_SPACE)) return;
     if (event.key === "?") this.help();

@@ -1,0 +1,158 @@
+// The bar above the editor: the choice of the open file, and commands on files.
+
+import { Dialog } from "../../../parts/dialog";
+import { button, form, h, id, labelled, line, markInvalid, write } from "../../../parts/dom";
+import { chooser, download } from "../../../parts/files";
+import { ago } from "../../../parts/format";
+import type { Notices } from "../../../parts/notices";
+import { coded } from "./coded";
+import { FileError, type OwnFile } from "./files";
+import { readPython } from "./imported";
+import type { Shelf } from "./shelf";
+import type { Template } from "./templates";
+
+/** Loads the templates, which are in a file of their own. */
+async function templates(): Promise<Template[]> {
+  const loaded = await import("./templates").catch(() => {
+    throw new FileError("The templates could not be loaded.", "Check the connection and reload the page.");
+  });
+  return loaded.TEMPLATES;
+}
+/** Template that a first visit opens, and name of the empty file that replaces the template if it cannot be loaded. */
+const FIRST = "catch.py";
+const EMPTY = "environment.py";
+async function first(): Promise<Template> {
+  const all = await templates();
+  return all.find(({ name }) => name === FIRST) ?? all[0]!;
+}
+
+export class FileBar {
+  private readonly choice = h("select", { id: id("file") });
+  private readonly status = h("p.small", { role: "status" });
+  private readonly kinds = h("ul.own-templates");
+  private readonly fresh = new Dialog("New file", h("p", "Each file is a complete environment."), this.kinds);
+  private readonly name = line("name", { maxlength: 80 });
+  private readonly error = h("p.error", { role: "alert", id: id("name-error") });
+  private readonly naming = new Dialog("Rename file", this.nameForm());
+  readonly element: HTMLElement;
+
+  constructor(
+    private readonly shelf: Shelf,
+    private readonly notices: Notices,
+  ) {
+    this.choice.addEventListener("change", () => {
+      const file = shelf.files.find((one) => one.id === this.choice.value);
+      if (file) shelf.open(file);
+    });
+    this.element = h("div.own-bar.row", [
+      labelled("File", this.choice),
+      button("New", () => this.attempt(() => this.offer())),
+      chooser("Open", (file) => void this.take(file), ".py"),
+      button("Download", () => this.download()),
+      button("Rename", () => this.askName()),
+      button("Duplicate", () => shelf.duplicate()),
+      button("Delete", () => this.remove()),
+      this.status,
+    ]);
+  }
+
+  /** Opens the file that was open last. If there are no files, creates one. */
+  begin(): Promise<void> {
+    return this.attempt(
+      () => this.shelf.begin(first),
+      (error) => {
+        this.fail(error);
+        void this.shelf.create(EMPTY, "");
+      },
+    );
+  }
+
+  /** Shows the names and times of the files, and whether they are saved. */
+  show(): void {
+    const { files, current, saved } = this.shelf;
+    const option = ({ id, name, editedMs }: OwnFile): HTMLElement =>
+      h("option", { value: id, selected: id === current?.id }, `${name}, ${ago(editedMs)}`);
+    this.choice.replaceChildren(...files.map(option));
+    write(this.status, saved ? "Saved in this browser" : "Not saved yet");
+  }
+
+  fail({ message, nextStep, storage }: FileError, file: Pick<OwnFile, "name" | "text"> | undefined = this.shelf.current): void {
+    const action = storage && file ? { label: "Download", run: () => download(file.name, file.text) } : undefined;
+    this.notices.show("warning", message, nextStep, action);
+  }
+
+  /** Creates a file from a file that the visitor has opened or dropped. */
+  take(file: File): Promise<void> {
+    return this.attempt(async () => this.shelf.create(file.name, await readPython(file)));
+  }
+
+  /** Reports a `FileError` of `work`. */
+  private async attempt(work: () => Promise<void>, report = (error: FileError) => this.fail(error)): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      report(error);
+    }
+  }
+
+  private download(): void {
+    const { current } = this.shelf;
+    if (current) download(current.name, current.text);
+  }
+
+  /** Opens the list of templates. */
+  private async offer(): Promise<void> {
+    const create = ({ name, text }: Template): void => {
+      this.fresh.close();
+      void this.shelf.create(name, text);
+    };
+    const entry = (template: Template): HTMLElement =>
+      h(
+        "li",
+        button([h("strong", template.name), h("span", template.title), h("span.small", coded(template.change))], () => create(template)),
+      );
+    this.kinds.replaceChildren(...(await templates()).map(entry));
+    this.fresh.open();
+  }
+
+  private nameForm(): HTMLElement {
+    this.name.setAttribute("aria-describedby", this.error.id);
+    return form("own-name stack", () => this.rename(), [
+      labelled("Name", this.name),
+      this.error,
+      h("p.row", h("button.strong", { type: "submit" }, "Rename")),
+    ]);
+  }
+
+  private askName(): void {
+    this.showError("");
+    this.name.value = this.shelf.current?.name ?? "";
+    this.naming.open();
+    this.name.focus();
+    this.name.setSelectionRange(0, this.name.value.lastIndexOf("."));
+  }
+
+  private rename(): Promise<void> {
+    const work = async (): Promise<void> => {
+      await this.shelf.rename(this.name.value);
+      this.naming.close();
+    };
+    return this.attempt(work, ({ message, nextStep }) => {
+      this.showError(`${message} ${nextStep}`);
+      this.name.focus();
+    });
+  }
+
+  private showError(words: string): void {
+    write(this.error, words);
+    markInvalid(this.name, words !== "");
+  }
+
+  private async remove(): Promise<void> {
+    const name = this.shelf.current?.name;
+    const restore = await this.shelf.remove();
+    if (restore) this.notices.show("info", `${name} is deleted`, "", { label: "Undo", run: () => void restore() });
+    if (restore) await this.begin();
+  }
+}

@@ -1,0 +1,118 @@
+// Editor for the text of an environment, with CodeMirror. Import this module dynamically, because it is large. The editor is in a shadow
+// tree: the page's content security policy permits the style sheets that CodeMirror adds to a shadow tree, but not those in the document.
+
+import { autocompletion, closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { pythonLanguage } from "@codemirror/lang-python";
+import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
+import { nextDiagnostic, previousDiagnostic, setDiagnostics } from "@codemirror/lint";
+import { search, searchKeymap } from "@codemirror/search";
+import { Compartment, EditorState, Prec, type Extension } from "@codemirror/state";
+import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
+import { h, id } from "../../../parts/dom";
+import { onTheme } from "../../../parts/theme";
+import { completions } from "./completion";
+import { diagnosticsOf, goTo, placeOf, ProblemList, type Problem } from "./problems";
+import { theme } from "./theme";
+
+export type { Problem } from "./problems";
+
+export interface EditorOptions {
+  /** Name of the editor for screen readers. */
+  label: string;
+  text: string;
+  /** Receives the text after each change by the visitor. */
+  read(text: string): void;
+  /** Finds the problems of a text. Called after pauses in typing. */
+  check(text: string): Promise<Problem[]>;
+  /** Called by Ctrl-Enter, or Cmd-Enter on a Mac. */
+  start(): void;
+  /** Called by Ctrl-S, or Cmd-S on a Mac. */
+  save(): void;
+}
+
+export interface Editor {
+  readonly text: string;
+  /** Replaces the text by that of another file, without an undo. */
+  set(text: string): void;
+  /** Shows problems that `check` does not find, such as an error during training. They are shown until the text changes. */
+  show(problems: Problem[]): void;
+  /** Moves the cursor and the focus to a place. Line and column begin at 1. */
+  goTo(line: number, column: number): void;
+  focus(): void;
+  destroy(): void;
+}
+
+const HELP =
+  "Tab indents. To leave the editor, press Escape and then Tab. Ctrl-Enter (on a Mac, Cmd-Enter) starts training. F8 moves to the next " +
+  "problem.";
+
+/** Time within which Tab leaves the editor after Escape. */
+const LEAVE_MS = 2000;
+
+const isDark = (): Extension => EditorView.darkTheme.of(document.documentElement.dataset.theme === "dark");
+
+/** CodeMirror lets Tab leave after an Escape, but not after one that closes a list of completions. */
+const leaving = Prec.highest(keymap.of([{ key: "Escape", run: (view) => (view.setTabFocusMode(LEAVE_MS), false) }]));
+
+function keys({ start, save }: EditorOptions): Extension {
+  const own = [
+    { key: "Mod-Enter", run: () => (start(), true) },
+    { key: "Mod-s", preventDefault: true, run: () => (save(), true) },
+    { key: "F8", run: nextDiagnostic, shift: previousDiagnostic },
+  ];
+  return keymap.of([...own, ...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, indentWithTab, ...defaultKeymap]);
+}
+
+/** Words of CodeMirror's search panel as the page writes them. */
+const PHRASES = {
+  ...{ next: "Next", previous: "Previous", all: "All", replace: "Replace", "replace all": "Replace all" },
+  ...{ "match case": "Match case", regexp: "Regular expression", "by word": "Whole words" },
+};
+
+/** Extensions that are the same for each text and caller. */
+const basics: Extension = [
+  [lineNumbers(), highlightActiveLineGutter(), highlightActiveLine()],
+  [history(), indentOnInput(), bracketMatching(), closeBrackets(), search({ top: true })],
+  [pythonLanguage, completions, autocompletion({ icons: false })],
+  [indentUnit.of("    "), EditorState.tabSize.of(4), EditorState.phrases.of(PHRASES), theme],
+  // The page takes a dropped file. CodeMirror would insert its text.
+  EditorView.domEventHandlers({ drop: (event) => !!event.dataTransfer?.files.length }),
+];
+
+/** Places an editor and the list of its problems in `host`. */
+export function mount(host: HTMLElement, options: EditorOptions): Editor {
+  const shell = h("div.own-code");
+  const root = shell.attachShadow({ mode: "open" });
+  const help = h("p", { id: id("editor-help"), hidden: true }, HELP);
+  const list = new ProblemList(options.check);
+  const scheme = new Compartment();
+  const extensions = (): Extension => [
+    [leaving, keys(options), basics],
+    scheme.of(isDark()),
+    list.extension,
+    EditorView.contentAttributes.of({ "aria-label": options.label, "aria-describedby": help.id }),
+    EditorView.updateListener.of(({ docChanged, state }) => docChanged && options.read(state.doc.toString())),
+  ];
+  const stateOf = (doc: string): EditorState => EditorState.create({ doc, extensions: extensions() });
+  root.append(help);
+  // The description of the shadow tree is not visible, and an element cannot be described by one outside its tree.
+  const hint = h("p.small.by-keys", { "aria-hidden": "true" }, HELP);
+  host.append(shell, hint, list.element);
+  const view = new EditorView({ state: stateOf(options.text), parent: root, root });
+  const stop = onTheme(() => view.dispatch({ effects: scheme.reconfigure(isDark()) }));
+  return {
+    get text() {
+      return view.state.doc.toString();
+    },
+    set: (text) => view.setState(stateOf(text)),
+    show: (problems) => view.dispatch(setDiagnostics(view.state, diagnosticsOf(view.state.doc, problems))),
+    goTo: (line, column) => goTo(view, placeOf(view.state, line, column)),
+    focus: () => view.focus(),
+    destroy() {
+      stop();
+      view.destroy();
+      for (const part of [shell, hint, list.element]) part.remove();
+    },
+  };
+}

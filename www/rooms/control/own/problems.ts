@@ -1,0 +1,86 @@
+// Problems of a text: marks in the editor while the visitor types, and a list below the editor that moves the cursor to a problem.
+
+import { forEachDiagnostic, linter, lintGutter, setDiagnosticsEffect, type Diagnostic } from "@codemirror/lint";
+import type { EditorState, Extension, Text } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { button, h, write } from "../../../parts/dom";
+import { clamp } from "../../../parts/keys";
+import { reason } from "../../shared/requests";
+import { coded } from "./coded";
+
+export interface Problem {
+  /** Line, from 1. */
+  line: number;
+  /** Column of the first character, from 1. Columns count Unicode characters. */
+  column: number;
+  /** Column after the last character; by default the word at `column` is marked. */
+  endColumn?: number;
+  message: string;
+}
+
+const DELAY_MS = 200;
+/** Largest number of problems in the list. */
+const MOST = 20;
+
+/** Returns the offset of a column in a line of text. CodeMirror counts characters above U+FFFF as two. */
+const offsetOf = (text: string, column: number): number => [...text].slice(0, column - 1).join("").length;
+
+function diagnosticOf(doc: Text, { line, column, endColumn, message }: Problem): Diagnostic {
+  const { from, text } = doc.line(clamp(line, 1, doc.lines));
+  const start = offsetOf(text, column);
+  const word = /^(?:\w+|.)?/u.exec(text.slice(start))![0].length;
+  const end = endColumn === undefined ? start + word : Math.max(start, offsetOf(text, endColumn));
+  return { from: from + start, to: from + end, severity: "error", message, renderMessage: () => h("span", coded(message)) };
+}
+
+export const diagnosticsOf = (doc: Text, problems: Problem[]): Diagnostic[] => problems.map((problem) => diagnosticOf(doc, problem));
+
+/** Checks the text after each pause in typing. An answer about an earlier text is dropped. */
+function checking(check: (text: string) => Promise<Problem[]>): Extension {
+  const source = async ({ state: { doc } }: EditorView): Promise<Diagnostic[]> => {
+    const failed = (error: unknown): Problem[] => [{ line: 1, column: 1, message: `The text could not be checked: ${reason(error)}` }];
+    return diagnosticsOf(doc, await check(doc.toString()).catch(failed));
+  };
+  return linter(source, { delay: DELAY_MS });
+}
+
+export class ProblemList {
+  private readonly status = h("p.small", { role: "status" });
+  private readonly list = h("ul", { "aria-label": "Problems" });
+  readonly element = h("div.own-problems", this.status, this.list);
+  /** Marks of the editor, and the part that shows them in this list. */
+  readonly extension: Extension;
+
+  constructor(check: (text: string) => Promise<Problem[]>) {
+    const shown = EditorView.updateListener.of(({ transactions, view }) => {
+      if (transactions.some(({ effects }) => effects.some((effect) => effect.is(setDiagnosticsEffect)))) this.show(view);
+    });
+    this.extension = [checking(check), lintGutter(), shown];
+  }
+
+  private show(view: EditorView): void {
+    const found: { at: number; message: string }[] = [];
+    forEachDiagnostic(view.state, ({ message }, at) => found.push({ at, message }));
+    write(this.status, inWords(found.length));
+    this.list.replaceChildren(...found.slice(0, MOST).map((problem) => h("li", this.link(view, problem))));
+    this.list.hidden = found.length === 0;
+  }
+
+  /** Creates a button that moves the cursor to a problem. */
+  private link(view: EditorView, { at, message }: { at: number; message: string }): HTMLElement {
+    const { number } = view.state.doc.lineAt(at);
+    return button([h("strong", `Line ${number}:`), " ", h("span", coded(message))], () => goTo(view, at), { class: "quiet" });
+  }
+}
+
+export function goTo(view: EditorView, at: number): void {
+  const anchor = Math.min(at, view.state.doc.length);
+  view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) });
+  view.focus();
+}
+
+/** Returns the offset of a place in a text. */
+export const placeOf = ({ doc }: EditorState, line: number, column: number): number =>
+  diagnosticOf(doc, { line, column, message: "" }).from;
+
+const inWords = (count: number): string => (count === 0 ? "No problems." : count === 1 ? "One problem." : `${count} problems.`);
