@@ -8,6 +8,8 @@ const LIST = "www/rooms/index.ts";
 
 /** Room names in the order of the header. The first room is the default. */
 export const ROOMS = [...readFileSync(join(root, LIST), "utf8").matchAll(/^ *\{ id: "([\w-]+)"/gm)].map(([, id]) => id);
+/** Names of all modules: one for each room, and one for each variant that needs a module of its own. */
+export const MODULE_NAMES = [...readFileSync(join(root, LIST), "utf8").matchAll(/\b(?:id|own): "([\w-]+)"/g)].map(([, id]) => id);
 if (!ROOMS.length) throw new Trouble(`${LIST} lists no room`, 'list one room per line: { id: "name", … }');
 
 /** Collects the export called `name` of each room's script, as `[room, export]`. Rooms without this export are skipped. */

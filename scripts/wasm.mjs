@@ -4,7 +4,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
-import { ROOMS } from "./rooms.mjs";
+import { MODULE_NAMES, ROOMS } from "./rooms.mjs";
 import { ask, filesUnder, fingerprint, main, root, sh, sideBySide, step } from "./sh.mjs";
 import { bindgen, rust, wasmToolchain } from "./setup.mjs";
 
@@ -30,7 +30,7 @@ export const flavours = {
   simd128: { threads: false, features: "+simd128" },
 };
 /** Names of all modules, as `room/flavour`. */
-export const MODULES = ROOMS.flatMap((room) => Object.keys(flavours).map((flavour) => `${room}/${flavour}`));
+export const MODULES = MODULE_NAMES.flatMap((room) => Object.keys(flavours).map((flavour) => `${room}/${flavour}`));
 /** Flavour that Chromium, and so most browsers, loads. */
 export const FIRST_FLAVOUR = "threads-relaxed";
 /** Module that most browsers load for the first room. `npm start` builds it before it serves the page. */

@@ -6,7 +6,7 @@ import type { Client, Crash, Options } from "./run/client";
 import { connect } from "./run/connect";
 import type { Module } from "./run/features";
 import { keep, keepRooms } from "./run/isolate";
-import { currentLink, placeIn } from "./run/link";
+import { currentLink, placeIn, variantIn } from "./run/link";
 import { textOf } from "./run/notice";
 import { loadVisit, places } from "./run/store";
 import { Announcer } from "./parts/announce";
@@ -21,7 +21,7 @@ import { PALETTE_KEY, type Command } from "./parts/palette";
 import { roving } from "./parts/roving";
 import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";
-import { ROOMS } from "./rooms";
+import { ROOMS, type Entry } from "./rooms";
 import { onBlankCanvas } from "./fallbacks";
 import "./design.css";
 import "./style.css";
@@ -30,8 +30,11 @@ import "./rooms/shared/layout.css";
 /** Delay before files are cached for offline use, so that the files of this visit load first. */
 const KEEP_MS = 10_000;
 
-/** Options to open a room. Without `room`, the current room is opened. */
-type OpenOptions = Omit<Options, "room"> & { room?: string };
+/**
+ * Options to open a room. Without `room`, the current room is opened. `variant` is the variant of the run, if neither a config nor a link
+ * names it.
+ */
+type OpenOptions = Omit<Options, "room" | "module"> & { room?: string; variant?: string };
 
 const context = { notices: new Notices(), announcer: new Announcer(), open: (options: OpenOptions) => void open(options), commands };
 const { notices, announcer } = context;
@@ -139,7 +142,12 @@ async function enter(next: string, link: string): Promise<void> {
   const runs = [...keptRuns(next), ...(await loadVisit(next).catch(() => []))];
   if (entering !== openings) return;
   const run = runs.find(({ address }) => !link.includes("?") || link === address);
-  await open({ link, checkpoint: run?.bytes });
+  await open({ link, checkpoint: run?.bytes, variant: run?.variant });
+}
+
+/** Returns the wasm module for the run that the options describe. */
+function moduleOf({ id, own }: Entry, { variant, config, link = currentLink() }: OpenOptions): string {
+  return own !== undefined && (variant || config?.variant || variantIn(link)) === own ? own : id;
 }
 
 function forget(): void {
@@ -171,7 +179,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
     const room = ROOMS.find(({ id }) => id === (options.room ?? currentRoom)) ?? ROOMS[0]!;
     const expected = room.load?.();
     expected?.catch(() => {}); // awaited later
-    client = await connect({ device: rememberedDevice(), ...options, room: room.id });
+    client = await connect({ device: rememberedDevice(), ...options, room: room.id, module: moduleOf(room, options) });
     const loaded = client.room.id === room.id ? await expected : undefined;
     if (opening !== openings) return client.close();
     currentRoom = client.room.id;
@@ -199,7 +207,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
   const before = leaving?.client.room.id;
   // After a change of rooms no notice is shown, because the visitor can return through the header.
   if (left && before && !undoing && (before === currentRoom || options.room)) {
-    notices.offerUndo("Another run was opened", () => void open({ room: before, checkpoint: left.bytes }, true));
+    notices.offerUndo("Another run was opened", () => void open({ room: before, checkpoint: left.bytes, variant: left.variant }, true));
   }
   client.onSilence((silence) => {
     if (page !== opened) return;

@@ -8,7 +8,7 @@ export class Late<Part extends { readonly element: HTMLElement }> {
   /** The part; undefined until it is loaded. */
   part: Part | undefined;
   private readonly life = pageLife();
-  private loading = false;
+  private loading: Promise<void> | undefined;
 
   /** `load` loads the part's files and returns the function that creates the part. */
   constructor(
@@ -19,14 +19,20 @@ export class Late<Part extends { readonly element: HTMLElement }> {
   /** Loads the part. After a failure, the next call tries again. */
   show(): void {
     if (this.part || this.loading) return;
-    this.loading = true;
-    this.load()
+    this.loading = this.load()
       .then((make) => {
         if (this.life.aborted) return;
         this.part = make();
         this.element.append(this.part.element);
       })
-      .catch((error) => this.life.aborted || this.failed(error))
-      .finally(() => (this.loading = false));
+      .catch((error) => {
+        if (!this.life.aborted) this.failed(error);
+      })
+      .finally(() => (this.loading = undefined));
+  }
+
+  /** Waits until the part is loaded or has failed to load. */
+  async loaded(): Promise<void> {
+    await this.loading;
   }
 }

@@ -255,6 +255,11 @@ export class Page implements RoomPage {
     return this.starts.begin(variant, knobs);
   }
 
+  chooseOwn(): void {
+    const { ownVariant } = this.view;
+    if (ownVariant) this.starts.switcher.switchTo(ownVariant.variant);
+  }
+
   // ---- layout
 
   private contents(): HTMLElement[] {
@@ -383,7 +388,7 @@ export class Page implements RoomPage {
 
   private commands(query: string): Command[] {
     const { starts } = this;
-    const { variant_word, variants } = this.client.room;
+    const { variant_word } = this.client.room;
     const key = ({ does, shown, run }: Shortcut): Command => ({ kind: "Actions", name: capital(does), key: shown, run });
     const variant = (one: Variant): Command => ({
       kind: `${capital(variant_word)}s`,
@@ -398,7 +403,7 @@ export class Page implements RoomPage {
       { kind: "Actions", name: "Help", key: "?", run: () => this.help() },
       { kind: "Actions", name: "Take the tour", run: () => this.tour.begin() },
       ...this.around.commands(),
-      ...variants.map(variant),
+      ...starts.variants.map(variant),
       ...this.places.commands(),
       ...this.knobs.commands(query),
       ...this.runs.commands(),

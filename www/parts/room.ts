@@ -39,6 +39,14 @@ export interface RoomExtension<C extends Client = Client> {
   view?(page: RoomPage<C>): View;
 }
 
+/** A variant whose runs begin on data of the visitor. */
+export interface OwnVariant {
+  /** Describes the variant before its first run. */
+  variant: Variant;
+  /** Returns the data of the first run. */
+  data(): Promise<File>;
+}
+
 /** Pictures and texts of a room. */
 export interface View {
   /** The picture of the room, with its main action. In a room without a stage, the curves take its place. */
@@ -49,6 +57,8 @@ export interface View {
   sections?: Section[];
   /** Drawings of the learner's network, above the histograms of its weights. */
   network?: HTMLElement[];
+  /** The variant of the runs on the visitor's own data, if the room's list of variants does not contain it. */
+  ownVariant?: OwnVariant;
   /** Handler for a dropped file that is not a saved run. `words` is the label of the drop area. */
   drops?: { words: string; take(file: File): void };
   keys?: Shortcut[];
@@ -81,7 +91,7 @@ export interface View {
 export interface PageContext {
   notices: Notices;
   announcer: Announcer;
-  open(options: Omit<Options, "room"> & { room?: string }): void;
+  open(options: Omit<Options, "room" | "module"> & { room?: string; variant?: string }): void;
   /** Returns the commands of the header, which do not depend on the room. */
   commands(): Command[];
 }
@@ -105,6 +115,8 @@ export interface RoomPage<C extends Client = Client> {
    */
   learnFrom(source: File | string | undefined, knobs: Record<string, Value>): Promise<void>;
   begin(variant: Variant, knobs: Record<string, Value>): Promise<void>;
+  /** Switches to the variant `View.ownVariant`. */
+  chooseOwn(): void;
   /** Shows the picture of the room. */
   showStage(): void;
 }

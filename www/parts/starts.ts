@@ -43,10 +43,19 @@ export class Starts {
     this.pace = new Pace(client, () => view.realTime?.() ?? 1);
     this.succession = new Succession(client, this.pace, () => this.address.follow());
     this.switcher = new Switcher(client.room, {
+      variants: () => this.variants,
       nameOf: (variant) => this.nameOf(variant),
       linkTo: (variant) => this.linkTo(variant),
       goTo: (variant, push) => this.goTo(variant, push),
     });
+  }
+
+  /** Variants that the visitor can choose. */
+  get variants(): Variant[] {
+    const { room, variant } = this.client;
+    const own = this.view.ownVariant?.variant;
+    if (!own) return room.variants;
+    return [...room.variants, variant.id === own.id ? variant : own];
   }
 
   nameOf(variant: Variant): string {
@@ -71,11 +80,14 @@ export class Starts {
     if (!present) return;
     const { data: _, ...kept } = fresh(present.config);
     const wanted = this.sources.wanted();
-    const config: Config = { ...kept, seed: wanted.seed, knobs: { ...wanted.knobs, ...knobs } };
+    const variant = this.client.room.data_variant ?? kept.variant;
+    // Another variant has other defaults.
+    const given = variant === kept.variant ? wanted.knobs : {};
+    const config: Config = { ...kept, variant, seed: wanted.seed, knobs: { ...given, ...knobs } };
     // If no setting was changed, the data is passed to the run that waits for it, and that run's settings apply.
     const changed = present.marks.length > 0 || !!present.config.changes?.length;
     const own =
-      changed || Object.entries(config.knobs).some(([name, value]) => present.settings[name] !== value) || config.seed !== kept.seed;
+      changed || variant !== kept.variant || Object.entries(config.knobs).some(([name, value]) => present.settings[name] !== value) || config.seed !== kept.seed;
     const begin = (): void | Promise<void> =>
       source === undefined ? this.client.command({ kind: "reset", config }) : this.client.provideData(source, own ? config : null);
     await this.succession.replaceBy(begin, { start: true, ends: { words: "A run on other data began.", follow: true } });
@@ -112,9 +124,9 @@ export class Starts {
     this.around.announcer.say(`Loading ${file.name}`);
     const ends = { words: `${file.name} was loaded.`, follow: false };
     try {
-      const { bytes, room } = await this.client.read(file);
-      if (room === this.client.room.id) await this.succession.replace({ kind: "restore", bytes }, { ends });
-      else this.around.open({ room, checkpoint: bytes });
+      const { bytes, room, variant } = await this.client.read(file);
+      if (room === this.client.room.id && this.client.has(variant)) await this.succession.replace({ kind: "restore", bytes }, { ends });
+      else this.around.open({ room, variant, checkpoint: bytes });
     } catch (error) {
       if (!this.life.aborted) this.around.notices.show("error", textOf(error), "");
     }
@@ -127,7 +139,8 @@ export class Starts {
     const set = Object.entries(knobs).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`);
     if (push) this.address.push(this.linkTo(variant.id) + set.join(""));
     const { version, room, seed, data } = present.config;
-    const config: Config = { version, room, seed, variant: variant.id, knobs, ...(data && { data }) };
+    const keeps = data && [variant.id, null].includes(this.client.room.data_variant);
+    const config: Config = { version, room, seed, variant: variant.id, knobs, ...(keeps && { data }) };
     const ends = variant.id === present.config.variant ? NEW_RUN : undefined;
     const done = this.succession.replace({ kind: "reset", config }, { start: true, ends });
     this.around.announcer.say(`${this.nameOf(variant)}: new run.`, "variant");
@@ -141,7 +154,7 @@ export class Starts {
   follow(link: string): boolean {
     const { room } = this.client;
     const target = linked(link, this.client);
-    const variant = room.variants.find(({ id }) => id === target?.variant);
+    const variant = this.variants.find(({ id }) => id === target?.variant);
     if (!variant || !this.sources.present()) return false;
     const kept = keptRun(room.id, variant.id)?.address === link;
     if (!target?.plain && !kept && link !== this.address.current) return false;
@@ -162,7 +175,9 @@ export class Starts {
     if (!present || this.life.aborted) return;
     if (variant.id === present.config.variant) return this.address.follow();
     const kept = keptRun(client.room.id, variant.id) ?? (await this.stored(variant));
-    if (!kept) await this.begin(variant, {}, push);
+    if (!client.has(variant.id)) return this.openOwn(variant, kept);
+    if (!kept && variant.id === client.room.data_variant && this.view.ownVariant) await this.learnFrom(await this.view.ownVariant.data(), {});
+    else if (!kept) await this.begin(variant, {}, push);
     else {
       if (push) this.address.push(kept.address);
       const done = this.succession.replace({ kind: "restore", bytes: kept.bytes, follow: true }, { start: true });
@@ -171,6 +186,17 @@ export class Starts {
     }
     // The worker answers in order, so this answer arrives after the new run's `began` event.
     await client.shared();
+  }
+
+  /** Opens the module of a variant that this module lacks. Continues the run of this visit if there is one. */
+  private async openOwn({ id }: Variant, kept: SavedRun | undefined): Promise<void> {
+    const { room } = this.client;
+    if (kept) return this.around.open({ room: room.id, variant: id, checkpoint: kept.bytes });
+    const { version = 2 } = this.sources.present()?.config ?? {};
+    const file = await this.view.ownVariant!.data();
+    const content = new Uint8Array(await file.arrayBuffer());
+    const data = { name: file.name, bytes: content.length, hash: "", content };
+    this.around.open({ room: room.id, config: { version, room: room.id, variant: id, seed: 1, knobs: {}, data } });
   }
 
   private async stored(variant: Variant): Promise<SavedRun | undefined> {

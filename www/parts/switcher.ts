@@ -5,6 +5,7 @@ import { h } from "./dom";
 import { roving } from "./roving";
 
 export interface SwitcherActions {
+  variants(): Variant[];
   nameOf(variant: Variant): string;
   linkTo(variant: string): string;
   /** Switches to a variant; `push` adds an entry to the browser's history. */
@@ -20,18 +21,17 @@ export class Switcher {
   private variant = "";
 
   constructor(
-    private readonly room: RoomInfo,
+    { variant_word }: RoomInfo,
     private readonly actions: SwitcherActions,
   ) {
-    const { variant_word, variants } = room;
     const label = `Choose ${/^[aeiou]/.test(variant_word) ? "an" : "a"} ${variant_word}`;
-    this.element = h("nav.worlds", { "aria-label": label, hidden: variants.length < 2 }, this.list);
+    this.element = h("nav.worlds", { "aria-label": label, hidden: actions.variants().length < 2 }, this.list);
     roving(this.list);
   }
 
   write(variant: string): void {
     this.variant = variant;
-    this.list.replaceChildren(...this.room.variants.map((one) => h("li", this.link(one))));
+    this.list.replaceChildren(...this.actions.variants().map((one) => h("li", this.link(one))));
     const shown = this.list.querySelector<HTMLElement>("[aria-current]");
     if (this.focused) shown?.focus();
     this.focused = false;
@@ -46,7 +46,7 @@ export class Switcher {
   }
 
   next(): void {
-    const all = this.room.variants;
+    const all = this.actions.variants();
     const next = all[(all.findIndex(({ id }) => id === this.variant) + 1) % all.length];
     if (next) this.switchTo(next);
   }

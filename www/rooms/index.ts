@@ -8,13 +8,15 @@ export interface Entry {
   /** Id of the room in links and in the wasm module. */
   id: string;
   load?: () => Promise<{ extension: RoomExtension }>;
+  /** Variant that needs a module of its own, which has the same name. */
+  own?: string;
   /** Name of the browser database with the room's runs; by default `hothouse-ID`. */
   store?: string;
 }
 
 /** Rooms in the order of the header. The first room is the default. */
 export const ROOMS: Entry[] = [
-  { id: "control", load: () => import("./control"), store: STORE },
+  { id: "control", load: () => import("./control"), store: STORE, own: "own" },
   { id: "backgammon", load: () => import("./backgammon") },
   { id: "cube", load: () => import("./cube") },
   { id: "logic", load: () => import("./logic") },

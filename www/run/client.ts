@@ -20,6 +20,7 @@ import type {
   Event,
   Knob,
   Operation,
+  Problem,
   Progress,
   Question,
   RoomInfo,
@@ -41,6 +42,8 @@ const LEAVE_MS = 1500;
 
 export interface Options {
   room: string;
+  /** Name of the wasm module; by default the room's. */
+  module?: string;
   config?: Config;
   /** Saved run to continue. The save contains its own config. */
   checkpoint?: Uint8Array;
@@ -103,7 +106,8 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   });
   private autosave: Autosave | undefined;
   private heartbeat: Heartbeat | undefined;
-  private variantId = "";
+  /** Variant of the current run. */
+  private present!: Variant;
   /** Events that arrived before the first listener. */
   private early: Event[] = [];
   private readonly listeners: { [Kind in keyof Notifications]: ((value: Notifications[Kind]) => void)[] } = {
@@ -119,7 +123,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
 
   async open(module: Module, why: string[], threads: number, options: Options): Promise<void> {
     const opened = new Promise<void>((resolve, reject) => (this.opened = { resolve, reject }));
-    const url = new URL(__MODULES__[`${options.room}/${module}`]!, document.baseURI);
+    const url = new URL(__MODULES__[`${options.module ?? options.room}/${module}`]!, document.baseURI);
     this.line.send({
       kind: "open",
       url: url.href,
@@ -163,6 +167,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
       case "events":
         this.heartbeat?.update(message.progress, message.epoch);
         this.keptBefore = [...message.keptBefore];
+        if (message.variant) this.present = message.variant;
         for (const event of message.events) this.take(event);
         break;
       case "sweep":
@@ -175,18 +180,16 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     }
   }
 
-  private begin({ room, rooms, knobs, backend, monitor, isFallback }: Opened): void {
+  private begin({ room, rooms, variant, knobs, backend, monitor, isFallback }: Opened): void {
     Object.assign(this, { room, rooms, knobs, isFallback });
+    this.present = variant;
     this.heartbeat = new Heartbeat(monitor);
     this.backend = { ...backend, module: "", why: [] };
     this.opened.resolve();
   }
 
   private take(event: Event): void {
-    if (event.kind === "began") {
-      this.device = undefined;
-      this.variantId = event.config.variant;
-    }
+    if (event.kind === "began") this.device = undefined;
     if (event.kind === "device") this.device = event;
     if (this.listeners.event.length === 0) this.early.push(event);
     this.notify("event", event);
@@ -213,7 +216,12 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   // ---- commands and queries of the page
 
   get variant(): Variant {
-    return this.room.variants.find(({ id }) => id === this.variantId) ?? this.room.variants[0]!;
+    return this.present;
+  }
+
+  /** Returns true if runs of this variant can begin in this module. */
+  has(variant: string): boolean {
+    return this.room.data_variant === variant || this.room.variants.some(({ id }) => id === variant);
   }
 
   /** Current progress of the run; undefined until the page has received the run's first events. */
@@ -230,12 +238,12 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.line.question((id) => ({ kind: "ask", id, what }));
   }
 
-  /** Reads a file with a saved run and determines the run's room. Rejects a file that is too large before the file is read. */
-  async read(file: File): Promise<{ bytes: Uint8Array; room: string }> {
+  /** Reads a file with a saved run and determines its room and variant. Rejects a file that is too large before the file is read. */
+  async read(file: File): Promise<{ bytes: Uint8Array; room: string; variant: string }> {
     await this.line.question((id) => ({ kind: "has_room", id, name: file.name, bytes: file.size }));
     const bytes = new Uint8Array(await contentOf(file));
-    const room = await this.line.question<string>((id) => ({ kind: "room_of", id, bytes }));
-    return { bytes, room };
+    const origin = await this.line.question<{ room: string; variant: string }>((id) => ({ kind: "origin", id, bytes }));
+    return { bytes, ...origin };
   }
 
   /** Sends a question that only this room's worker can answer. `of` is the run that answers. */
@@ -305,6 +313,11 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.isFallback = false;
   }
 
+  /** Finds the problems of a text that this room learns from. */
+  problems(text: string): Promise<Problem[]> {
+    return this.line.question((id) => ({ kind: "problems", id, text }));
+  }
+
   save(): Promise<Uint8Array> {
     return this.query("save");
   }
@@ -365,7 +378,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   async snapshot(): Promise<SavedRun> {
     const iteration = this.progress?.iteration ?? 0;
     const [bytes, { address }] = await Promise.all([this.save(), this.shared()]);
-    return { bytes, variant: this.variantId, address, iteration };
+    return { bytes, variant: this.variant.id, address, iteration };
   }
 
   /** Saves the run, closes it, and returns the save. If saving takes too long, returns the latest autosave. */

@@ -15,3 +15,6 @@ export const addressOf = (address: string, place: string[]): string =>
 
 /** Returns the link to the run in the browser's address. */
 export const currentLink = (): string => linkOf(location.hash);
+
+/** Returns the variant that a link names; undefined if it names none. */
+export const variantIn = (link: string): string | undefined => new URLSearchParams(link.split("?")[1]).get("variant") ?? undefined;

@@ -129,7 +129,9 @@ metrics: Array<Column>,
 /** Columns of [`Event::Test`], in order. */
 tests: Array<Column>, parts: Array<TimePart>, variants: Array<Variant>,
 /** User data that the room accepts; null if it accepts none. */
-data: DataInfo | null, };
+data: DataInfo | null,
+/** Variant of the runs on user data, which is not in `variants`; null if every variant accepts user data. */
+data_variant: string | null, };
 
 /** Description of a variant of a room: an environment, a preset, an experiment or a learner. */
 export type Variant = {
@@ -143,6 +145,17 @@ goal: Goal | null,
 sweep_budget: number,
 /** Description of the variant for the room's own views. The room's `protocol.rs` defines its type. */
 about: unknown, };
+
+/** An error in user data that are a text, such as the file of an environment. */
+export type Problem = {
+/** Number of the line, from 1. */
+line: number,
+/** Number of the first character in the line, from 1. */
+column: number,
+/** Number of the character after the last one, in the same line. */
+end: number,
+/** The error and the remedy. */
+message: string, };
 
 /**
  * Condition for a solved run: a test reaches the value `at` in the column `column`, and then a confirmation reaches this value too. A

@@ -13,12 +13,14 @@ import type {
   Knob,
   Layout,
   Operation,
+  Problem,
   Progress,
   RoomInfo,
   Row,
   Shared,
   SweepCell,
   SweepSpec,
+  Variant,
 } from "./protocol";
 import { GpuOpener, type GpuFailure, type GraphicsModule, type MayTrainOnGpu } from "./gpu";
 import { Monitor, type MonitorLocation } from "./monitor";
@@ -49,7 +51,9 @@ export type ToWorker =
   | { kind: "speed"; perS: number | null }
   | { kind: "sweep"; spec: SweepSpec | null }
   | { kind: "ask"; id: number; what: keyof RunQueries }
-  | { kind: "room_of"; id: number; bytes: Uint8Array }
+  | { kind: "origin"; id: number; bytes: Uint8Array }
+  /** Requests the problems of a text that the room learns from. */
+  | { kind: "problems"; id: number; text: string }
   /** Requests a check that a file of this size fits into memory. */
   | { kind: "has_room"; id: number; name: string; bytes: number }
   /** Requests a check that a run on data of this size can begin. If `config` is null, the check uses the current config. */
@@ -75,6 +79,7 @@ export type Opened = {
   kind: "opened";
   room: RoomInfo;
   rooms: RoomInfo[];
+  variant: Variant;
   knobs: Knob[];
   backend: Backend;
   monitor: MonitorLocation;
@@ -83,8 +88,18 @@ export type Opened = {
 export type FromWorker =
   | Opened
   | { kind: "knobs"; knobs: Knob[] }
-  /** Events in order, and the progress after them. `epoch` is the monitor's epoch if the events begin a run, otherwise null. */
-  | { kind: "events"; events: Event[]; progress: Progress | null; epoch: number | null; keptBefore: Uint32Array }
+  /**
+   * Events in order, and the progress after them. `epoch` is the monitor's epoch and `variant` the run's variant if the events begin a run,
+   * otherwise null.
+   */
+  | {
+      kind: "events";
+      events: Event[];
+      progress: Progress | null;
+      epoch: number | null;
+      variant: Variant | null;
+      keptBefore: Uint32Array;
+    }
   | { kind: "sweep"; cells: SweepCell[]; done: boolean }
   /** Events of the room from the trained run. */
   | { kind: "trained"; events: Event[] }
@@ -110,6 +125,7 @@ interface Run extends MayTrainOnGpu, Answering {
   count(): number;
   expect(digest: Digest): void;
   config(): Config;
+  variant(): Variant;
   knobs(): Knob[];
   backend(): Backend;
   kept_before(): Uint32Array;
@@ -129,7 +145,8 @@ interface Wasm extends GraphicsModule {
   panic_for_test(inPool: boolean): void;
   rooms(): RoomInfo[];
   decode(link: string): { config: Config; digest: Digest | null };
-  room_of(bytes: Uint8Array): string;
+  origin(bytes: Uint8Array): { room: string; variant: string };
+  problems(room: string, text: string): Problem[];
   /** Throws if a file of this size does not fit into memory. */
   has_room(name: string, bytes: number): void;
   /** Returns the user data that a saved run needs and that its file does not contain; undefined if there is no such data. */
@@ -308,7 +325,15 @@ function post(events: Event[], cursor: Cursor | null = null): void {
   postedMs = performance.now();
   attachMonitor();
   const [posted, epoch] = [[...rows.splice(0), ...events], cursor?.epoch ?? null];
-  page.postMessage({ kind: "events", events: posted, progress: monitor.progress(), epoch, keptBefore: run.kept_before() });
+  const began = cursor ? run.variant() : null;
+  page.postMessage({
+    kind: "events",
+    events: posted,
+    progress: monitor.progress(),
+    epoch,
+    variant: began,
+    keptBefore: run.kept_before(),
+  });
 }
 
 /** Posts the waiting rows if they are due. Otherwise sets a timer, because the loop may sleep. */
@@ -347,6 +372,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
     kind: "opened",
     room: rooms.find(({ id }) => id === run.config().room)!,
     rooms,
+    variant: run.variant(),
     knobs: run.knobs(),
     backend: run.backend(),
     monitor: { layout, offset: run.monitor(), memory: memory.buffer instanceof ArrayBuffer ? null : memory },
@@ -438,7 +464,8 @@ function answer(question: Extract<ToWorker, { id: number }>): void {
     else if (question.kind === "load_trained") reply(trained.load(wasm.Run.restore(question.bytes)));
     else if (question.kind === "save_trained") reply(trained.save());
     else if (question.kind === "operations") reply(run.operations(question.look));
-    else if (question.kind === "room_of") reply(wasm.room_of(question.bytes));
+    else if (question.kind === "origin") reply(wasm.origin(question.bytes));
+    else if (question.kind === "problems") reply(wasm.problems(run.config().room, question.text));
     else if (question.kind === "has_room") reply(wasm.has_room(question.name, question.bytes));
     else if (question.kind === "fits") reply(run.check_beside({ ...(question.config ?? run.config()), data: question.data }));
     else if (question.kind === "provide_data") reply(provideData(question.data, question.config));
@@ -462,7 +489,7 @@ page.onmessage = ({ data }) => {
     if ("id" in data) {
       answer(data);
       // These messages do not change the run, so the loop need not wake. A view may send sixty of them per second.
-      if (data.kind === "operations" || data.kind === "room_of" || data.kind === "has_room") return;
+      if (["operations", "problems", "origin", "has_room"].includes(data.kind)) return;
     } else if (data.kind === "autosave") saves.request("autosave");
     else if (data.kind === "drop_trained") trained.drop();
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);

@@ -30,7 +30,7 @@ export const ROOM: RoomInfo = {
     column("least", "Least return"),
     column("most", "Largest return"),
   ],
-  ...{ parts: [], variants: VARIANTS, data: null },
+  ...{ parts: [], variants: VARIANTS, data: null, data_variant: null },
 };
 
 const knob = (name: string, label: string, kind: KnobKind, value: Knob["default"], own: Partial<Knob> = {}): Knob => ({

@@ -44,6 +44,7 @@ struct Beginning {
 #[derive(Deserialize)]
 struct BeginningConfig {
     room: String,
+    variant: String,
     data: Option<Dataset>,
 }
 
@@ -89,9 +90,17 @@ pub(crate) fn unpack(bytes: &[u8], room: &str, sum: Sum) -> Result<(String, Tens
     Ok((text, tensors))
 }
 
-/// Verifies the checksum of a checkpoint and returns the name of its room.
-pub fn room_of(bytes: &[u8]) -> Result<String, RunError> {
-    Ok(beginning(&checked(bytes, Sum::Bytes)?.1)?.room)
+/// Room and variant of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Origin {
+    pub room: String,
+    pub variant: String,
+}
+
+/// Verifies the checksum of a checkpoint and returns its room and variant.
+pub fn origin(bytes: &[u8]) -> Result<Origin, RunError> {
+    let BeginningConfig { room, variant, .. } = beginning(&checked(bytes, Sum::Bytes)?.1)?;
+    Ok(Origin { room, variant })
 }
 
 /// Returns the name of the room in the header. Does not verify the checksum.

@@ -44,7 +44,7 @@ pub mod typed;
 mod version;
 pub mod words;
 
-pub use container::{data_wanted, room_of};
+pub use container::{Origin, data_wanted, origin};
 pub use digest::DIGEST_EVERY;
 pub use error::RunError;
 pub use history::{History, TimeByPart};
@@ -129,7 +129,7 @@ pub fn restore(bytes: &[u8], host: Host) -> Result<Box<dyn AnyRun>, RunError> {
 
 /// Restores a saved run of any room. `data` is the run's user data, which is required if [`data_wanted`] returns a description.
 pub fn restore_with(bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Box<dyn AnyRun>, RunError> {
-    room(&room_of(bytes)?)?.restore(bytes, host, data)
+    room(&origin(bytes)?.room)?.restore(bytes, host, data)
 }
 
 /// Returns an estimated upper bound of the bytes that a run of this config allocates.

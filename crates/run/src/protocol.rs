@@ -171,6 +171,8 @@ sent_data! {
         pub variants: Vec<Variant>,
         /// User data that the room accepts; null if it accepts none.
         pub data: Option<DataInfo>,
+        /// Variant of the runs on user data, which is not in `variants`; null if every variant accepts user data.
+        pub data_variant: Option<&'static str>,
     }
 
     /// Description of a variant of a room: an environment, a preset, an experiment or a learner.

@@ -66,7 +66,7 @@ impl Schema {
         values.into_iter().map(Option::flatten).collect()
     }
 
-    pub(crate) fn info(&self, variants: Vec<Variant>, data: Option<DataInfo>) -> RoomInfo {
+    pub(crate) fn info(&self, variants: Vec<Variant>, data: Option<DataInfo>, data_variant: Option<&'static str>) -> RoomInfo {
         RoomInfo {
             id: self.id,
             title: self.title,
@@ -78,6 +78,7 @@ impl Schema {
             parts: self.all_parts().copied().collect(),
             variants,
             data,
+            data_variant,
         }
     }
 }

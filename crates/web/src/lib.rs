@@ -66,10 +66,10 @@ pub fn default_config(link: &str) -> Result<JsValue, JsValue> {
     to_js(&run::room(name).map_or_else(|_| run::default_config(), run::config_of))
 }
 
-/// Returns the name of the room of a saved run.
+/// Returns the room and the variant of a saved run, as `{ room, variant }`.
 #[wasm_bindgen]
-pub fn room_of(bytes: &[u8]) -> Result<String, JsValue> {
-    run::room_of(bytes).map_err(refusal)
+pub fn origin(bytes: &[u8]) -> Result<JsValue, JsValue> {
+    to_js(&run::origin(bytes).map_err(refusal)?)
 }
 
 /// Returns an error if a file would not fit into memory twice, packed and unpacked. The page calls this function before it loads the file,
@@ -148,6 +148,11 @@ impl Run {
         let memory = monitor::heap(run.schema());
         let monitor = Writer::new(Box::new(memory.clone()), run.schema(), "").map_err(refusal)?;
         Ok(Run { run, monitor, memory, cursor: Cursor::default() })
+    }
+
+    /// Returns the variant of the present run.
+    pub fn variant(&self) -> Result<JsValue, JsValue> {
+        to_js(self.run.variant())
     }
 
     /// Returns the byte address of the monitor in the module's memory.

@@ -1,6 +1,6 @@
 //! Rooms of this module. The page has one module per room, built with one feature, so that a visit loads only its own room.
 // The test room has its own start function, so this file is empty without a feature.
-#![cfg(any(feature = "control", feature = "backgammon", feature = "cube", feature = "logic", feature = "words"))]
+#![cfg(any(feature = "control", feature = "own", feature = "backgammon", feature = "cube", feature = "logic", feature = "words"))]
 
 use wasm_bindgen::prelude::*;
 
@@ -10,8 +10,10 @@ fn start() {
     if !run::rooms().is_empty() {
         return;
     }
-    // This module does not contain the compiler of files.
-    #[cfg(feature = "control")]
+    // The compiler of files is in a module of its own, so that the room's first module stays small.
+    #[cfg(feature = "own")]
+    add::<run::control::Control<run::control::Compiles>>(gpu::control::special);
+    #[cfg(all(feature = "control", not(feature = "own")))]
     add::<run::control::Control<run::control::Refuses>>(gpu::control::special);
     #[cfg(feature = "backgammon")]
     add::<run::backgammon::Backgammon>(gpu::backgammon::special);

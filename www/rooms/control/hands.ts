@@ -28,8 +28,14 @@ export interface Handled {
   take(taken: boolean): void;
 }
 
+/** Returns the name of a key in sentences. */
+export const keyName = (key: string): string =>
+  ({ "": "no key", " ": "space", ArrowLeft: "left arrow", ArrowRight: "right arrow", ArrowUp: "up arrow", ArrowDown: "down arrow" })[key] ?? key;
+
 export class Hands {
   readonly keys: Record<Side, boolean> & { shift: boolean } = { left: false, right: false, up: false, shift: false };
+  /** Held keys that an environment from a file names. The key that was pressed last is last. */
+  private readonly held = new Set<string>();
   grip: Grip | undefined;
   /** Steering by a pressed pointer, from −1 (left) to 1 (right); undefined if no pointer steers. */
   private steer: number | undefined;
@@ -43,12 +49,23 @@ export class Hands {
     for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) field.addEventListener(end, () => this.letGo());
     field.addEventListener("keydown", (event) => this.key(event, true));
     field.addEventListener("keyup", (event) => this.key(event, false));
-    field.addEventListener("blur", () => Object.assign(this.keys, { left: false, right: false, up: false }));
+    field.addEventListener("blur", () => this.release());
   }
 
   letGo(): void {
     this.grip = this.steer = undefined;
     this.field.classList.remove("held");
+  }
+
+  private release(): void {
+    Object.assign(this.keys, { left: false, right: false, up: false });
+    this.held.clear();
+  }
+
+  /** True if time stands still: no key is held, and the environment names no action without a key. */
+  get waits(): boolean {
+    const keys = this.handled.scene?.world.keys;
+    return keys !== undefined && this.held.size === 0 && !keys.has("");
   }
 
   /** −1 while only the left key is held, 1 while only the right key is held, otherwise 0. */
@@ -58,11 +75,24 @@ export class Hands {
 
   /** Creates a button that acts as an arrow key while the button is held. */
   button(side: Side, label: string): HTMLButtonElement {
+    return this.holding(h("button", { "aria-label": label, title: label }, icon(side)), (down) => (this.keys[side] = down));
+  }
+
+  /** Creates a button that acts as a key of the file while the button is held. */
+  keyButton(key: string, label: string): HTMLButtonElement {
+    return this.holding(h("button", { title: keyName(key) }, label), (down) => this.hold(key, down));
+  }
+
+  private hold(key: string, down: boolean): void {
+    this.held.delete(key);
+    if (down) this.held.add(key);
+  }
+
+  private holding(button: HTMLButtonElement, set: (down: boolean) => void): HTMLButtonElement {
     const hold = (down: boolean) => (): void => {
-      this.keys[side] = down;
+      set(down);
       if (down) this.handled.touched();
     };
-    const button = h("button", { "aria-label": label, title: label }, icon(side));
     button.addEventListener("pointerdown", hold(true));
     for (const up of ["pointerup", "pointerleave", "pointercancel", "blur", "keyup"]) button.addEventListener(up, hold(false));
     button.addEventListener("keydown", (event) => {
@@ -74,6 +104,7 @@ export class Hands {
   /** Returns the visitor's action. `steps` is the number of steps of the episode so far. */
   action({ environment, world }: Scene, steps: number): number[] {
     const { keys, steer } = this;
+    if (world.keys) return this.keyed(environment, world.keys);
     if (environment.choices.length === 0) {
       const [low, high] = environment.range;
       const level = this.side * (keys.shift ? 0.5 : 1) || (steer ?? 0);
@@ -81,6 +112,14 @@ export class Hands {
       return [rest + (level * (high - low)) / 2, ...Array<number>(environment.numbers - 1).fill(rest)];
     }
     return [this.choice(world, steps)];
+  }
+
+  /** Returns the action of the held keys of a file. The numbers of several held keys are added; of several choices, the newest counts. */
+  private keyed({ choices, numbers }: Environment, keys: Map<string, number[]>): number[] {
+    const held = [...this.held].map((key) => keys.get(key) ?? []);
+    const none = keys.get("") ?? Array<number>(numbers).fill(0);
+    if (choices.length || held.length === 0) return held.at(-1) ?? none;
+    return none.map((_, k) => held.reduce((sum, action) => sum + (action[k] ?? 0), 0));
   }
 
   private choice(world: Scene["world"], steps: number): number {
@@ -137,7 +176,11 @@ export class Hands {
     const { driving } = handled;
     const letter = event.key.length === 1;
     const key = letter ? event.key.toLowerCase() : event.key;
-    if (down && key === "c" && !event.repeat) handled.take(!driving);
+    const named = driving ? handled.scene?.world.keys : undefined;
+    if (named?.has(event.key)) {
+      this.hold(event.key, down);
+      handled.touched();
+    } else if (down && key === "c" && !event.repeat) handled.take(!driving);
     else {
       const side = SIDES[key];
       if (!side || !this.used(side) || (letter && !driving)) return;
@@ -152,7 +195,8 @@ export class Hands {
   private used(side: Side): boolean {
     const { driving, scene } = this.handled;
     if (!scene) return false;
-    const { controls, large } = scene.world;
+    const { controls, large, keys } = scene.world;
+    if (keys) return false;
     return driving ? side !== "up" || controls.up !== undefined : side !== "up" && large.push !== undefined;
   }
 }

@@ -27,7 +27,18 @@ returns: [number, number],
 /** Display time in seconds of one step of the environment that the page shows large. */
 step_s: number,
 /** The two axes of a plane in the space of observations. States, policy and values are drawn on this plane. */
-plane: [Axis, Axis], };
+plane: [Axis, Axis],
+/** Actions of the user's keys; empty if the environment names no keys. */
+keys: Array<KeyAction>,
+/** Width and height of [`Body::shapes`]; null if the environment draws no pictures. */
+size: [number, number] | null, };
+
+/** Action that a key chooses. */
+export type KeyAction = {
+/** Name of the key in a browser, for example `ArrowLeft`. */
+key: string,
+/** Index of a choice, or real numbers. */
+action: Array<number>, };
 
 export type Axis = { name: string, low: number, high: number,
 /** Index of the axis's number in an observation. If the axis is an angle: the indices of its cosine and its sine. */
@@ -100,7 +111,22 @@ total: number,
 /** True after the end of the episode. The next episode begins shortly afterwards. */
 over: boolean,
 /** True if the rules ended the episode; false if the step limit ended it or it has not ended. */
-terminated: boolean, };
+terminated: boolean,
+/** Picture of the state; empty if the environment draws no pictures. */
+shapes: Array<Drawn>,
+/** Error that the rules raised in the newest step; null without an error. */
+fault: string | null, };
+
+/** A shape of a picture. A later shape covers an earlier one. The point (0, 0) is the upper left corner, and y points down. */
+export type Drawn = {
+/** Kind of the shape: `rect`, `circle`, `line`, `polygon` or `text`. */
+kind: string,
+/** Numbers of the shape, in the order of the arguments in docs/worlds.md; for a polygon, x and y of each corner. */
+numbers: Array<number>,
+/** Text of a shape of the kind `text`; null for other kinds. */
+text: string | null,
+/** Name of the colour. */
+colour: string, };
 
 /** Returns of a round: an episode of the user and an episode of the agent, from the same state. */
 export type Round = { yours: number, agents: number, };

@@ -7,7 +7,7 @@ import { animate, calm, Surface, touch as touchScreen } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
 import { palette } from "../../parts/theme";
 import { font, stroke } from "../../parts/canvas";
-import { Hands, type Grip, type Handled, type Scene, type Side } from "./hands";
+import { Hands, keyName, type Grip, type Handled, type Scene, type Side } from "./hands";
 import { Duel, Watching } from "./readings";
 import { paceOf, PACES, Touches, type PaceName } from "./touches";
 import { dot, type Point, type Pose } from "./worlds/world";
@@ -129,7 +129,9 @@ export class SingleEnvironment implements Handled {
       return choice !== undefined ? scene.environment.choices[choice]! : side === "left" ? "To the left" : "To the right";
     };
     const sides: Side[] = controls.up === undefined ? ["left", "right"] : ["left", "up", "right"];
-    if (driving) this.buttons.replaceChildren(...sides.map((side) => hands.button(side, label(side))));
+    const { keys } = scene.world;
+    if (driving && keys) this.buttons.replaceChildren(...[...keys.keys()].filter(Boolean).map((key) => hands.keyButton(key, keyWords(scene, key))));
+    else if (driving) this.buttons.replaceChildren(...sides.map((side) => hands.button(side, label(side))));
     else if (large.push) this.buttons.replaceChildren(hands.button("left", "Push left"), hands.button("right", "Push right"));
     else this.buttons.replaceChildren();
     this.buttons.hidden = this.buttons.childElementCount === 0;
@@ -188,7 +190,7 @@ export class SingleEnvironment implements Handled {
    */
   private get rate(): number {
     if (!this.driving) return 1;
-    if (!this.moved) return 0;
+    if (!this.moved || this.hands.waits) return 0;
     const { player, rival } = this.newest?.state ?? {};
     if (!player?.over) return PACES[this.pace];
     return rival && !rival.over ? FORWARD : 1;
@@ -272,16 +274,20 @@ export class SingleEnvironment implements Handled {
     return player.over && rival && !rival.over ? "The agent finishes at 6× speed" : "";
   }
 
-  private drawField(state: StageState, { world: { large } }: Scene): void {
+  private drawField(state: StageState, { world: { large, keys } }: Scene): void {
     const c = this.surface.begin();
     const player = this.pose(state.player, false);
     large.scene(c, this.surface, player);
-    if (state.rival) {
+    const shadow = (): void => {
+      if (!state.rival) return;
       c.globalAlpha = 0.6;
       large.body(c, this.surface, this.pose(state.rival, true));
       c.globalAlpha = 1;
-    }
+    };
+    // The agent's shadow is behind the visitor's figure; the agent's own picture is in front.
+    if (!keys) shadow();
     large.body(c, this.surface, player);
+    if (keys) shadow();
     if (this.hands.grip && !state.player.over) drawGrip(c, this.hands.grip);
   }
 }
@@ -298,7 +304,19 @@ function drawGrip(c: CanvasRenderingContext2D, { from, hand, words }: Grip): voi
   c.fillText(words, hand.x + 8, hand.y - 9);
 }
 
-function keysHelp({ environment: { choices }, world }: Scene): string {
+/** Returns the effect of a key that an environment from a file names: the name of its choice, or its numbers. */
+function keyWords({ environment: { choices }, world }: Scene, key: string): string {
+  const action = world.keys?.get(key) ?? [];
+  return choices[action[0] ?? 0] ?? action.join(", ");
+}
+
+function keysHelp(scene: Scene): string {
+  const { environment, world } = scene;
+  const { choices } = environment;
+  if (world.keys) {
+    const named = [...world.keys.keys()].map((key) => `${keyName(key)}: ${keyWords(scene, key)}`);
+    return `${named.join(", ")}${world.keys.has("") ? "" : ". Time stands still while no key is held"}.`;
+  }
   const { left, right, up, rest } = world.controls;
   if (touchScreen())
     return `Press the left or right side of the picture${up === undefined ? "" : ", the middle for the main engine"}, or hold the buttons.`;

@@ -16,6 +16,7 @@ import type { Shortcut } from "../../parts/shortcuts";
 import { reveal } from "../../parts/tabs";
 import type { ControlClient } from "./client";
 import { EnvironmentsView } from "./environments";
+import { OWN, OwnSection } from "./own/section";
 import { Plane } from "./plane";
 import type { Environment } from "./protocol";
 import { SingleEnvironment } from "./stage";
@@ -29,11 +30,17 @@ const FEW = 512;
 const LABELS_MS = 4000;
 
 const environmentOf = (variant: Variant): Environment => variant.about as Environment;
+const isPython = (file: File): boolean => file.name.endsWith(".py");
 
 export class ControlView implements View {
   readonly stage: HTMLElement;
   readonly sections: Section[];
   readonly network: HTMLElement[];
+  readonly ownVariant = OWN;
+  readonly drops = {
+    words: "Drop a saved run, or a Python file of an environment",
+    take: (file: File): void => void this.drop(file),
+  };
   readonly keys: Shortcut[];
   readonly otherKeys = [
     { shown: "← ↑ →", does: "at the controls: steer; a, w and d do the same" },
@@ -50,6 +57,7 @@ export class ControlView implements View {
   private readonly large: SingleEnvironment;
   private readonly plan = new Network();
   private readonly units: Units;
+  private readonly code: OwnSection;
   // Until the first event, the view uses the room's first variant.
   private environment: Environment;
   private world: World;
@@ -81,7 +89,9 @@ export class ControlView implements View {
     this.large = new SingleEnvironment(
       async (touch) => {
         const stage = await client.ask({ ask: "touch", touch });
-        if (!this.life.aborted) this.plane.showLarge(stage.player.observation);
+        if (this.life.aborted) return stage;
+        this.plane.showLarge(stage.player.observation);
+        this.code.show(stage.player);
         return stage;
       },
       (words, about) => announcer.say(words, about),
@@ -94,11 +104,10 @@ export class ControlView implements View {
       ]),
       h("section.large", { "aria-labelledby": this.stageTitle.id }, this.stageTitle, this.large.element),
     ]);
-    this.units = new Units(
-      () => client.ask({ ask: "network" }),
-      (nowMs) => this.large.driving || this.large.pass(nowMs),
-    );
-    this.sections = [{ tab: "explore", name: "plane", heading: "State plane", element: this.plane.element }];
+    const step = (nowMs: number): void => void (this.large.driving || this.large.pass(nowMs));
+    this.units = new Units(() => client.ask({ ask: "network" }), step);
+    this.code = new OwnSection(page, step);
+    this.sections = [{ tab: "explore", name: "plane", heading: "State plane", element: this.plane.element }, this.code.section];
     this.network = [this.units.element, this.plan.element];
     this.keys = [
       { key: "c", shown: "c", does: "take the controls of the single environment", run: () => this.large.toggle() },
@@ -121,7 +130,8 @@ export class ControlView implements View {
   // ---- words
 
   nameOf(variant: Variant): string {
-    return worldOf(environmentOf(variant)).name;
+    const environment = environmentOf(variant) as Environment | null;
+    return environment && variant.id !== OWN.variant.id ? worldOf(environment).name : variant.name;
   }
 
   headline(): string {
@@ -155,21 +165,39 @@ export class ControlView implements View {
   // ---- events of the run
 
   began({ knobs }: Began, another: boolean): void {
-    this.environment = environmentOf(this.client.variant);
-    this.world = worldOf(this.environment);
+    const environment = environmentOf(this.client.variant);
     this.envs = Number(knobs.envs ?? 0);
-    if (another) this.writeLabels();
-    this.environments.begin(this.world);
-    this.plane.begin({ environment: this.environment, world: this.world });
-    this.large.begin({ environment: this.environment, world: this.world });
-    this.units.begin(this.environment);
+    const changed = another || environment.id !== this.environment.id;
+    this.environment = environment;
+    this.suit(worldOf(environment), changed);
+    // The first run in a file loads the world of files.
+    if (this.client.variant.id === OWN.variant.id)
+      void import("./worlds/file").then(({ fileWorld }) => this.environment === environment && this.suit(fileWorld(environment), true));
+    this.code.begin(environment);
+    this.units.begin(environment);
     void this.client.ask({ ask: "plan" }).then(
       (plan) => this.life.aborted || this.plan.show(plan),
       () => {},
     );
   }
 
+  /** Shows the environment as another world; `labels` is true if the names and colours may have changed. */
+  private suit(world: World, labels: boolean): void {
+    const { environment } = this;
+    this.world = world;
+    if (labels) this.writeLabels();
+    this.environments.begin(world);
+    this.plane.begin({ environment, world });
+    this.large.begin({ environment, world });
+  }
+
+  private async drop(file: File): Promise<void> {
+    if (isPython(file)) await this.code.drop(file);
+    else this.page.around.notices.show("warning", `${file.name} is no saved run and no Python file.`, "Choose a .safetensors or a .py file.");
+  }
+
   take(event: RunEvent): void {
+    this.code.take(event);
     if (event.kind === "metrics") this.plane.progressed(event.progress.iteration);
   }
 

@@ -122,7 +122,7 @@ pub trait AnyRoom: Sync {
     fn play(&self, due: &[u8], pieces: Range<u64>, host: Host) -> Result<Vec<u8>, RunError>;
 
     fn info(&self) -> RoomInfo {
-        self.schema().info(self.variants(), self.data())
+        self.schema().info(self.variants(), self.data(), self.data_variant())
     }
 }
 

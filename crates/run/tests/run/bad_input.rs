@@ -132,7 +132,7 @@ fn checkpoints_of_another_room_are_rejected() {
             assert!(matches!(error, RunError::OtherRoom { .. }), "{error}");
             assert!(error.to_string().contains(there.schema().id));
             clear(&here.restore(file, host(), None).err().unwrap());
-            assert_eq!(run::room_of(file).unwrap(), there.schema().id);
+            assert_eq!(run::origin(file).unwrap().room, there.schema().id);
         }
         // The checkpoint names a room that does not exist.
         let mut kitchen = apart(&files[0].1);

@@ -8,23 +8,12 @@ import type { Notices } from "../../../parts/notices";
 import { coded } from "./coded";
 import { FileError, type OwnFile } from "./files";
 import { readPython } from "./imported";
+import { first, templates } from "./newest";
 import type { Shelf } from "./shelf";
 import type { Template } from "./templates";
 
-/** Loads the templates, which are in a file of their own. */
-async function templates(): Promise<Template[]> {
-  const loaded = await import("./templates").catch(() => {
-    throw new FileError("The templates could not be loaded.", "Check the connection and reload the page.");
-  });
-  return loaded.TEMPLATES;
-}
-/** Template that a first visit opens, and name of the empty file that replaces the template if it cannot be loaded. */
-const FIRST = "catch.py";
+/** Name of the empty file that replaces the first template if the templates cannot be loaded. */
 const EMPTY = "environment.py";
-async function first(): Promise<Template> {
-  const all = await templates();
-  return all.find(({ name }) => name === FIRST) ?? all[0]!;
-}
 
 export class FileBar {
   private readonly choice = h("select", { id: id("file") });

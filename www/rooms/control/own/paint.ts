@@ -2,24 +2,14 @@
 // in crates/python/python/hothouse/_picture.py.
 
 import { font } from "../../../parts/canvas";
+import type { Drawn } from "../protocol";
 import { COLOURS, PAPER } from "./colours";
-
-export interface Shape {
-  /** Name of the function that draws the shape. */
-  kind: "rect" | "circle" | "line" | "polygon" | "text";
-  /** Numeric arguments; for a polygon, x and y of each corner. */
-  numbers: number[];
-  /** Text that the function `text` writes; null for other shapes. */
-  text: string | null;
-  /** Name of the colour; see `COLOURS`. */
-  colour: string;
-}
 
 export interface Scene {
   /** Width and height in the environment's units. */
   size: [width: number, height: number];
   /** Shapes in their order. Later shapes cover earlier ones. */
-  shapes: Shape[];
+  shapes: Drawn[];
 }
 
 /** Width of a line, as a share of the smaller side of the picture. */
@@ -32,6 +22,14 @@ const MEASURED_PX = 100;
 const css = (rgb: readonly number[]): string => `rgb(${rgb.join(" ")})`;
 const FILLS: Record<string, string> = Object.fromEntries(Object.entries(COLOURS).map(([name, rgb]) => [name, css(rgb)]));
 
+/** A rectangle on a canvas, in canvas pixels. */
+export interface Box {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+}
+
 /** The place of a picture on a canvas, in canvas pixels. */
 interface Place {
   left: number;
@@ -40,10 +38,11 @@ interface Place {
   scale: number;
 }
 
-/** Returns the largest place for a picture in the middle of a canvas. The edges are at whole pixels. */
-function placeOf([width, height]: Scene["size"], canvas: { width: number; height: number }): Place {
-  const scale = Math.min(canvas.width / width, canvas.height / height);
-  return { left: Math.round((canvas.width - width * scale) / 2), top: Math.round((canvas.height - height * scale) / 2), scale };
+/** Returns the largest place for a picture in the middle of a box. The edges are at whole pixels. */
+function placeOf([width, height]: Scene["size"], box: Box): Place {
+  const scale = Math.min(box.width / width, box.height / height);
+  const left = Math.round(box.left + (box.width - width * scale) / 2);
+  return { left, top: Math.round(box.top + (box.height - height * scale) / 2), scale };
 }
 
 /** Fills a rectangle with edges at whole pixels, so that no gap appears between neighbours. */
@@ -84,7 +83,7 @@ function text(c: CanvasRenderingContext2D, { left, top, scale }: Place, [x = 0, 
   c.fillText(words, left + x * scale, top + y * scale + capital / 2);
 }
 
-function draw(c: CanvasRenderingContext2D, place: Place, { kind, numbers, text: words, colour }: Shape, size: Scene["size"]): void {
+function draw(c: CanvasRenderingContext2D, place: Place, { kind, numbers, text: words, colour }: Drawn, size: Scene["size"]): void {
   c.fillStyle = c.strokeStyle = FILLS[colour] ?? FILLS.black!;
   if (kind === "rect") rect(c, place, numbers);
   else if (kind === "circle") circle(c, place, numbers);
@@ -93,12 +92,16 @@ function draw(c: CanvasRenderingContext2D, place: Place, { kind, numbers, text: 
   else text(c, place, numbers, words ?? "", size[1]);
 }
 
-/** Draws a picture as large as the canvas permits, in its middle. Shapes are cut off at the edges of the picture. */
-export function paint(c: CanvasRenderingContext2D, { size, shapes }: Scene): void {
-  const place = placeOf(size, c.canvas);
-  c.setTransform(1, 0, 0, 1, 0, 0);
-  c.clearRect(0, 0, c.canvas.width, c.canvas.height);
+/** Draws a picture as large as a box permits, in its middle. Shapes are cut off at the edges of the picture. */
+export function paint(
+  c: CanvasRenderingContext2D,
+  { size, shapes }: Scene,
+  box: Box = { left: 0, top: 0, width: c.canvas.width, height: c.canvas.height },
+): void {
+  const place = placeOf(size, box);
   c.save();
+  c.setTransform(1, 0, 0, 1, 0, 0);
+  c.clearRect(box.left, box.top, box.width, box.height);
   c.beginPath();
   c.rect(place.left, place.top, Math.round(size[0] * place.scale), Math.round(size[1] * place.scale));
   c.clip();

@@ -77,6 +77,8 @@ export interface World {
   /** Invitation on a touch screen. If it is missing, `invite` is shown. */
   inviteTouch?: string;
   controls: Controls;
+  /** Actions of the keys that an environment from a file names, by the key's name. The empty name is the action without a key. */
+  keys?: Map<string, number[]>;
   /** Colours of the actions, if actions are choices. */
   hues: Colour[];
   /** Indices of the angles in the state. Angles are periodic. */

@@ -184,7 +184,9 @@ impl Game {
             self.begin(self.seed.wrapping_add(1));
             return Key::Nothing;
         }
-        let known = self.kind.keys.iter().find(|(name, _)| *name == name_of(key.code));
+        let action_of = |wanted: &str| self.kind.keys.iter().find(|(name, _)| name == wanted);
+        // A terminal does not report the release of a key, so the space bar takes the action without a key.
+        let known = action_of(&name_of(key.code)).or_else(|| action_of("").filter(|_| key.code == KeyCode::Char(' ')));
         match (known, key.code) {
             (Some((_, action)), _) => {
                 self.action = Some(action.clone());
@@ -257,7 +259,7 @@ impl Game {
     }
 }
 
-/// Returns the browser's name of a key; an empty text if keys of this kind have no action.
+/// Returns the browser's name of a key; `unknown` if keys of this kind have no action.
 fn name_of(code: KeyCode) -> String {
     match code {
         KeyCode::Left => "ArrowLeft".into(),
@@ -268,13 +270,13 @@ fn name_of(code: KeyCode) -> String {
         KeyCode::Tab => "Tab".into(),
         KeyCode::Backspace => "Backspace".into(),
         KeyCode::Char(letter) => letter.into(),
-        _ => String::new(),
+        _ => "unknown".into(),
     }
 }
 
 /// Returns a short label of a key.
 fn label(name: &str) -> String {
-    let arrows = [("ArrowLeft", "←"), ("ArrowRight", "→"), ("ArrowUp", "↑"), ("ArrowDown", "↓"), (" ", "space")];
+    let arrows = [("ArrowLeft", "←"), ("ArrowRight", "→"), ("ArrowUp", "↑"), ("ArrowDown", "↓"), (" ", "space"), ("", "space")];
     arrows.iter().find(|(known, _)| *known == name).map_or(name, |(_, label)| label).into()
 }
 
@@ -332,7 +334,7 @@ mod tests {
         let text = CATCH.replace("self.y += 1", "self.y += 1 + 0 // (2 - self.y)");
         let mut game = game(&text);
         while game.error.is_none() {
-            press(&mut game, KeyCode::Down);
+            press(&mut game, KeyCode::Char(' '));
         }
         let shown = screen(&game);
         assert!(shown.contains("line") && shown.contains("division by zero"), "{shown}");

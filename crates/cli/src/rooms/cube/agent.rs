@@ -72,7 +72,7 @@ pub fn puzzle(run: &Run<Cube>) -> Result<Puzzle> {
 pub fn restored(file: &Path, host: Host) -> Result<Run<Cube>> {
     let bytes = files::read_checkpoint(file)?;
     let cannot = || format!("cannot use {}", file.display());
-    match run::room_of(&bytes).with_context(cannot)?.as_str() {
+    match run::origin(&bytes).with_context(cannot)?.room.as_str() {
         "cube" => Run::restore(&bytes, host).with_context(cannot),
         other => {
             Err(Usage(format!("{} belongs to room '{other}', not 'cube'. Name a checkpoint of `hothouse train cube`", file.display()))

@@ -35,7 +35,7 @@ impl CircuitArgs {
             self.refuse_member()?;
             return from_json(text);
         }
-        match run::room_of(&bytes) {
+        match run::origin(&bytes).map(|origin| origin.room) {
             Ok(room) if room == "logic" => {
                 let mut run = run::restore(&bytes, host).with_context(|| format!("cannot use {shown}"))?;
                 from_json(&exported(&mut *run, self.member)?)

@@ -11,7 +11,7 @@ class World:
     actions = 3
     limit = 1000
     solved = 30.0
-    keys = {"ArrowLeft": 0, "ArrowDown": 1, "ArrowRight": 2}
+    keys = {"ArrowLeft": 0, "": 1, "ArrowRight": 2}
     names = ["left", "stay", "right"]
 
     def reset(self):

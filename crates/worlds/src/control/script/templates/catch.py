@@ -12,7 +12,7 @@ class World:
     actions = 3
     limit = 200
     solved = 9.0
-    keys = {"ArrowLeft": 0, "ArrowDown": 1, "ArrowRight": 2}
+    keys = {"ArrowLeft": 0, "": 1, "ArrowRight": 2}
     names = ["left", "stay", "right"]
 
     def reset(self):

@@ -14,7 +14,7 @@ class World:
     actions = Box(1, -1.0, 1.0)
     limit = 300
     solved = -80.0
-    keys = {"ArrowLeft": -1.0, "ArrowRight": 1.0, "ArrowDown": 0.0}
+    keys = {"ArrowLeft": -1.0, "ArrowRight": 1.0, "": 0.0}
     size = (5.0, 5.0)
 
     def reset(self):

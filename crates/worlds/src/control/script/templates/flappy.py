@@ -16,7 +16,7 @@ class World:
     actions = 2
     limit = 500
     solved = 12.0
-    keys = {"ArrowUp": 1, " ": 1, "ArrowDown": 0}
+    keys = {"ArrowUp": 1, " ": 1, "": 0}
     names = ["glide", "flap"]
 
     def reset(self):

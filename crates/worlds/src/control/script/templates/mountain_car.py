@@ -17,7 +17,7 @@ class World:
     actions = 3
     limit = 200
     solved = -110.0
-    keys = {"ArrowLeft": 0, "ArrowDown": 1, "ArrowRight": 2}
+    keys = {"ArrowLeft": 0, "": 1, "ArrowRight": 2}
     names = ["back", "coast", "forward"]
     size = (1.8, 1.2)
 

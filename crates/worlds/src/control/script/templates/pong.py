@@ -14,7 +14,7 @@ class World:
     actions = 3
     limit = 600
     solved = 9.0
-    keys = {"ArrowUp": 0, "ArrowLeft": 1, "ArrowDown": 2}
+    keys = {"ArrowUp": 0, "": 1, "ArrowDown": 2}
     names = ["up", "stay", "down"]
 
     def reset(self):

@@ -17,7 +17,7 @@ class World:
     actions = Box(2, -1.0, 1.0)  # wheel and pedal
     limit = 400
     solved = 35.0
-    keys = {"ArrowUp": [0.0, 1.0], "ArrowDown": [0.0, -1.0], "ArrowLeft": [-1.0, 0.0], "ArrowRight": [1.0, 0.0]}
+    keys = {"ArrowUp": [0.0, 1.0], "ArrowDown": [0.0, -1.0], "ArrowLeft": [-1.0, 0.0], "ArrowRight": [1.0, 0.0], "": [0.0, 0.0]}
     size = (12.0, 12.0)
 
     def reset(self):

@@ -14,7 +14,7 @@ class World:
     actions = Box(2, -1.0, 1.0)
     limit = 300
     solved = 12.0
-    keys = {"ArrowUp": [1.0, 0.0], "ArrowLeft": [0.0, -1.0], "ArrowRight": [0.0, 1.0], "ArrowDown": [-1.0, 0.0]}
+    keys = {"ArrowUp": [1.0, 0.0], "ArrowLeft": [0.0, -1.0], "ArrowRight": [0.0, 1.0], "": [-1.0, 0.0]}
     size = (12.0, 12.5)
 
     def reset(self):

@@ -13,7 +13,7 @@ class World:
     actions = 3
     limit = 2000
     solved = 16.0
-    keys = {"ArrowLeft": 0, "ArrowUp": 1, "ArrowRight": 2}
+    keys = {"ArrowLeft": 0, "": 1, "ArrowRight": 2}
     names = ["turn left", "straight on", "turn right"]
     size = (10.0, 10.0)
 

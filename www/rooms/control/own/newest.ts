@@ -1,0 +1,29 @@
+// The file in which a first run of the visitor's own environments begins.
+
+import { FileError, lastOpen, listFiles } from "./files";
+import type { Template } from "./templates";
+
+/** Template of a first visit. */
+const FIRST = "catch.py";
+
+/** Loads the templates, which are in a file of their own. */
+export async function templates(): Promise<Template[]> {
+  const loaded = await import("./templates").catch(() => {
+    throw new FileError("The templates could not be loaded.", "Check the connection and reload the page.");
+  });
+  return loaded.TEMPLATES;
+}
+
+/** Returns the template of a first visit. */
+export async function first(): Promise<Template> {
+  const all = await templates();
+  return all.find(({ name }) => name === FIRST) ?? all[0]!;
+}
+
+/** Returns the file that was open last, or the newest file. If there is none, returns a template. */
+export async function newest(): Promise<File> {
+  const files = await listFiles().catch(() => []);
+  const last = lastOpen();
+  const { name, text } = files.find(({ id }) => id === last) ?? files[0] ?? (await first());
+  return new File([text], name);
+}
