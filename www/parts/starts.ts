@@ -87,7 +87,10 @@ export class Starts {
     // If no setting was changed, the data is passed to the run that waits for it, and that run's settings apply.
     const changed = present.marks.length > 0 || !!present.config.changes?.length;
     const own =
-      changed || variant !== kept.variant || Object.entries(config.knobs).some(([name, value]) => present.settings[name] !== value) || config.seed !== kept.seed;
+      changed ||
+      variant !== kept.variant ||
+      Object.entries(config.knobs).some(([name, value]) => present.settings[name] !== value) ||
+      config.seed !== kept.seed;
     const begin = (): void | Promise<void> =>
       source === undefined ? this.client.command({ kind: "reset", config }) : this.client.provideData(source, own ? config : null);
     await this.succession.replaceBy(begin, { start: true, ends: { words: "A run on other data began.", follow: true } });
@@ -176,7 +179,8 @@ export class Starts {
     if (variant.id === present.config.variant) return this.address.follow();
     const kept = keptRun(client.room.id, variant.id) ?? (await this.stored(variant));
     if (!client.has(variant.id)) return this.openOwn(variant, kept);
-    if (!kept && variant.id === client.room.data_variant && this.view.ownVariant) await this.learnFrom(await this.view.ownVariant.data(), {});
+    if (!kept && variant.id === client.room.data_variant && this.view.ownVariant)
+      await this.learnFrom(await this.view.ownVariant.data(), {});
     else if (!kept) await this.begin(variant, {}, push);
     else {
       if (push) this.address.push(kept.address);

@@ -26,7 +26,12 @@ function withStates(list: HTMLElement): HTMLElement {
 }
 
 export function chips(): Child {
-  const switcher = new Switcher(ROOM, { variants: () => VARIANTS, nameOf: ({ name }) => name, linkTo: () => "#chips", goTo: async () => {} });
+  const switcher = new Switcher(ROOM, {
+    variants: () => VARIANTS,
+    nameOf: ({ name }) => name,
+    linkTo: () => "#chips",
+    goTo: async () => {},
+  });
   switcher.write(VARIANTS[0]!.id);
   return switcher.element;
 }

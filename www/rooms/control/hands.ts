@@ -30,7 +30,8 @@ export interface Handled {
 
 /** Returns the name of a key in sentences. */
 export const keyName = (key: string): string =>
-  ({ "": "no key", " ": "space", ArrowLeft: "left arrow", ArrowRight: "right arrow", ArrowUp: "up arrow", ArrowDown: "down arrow" })[key] ?? key;
+  ({ "": "no key", " ": "space", ArrowLeft: "left arrow", ArrowRight: "right arrow", ArrowUp: "up arrow", ArrowDown: "down arrow" })[key] ??
+  key;
 
 export class Hands {
   readonly keys: Record<Side, boolean> & { shift: boolean } = { left: false, right: false, up: false, shift: false };

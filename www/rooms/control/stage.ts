@@ -130,7 +130,8 @@ export class SingleEnvironment implements Handled {
     };
     const sides: Side[] = controls.up === undefined ? ["left", "right"] : ["left", "up", "right"];
     const { keys } = scene.world;
-    if (driving && keys) this.buttons.replaceChildren(...[...keys.keys()].filter(Boolean).map((key) => hands.keyButton(key, keyWords(scene, key))));
+    if (driving && keys)
+      this.buttons.replaceChildren(...[...keys.keys()].filter(Boolean).map((key) => hands.keyButton(key, keyWords(scene, key))));
     else if (driving) this.buttons.replaceChildren(...sides.map((side) => hands.button(side, label(side))));
     else if (large.push) this.buttons.replaceChildren(hands.button("left", "Push left"), hands.button("right", "Push right"));
     else this.buttons.replaceChildren();

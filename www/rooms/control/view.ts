@@ -193,7 +193,8 @@ export class ControlView implements View {
 
   private async drop(file: File): Promise<void> {
     if (isPython(file)) await this.code.drop(file);
-    else this.page.around.notices.show("warning", `${file.name} is no saved run and no Python file.`, "Choose a .safetensors or a .py file.");
+    else
+      this.page.around.notices.show("warning", `${file.name} is no saved run and no Python file.`, "Choose a .safetensors or a .py file.");
   }
 
   take(event: RunEvent): void {

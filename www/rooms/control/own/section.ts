@@ -57,7 +57,11 @@ export class OwnSection {
     );
     const here = client.has(OWN.variant.id);
     const open = button("Write your own environment", () => page.chooseOwn(), { class: "strong" });
-    const invitation = h("div.card", h("p", `${OWN.variant.summary} Nothing is installed, and the text stays on this machine.`), h("p.row", open));
+    const invitation = h(
+      "div.card",
+      h("p", `${OWN.variant.summary} Nothing is installed, and the text stays on this machine.`),
+      h("p.row", open),
+    );
     this.section = {
       tab: "explore",
       name: "code",

@@ -26,7 +26,11 @@ const picture = (environment: Environment, size: PictureSize): LargePainter => (
   scene: () => {},
   body: (c, area, pose) => show(c, size, area, pose, pose.ghost ? INSET : 1),
   describe: ({ body: { state, fault } }) =>
-    fault ?? state.slice(0, MOST_SAID).map((value, k) => `${environment.state[k] ?? k} ${figure(value)}`).join(", "),
+    fault ??
+    state
+      .slice(0, MOST_SAID)
+      .map((value, k) => `${environment.state[k] ?? k} ${figure(value)}`)
+      .join(", "),
 });
 
 /** Returns the world of an environment from a file. */
