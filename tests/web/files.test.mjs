@@ -1,0 +1,105 @@
+// Environments that the visitor writes: the switch to them, training from the editor, pictures, keys, errors, links and saved runs.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { root } from "../../scripts/sh.mjs";
+import { ahead, aheadWhere, event, eventWhere, house, place, until, visit } from "./fixture.mjs";
+import { accessible } from "./rooms.mjs";
+
+const here = house();
+const SMALL = "#/control?envs=64&v=2";
+const CATCH = readFileSync(join(root, "crates/worlds/src/control/script/templates/catch.py"), "utf8");
+const WIDE = { viewport: { width: 1440, height: 900 } };
+
+const code = (page) => page.locator(".cm-content");
+const own = (page) => page.getByRole("link", { name: "Your environment", exact: true });
+/** Listens for the next run in a file. Must be called before the action that starts the run. */
+const beginning = (page) => aheadWhere(page, "began", `(event) => event.config.variant === "own"`);
+
+/** Opens the page, and switches to the visitor's environments. */
+async function openOwn(options = {}) {
+  const page = await visit(here, { at: SMALL, context: WIDE, ...options });
+  await event(page, "metrics");
+  await own(page).click();
+  await until(page, "hothouse?.variant.id === 'own'");
+  await event(page, "metrics");
+  return page;
+}
+
+/** Opens the editor, and replaces its text as a visitor would. */
+async function write(page, text) {
+  await place(page, "Explore", "Your environment");
+  await code(page).click();
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.press("Delete");
+  await page.keyboard.insertText(text);
+}
+
+test("a first visit trains in a template and shows its picture", async () => {
+  const page = await openOwn();
+  assert.equal(await page.evaluate(() => hothouse.variant.about.summary), "Catch ten falling fruits with a basket");
+  await until(
+    page,
+    `(() => {
+      const canvas = document.querySelector(".stage canvas");
+      const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+      return new Set(pixels).size > 3;
+    })()`,
+  );
+  await accessible(page);
+  await page.context().close();
+});
+
+test("typed code starts a run by a key, and an error is shown at its line", async () => {
+  const page = await openOwn();
+  await write(page, CATCH.replace("(width - 1) / 2", "(width - 1) / 3"));
+  const begun = await beginning(page);
+  await page.keyboard.press("ControlOrMeta+Enter");
+  const { config } = await begun();
+  assert.equal(config.data.name, "catch.py");
+  await event(page, "metrics");
+  await write(page, CATCH.replace("self.basket =", "self.basket = +"));
+  await page.locator(".own-problems button").first().waitFor();
+  assert.match(await page.locator(".own-problems").textContent(), /\d/);
+  await page.context().close();
+});
+
+test("a link contains the file, and reproduces the run in a fresh browser", async () => {
+  const page = await openOwn();
+  const { iteration, weights } = await event(page, "digest");
+  const { link } = await page.evaluate(() => hothouse.shared());
+  assert.match(link, /&file=[\w-]{100,}&/);
+  const fresh = await visit(here, { at: link, context: WIDE });
+  const again = await eventWhere(fresh, "digest", `(event) => event.iteration === ${iteration}`);
+  assert.equal(again.weights, weights);
+  await fresh
+    .getByText(/Reproduced/)
+    .first()
+    .waitFor();
+  await fresh.context().close();
+  await page.context().close();
+});
+
+test("a built-in environment follows in the same module, and the file's run continues afterwards", async () => {
+  const page = await openOwn();
+  const began = await aheadWhere(page, "began", `(event) => event.config.variant === "CartPole-v1"`);
+  await page.getByRole("link", { name: "CartPole", exact: true }).click();
+  const { config } = await began();
+  assert.equal(config.data, undefined);
+  await event(page, "metrics");
+  const back = await beginning(page);
+  await page.getByRole("link", { name: "catch.py", exact: true }).or(own(page)).click();
+  assert.ok((await back()).progress.iteration > 0);
+  await page.context().close();
+});
+
+test("an error of the rules stops training and marks its line", async () => {
+  const page = await openOwn();
+  await write(page, CATCH.replace("self.y += 1", "self.y += 1 + 0 // (2 - self.y)"));
+  const stopped = await ahead(page, "notice");
+  await page.keyboard.press("ControlOrMeta+Enter");
+  const notice = await stopped();
+  assert.match(`${notice.text} ${notice.next_step}`, /line \d+/);
+  await page.context().close();
+});
