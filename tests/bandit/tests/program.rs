@@ -114,7 +114,7 @@ fn user_data_is_read_saved_and_resumed() {
         ("train bandit --data .", "0.2 0.9"),
         ("train bandit --data half.safetensors", "0.2 0.9"),
         ("resume half.safetensors --data other.txt", "was not trained on"),
-        ("train control --data other.txt", "takes no data"),
+        ("train cube --data other.txt", "takes no data"),
     ] {
         let output = folder.run(args);
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
