@@ -13,7 +13,7 @@ use learn::control::{Ppo, PpoConfig};
 use learners::{iterations_rate, learner, medium};
 use math::Isa;
 use math::rounds::{ROUNDS, rounds_s};
-use run::control::{Control, TEST_EPISODES};
+use run::control::{Control, Refuses, TEST_EPISODES};
 use run::monitor::Writer;
 use run::protocol::{Command, Event};
 use run::room::Room;
@@ -94,8 +94,8 @@ fn monitored(bench: &mut Bench) -> Option<Vec<f64>> {
     const ITERATIONS: u32 = DIGEST_EVERY;
     const WARM_UP: u32 = 4;
     let now = bench.now;
-    let config = config_of(&Entry::<Control>::NEW);
-    let mut run = Run::<Control>::new(config, Host::new(bench.isa)).expect("the default config is in range");
+    let config = config_of(&Entry::<Control<Refuses>>::NEW);
+    let mut run = Run::<Control<Refuses>>::new(config, Host::new(bench.isa)).expect("the default config is in range");
     let began = run.events().into_iter().find(|event| matches!(event, Event::Began(_)))?;
     run.command(Command::Start).expect("a fresh run can start");
     let mut stretch_s = |mut monitor: Option<Writer>| {
@@ -118,7 +118,7 @@ fn monitored(bench: &mut Bench) -> Option<Vec<f64>> {
     }
     let mut shares = Vec::new();
     for _ in 0..ROUNDS {
-        let with_s = stretch_s(Some((bench.attach)(<Control>::SCHEMA)?));
+        let with_s = stretch_s(Some((bench.attach)(<Control<Refuses>>::SCHEMA)?));
         shares.push(with_s / stretch_s(None) - 1.0);
     }
     Some(shares)

@@ -5,7 +5,7 @@
 //! offset. The reference's state contains the offset of the next step and the seed of later offsets. A step therefore depends only on the
 //! state, the action and the number of the step. An episode *terminates* with the reward -100 when the hull touches the ground or the craft
 //! leaves the picture at the left or right side, and with the reward 100 when all bodies are at rest. An episode is *truncated* at 1000
-//! steps. The continuous version and wind are not implemented.
+//! steps.
 
 use super::kind::{Kernels, Kind, Make};
 use super::many::place;

@@ -208,13 +208,12 @@ impl Game {
             Some(error) => wrapped(error, width),
             None => vec![self.status()],
         };
-        let heights = [1, 1, status.len() as u16, 1];
         let [head, _, picture, status_area, foot] = Layout::vertical([
-            Constraint::Length(heights[0]),
-            Constraint::Length(heights[1]),
+            Constraint::Length(1),
+            Constraint::Length(1),
             Constraint::Min(1),
-            Constraint::Length(heights[2]),
-            Constraint::Length(heights[3]),
+            Constraint::Length(status.len() as u16),
+            Constraint::Length(1),
         ])
         .areas(area);
         let spec = &self.kind.spec;
