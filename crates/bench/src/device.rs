@@ -4,7 +4,7 @@
 //! Software adapters get less work. The names or units of their figures then state the smaller sizes.
 
 use crate::measure::{Bench, Clock, rates};
-use gpu::{Gpu, Memory, Program, Space, groups, noise, product_rounds_s, rounds_s};
+use gpu::{Gpu, Memory, Program, Readback, Region, Space, noise, product_rounds_s, rounds_s};
 use learn::Fault;
 use math::rounds::{FEW, ROUND_S, sustained_s};
 use std::fmt::Write as _;
@@ -96,10 +96,12 @@ fn products(gpu: &Gpu, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Kernel that computes only multiply-adds, in 32 independent chains per thread.
+/// Kernel that computes only multiply-adds, in 32 independent chains per thread. Each thread stores the sum of its chains, because a
+/// driver removes computations whose results are not used.
 struct Peak {
     program: Program,
     memory: Memory,
+    sums: Region,
     gflop: f64,
 }
 
@@ -108,6 +110,8 @@ impl Peak {
         const THREADS: usize = 256;
         const CHAINS: usize = 8;
         const LINKS: usize = 16;
+        const FACTOR: f32 = 0.75;
+        const ADD: f32 = 0.25;
         let (workgroups, rounds) = if gpu.about().software { (64, 16) } else { (4096, 64) };
         let mut text = format!(
             "struct Args {{ out: u32, rounds: u32, factor: f32, add: f32 }}
@@ -126,18 +130,29 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
             text += "\n";
         }
         let sum: Vec<String> = (0..CHAINS).map(|i| format!("x{i}")).collect();
-        let _ = writeln!(text, "}}\nlet sum = {};", sum.join(" + "));
-        // The condition is never true, but the compiler cannot prove this.
-        text += "if (dot(sum, sum) == -1.0) { mem[args.out] = sum.x; }\n}\n";
+        let _ = writeln!(text, "}}\nmem[args.out + id.x] = dot({}, vec4<f32>(1.0));\n}}", sum.join(" + "));
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
-        let out = space.floats(1);
+        let sums = space.floats(workgroups * THREADS);
         let kernel = program.kernel("peak", &text);
-        let args = [out.at, rounds, 0.75f32.to_bits(), 0.25f32.to_bits()];
-        program.dispatch(&kernel, &args, groups(workgroups, 1));
+        let args = [sums.at, rounds, FACTOR.to_bits(), ADD.to_bits()];
+        program.dispatch(&kernel, &args, [workgroups as u32, 1, 1]);
         let memory = space.allocate(gpu)?;
         program.bind(&memory);
         let chained = CHAINS * 4 * LINKS * rounds as usize;
-        Ok(Peak { program, memory, gflop: 2e-9 * (workgroups * THREADS * chained) as f64 })
+        let peak = Peak { program, memory, sums, gflop: 2e-9 * (workgroups * THREADS * chained) as f64 };
+        // The chains of the component k converge to (k + 1) * ADD / (1 - FACTOR).
+        peak.check(CHAINS as f32 * 10.0 * ADD / (1.0 - FACTOR))?;
+        Ok(peak)
+    }
+
+    /// Returns an error unless every thread has computed its sum.
+    fn check(&self, expected: f32) -> Result<(), Fault> {
+        run_once(&self.program, 0..1);
+        let (sums, _) = pollster::block_on(Readback::new(&self.memory, &[self.sums], &[]).fetch())?;
+        match sums[0].iter().find(|sum| !((*sum - expected).abs() < 1e-3 * expected)) {
+            Some(wrong) => Err(Fault::Refused { why: format!("the GPU computed {wrong} instead of {expected} in the kernel of its peak") }),
+            None => Ok(()),
+        }
     }
 
     fn gflops(&self, now: Clock) -> Result<f64, Fault> {

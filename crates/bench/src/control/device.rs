@@ -14,8 +14,16 @@ use worlds::control::kind;
 
 pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     poles(device, bench)?;
-    ppo(device, bench)?;
+    let config = of_size(device);
+    ppo(device, &config, bench)?;
+    #[cfg(feature = "files")]
+    super::files::measure_device(device, &PpoConfig { hidden: 64, ..config }, bench)?;
     solve(device, bench)
+}
+
+fn of_size(device: &Device) -> PpoConfig {
+    let (envs, minibatches) = if device.is_software() { (256, 4) } else { (65_536, 16) };
+    PpoConfig { envs, minibatches, ..PpoConfig::default() }
 }
 
 /// Measures CartPole without a learner in two ways: with many steps per dispatch, and with one step per dispatch, which writes all
@@ -66,12 +74,10 @@ fn poles(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-fn ppo(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
+fn ppo(device: &Device, config: &PpoConfig, bench: &mut Bench) -> Result<(), Fault> {
     let (isa, now, gpu) = (bench.isa, bench.now, device.gpu);
-    let (envs, minibatches) = if device.is_software() { (256, 4) } else { (65_536, 16) };
-    let of_size = PpoConfig { envs, minibatches, ..PpoConfig::default() };
-    let shared = PpoConfig { shared: true, epochs: 1, ..of_size.clone() };
-    let separate = PpoConfig { hidden: 64, ..of_size };
+    let shared = PpoConfig { shared: true, epochs: 1, ..config.clone() };
+    let separate = PpoConfig { hidden: 64, ..config.clone() };
     for (name, config) in [("ppo.cartpole", shared), ("ppo.cartpole.4_64_64", separate)] {
         let apart = if config.shared { "shared" } else { "separate" };
         let PpoConfig { hidden, epochs, envs, rollout_steps, minibatches, .. } = config;
