@@ -1,7 +1,8 @@
 //! Interfaces of a run and of a room, for shells. They do not depend on the room's type.
 
 use crate::protocol::{
-    Backend, Command, Config, DataInfo, Dataset, DeviceWish, Digest, Event, Knob, Operation, Problem, Progress, RoomInfo, Row, Shared, Variant,
+    Backend, Command, Config, DataInfo, Dataset, DeviceWish, Digest, Event, Knob, Operation, Problem, Progress, RoomInfo, Row, Shared,
+    Variant,
 };
 use crate::room::{Answer, Pack, Policy};
 use crate::schema::Schema;

@@ -59,7 +59,7 @@ fn of_every_room() -> String {
     let mut out = head("Types that the page and a run of any room exchange.", "{protocol,monitor}.rs");
     declare_all!(
         out:
-        Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate TimePart RoomInfo Variant Goal
+        Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate TimePart RoomInfo Variant Problem Goal
         Command Event Confirmation Began Level Progress Row Mark
         Digest Device DeviceWish SweepSpec SweepCell Operation Question TensorView Histogram Backend Layout TrackLayout Cursor
     );
@@ -70,7 +70,7 @@ fn of_every_room() -> String {
 fn of_control() -> String {
     use run::control::protocol::*;
     let mut out = head("Questions and answers of the control room.", "control/protocol.rs");
-    declare_all!(out: Question Environment Axis Frame Touch Stage Body Round Picture PlanView PlanNode NetworkView LayerView);
+    declare_all!(out: Question Environment KeyAction Axis Frame Touch Stage Body Drawn Round Picture PlanView PlanNode NetworkView LayerView);
     out += &answers(ANSWERS);
     tidy(&out)
 }
