@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
-import { ahead, aheadWhere, event, eventWhere, house, place, until, visit } from "./fixture.mjs";
+import { aheadWhere, event, eventWhere, house, place, until, visit } from "./fixture.mjs";
 import { accessible } from "./rooms.mjs";
 
 const here = house();
@@ -59,9 +59,31 @@ test("typed code starts a run by a key, and an error is shown at its line", asyn
   const { config } = await begun();
   assert.equal(config.data.name, "catch.py");
   await event(page, "metrics");
-  await write(page, CATCH.replace("self.basket =", "self.basket = +"));
+  await write(page, CATCH.replace("self.basket =", "self.basket = )"));
   await page.locator(".own-problems button").first().waitFor();
-  assert.match(await page.locator(".own-problems").textContent(), /\d/);
+  const row = CATCH.split("\n").findIndex((line) => line.includes("self.basket =")) + 1;
+  assert.match(await page.locator(".own-problems").textContent(), new RegExp(`\\b${row}\\b`));
+  // A text with an error starts no run, and the run before continues.
+  const iteration = await page.evaluate(() => hothouse.progress.iteration);
+  await page.keyboard.press("ControlOrMeta+Enter");
+  await event(page, "metrics", iteration + 1);
+  assert.equal(await page.evaluate(async () => (await hothouse.shared()).command.includes("catch.py")), true);
+  await page.context().close();
+});
+
+test("a tour leads from the reward to a new run, whose curve is beside that of the run before", async () => {
+  const page = await openOwn();
+  await place(page, "Explore", "Your environment");
+  await code(page).waitFor();
+  await page.getByRole("button", { name: "Tour", exact: true }).click();
+  const tour = page.locator(".tour");
+  await tour.getByRole("button", { name: "Next" }).click();
+  const begun = await beginning(page);
+  await page.getByRole("button", { name: "Train", exact: true }).click();
+  await begun();
+  await tour.getByRole("heading", { name: "Watch" }).waitFor();
+  await tour.getByRole("button", { name: "End", exact: true }).click();
+  assert.equal(await tour.isVisible(), false);
   await page.context().close();
 });
 
@@ -97,9 +119,16 @@ test("a built-in environment follows in the same module, and the file's run cont
 test("an error of the rules stops training and marks its line", async () => {
   const page = await openOwn();
   await write(page, CATCH.replace("self.y += 1", "self.y += 1 + 0 // (2 - self.y)"));
-  const stopped = await ahead(page, "notice");
+  const stopped = await aheadWhere(page, "notice", `(event) => event.level === "error"`);
   await page.keyboard.press("ControlOrMeta+Enter");
   const notice = await stopped();
   assert.match(`${notice.text} ${notice.next_step}`, /line \d+/);
+  const step = page.getByRole("button", { name: "Step", exact: true });
+  await step.click();
+  await page.locator(".stage-hint", { hasText: "a division by zero" }).waitFor();
+  await step.click();
+  await page.locator(".stage-hint", { hasText: "before the error" }).waitFor();
+  await place(page, "Explore", "Your environment");
+  await page.locator(".own-problems", { hasText: "division by zero" }).waitFor();
   await page.context().close();
 });

@@ -210,6 +210,10 @@ export class Page implements RoomPage {
     scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
   }
 
+  beginTour(steps: Step[]): void {
+    this.tour.begin(true, steps);
+  }
+
   close(): void {
     closePage();
     this.element.remove();
@@ -500,6 +504,7 @@ export class Page implements RoomPage {
     this.ghost.begin(present);
     if (another) this.explain();
     this.share.renew();
+    this.tour.changed();
   }
 
   /**

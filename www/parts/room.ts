@@ -119,4 +119,6 @@ export interface RoomPage<C extends Client = Client> {
   chooseOwn(): void;
   /** Shows the picture of the room. */
   showStage(): void;
+  /** Starts a tour with these steps. */
+  beginTour(steps: Step[]): void;
 }

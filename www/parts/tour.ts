@@ -7,7 +7,7 @@ import { calm } from "./loop";
 import { recall, remember } from "./prefs";
 import { reveal } from "./tabs";
 
-/** Step of the tour. `at` is a CSS selector of its target. A step with `change` ends when the visitor changes a knob. */
+/** Step of the tour. `at` is a CSS selector of its target. A step with `change` ends when the visitor changes a knob or starts a run. */
 export type Step = { at: string; heading: string; words: string; change?: boolean };
 
 const GAP = 16;
@@ -37,6 +37,7 @@ export class Tour {
   private readonly back = h("button", { onclick: () => this.go(this.at - 1) }, "Back");
   private readonly next = h("button.strong", { onclick: () => this.go(this.at + 1) });
   private readonly box: HTMLElement;
+  private steps: Step[];
   private at = -1;
   private offered = false;
   private target: HTMLElement | undefined;
@@ -49,9 +50,10 @@ export class Tour {
   };
 
   constructor(
-    private readonly steps: Step[],
+    private readonly usual: Step[],
     place: HTMLElement,
   ) {
+    this.steps = usual;
     this.box = h("section.tour", { "aria-labelledby": this.heading.id, hidden: true }, [
       h("div.dialog-head", this.heading, h("button.quiet", { "aria-label": "End the tour", onclick: () => this.end() }, icon("close"))),
       h("div", { role: "status" }, this.words),
@@ -68,7 +70,9 @@ export class Tour {
     if (recall("tour") === null) this.begin(false);
   }
 
-  begin(requested = true): void {
+  /** Starts the tour from its first step; by default the tour of the room. */
+  begin(requested = true, steps = this.usual): void {
+    this.steps = steps;
     remember("tour", "seen");
     this.before = requested ? document.activeElement : null;
     document.addEventListener("keydown", this.escape);

@@ -144,7 +144,8 @@ interface Wasm extends GraphicsModule {
   forward_panics(channel: string): void;
   panic_for_test(inPool: boolean): void;
   rooms(): RoomInfo[];
-  decode(link: string): { config: Config; digest: Digest | null };
+  /** `content` has the bytes of the user data, if the link contains them. */
+  decode(link: string): { config: Config; content: Uint8Array | null; digest: Digest | null };
   origin(bytes: Uint8Array): { room: string; variant: string };
   problems(room: string, text: string): Problem[];
   /** Throws if a file of this size does not fit into memory. */
@@ -396,7 +397,7 @@ function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event
       digest = digestOf(link);
       if (digest) run.expect(digest);
     } else {
-      if (!config) ({ config, digest } = wasm.decode(link));
+      if (!config) ({ config, digest } = decode(link));
       command = { kind: "reset", config };
       run = wasm.Run.begin(config);
       if (digest) run.expect(digest);
@@ -408,6 +409,12 @@ function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event
     run = wasm.Run.begin(wasm.default_config(link));
     return [error];
   }
+}
+
+function decode(link: string): { config: Config; digest: Digest | null } {
+  const { config, content, digest } = wasm.decode(link);
+  const data = config.data && content ? { ...config.data, content } : config.data;
+  return { config: data ? { ...config, data } : config, digest };
 }
 
 function digestOf(link: string): Digest | null {

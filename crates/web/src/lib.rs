@@ -19,6 +19,7 @@ use run::room::{Answer, Schema};
 use run::{AnyRun, Host, RunError, permalink};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_bytes::Bytes;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use wasm_bindgen::prelude::*;
@@ -46,16 +47,19 @@ pub fn rooms() -> Result<JsValue, JsValue> {
     to_js(&run::rooms().iter().map(|room| room.info()).collect::<Vec<_>>())
 }
 
-/// Returns the config and the expected digest of a link, as `{ config, digest }`.
+/// Returns the config and the expected digest of a link, as `{ config, content, digest }`; `content`
+/// has the bytes of the user data if the link contains them.
 #[wasm_bindgen]
 pub fn decode(link: &str) -> Result<JsValue, JsValue> {
     #[derive(Serialize)]
-    struct Decoded {
-        config: Config,
+    struct Decoded<'a> {
+        config: &'a Config,
+        content: Option<&'a Bytes>,
         digest: Option<Digest>,
     }
-    let link = permalink::decode(link, host()).map_err(refusal)?;
-    to_js(&Decoded { config: link.config, digest: link.digest })
+    let permalink::Link { config, digest } = &permalink::decode(link, host()).map_err(refusal)?;
+    let content = config.data.as_ref().and_then(|data| data.content.as_ref()).map(|content| Bytes::new(content));
+    to_js(&Decoded { config, content, digest: digest.clone() })
 }
 
 /// Returns the default config of the room that a link names, or of the first room if this module does not have the named room. Ignores the

@@ -71,7 +71,9 @@ tip_force: number,
  */
 drive: Array<number> | null,
 /** Number of times that control has passed between the agent and the user. An episode begins when this number changes. */
-handovers: number, };
+handovers: number,
+/** Number of single steps that the user has requested. They advance a failed state, in which time stands still for the agent. */
+singles: number, };
 
 /** State of the environment that the page shows large. The present policy or the user steps it in real time. */
 export type Stage = {
@@ -96,7 +98,12 @@ best: number | null,
 /** Fraction of the next step's display time that has elapsed, from 0 to 1, for smooth drawing. */
 ahead: number,
 /** [`Touch::handovers`] of the newest touch. */
-handovers: number, };
+handovers: number,
+/**
+ * Error that stopped training. The episodes then begin in the state before the failed step; null if there was no error, or if that
+ * state is unknown.
+ */
+failed: string | null, };
 
 /** State of one environment of a [`Stage`]. */
 export type Body = {

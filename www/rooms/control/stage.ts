@@ -2,7 +2,7 @@
 // visitor, who then plays a round against the agent from the same initial state. The training does not use this environment.
 
 import type { Body, Stage as StageState, Touch } from "./protocol";
-import { Choice, h, id, write } from "../../parts/dom";
+import { button, Choice, h, id, write } from "../../parts/dom";
 import { animate, calm, Surface, touch as touchScreen } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
 import { palette } from "../../parts/theme";
@@ -37,6 +37,10 @@ export class SingleEnvironment implements Handled {
   private newest: { state: StageState; atMs: number } | undefined;
   /** Number of times that the controls have changed hands. */
   private handovers = 0;
+  /** Number of single steps that the visitor has requested in a failed state. */
+  private singles = 0;
+  /** Error that stopped training, while the environment shows the state before it. */
+  private failed: string | null = null;
   /** True once the visitor has acted in this round. Both environments of the round are still until then. */
   private moved = false;
   private readonly lastMs = { touched: -Infinity, drew: -Infinity, wrote: -Infinity };
@@ -68,6 +72,7 @@ export class SingleEnvironment implements Handled {
     this.take(false);
     this.scene = scene;
     this.newest = undefined;
+    this.failed = null;
     this.duel.begin();
     this.watching.begin(scene);
     this.field.setAttribute("aria-label", `The single ${scene.world.one}`);
@@ -133,6 +138,7 @@ export class SingleEnvironment implements Handled {
     if (driving && keys)
       this.buttons.replaceChildren(...[...keys.keys()].filter(Boolean).map((key) => hands.keyButton(key, keyWords(scene, key))));
     else if (driving) this.buttons.replaceChildren(...sides.map((side) => hands.button(side, label(side))));
+    else if (this.failed !== null) this.buttons.replaceChildren(button("Step", () => (this.singles += 1)));
     else if (large.push) this.buttons.replaceChildren(hands.button("left", "Push left"), hands.button("right", "Push right"));
     else this.buttons.replaceChildren();
     this.buttons.hidden = this.buttons.childElementCount === 0;
@@ -200,7 +206,7 @@ export class SingleEnvironment implements Handled {
   private nextTouch(dt_s: number): Touch {
     const { scene, hands } = this;
     const state = this.newest?.state;
-    const touch: Touch = { dt_s, cart_force: 0, tip_force: 0, drive: null, handovers: this.handovers };
+    const touch: Touch = { dt_s, cart_force: 0, tip_force: 0, drive: null, handovers: this.handovers, singles: this.singles };
     if (this.driving) {
       touch.drive = scene ? hands.action(scene, state?.player.steps ?? 0) : [0];
       return touch;
@@ -222,8 +228,12 @@ export class SingleEnvironment implements Handled {
     this.newest = { state, atMs: performance.now() };
     this.watching.remember(state.value);
     this.duel.take(state.rounds);
-    const { player } = state;
-    if (this.driving && player.steps === 0 && before && before.steps > 0) this.moved = false;
+    const { player, failed } = state;
+    if (failed !== this.failed) {
+      this.failed = failed;
+      this.show();
+    }
+    if (this.driving && before && player.steps < before.steps) this.moved = false;
     // A fall is announced only if it happens soon after a push.
     const fell = player.over && player.terminated && before && !before.over;
     if (!this.driving && fell && performance.now() - this.lastMs.touched < 4000)
@@ -265,12 +275,14 @@ export class SingleEnvironment implements Handled {
     this.canvas.setAttribute("aria-label", scene.world.large.describe(this.pose(state.player, false)));
     if (this.driving) this.duel.show(state);
     else this.watching.show(state);
-    const hint = this.driving ? this.hintOf(state) : "";
+    const hint = this.hintOf(state);
     this.hint.hidden = hint === "";
     write(this.hint, hint);
   }
 
-  private hintOf({ player, rival, rounds }: StageState): string {
+  private hintOf({ player, rival, rounds, failed }: StageState): string {
+    if (failed !== null && player.fault !== null) return player.fault;
+    if (!this.driving) return failed === null ? "" : `Step ${player.steps}, before the error. Step acts once as the agent.`;
     if (!this.moved) return `Round ${rounds.length + 1}: begins with your first move`;
     return player.over && rival && !rival.over ? "The agent finishes at 6× speed" : "";
   }

@@ -68,7 +68,7 @@ use offloaded::OffloadSlots;
 use rollout::LANES;
 use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
-use worlds::control::{Kind, WorldFault};
+use worlds::control::{FailedState, Kind, WorldFault};
 
 /// Maximum number of environment steps in one slice of a rollout, over all environments. If there are more environments, a slice is one
 /// step of every environment.
@@ -429,6 +429,16 @@ impl Ppo {
         let mut state = vec![0.0; world.state_len()];
         let (steps, episodes) = world.environment(env % LANES, &mut state);
         Some((state, steps, episodes))
+    }
+    /// Returns the state in which the rules of an environment raised an error, in the newest iteration or evaluation. Returns `None` if there
+    /// was no error, the start of an episode failed, or a GPU ran the iteration.
+    pub fn failed(&self) -> Option<FailedState> {
+        let in_training = || {
+            let fault = self.fault.clone()?;
+            let (state, steps, episode) = self.environment(fault.env as usize)?;
+            ((steps + 1, episode) == (fault.step, fault.episode)).then_some(FailedState { seed: self.seed, fault, state })
+        };
+        self.evaluators.failed.clone().or_else(in_training)
     }
     /// Returns the mean length, in steps, of the last 100 finished episodes, or of all if there are fewer; `None` if there are none.
     pub fn mean_length(&self) -> Option<f32> {

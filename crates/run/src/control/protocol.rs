@@ -81,6 +81,8 @@ plain_data! {
         pub drive: Option<Vec<f64>>,
         /// Number of times that control has passed between the agent and the user. An episode begins when this number changes.
         pub handovers: u32,
+        /// Number of single steps that the user has requested. They advance a failed state, in which time stands still for the agent.
+        pub singles: u32,
     }
 
     /// State of the environment that the page shows large. The present policy or the user steps it in real time.
@@ -104,6 +106,9 @@ plain_data! {
         pub ahead: f64,
         /// [`Touch::handovers`] of the newest touch.
         pub handovers: u32,
+        /// Error that stopped training. The episodes then begin in the state before the failed step; null if there was no error, or if that
+        /// state is unknown.
+        pub failed: Option<String>,
     }
 
     /// State of one environment of a [`Stage`].

@@ -6,7 +6,7 @@ use super::protocol::{Body, Drawn, Round, Stage as View, Touch};
 use super::shown::Shown;
 use learn::control::Ppo;
 use math::rng::Rng;
-use worlds::control::{Actions, Kind, Shape, Spec, World64};
+use worlds::control::{Actions, FailedState, Kind, Shape, Spec, World64};
 
 /// Time in seconds for which a finished episode stays on display.
 const REST_S: f64 = 0.8;
@@ -35,6 +35,10 @@ pub(crate) struct Stage {
     best: Option<f64>,
     /// [`Touch::handovers`] of the newest touch.
     handovers: u32,
+    /// [`Touch::singles`] of the newest touch.
+    singles: u32,
+    /// State in which training failed. Episodes begin in it.
+    failed: Option<FailedState>,
 }
 
 struct Player {
@@ -43,12 +47,17 @@ struct Player {
 }
 
 impl Player {
-    fn new(mut world: Box<dyn World64>, seed: u32) -> Self {
+    fn new(mut world: Box<dyn World64>, seed: u32, failed: Option<&FailedState>) -> Self {
         world.reset(seed);
+        let steps = match failed {
+            Some(failed) if world.set_failed(failed).is_ok() => failed.steps(),
+            _ => 0,
+        };
         let action = vec![0.0; world.spec().actions.numbers()];
         let state = world.state().to_vec();
         let observation = world.observation();
-        let mut player = Self { body: Body { before: state.clone(), state, observation, action, ..Body::default() }, world };
+        let body = Body { before: state.clone(), state, observation, action, steps, ..Body::default() };
+        let mut player = Self { body, world };
         player.look();
         player
     }
@@ -87,7 +96,7 @@ impl Stage {
         let mut stage = Self {
             kind: kind.clone(),
             step_s: Shown::of(&kind.spec).step_s,
-            player: Player::new((kind.twin)(), 0),
+            player: Player::new((kind.twin)(), 0, None),
             rival: None,
             rng: Rng::new(seed, STREAM),
             episodes: 0,
@@ -96,6 +105,8 @@ impl Stage {
             rounds: Vec::new(),
             best: None,
             handovers: 0,
+            singles: 0,
+            failed: None,
         };
         stage.begin(false);
         stage
@@ -105,8 +116,8 @@ impl Stage {
     fn begin(&mut self, driven: bool) {
         let [seed, ..] = self.rng.block([self.episodes, 0, 0, 0]);
         self.episodes = self.episodes.wrapping_add(1);
-        self.player = Player::new((self.kind.twin)(), seed);
-        self.rival = driven.then(|| Player::new((self.kind.twin)(), seed));
+        let player = || Player::new((self.kind.twin)(), seed, self.failed.as_ref());
+        (self.player, self.rival) = (player(), driven.then(player));
         self.rest_s = REST_S;
         self.owed_s = 0.0;
     }
@@ -115,15 +126,23 @@ impl Stage {
         let dt_s = if touch.dt_s.is_finite() { touch.dt_s.clamp(0.0, MAX_GAP_S) } else { 0.0 };
         let newtons = |f: f64| if f.is_finite() { f.clamp(-MAX_FORCE, MAX_FORCE) } else { 0.0 };
         let forces = [newtons(touch.cart_force), newtons(touch.tip_force)];
-        if touch.drive.is_some() != self.rival.is_some() || touch.handovers != self.handovers {
+        let failed = ppo.failed();
+        let changed = failed != self.failed;
+        self.failed = failed;
+        if changed || touch.drive.is_some() != self.rival.is_some() || touch.handovers != self.handovers {
             self.begin(touch.drive.is_some());
         }
-        self.handovers = touch.handovers;
+        let single = touch.singles != self.singles;
+        (self.handovers, self.singles) = (touch.handovers, touch.singles);
+        // A failed state stays on display until the user acts.
+        let stands = self.failed.is_some() && touch.drive.is_none();
         if self.over() {
-            self.rest_s -= dt_s;
-            if self.rest_s <= 0.0 {
+            self.rest_s -= if stands { 0.0 } else { dt_s };
+            if self.rest_s <= 0.0 || (stands && single) {
                 self.begin(touch.drive.is_some());
             }
+        } else if stands {
+            self.owed_s = if single { self.step_s } else { 0.0 };
         } else {
             self.owed_s += dt_s;
         }
@@ -157,6 +176,7 @@ impl Stage {
             best: self.best,
             ahead: (self.owed_s / step_s).clamp(0.0, 1.0),
             handovers: self.handovers,
+            failed: self.failed.as_ref().map(|failed| failed.fault.to_string()),
         }
     }
 

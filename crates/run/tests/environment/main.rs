@@ -119,7 +119,7 @@ fn frames_pictures_manual_control_and_env_work_for_puck() {
     assert_eq!((frame.features, frame.steps), (2, 16));
     let picture = answer(&mut run, json!({ "ask": "picture", "width": 5, "height": 3 }));
     assert_eq!((&picture["width"], &picture["channels"]), (&json!(5), &json!(3)));
-    let touch = json!({ "dt_s": 0.1, "cart_force": 0, "tip_force": 0, "drive": [2], "handovers": 1 });
+    let touch = json!({ "dt_s": 0.1, "cart_force": 0, "tip_force": 0, "drive": [2], "handovers": 1, "singles": 0 });
     let stage = answer(&mut run, json!({ "ask": "touch", "touch": touch }));
     assert_eq!((&stage["player"]["steps"], &stage["player"]["action"]), (&json!(2), &json!([2.0])));
     let mut env = Env::new("Puck-v0").unwrap();

@@ -6,6 +6,7 @@ use crate::{answer, train};
 use learn::control::Ppo;
 use math::Isa;
 use run::control::Control;
+use run::control::protocol::Touch;
 use run::protocol::{Command, Config, Event, Level};
 use run::room::Room;
 use run::{AnyRun, Host, Run, RunError};
@@ -55,7 +56,7 @@ fn two_numbers_are_shown_and_driven() {
     let about = &run.variant().about;
     assert_eq!((&about["numbers"], &about["range"]), (&json!(2), &json!([-2.0, 2.0])));
     let touch = |dt_s: f64, drive| {
-        let touch = json!({ "dt_s": dt_s, "cart_force": 0, "tip_force": 0, "drive": drive, "handovers": 0 });
+        let touch = json!({ "dt_s": dt_s, "cart_force": 0, "tip_force": 0, "drive": drive, "handovers": 0, "singles": 0 });
         json!({ "ask": "touch", "touch": touch })
     };
     let before = answer(&mut run, touch(0.0, json!([0.5, -9])))["player"]["state"].clone();
@@ -74,7 +75,7 @@ fn the_shown_agent_takes_permitted_choices() {
     let mut run = begin("Rooms-v0");
     let mut steps = 0;
     for _ in 0..200 {
-        let touch = json!({ "ask": "touch", "touch": { "dt_s": 0.1, "cart_force": 0, "tip_force": 0, "drive": null, "handovers": 0 } });
+        let touch = json!({ "ask": "touch", "touch": { "dt_s": 0.1, "cart_force": 0, "tip_force": 0, "drive": null, "handovers": 0, "singles": 0 } });
         let stage = answer(&mut run, touch);
         assert_eq!(stage["player"]["terminated"], json!(false));
         let odds = stage["odds"].as_array().unwrap().iter().filter(|p| p.as_f64().unwrap() > 0.0).count();
@@ -120,9 +121,20 @@ fn an_error_of_the_rules_stops_the_run_and_its_state_can_be_inspected() {
             let (state, steps, episodes) = ppo.environment(9).unwrap();
             assert_eq!((state.len(), steps, episodes), (2, 5, 1));
         }
+        let mut touch = |singles: u32| {
+            let touch = json!({ "dt_s": 0.5, "cart_force": 0, "tip_force": 0, "drive": null, "handovers": 0, "singles": singles });
+            answer(&mut run, json!({ "ask": "touch", "touch": touch }))
+        };
+        // Time stands still in the failed state, and a single step leaves it.
+        for (singles, steps) in [(0, 5), (0, 5), (1, 6), (1, 6)] {
+            let stage = touch(singles);
+            assert!(stage["failed"].as_str().unwrap().contains("failed in step 6"), "{stage}");
+            assert_eq!(stage["player"]["steps"], json!(steps), "{variant}");
+        }
         // The run still answers questions, and a reset begins another run.
         answer(&mut run, json!({ "ask": "picture", "width": 3, "height": 3 }));
         run.command(Command::Reset { config: None }).unwrap();
+        assert_eq!(answer(&mut run, json!({ "ask": "touch", "touch": Touch::default() }))["failed"], json!(null));
         assert!(run.failure().is_none() && run.progress().iteration == 0);
     }
 }

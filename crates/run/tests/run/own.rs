@@ -1,8 +1,10 @@
 //! Tests of runs in environments from files.
 
 use crate::common::*;
+use run::control::protocol::Touch;
 use run::permalink;
-use run::protocol::{Config, Dataset};
+use run::protocol::{Command, Config, Dataset};
+use serde_json::json;
 
 const CATCH: &str = include_str!("../../../worlds/src/control/script/templates/catch.py");
 /// `OWN` of the room.
@@ -78,4 +80,44 @@ fn link_to_a_long_file_does_not_contain_it() {
     let run = begin(&file("catch.py", &format!("{CATCH}{noise}")));
     let shared = run.shared();
     assert!(!shared.link.contains("&file=") && shared.limits.iter().any(|limit| limit.contains("does not contain the data")), "{shared:?}");
+}
+
+/// An environment whose rules fail by a random draw, in any step after the second.
+const UNLUCKY: &str = "class World:
+    actions = 2
+
+    def reset(self):
+        self.x = 0
+
+    def step(self, action):
+        self.x += 1
+        if self.x > 2:
+            self.x += 1 // min(1, randint(0, 2000))
+        return 0.0, self.x > 90
+
+    def observe(self):
+        return [self.x / 100]
+";
+
+#[test]
+fn failed_step_fails_again_in_the_single_environment() {
+    let mut run = begin(&file("unlucky.py", UNLUCKY));
+    run.command(Command::Start).unwrap();
+    while run.running() {
+        run.advance(0.0);
+    }
+    let failure = run.failure().unwrap().to_string();
+    let mut touch = |singles| {
+        let touch = Touch { singles, ..Touch::default() };
+        value(&mut *run, json!({ "ask": "touch", "touch": touch }))
+    };
+    let before = touch(0);
+    let error = before["failed"].as_str().unwrap();
+    assert!(failure.contains(error) && error.contains("line 10: a division by zero"), "{failure}; {error}");
+    let steps = before["player"]["steps"].as_u64().unwrap();
+    assert!(error.contains(&format!("failed in step {} of", steps + 1)), "{before}");
+    let after = touch(1);
+    assert_eq!((&after["player"]["fault"], &after["player"]["over"]), (&before["failed"], &json!(true)));
+    assert_eq!(after["player"]["state"], before["player"]["state"]);
+    assert_eq!(touch(2)["player"]["over"], json!(false), "the next single step shows the failed state again");
 }

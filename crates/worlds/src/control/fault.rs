@@ -16,6 +16,22 @@ pub struct WorldFault {
     pub message: String,
 }
 
+/// State of an environment before a failed step, with all numbers on which the random draws of the step depend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailedState {
+    pub seed: u32,
+    pub fault: WorldFault,
+    /// State as [`Vector::environment`](super::Vector::environment) saves it.
+    pub state: Vec<f32>,
+}
+
+impl FailedState {
+    /// Returns the number of steps in the episode before the failed step.
+    pub fn steps(&self) -> u32 {
+        self.fault.step.saturating_sub(1)
+    }
+}
+
 fn place(line: Option<u32>) -> String {
     line.map(|line| format!(", line {line}")).unwrap_or_default()
 }

@@ -20,7 +20,7 @@ pub mod vector;
 pub mod world;
 
 pub use cartpole::{CartPole64, CartPoles};
-pub use fault::WorldFault;
+pub use fault::{FailedState, WorldFault};
 pub use kind::{Explain, Kernels, Kind, Make, MakeOne};
 pub use kinds::{add, ids, kind, kinds};
 pub use lunar_lander::{LunarLander64, LunarLanders};

@@ -1,7 +1,7 @@
 //! Single environments in f64, stepped one at a time through the trait [`World64`]. `World64::set_state` and `World64::step` return an
 //! error for an invalid state or action, and never panic. The caller must reset the environment after the end of an episode.
 
-use super::fault::WorldFault;
+use super::fault::{FailedState, WorldFault};
 use super::shape::Shape;
 use math::Rng;
 use std::borrow::Cow;
@@ -159,6 +159,12 @@ pub trait World64: Send + Sync {
 
     /// Sets the state, and sets the number of steps taken in the episode to `elapsed`. Returns an error if the values are invalid.
     fn set_state(&mut self, new: &[f64], elapsed: u32) -> Result<(), WorldError>;
+
+    /// Sets the state before a failed step. If the failed action is taken again, an environment from a file fails again.
+    fn set_failed(&mut self, failed: &FailedState) -> Result<(), WorldError> {
+        let state: Vec<f64> = failed.state.iter().map(|&x| x.into()).collect();
+        self.set_state(&state, failed.steps())
+    }
 
     /// Returns the error that the rules raised in the newest step, if any. The environment then keeps the state before this step.
     fn fault(&self) -> Option<WorldFault> {

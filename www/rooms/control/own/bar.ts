@@ -15,6 +15,12 @@ import type { Template } from "./templates";
 /** Name of the empty file that replaces the first template if the templates cannot be loaded. */
 const EMPTY = "environment.py";
 
+export interface BarActions {
+  train(): void;
+  /** Starts the tour; undefined if there is none. */
+  tour?: (() => void) | undefined;
+}
+
 export class FileBar {
   private readonly choice = h("select", { id: id("file") });
   private readonly status = h("p.small", { role: "status" });
@@ -28,6 +34,7 @@ export class FileBar {
   constructor(
     private readonly shelf: Shelf,
     private readonly notices: Notices,
+    { train, tour }: BarActions,
   ) {
     this.choice.addEventListener("change", () => {
       const file = shelf.files.find((one) => one.id === this.choice.value);
@@ -35,12 +42,14 @@ export class FileBar {
     });
     this.element = h("div.own-bar.row", [
       labelled("File", this.choice),
+      button("Train", train, { class: "strong", title: "Train in this environment (Ctrl+Enter)" }),
       button("New", () => this.attempt(() => this.offer())),
       chooser("Open", (file) => void this.take(file), ".py"),
       button("Download", () => this.download()),
       button("Rename", () => this.askName()),
       button("Duplicate", () => shelf.duplicate()),
       button("Delete", () => this.remove()),
+      tour && button("Tour", tour, { title: "Change the reward and watch" }),
       this.status,
     ]);
   }

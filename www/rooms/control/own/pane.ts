@@ -14,6 +14,8 @@ export interface Actions {
   check(text: string): Promise<Problem[]>;
   /** Starts training in the environment of a text. */
   start(text: string, name: string): void;
+  /** Starts the tour; undefined if there is none. */
+  tour?: () => void;
 }
 
 export class OwnPane {
@@ -23,23 +25,24 @@ export class OwnPane {
   private readonly bar: FileBar;
   private readonly shelf: Shelf;
 
-  constructor(notices: Notices, { check, start }: Actions) {
+  constructor(notices: Notices, { check, start, tour }: Actions) {
     this.shelf = new Shelf({
       opened: ({ text }) => this.editor.set(text),
       changed: () => this.bar.show(),
       failed: (error, file) => this.bar.fail(error, file),
     });
-    this.bar = new FileBar(this.shelf, notices);
+    const train = (): void => {
+      void this.shelf.save();
+      start(this.editor.text, this.shelf.current?.name ?? "");
+    };
+    this.bar = new FileBar(this.shelf, notices, { train, tour });
     const writing = h("div.own-writing");
     this.editor = mount(writing, {
       label: "Text of the environment",
       text: "",
       read: (text) => this.shelf.write(text),
       check,
-      start: () => {
-        void this.shelf.save();
-        start(this.editor.text, this.shelf.current?.name ?? "");
-      },
+      start: train,
       save: () => void this.shelf.save(),
     });
     this.element = h("div.own", this.bar.element, h("div.own-desk", writing, h("div.own-sight", this.picture.element)));

@@ -9,6 +9,7 @@ import { animate } from "../../../parts/loop";
 import type { OwnVariant, RoomPage } from "../../../parts/room";
 import type { Section } from "../../../parts/places";
 import { reveal } from "../../../parts/tabs";
+import type { Step } from "../../../parts/tour";
 import type { ControlClient } from "../client";
 import type { Body, Environment } from "../protocol";
 import type { OwnPane } from "./pane";
@@ -25,6 +26,27 @@ export const OWN: OwnVariant = {
   },
   data: async () => (await import("./newest")).newest(),
 };
+
+/** Tour of a first change to a file. */
+const REWARD_TOUR: Step[] = [
+  {
+    at: ".own-desk",
+    heading: "The reward",
+    words:
+      "The method step returns the reward and whether the episode is over. The agent learns whatever makes the sum of its rewards large.",
+  },
+  {
+    at: ".own-desk",
+    heading: "Change it",
+    words: "Reward something else, for example each step to the left. Then press Train, or Ctrl+Enter.",
+    change: true,
+  },
+  {
+    at: ".returns",
+    heading: "Watch",
+    words: "A new agent learns from your reward. The grey curve is the run before. The two rewards differ, so compare the behaviour too.",
+  },
+];
 
 /** Place of an error in the text of a notice. */
 const PLACE = /\bline (\d+): (.+)$/s;
@@ -47,6 +69,7 @@ export class OwnSection {
           const pane = new OwnPane(around.notices, {
             check: async (text) => (await client.problems(text)).map(({ end, ...place }) => ({ ...place, endColumn: end })),
             start: (text, name) => void this.start(new File([text], name)),
+            tour: () => page.beginTour(REWARD_TOUR),
           });
           void pane.begin();
           animate(pane.picture.element, step);

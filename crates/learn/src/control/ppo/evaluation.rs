@@ -6,7 +6,7 @@ use super::sampling::{GreedyActions, GreedyMasked, MeanActions};
 use graph::{Executor, Packed, Params, Plan};
 use math::{Isa, PANEL, dispatch, ops, par, poly};
 use std::sync::Arc;
-use worlds::control::{Kind, Vector, WorldFault};
+use worlds::control::{FailedState, Kind, Vector, WorldFault};
 
 /// Number of evaluators that run in parallel, each with a panel of episodes.
 const EVALUATORS: usize = 4;
@@ -30,6 +30,8 @@ pub(super) struct Evaluators {
     packed: Packed,
     evaluators: Vec<Evaluator>,
     played: Played,
+    /// State in which the newest evaluation failed; `None` if it has not failed.
+    pub failed: Option<FailedState>,
     /// Number of steps that each evaluator plays per slice.
     turn: usize,
 }
@@ -69,6 +71,7 @@ impl Evaluators {
                 min: f32::INFINITY,
                 max: f32::NEG_INFINITY,
             },
+            failed: None,
             turn: (par::TURN / (EVALUATORS as f64 * plan.multiply_adds()).max(1.0)).max(1.0) as usize,
         }
     }
@@ -86,6 +89,7 @@ impl Evaluators {
     }
 
     pub fn begin(&mut self, normalizer: Option<&Normalizer>, episodes: u32, seed: u32) {
+        self.failed = None;
         let Self { params, played, .. } = self;
         played.params.values_mut().copy_from_slice(params.values());
         played.packed.pack(params);
@@ -104,10 +108,15 @@ impl Evaluators {
         (self.played.episodes.saturating_sub(before) as usize).min(PANEL)
     }
 
+    /// Returns the number of the environment in lane 0 of evaluator `i`.
+    fn first_env(&self, i: usize) -> u32 {
+        FIRST_ENV | (self.played.first + (i * PANEL) as u32)
+    }
+
     /// Starts the episodes of the current batch in all evaluators.
     fn start_episodes(&mut self) {
         for i in 0..EVALUATORS {
-            let (count, first) = (self.lanes(i), FIRST_ENV | (self.played.first + (i * PANEL) as u32));
+            let (count, first) = (self.lanes(i), self.first_env(i));
             self.evaluators[i].begin(self.played.seed, first, count);
         }
     }
@@ -118,7 +127,8 @@ impl Evaluators {
         let Played { params, packed, normalizer, .. } = &*played;
         let with = Context { isa: *isa, task: *task, params, packed, normalizer: normalizer.as_ref() };
         par::each_mut(evaluators, |_, evaluator| evaluator.play(with, *turn));
-        if let Some(fault) = self.evaluators.iter_mut().find_map(|evaluator| evaluator.fault.take()) {
+        if let Some((i, fault)) = self.evaluators.iter_mut().enumerate().find_map(|(i, evaluator)| Some((i, evaluator.fault.take()?))) {
+            self.failed = self.evaluators[i].before(self.played.seed, self.first_env(i), &fault);
             self.played.episodes = 0;
             self.start_episodes();
             return Err(fault);
@@ -199,6 +209,13 @@ impl Evaluator {
         }
         self.episode_returns = [0.0; PANEL];
         self.done = std::array::from_fn(|lane| lane >= count);
+    }
+
+    /// Returns the state before the failed step. `seed` and `first` are the arguments of [`Evaluator::begin`].
+    fn before(&self, seed: u32, first: u32, fault: &WorldFault) -> Option<FailedState> {
+        let mut state = vec![0.0; self.world.state_len()];
+        let (steps, _) = self.world.environment(fault.env.wrapping_sub(first) as usize, &mut state);
+        (steps + 1 == fault.step).then(|| FailedState { seed, fault: fault.clone(), state })
     }
 
     /// Plays `steps` steps, or fewer if all episodes end.

@@ -3,7 +3,7 @@
 use super::super::program::Type;
 use super::fleet::Fleet;
 use super::world::World;
-use crate::control::fault::WorldFault;
+use crate::control::fault::{FailedState, WorldFault};
 use crate::control::shape::Shape;
 use crate::control::vector::{TERMINATED, Vector};
 use crate::control::world::{Spec, Step64, World64, WorldError};
@@ -103,6 +103,16 @@ impl World64 for One {
         let saved = self.saved(new).ok_or_else(impossible)?;
         self.fleet.set_environment(0, &saved, elapsed, 0).map_err(|_| impossible())?;
         (self.steps, self.fault) = (elapsed, None);
+        self.read();
+        Ok(())
+    }
+
+    fn set_failed(&mut self, failed: &FailedState) -> Result<(), WorldError> {
+        let FailedState { seed, fault, state } = failed;
+        self.fleet.reset(*seed, fault.env);
+        let impossible = |_| WorldError::State { id: self.spec.id.clone() };
+        self.fleet.set_environment(0, state, failed.steps(), fault.episode).map_err(impossible)?;
+        (self.steps, self.fault) = (failed.steps(), None);
         self.read();
         Ok(())
     }

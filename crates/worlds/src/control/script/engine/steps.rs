@@ -58,10 +58,11 @@ impl Fleet {
         ended: &mut [u32],
         steps: u32,
     ) -> Option<WorldFault> {
+        let episode = self.episodes[0];
         (self.steps[0], self.failed[0], self.fault) = (steps, 0, None);
         self.step_blocks(actions, reached, rewards, ended);
         self.ended.clear();
-        self.episodes[0] = 0;
+        self.episodes[0] = episode;
         self.fault.take()
     }
 
