@@ -36,7 +36,7 @@ import { Starts } from "./starts";
 import type { Sweep } from "./sweep";
 import { revealBy, reveal } from "./tabs";
 import type { Tensors } from "./tensors";
-import { steps as commonSteps, Tour } from "./tour";
+import { steps as commonSteps, Tour, type Step } from "./tour";
 import { Trained } from "./trained";
 import { SPEEDS } from "./transport";
 

@@ -7,14 +7,11 @@ use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use std::sync::{Mutex, PoisonError};
 use worlds::control::Kind;
-use worlds::control::script::compile;
 use worlds::control::script::error::Problem as Error;
+use worlds::control::script::{LARGEST, compile};
 
 /// Name of the variant that trains in the environment of a file.
 pub(super) const OWN: &str = "own";
-
-/// Largest file in bytes. The longest template has 3 kB.
-const MOST_BYTES: u64 = 256 << 10;
 
 /// Compression level, from 0 to 10. The highest level makes the shortest links.
 const LEVEL: u8 = 10;
@@ -55,13 +52,11 @@ static NEWEST: Mutex<Option<(Dataset, Kind)>> = Mutex::new(None);
 
 impl Opens for Compiles {
     const ACCEPTS: bool = true;
-    const PACK: Option<Pack> = Some(Pack {
-        pack: |bytes| compress_to_vec(bytes, LEVEL),
-        unpack: |bytes| decompress_to_vec_with_limit(bytes, MOST_BYTES as usize).ok(),
-    });
+    const PACK: Option<Pack> =
+        Some(Pack { pack: |bytes| compress_to_vec(bytes, LEVEL), unpack: |bytes| decompress_to_vec_with_limit(bytes, LARGEST).ok() });
 
     fn open(file: &Dataset) -> Result<Option<Kind>, RunError> {
-        if file.bytes > MOST_BYTES {
+        if file.bytes > LARGEST as u64 {
             return Err(too_long(file));
         }
         let Some(content) = &file.content else { return Ok(None) };
@@ -94,7 +89,7 @@ pub fn kind_of(file: &Dataset) -> Result<Kind, RunError> {
 
 fn too_long(file: &Dataset) -> RunError {
     RunError::Refused {
-        what: format!("{} has {} kB; the file of an environment has at most {} kB", file.name, file.bytes >> 10, MOST_BYTES >> 10),
+        what: format!("{} has {} bytes; the file of an environment has at most {LARGEST}", file.name, file.bytes),
         next: "Choose the Python file that defines the environment".into(),
     }
 }

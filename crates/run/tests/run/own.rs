@@ -30,7 +30,7 @@ fn each_fault_of_a_file_is_refused_with_its_line() {
     let cases = [
         ("class World:\n    def reset(self):\n        self.x = 1 +\n", "line 3"),
         ("\u{feff}", "catch.py"),
-        (&"x = 1\n".repeat(60_000), "at most 256 kB"),
+        (&"x = 1\n".repeat(60_000), "at most 100000"),
     ];
     for (text, expected) in cases {
         let error = run::validate(&file("catch.py", text), host()).unwrap_err();

@@ -17,5 +17,5 @@ mod wgsl;
 pub use compile::compile;
 pub use engine::{Fleet, World};
 pub use meta::{Choice, Meta};
-pub use parser::parse;
+pub use parser::{LARGEST, parse};
 pub use program::{Attribute, Type};

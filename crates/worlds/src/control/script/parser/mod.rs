@@ -18,7 +18,7 @@ use super::token::MOST_PROBLEMS;
 use stream::Parser;
 
 /// Largest size of a file in bytes.
-const LARGEST: usize = 100_000;
+pub const LARGEST: usize = 100_000;
 
 /// Parses a file. Returns the syntax tree, or at most `MOST_PROBLEMS` errors in the order of their places.
 pub fn parse(text: &str) -> Result<File, Vec<Problem>> {
