@@ -1,8 +1,9 @@
 // Benches of the page in a headless Chromium. `npm run bench -- core [--json]` measures the figures of `hothouse bench core` (their names
 // here end in `_page`), the size of the page, and the time from loading to the first training. `npm run bench -- ROOM [--json]` measures
-// the figures of `hothouse bench ROOM` and those of `scripts/rooms/ROOM.mjs`. `--part module` selects the former alone; `--part PART`
-// selects one part of the latter. `--profile` measures the time of a training step by operation instead. `npm run bench -- page [--json]`
-// measures speed, stability and density of the rooms' pages; `--part ROOM` selects one room.
+// the figures of `hothouse bench ROOM` and those of `scripts/rooms/ROOM.mjs`. `npm run bench -- worlds` measures environments from files.
+// `--part module` selects the former figures alone; `--part PART` selects one part of the latter. `--profile` measures the time of a
+// training step by operation instead. `npm run bench -- page [--json]` measures speed, stability and density of the rooms' pages; `--part
+// ROOM` selects one room.
 import { launch, reached } from "./browser.mjs";
 import { build } from "./build.mjs";
 import { counted, measured } from "./figure.mjs";
@@ -12,7 +13,9 @@ import { main, Trouble } from "./sh.mjs";
 import { serve } from "./serve.mjs";
 import { FIRST_FLAVOUR, MODULES } from "./wasm.mjs";
 
-const SUITES = ["core", "page", ...ROOMS];
+const SUITES = ["core", "page", "worlds", ...ROOMS];
+/** Module that runs a suite, if it is not the module of a room of the same name. */
+const MODULE_OF = { core: ROOMS[0], worlds: "own" };
 const THREADS = 2;
 
 // The worker runs on an empty page, so that drawing does not disturb the measurement.
@@ -90,8 +93,7 @@ await main(import.meta.url, async () => {
     );
   const say = console.log;
   if (json) console.log = console.error; // only figures go to standard output
-  // The suite `core` runs in the module of the first room.
-  const room = suite === "core" ? ROOMS[0] : suite;
+  const room = MODULE_OF[suite] ?? suite;
   const needed = (name) => (ofPage ? name.endsWith(`/${FIRST_FLAVOUR}`) : name.startsWith(`${room}/`));
   const { dist, modules } = await build({ only: MODULES.filter(needed) });
   const give = (figure) => {

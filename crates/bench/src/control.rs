@@ -7,6 +7,9 @@ mod files;
 mod learners;
 mod stepped;
 
+#[cfg(feature = "files")]
+pub use files::measure as measure_files;
+
 use crate::measure::{Bench, Clock, rates};
 use learn::Learner;
 use learn::control::{Ppo, PpoConfig};
@@ -29,8 +32,6 @@ pub fn measure(bench: &mut Bench) {
         bench.give(format!("control.{}.steps_per_s_core", name.to_lowercase()), &rates, "steps/s");
     }
     bench.give("control.cartpole.fused_steps_per_s_core", &played(isa, now), "steps/s");
-    #[cfg(feature = "files")]
-    files::measure(bench);
     bench.give("control.ppo.cartpole.steps_per_s", &ppo(isa, now), "steps/s");
     let (rates, reached) = small_ppo(isa, now);
     bench.give("control.ppo.cartpole.small.steps_per_s", &rates, "steps/s");

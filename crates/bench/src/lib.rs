@@ -36,11 +36,13 @@ pub struct Suite {
     pub profile: Option<fn(&mut Bench)>,
 }
 
-/// Suites of the compute core and of this program's rooms.
+/// Suites of the compute core, of this program's rooms, and of environments from files.
 pub static SUITES: &[Suite] = &[
     Suite { id: "core", measure: compute::measure, profile: Some(compute::profile) },
     #[cfg(feature = "control")]
     Suite { id: "control", measure: control::measure, profile: None },
+    #[cfg(feature = "files")]
+    Suite { id: "worlds", measure: control::measure_files, profile: None },
     #[cfg(feature = "backgammon")]
     Suite { id: "backgammon", measure: backgammon::measure, profile: None },
     #[cfg(feature = "cube")]

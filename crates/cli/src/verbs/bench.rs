@@ -42,7 +42,7 @@ fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine
         None if run::room(suite).is_ok() => {}
         None => {
             let rooms: Vec<_> = run::rooms().iter().map(|room| room.schema().id).collect();
-            bail!(Usage(format!("there is no suite '{suite}'. Choose core, gpu, {}", rooms.join(", "))))
+            bail!(Usage(format!("there is no suite '{suite}'. Choose core, gpu, worlds, {}", rooms.join(", "))))
         }
     }
     // An error is ignored: the file may not exist.

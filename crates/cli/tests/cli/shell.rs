@@ -34,7 +34,7 @@ fn command_line_errors_name_the_remedy() {
         ("--isa mmx", 2, "is not available. Choose one of"),
         ("--json --plain", 2, "cannot be used"),
         ("--save one.file --events one.file", 2, "Use different files"),
-        ("bench everything", 2, "core, gpu, control, backgammon"),
+        ("bench everything", 2, "core, gpu, worlds, control, backgammon"),
         ("eval", 2, "FILE"),
         ("eval missing.safetensors", 1, "hothouse train --save"),
         ("eval notes.txt", 1, "Choose a .safetensors file"),
