@@ -65,7 +65,7 @@ async function later(name, hash) {
 }
 
 /** Files of the rooms that are named after their own modules. */
-const LAZY = ["explanations", "pane", "templates"];
+const LAZY = ["desk", "explanations", "templates"];
 
 /**
  * Writes this build's hash and two lists of files into the service worker. The first list is cached immediately. It contains all files

@@ -17,7 +17,7 @@ import { capital } from "./parts/format";
 import { keptRuns } from "./parts/kept";
 import { Notices } from "./parts/notices";
 import { Page } from "./parts/page";
-import { PALETTE_KEY, type Command } from "./parts/palette";
+import { PALETTE_KEY, type Command } from "./parts/commands";
 import { roving } from "./parts/roving";
 import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";

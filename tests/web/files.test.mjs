@@ -123,7 +123,7 @@ test("an error of the rules stops training and marks its line", async () => {
   await page.keyboard.press("ControlOrMeta+Enter");
   const notice = await stopped();
   assert.match(`${notice.text} ${notice.next_step}`, /line \d+/);
-  const step = page.getByRole("button", { name: "Step", exact: true });
+  const step = page.locator(".push").getByRole("button", { name: "Step", exact: true });
   await step.click();
   await page.locator(".stage-hint", { hasText: "a division by zero" }).waitFor();
   await step.click();

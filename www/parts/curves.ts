@@ -5,7 +5,6 @@ import { Chart, type ChartOptions, type Drawn, type Overlay } from "./chart";
 import { Charting, columnText, type ChartWords, type CurveWords, type Group, type RunData, type Scene, type Split } from "./charting";
 import { CurveTables } from "./curve-tables";
 import { Choice, h, id, labelled } from "./dom";
-import { composed } from "./export";
 import { figure, plural } from "./format";
 import { PAST, PRESENT, swatch } from "./looks";
 import { touch } from "./loop";
@@ -276,7 +275,8 @@ export class RunCurves {
   }
 
   /** Renders the selected chart with its legend, in the current theme. */
-  picture(width: number, height: number, pixels: number, about: string): Promise<HTMLCanvasElement> {
+  async picture(width: number, height: number, pixels: number, about: string): Promise<HTMLCanvasElement> {
+    const { composed } = await import("./export");
     const { chart, group } = this.compareChart;
     const past = this.scene?.past ? [{ ...PAST, name: "Past run" }] : [];
     const runs = [{ ...PRESENT, name: "Current run" }, ...past, ...(this.scene?.compared ?? [])];

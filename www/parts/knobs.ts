@@ -4,7 +4,7 @@
 import type { Knob, KnobKind, Value } from "../run/protocol";
 import { button, h, id, write } from "./dom";
 import { exact, exactText } from "./format";
-import type { Command } from "./palette";
+import type { Command } from "./commands";
 import { reveal } from "./tabs";
 
 const SLIDER_STEPS = 200;

@@ -22,7 +22,7 @@ import { Knobs } from "./knobs";
 import { Late } from "./late";
 import { closePage, untilClosed } from "./life";
 import { calm } from "./loop";
-import { Palette, PALETTE_KEY, presses, type Command } from "./palette";
+import { PALETTE_KEY, presses, Search, type Command } from "./commands";
 import { Present } from "./present";
 import { Readout } from "./readout";
 import { Places, type Section } from "./places";
@@ -84,7 +84,7 @@ export class Page implements RoomPage {
   private readonly explained = new Explained();
   private readonly keys: Shortcut[];
   private readonly shortcuts: Shortcuts;
-  private readonly palette = new Palette((query) => this.commands(query));
+  private readonly palette: Search;
   private readonly share: Share;
   private readonly tour: Tour;
   private readonly places: Places;
@@ -116,6 +116,7 @@ export class Page implements RoomPage {
     const goBack = (bytes: Uint8Array): void => starts.goBack(bytes);
     this.ghost = new Ghost(room, unit, label, goBack);
     const refused = (error: unknown): void => around.notices.show("error", textOf(error), "");
+    this.palette = new Search((query) => this.commands(query), refused);
     this.forks = new Forks(unit, label, (place) => client.saveBefore(place).then(goBack, refused));
     this.knobs = new Knobs(
       { change: (name, value) => starts.succession.change(name, value), reset: () => starts.reset() },

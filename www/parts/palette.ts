@@ -1,30 +1,12 @@
 // Command palette: a dialog with a search field and a list of everything that the page can do or show. The list comes from the page's
-// declarations of shortcuts, tabs, variants, knobs and runs.
+// declarations of shortcuts, tabs, variants, knobs and runs. Import this module dynamically, because most visits do not open the palette.
 
+import type { Command } from "./commands";
 import { Dialog } from "./dialog";
 import { h, icon, id, line, write } from "./dom";
 import { clamp } from "./keys";
-import { pageLife } from "./life";
-import { reveal } from "./tabs";
-
-export interface Command {
-  /** Heading under which the command is listed. */
-  kind: string;
-  name: string;
-  /** Text at the end of the line, such as a value. */
-  note?: string;
-  /** Single key that does the same. */
-  key?: string;
-  /** Further words by which the command is found. */
-  words?: string;
-  run(): void;
-}
 
 const MOST = 50;
-const MAC = typeof navigator === "object" && navigator.userAgent.includes("Mac");
-/** Key that opens the palette. */
-export const PALETTE_KEY = MAC ? "⌘ K" : "Ctrl K";
-
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}.]+/gu) ?? [];
 
 /** Returns the rank of a command among the results of a query, from 0 for the best; undefined if the command lacks a word of the query. */
@@ -57,18 +39,6 @@ export function matches(commands: Command[], query: string): { groups: Map<strin
   return { groups, count: ranked.length };
 }
 
-/** Returns commands that press the buttons and radio buttons of a part of the page. A command opens the tab of its button first. */
-export const presses = (kind: string, part: HTMLElement): Command[] =>
-  [...part.querySelectorAll<HTMLButtonElement | HTMLInputElement>("button:not([hidden]), input[type=radio]")].map((control) => ({
-    kind,
-    name: control.ariaLabel || control.labels?.[0]?.title || control.textContent,
-    run: () => {
-      reveal(control);
-      control.focus();
-      control.click();
-    },
-  }));
-
 export class Palette {
   private readonly list = h("div.command-list", { role: "listbox", id: id("commands"), "aria-label": "Commands" });
   private readonly field = line("search", {
@@ -92,7 +62,6 @@ export class Palette {
     this.field.addEventListener("keydown", (event) => this.move(event));
     // The focus stays in the field.
     this.list.addEventListener("mousedown", (event) => event.preventDefault());
-    document.addEventListener("keydown", (event) => this.take(event), { signal: pageLife() });
   }
 
   open(): void {
@@ -102,12 +71,12 @@ export class Palette {
     this.show();
   }
 
-  private take(event: KeyboardEvent): void {
-    const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
-    if (key.toLowerCase() !== "k" || altKey || shiftKey || (MAC ? !metaKey || ctrlKey : !ctrlKey || metaKey)) return;
-    event.preventDefault();
-    if (this.dialog.element.open) this.dialog.close();
-    else if (!document.querySelector("dialog[open]")) this.open();
+  get isOpen(): boolean {
+    return this.dialog.element.open;
+  }
+
+  close(): void {
+    this.dialog.close();
   }
 
   private move(event: KeyboardEvent): void {

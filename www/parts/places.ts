@@ -1,7 +1,7 @@
 // The tabs of a room's page and the sections in them. The first tab shows the room's picture. The address names the open tab and section.
 
 import { h } from "./dom";
-import type { Command } from "./palette";
+import type { Command } from "./commands";
 import { Tabs } from "./tabs";
 
 const TABS = { explore: "Explore", compare: "Compare", settings: "Settings", explain: "Explain", share: "Share" };

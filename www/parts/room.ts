@@ -6,7 +6,7 @@ import type { Announcer } from "./announce";
 import type { ChartWords, CurveWords } from "./curves";
 import type { History } from "./history";
 import type { Notices } from "./notices";
-import type { Command } from "./palette";
+import type { Command } from "./commands";
 import type { Section } from "./places";
 import type { Gesture, Shortcut } from "./shortcuts";
 import type { Step } from "./tour";

@@ -6,14 +6,13 @@ import { textOf } from "../run/notice";
 import type { Config, Progress, RoomInfo, Row, Value, Variant } from "../run/protocol";
 import { columnText, type Compared, type RunData } from "./charting";
 import { spread } from "./curve-tables";
-import { changesOf, csv, json, knobsOf, out } from "./export";
 import { button, h, id, labelled, write } from "./dom";
 import { download } from "./files";
 import { exactText, plural, seconds, short } from "./format";
 import { startOf, valuesOf, type History } from "./history";
 import { pageLife, untilClosed } from "./life";
 import { LOOKS, PAST, PRESENT, swatch, type Look } from "./looks";
-import type { Command } from "./palette";
+import type { Command } from "./commands";
 import { atOnce, effect, state, untracked } from "./signal";
 import { reveal } from "./tabs";
 import "./runs.css";
@@ -49,6 +48,9 @@ export interface RunActions {
 /** The current run. `kept` is the revision of its history that was last stored. */
 type Present = Pick<RunRecord, "id" | "name" | "beganMs" | "defaults" | "labels"> & { history: History; variant: Variant; kept: number };
 type Entry = { record: RunRecord; element: HTMLElement; name: HTMLTextAreaElement; show(): void; tick: HTMLInputElement };
+/** Code that writes files. It is loaded when a file is saved. */
+type Exports = typeof import("./export");
+
 type Curve = Compared & { config: Config; settings: Record<string, Value> };
 
 /** The runs of this visit, by their histories. The past run of a variant may have begun before the page of its room was opened again. */
@@ -84,9 +86,9 @@ export class Runs {
       this.list,
       h("p.row", { role: "group", "aria-label": "Save the shown curves" }, [
         h("span.small", "Save shown curves:"),
-        file("CSV", "Shown curves as CSV", () => this.saveText("csv")),
-        file("JSON", "Shown curves as JSON", () => this.saveText("json")),
-        file("PNG", "Shown chart as PNG", () => void this.savePicture()),
+        file("CSV", "Shown curves as CSV", () => void this.save("csv")),
+        file("JSON", "Shown curves as JSON", () => void this.save("json")),
+        file("PNG", "Shown chart as PNG", () => void this.save("png")),
       ]),
       this.kept,
     ]);
@@ -441,7 +443,8 @@ export class Runs {
 
   // ---- files
 
-  private shown(): ReturnType<typeof out> {
+  /** Returns the runs to export, the current run first. */
+  private shown({ out }: Exports): ReturnType<Exports["out"]> {
     const { present } = this;
     if (!present) return [];
     const { history } = present;
@@ -456,16 +459,27 @@ export class Runs {
     return `hothouse-${this.room.id}-${variant}-seed${seed}-curves.${ending}`;
   }
 
-  private saveText(kind: "csv" | "json"): void {
-    const runs = this.shown();
-    download(this.fileName(kind), kind === "csv" ? csv(this.room, runs) : json(this.room, runs));
+  /** Loads the code that writes files, and saves. */
+  private async save(kind: "csv" | "json" | "png"): Promise<void> {
+    try {
+      const exports = await import("./export");
+      await (kind === "png" ? this.savePicture(exports) : this.saveText(kind, exports));
+    } catch {
+      this.actions.say("The file could not be created. Check the connection and try again.");
+    }
+  }
+
+  private saveText(kind: "csv" | "json", exports: Exports): void {
+    const runs = this.shown(exports);
+    download(this.fileName(kind), kind === "csv" ? exports.csv(this.room, runs) : exports.json(this.room, runs));
     this.actions.say("Curves saved.");
   }
 
-  private async savePicture(): Promise<void> {
-    const [present] = this.shown();
+  private async savePicture(exports: Exports): Promise<void> {
+    const [present] = this.shown(exports);
     if (!present) return;
     const { width, height, pixels } = PICTURE;
+    const { knobsOf, changesOf } = exports;
     const about = [this.room.title, present.variant, `seed ${present.seed}`, knobsOf(present), changesOf(present)]
       .filter(Boolean)
       .join(", ");

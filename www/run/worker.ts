@@ -147,7 +147,8 @@ interface Wasm extends GraphicsModule {
   /** `content` has the bytes of the user data, if the link contains them. */
   decode(link: string): { config: Config; content: Uint8Array | null; digest: Digest | null };
   origin(bytes: Uint8Array): { room: string; variant: string };
-  problems(room: string, text: string): Problem[];
+  /** Only a module with a compiler of such texts has this function. */
+  problems?(room: string, text: string): Problem[];
   /** Throws if a file of this size does not fit into memory. */
   has_room(name: string, bytes: number): void;
   /** Returns the user data that a saved run needs and that its file does not contain; undefined if there is no such data. */
@@ -472,7 +473,7 @@ function answer(question: Extract<ToWorker, { id: number }>): void {
     else if (question.kind === "save_trained") reply(trained.save());
     else if (question.kind === "operations") reply(run.operations(question.look));
     else if (question.kind === "origin") reply(wasm.origin(question.bytes));
-    else if (question.kind === "problems") reply(wasm.problems(run.config().room, question.text));
+    else if (question.kind === "problems") reply(wasm.problems?.(run.config().room, question.text) ?? []);
     else if (question.kind === "has_room") reply(wasm.has_room(question.name, question.bytes));
     else if (question.kind === "fits") reply(run.check_beside({ ...(question.config ?? run.config()), data: question.data }));
     else if (question.kind === "provide_data") reply(provideData(question.data, question.config));

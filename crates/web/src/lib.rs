@@ -87,7 +87,9 @@ pub fn has_room(name: &str, bytes: f64) -> Result<(), JsValue> {
     Err(refusal(RunError::FileTooLarge { name: name.into(), mb: (bytes * 1e-6).ceil() as u64 }))
 }
 
-/// Returns the errors in a text that a run of the room learns from, each with its place.
+/// Returns the errors in a text that a run of the room learns from, each with its place. Only modules with a compiler of such texts have
+/// this function, because it makes a module larger.
+#[cfg(feature = "own")]
 #[wasm_bindgen]
 pub fn problems(room: &str, text: &str) -> Result<JsValue, JsValue> {
     to_js(&run::room(room).map_err(refusal)?.problems(text))
