@@ -125,9 +125,9 @@ test("an error of the rules stops training and marks its line", async () => {
   assert.match(`${notice.text} ${notice.next_step}`, /line \d+/);
   const step = page.locator(".push").getByRole("button", { name: "Step", exact: true });
   await step.click();
-  await page.locator(".stage-hint", { hasText: "a division by zero" }).waitFor();
+  await page.locator(".stage-actions", { hasText: "a division by zero" }).waitFor();
   await step.click();
-  await page.locator(".stage-hint", { hasText: "before the error" }).waitFor();
+  await page.locator(".stage-actions", { hasText: "before the error" }).waitFor();
   await place(page, "Explore", "Your environment");
   await page.locator(".own-problems", { hasText: "division by zero" }).waitFor();
   await page.context().close();

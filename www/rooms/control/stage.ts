@@ -234,6 +234,7 @@ export class SingleEnvironment implements Handled {
       this.show();
     }
     if (this.driving && before && player.steps < before.steps) this.moved = false;
+    if (failed !== null && !this.driving && before?.steps !== player.steps) this.say(failedWords(state), "step");
     // A fall is announced only if it happens soon after a push.
     const fell = player.over && player.terminated && before && !before.over;
     if (!this.driving && fell && performance.now() - this.lastMs.touched < 4000)
@@ -275,14 +276,14 @@ export class SingleEnvironment implements Handled {
     this.canvas.setAttribute("aria-label", scene.world.large.describe(this.pose(state.player, false)));
     if (this.driving) this.duel.show(state);
     else this.watching.show(state);
-    const hint = this.hintOf(state);
+    if (!this.driving && state.failed !== null) write(this.invitation, failedWords(state));
+    const hint = this.driving ? this.hintOf(state) : "";
     this.hint.hidden = hint === "";
     write(this.hint, hint);
   }
 
-  private hintOf({ player, rival, rounds, failed }: StageState): string {
-    if (failed !== null && player.fault !== null) return player.fault;
-    if (!this.driving) return failed === null ? "" : `Step ${player.steps}, before the error. Step acts once as the agent.`;
+  private hintOf({ player, rival, rounds }: StageState): string {
+    if (player.fault !== null) return "The rules failed";
     if (!this.moved) return `Round ${rounds.length + 1}: begins with your first move`;
     return player.over && rival && !rival.over ? "The agent finishes at 6× speed" : "";
   }
@@ -304,6 +305,14 @@ export class SingleEnvironment implements Handled {
     if (this.hands.grip && !state.player.over) drawGrip(c, this.hands.grip);
   }
 }
+
+/** Describes the single environment after an error of the rules. */
+const failedWords = ({ player: { fault, steps, over } }: StageState): string =>
+  fault !== null
+    ? `Failed again: ${fault}.`
+    : over
+      ? `The episode ended after ${steps} steps without an error.`
+      : `State after ${steps} steps, before the error. Step takes the agent's next action.`;
 
 function drawGrip(c: CanvasRenderingContext2D, { from, hand, words }: Grip): void {
   c.strokeStyle = c.fillStyle = palette.error;
