@@ -63,7 +63,7 @@ export class Hands {
     this.held.clear();
   }
 
-  /** True if time stands still: no key is held, and the environment names no action without a key. */
+  /** True if time stops: no key is held, and the environment names no action without a key. */
   get waits(): boolean {
     const keys = this.handled.scene?.world.keys;
     return keys !== undefined && this.held.size === 0 && !keys.has("");

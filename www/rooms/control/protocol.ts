@@ -72,7 +72,7 @@ tip_force: number,
 drive: Array<number> | null,
 /** Number of times that control has passed between the agent and the user. An episode begins when this number changes. */
 handovers: number,
-/** Number of single steps that the user has requested. They advance a failed state, in which time stands still for the agent. */
+/** Number of single steps that the user has requested. They advance a failed state, in which time stops for the agent. */
 singles: number, };
 
 /** State of the environment that the page shows large. The present policy or the user steps it in real time. */

@@ -337,7 +337,7 @@ function keysHelp(scene: Scene): string {
   const { choices } = environment;
   if (world.keys) {
     const named = [...world.keys.keys()].map((key) => `${keyName(key)}: ${keyWords(scene, key)}`);
-    return `${named.join(", ")}${world.keys.has("") ? "" : ". Time stands still while no key is held"}.`;
+    return `${named.join(", ")}${world.keys.has("") ? "" : ". Time stops while no key is held"}.`;
   }
   const { left, right, up, rest } = world.controls;
   if (touchScreen())

@@ -81,7 +81,7 @@ plain_data! {
         pub drive: Option<Vec<f64>>,
         /// Number of times that control has passed between the agent and the user. An episode begins when this number changes.
         pub handovers: u32,
-        /// Number of single steps that the user has requested. They advance a failed state, in which time stands still for the agent.
+        /// Number of single steps that the user has requested. They advance a failed state, in which time stops for the agent.
         pub singles: u32,
     }
 

@@ -134,14 +134,14 @@ impl Stage {
         }
         let single = touch.singles != self.singles;
         (self.handovers, self.singles) = (touch.handovers, touch.singles);
-        // A failed state stays on display until the user acts.
-        let stands = self.failed.is_some() && touch.drive.is_none();
+        // A failed state is shown until the user acts.
+        let stopped = self.failed.is_some() && touch.drive.is_none();
         if self.over() {
-            self.rest_s -= if stands { 0.0 } else { dt_s };
-            if self.rest_s <= 0.0 || (stands && single) {
+            self.rest_s -= if stopped { 0.0 } else { dt_s };
+            if self.rest_s <= 0.0 || (stopped && single) {
                 self.begin(touch.drive.is_some());
             }
-        } else if stands {
+        } else if stopped {
             self.owed_s = if single { self.step_s } else { 0.0 };
         } else {
             self.owed_s += dt_s;
