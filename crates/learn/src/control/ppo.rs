@@ -430,8 +430,8 @@ impl Ppo {
         let (steps, episodes) = world.environment(env % LANES, &mut state);
         Some((state, steps, episodes))
     }
-    /// Returns the state in which the rules of an environment raised an error, in the newest iteration or evaluation. Returns `None` if there
-    /// was no error, the start of an episode failed, or a GPU ran the iteration.
+    /// Returns the state in which the rules of an environment raised an error, in the newest iteration or evaluation. Returns `None` if
+    /// there was no error, the start of an episode failed, or a GPU ran the iteration.
     pub fn failed(&self) -> Option<FailedState> {
         let in_training = || {
             let fault = self.fault.clone()?;
