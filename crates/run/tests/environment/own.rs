@@ -75,7 +75,8 @@ fn the_shown_agent_takes_permitted_choices() {
     let mut run = begin("Rooms-v0");
     let mut steps = 0;
     for _ in 0..200 {
-        let touch = json!({ "ask": "touch", "touch": { "dt_s": 0.1, "cart_force": 0, "tip_force": 0, "drive": null, "handovers": 0, "singles": 0 } });
+        let touch = json!({ "dt_s": 0.1, "cart_force": 0, "tip_force": 0, "drive": null, "handovers": 0, "singles": 0 });
+        let touch = json!({ "ask": "touch", "touch": touch });
         let stage = answer(&mut run, touch);
         assert_eq!(stage["player"]["terminated"], json!(false));
         let odds = stage["odds"].as_array().unwrap().iter().filter(|p| p.as_f64().unwrap() > 0.0).count();

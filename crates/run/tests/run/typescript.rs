@@ -70,7 +70,10 @@ fn of_every_room() -> String {
 fn of_control() -> String {
     use run::control::protocol::*;
     let mut out = head("Questions and answers of the control room.", "control/protocol.rs");
-    declare_all!(out: Question Environment KeyAction Axis Frame Touch Stage Body Drawn Round Picture PlanView PlanNode NetworkView LayerView);
+    declare_all!(
+        out:
+        Question Environment KeyAction Axis Frame Touch Stage Body Drawn Round Picture PlanView PlanNode NetworkView LayerView
+    );
     out += &answers(ANSWERS);
     tidy(&out)
 }

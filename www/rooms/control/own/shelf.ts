@@ -167,8 +167,8 @@ export class Shelf {
   }
 
   /**
-   * Deletes the open file, so that no file is open. The returned function restores the file and opens it. Returns undefined if the file could
-   * not be deleted.
+   * Deletes the open file, so that no file is open. The returned function restores the file and opens it. Returns undefined if the file
+   * could not be deleted.
    */
   async remove(): Promise<(() => Promise<void>) | undefined> {
     await this.save();
