@@ -44,6 +44,8 @@ struct Beginning {
 #[derive(Deserialize)]
 struct BeginningConfig {
     room: String,
+    /// Empty in containers that are no checkpoints, such as the games of a worker.
+    #[serde(default)]
     variant: String,
     data: Option<Dataset>,
 }

@@ -199,3 +199,76 @@ fn class_attributes_describe_the_environment() {
     assert_eq!((meta.limit, meta.solved, meta.size), (7, Some(-3.0), [4.0, 6.0]));
     assert_eq!((meta.keys, meta.names), (vec![("a".to_owned(), vec![0.5, 1.0])], vec![]));
 }
+
+/// In Python, a row is a part of the list. In the language it is a copy, so each change that would not reach the list is an error.
+#[test]
+fn lists_with_two_names_and_changes_of_rows_are_errors() {
+    let grid = |body: &str| file("self.a = [[1, 2], [3, 4]]\nself.x = 0\nself.y = 0.5", &format!("{body}\nreturn 0.0, False"), OBSERVE);
+    let copy = "this list is a copy of a row, and the row would not change; write both indices: `a[i][j] = …`";
+    let table = [
+        ("for row in self.a:\n    row[0] += 1", format!("9:13 {copy}")),
+        ("for i, row in enumerate(self.a):\n    row[i] = 1", format!("9:13 {copy}")),
+        ("row = self.a[1]\nrow[0] = 5", format!("9:9 {copy}")),
+        ("row = self.a[action]\nrow[0] = 5", format!("9:9 {copy}")),
+        ("row = self.a[0] if action > 0 else self.a[1]\nrow[0] = 5", format!("9:9 {copy}")),
+        ("b = self.a", "8:13 a list has one name; write `self.a[:]` for a copy".into()),
+        ("b = self.a if action > 0 else self.a", "8:13 a list has one name; write `self.a[:]` for a copy".into()),
+        ("b, c = self.a, 1", "8:16 a list has one name".into()),
+        ("r = [1, 2]\nb = [r, r]", "9:14 a list has one name; write `r[:]`".into()),
+        ("b = [row for row in self.a]", "8:14 a list has one name; write `row[:]`".into()),
+        ("b = [[0] * 2] * 3", "8:13 in Python, the repeated rows are one list".into()),
+    ];
+    check(&table.each_ref().map(|(body, expected)| (grid(body), expected.as_str())));
+    let helper = format!("def bump(cars):\n    cars[0] += 1\n\n\n{}", grid("bump(self.a[1])"));
+    check(&[(helper, "2:5 this list is a copy of a row")]);
+    for body in [
+        "row = self.a[1][:]\nrow[0] = 5",
+        "for row in self.a:\n    self.x = row[0]",
+        "b = [row[:] for row in self.a]\nb[0][0] = 1",
+        "bump(self.a[1][:])\nbump(self.a[0][:])",
+    ] {
+        let text = format!("def bump(cars):\n    cars[0] += 1\n\n\n{}", grid(body));
+        assert_eq!(errors(&text), [""; 0], "{body}");
+    }
+}
+
+#[test]
+fn functions_of_python_have_a_replacement() {
+    let table = [
+        ("a = random()", "7:13 there is no function `random`; write `uniform(0.0, 1.0)`"),
+        ("a = choice([1, 2])", "7:13 there is no function `choice`; write `a[randint(0, len(a))]`"),
+        ("a = log2(3)", "7:13 there is no function `log2`; write `log(x) / log(2)`"),
+        ("a = sorted([2, 1])", "7:13 there is no function `sorted`; write a loop over the indices"),
+        ("a = list(range(3))", "7:13 there is no function `list`; write `[i for i in range(n)]`"),
+        ("a = (1, 2)[0]", "7:13 an index needs a list, and this is a tuple of 2 values; assign its values to variables: `a, b = …`"),
+        ("a = [1, 2] == [1, 2, 3]", "7:23 a list of 2 elements is compared with a list of 3 elements, so they are never equal"),
+    ];
+    check(&table.map(|(body, expected)| (with_step(body), expected)));
+    let good = with_step("");
+    let after = |more: &str| format!("{good}{more}");
+    let drawn = |colour: &str| {
+        format!("COLOURS = [\"red\", \"gold\"]\n{}", after(&format!("    def draw(self):\n        rect(0, 0, 1, 1, {colour})\n")))
+    };
+    for colour in ["COLOURS[self.x]", "COLOURS[0]", "\"red\" if self.x > 0 else \"gold\""] {
+        let text = drawn(colour);
+        assert!(has_error(&text, "13:26 `gold` is not a colour…The colours are black, gray"), "{colour}: {:?}", errors(&text));
+    }
+    check(&[(
+        good.replacen("actions = 3", "actions = 3\n    names = [\"left\", \"right\"]", 1),
+        "3:5 `names` has 2 names, and there are 3 choices",
+    )]);
+}
+
+#[test]
+fn lists_are_compared_element_by_element() {
+    let text = file(
+        "self.a = [[1, 2], [1, 2], [1, 3]]\nself.x = 0\nself.y = 0.5",
+        "self.x = 0\nif self.a[0] == self.a[action]:\n    self.x = 1\nif self.a[0] != [1.0, 2.5]:\n    self.x += 10\nreturn 0.0, False",
+        OBSERVE,
+    );
+    let mut world = (compiled(&text).kind("f").twin)();
+    for (action, expected) in [(0.0, 11.0), (1.0, 11.0), (2.0, 10.0)] {
+        world.advance(&[action], [0.0; 2]);
+        assert_eq!(world.state()[6], expected, "action {action}: {:?}", world.state());
+    }
+}

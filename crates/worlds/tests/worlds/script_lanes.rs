@@ -133,7 +133,7 @@ const ERRORS: [(&str, u32, &str); 21] = [
     ("a = 1.5 // (self.x - 2)", 8, "a division by zero"),
     ("a = 3\na = [1, 2, 3][self.x + 1]", 9, "the index 3 is outside of the list, which has 3 elements; use -3 to 2"),
     ("a = [self.x, self.x]\na[self.x] = 1", 9, "the index 2 is outside of the list, which has 2 elements"),
-    ("a = [[0, 1]] * 2\nb = a[1][self.x]", 9, "the index 2 is outside of the list, which has 2 elements"),
+    ("a = [[0, 1] for k in range(2)]\nb = a[1][self.x]", 9, "the index 2 is outside of the list, which has 2 elements"),
     ("self.y = 2147483647 + self.x", 8, "does not fit into an integer of 32 bits"),
     ("self.y = -2147483647 - self.x", 8, "does not fit into an integer of 32 bits"),
     ("self.y = (self.x + 46339) ** 2", 8, "does not fit into an integer of 32 bits"),

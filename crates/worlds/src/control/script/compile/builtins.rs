@@ -5,6 +5,7 @@ use super::super::error::Span;
 use super::super::program::{Instruction, Op, ShapeRows, Type};
 use super::frames::Variable;
 use super::lower::{DRAWN, Lower};
+use super::survey;
 use super::values::{Shape, Slot, Value};
 use crate::control::shape::COLOURS;
 
@@ -263,11 +264,13 @@ impl<'a> Lower<'a> {
     }
 
     fn colour(&mut self, expr: &'a Expr) -> Slot {
-        if let ExprKind::Text(name) = &expr.kind
-            && COLOURS.iter().all(|(known, _)| known != name)
-        {
-            let advice = super::expressions::similar(name, COLOURS.iter().map(|(known, _)| *known)).unwrap_or("red");
-            self.problem(expr.span, format!("`{name}` is not a colour; write another, for example `\"{advice}\"`"));
+        let unknown = self.colour_names(expr).into_iter().find(|name| COLOURS.iter().all(|(known, _)| known != name));
+        if let Some(name) = unknown {
+            let all: Vec<_> = COLOURS.iter().map(|(known, _)| *known).collect();
+            let advice = super::expressions::similar(&name, all.iter().copied()).unwrap_or("red");
+            let message =
+                format!("`{name}` is not a colour; write another, for example `\"{advice}\"`. The colours are {}", all.join(", "));
+            self.problem(expr.span, message);
             return self.int(0);
         }
         match self.expr(expr) {
@@ -279,6 +282,18 @@ impl<'a> Lower<'a> {
                 self.int(0)
             }
         }
+    }
+
+    /// Returns the texts that an expression can have: a text, both parts of a conditional expression, or all texts of a constant.
+    fn colour_names(&self, expr: &Expr) -> Vec<String> {
+        let constant = match &survey::base(expr).kind {
+            ExprKind::Text(name) => return vec![name.clone()],
+            ExprKind::Choose { then, other, .. } => return [then, other].iter().flat_map(|part| self.colour_names(part)).collect(),
+            ExprKind::Name(name) => self.globals.get(name),
+            ExprKind::Attribute { name, .. } => self.class_constants.get(&name.text),
+            _ => None,
+        };
+        constant.and_then(|value| self.as_text(value).map(|text| vec![text]).or_else(|| self.texts(value))).unwrap_or_default()
     }
 }
 

@@ -45,9 +45,10 @@ impl<'a> Lower<'a> {
             return self.problem(span, format!("`{name}` is a method; write `self.{name}(…)`"));
         }
         let names = self.outline.functions.keys().copied().chain(BUILT_IN);
-        let advice = match super::expressions::similar(name, names) {
-            Some(other) => format!("write `{other}(…)`"),
-            None => format!("write `def {name}(x):` above the class"),
+        let advice = match (of_python(name), super::expressions::similar(name, names)) {
+            (Some(advice), _) => format!("write {advice}"),
+            (None, Some(other)) => format!("write `{other}(…)`"),
+            (None, None) => format!("write `def {name}(x):` above the class"),
         };
         self.problem(span, format!("there is no function `{name}`; {advice}"))
     }
@@ -110,4 +111,23 @@ impl<'a> Lower<'a> {
             value => self.assign_local(name, value, span),
         }
     }
+}
+
+/// Returns the code that replaces a function of Python that the language lacks.
+fn of_python(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "random" => "`uniform(0.0, 1.0)`",
+        "choice" => "`a[randint(0, len(a))]`",
+        "gauss" => "`normal(mean, deviation)`",
+        "str" | "repr" | "format" => "the number itself: `text(x, y, number, \"black\")`",
+        "list" | "tuple" => "`[i for i in range(n)]`, or `a[:]` for a copy",
+        "sorted" | "reversed" | "zip" | "map" | "filter" | "set" | "dict" => "a loop over the indices: `for i in range(len(a)):`",
+        "log2" => "`log(x) / log(2)`",
+        "log10" => "`log(x) / log(10)`",
+        "pow" => "`a ** b`",
+        "sinh" | "cosh" => "it with `exp(x)` and `exp(-x)`",
+        "divmod" => "`a // b` and `a % b`",
+        "print" => "the value in `draw`: `text(x, y, number, \"black\")`",
+        _ => return None,
+    })
 }

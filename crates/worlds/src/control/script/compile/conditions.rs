@@ -5,7 +5,7 @@ use super::super::error::Span;
 use super::super::program::{Op, Type};
 use super::lower::{Level, Lower};
 use super::survey;
-use super::values::{Slot, Value, widest};
+use super::values::{List, Shape, Slot, Value, widest};
 
 impl<'a> Lower<'a> {
     pub fn comparisons(&mut self, first: &'a Expr, rest: &'a [(Comparison, Expr)], span: Span) -> Value {
@@ -37,9 +37,29 @@ impl<'a> Lower<'a> {
             let found = self.contains(left, right)?;
             return Some(if op == Comparison::In { found } else { self.op(Op::Not, &[found]) });
         }
+        if let (Value::List(a), Value::List(b), Comparison::Equal | Comparison::NotEqual) = (&left.0, &right.0, op) {
+            let equal = self.equal_lists(a, b, right.1)?;
+            return Some(if op == Comparison::Equal { equal } else { self.op(Op::Not, &[equal]) });
+        }
         let (a, b) = (self.number_in(left.0, left.1), self.number_in(right.0, right.1));
         let ((a, x), (b, y)) = (a?, b?);
         Some(self.compare_numbers(op, (a, x), (b, y)))
+    }
+
+    /// Returns true in lanes in which all elements of two lists are equal. Reports an error if the lists have other lengths.
+    fn equal_lists(&mut self, a: &List, b: &List, span: Span) -> Option<Slot> {
+        if (a.rows, a.columns) != (b.rows, b.columns) || widest(a.ty, b.ty).is_none_or(|ty| ty == Type::Text) {
+            let [a, b] = [a, b].map(|list| Shape::List(list.ty, list.rows, list.columns));
+            self.problem(span, format!("{a} is compared with {b}, so they are never equal; compare lists of numbers with equal lengths"));
+            return None;
+        }
+        let (left, right) = (self.numbers(a), self.numbers(b));
+        let mut all = self.bool(true);
+        for (x, y) in left.into_iter().zip(right) {
+            let equal = self.compare_numbers(Comparison::Equal, x, y);
+            all = self.op(Op::And, &[all, equal]);
+        }
+        Some(all)
     }
 
     fn compare_numbers(&mut self, op: Comparison, (a, x): (Slot, Type), (b, y): (Slot, Type)) -> Slot {

@@ -1,7 +1,7 @@
 //! Constants of a file and of its class.
 
 use super::super::ast::{Expr, ExprKind, Statement, StatementKind};
-use super::super::error::Span;
+use super::super::error::{Span, count};
 use super::super::meta::{Choice, Meta};
 use super::super::names::BUILT_IN;
 use super::super::program::Type;
@@ -34,7 +34,22 @@ impl<'a> Lower<'a> {
             let span = self.outline.class;
             self.problem(span, "the class has no attribute `actions`; write `actions = 3` or `actions = Box(2, -1.0, 1.0)`");
         }
+        self.check_names(&meta);
         meta
+    }
+
+    /// Reports an error if there are names, but not one for each choice.
+    fn check_names(&mut self, meta: &Meta) {
+        let (Choice::Choices(choices), found) = (&meta.actions, meta.names.len()) else { return };
+        if !self.problems.is_empty() || found == 0 || found == *choices as usize {
+            return;
+        }
+        let of_names = |statement: &&Statement| match &statement.kind {
+            StatementKind::Assign { targets, .. } => matches!(&targets[..], [Expr { kind: ExprKind::Name(name), .. }] if name == "names"),
+            _ => false,
+        };
+        let span = self.outline.class_constants.iter().copied().find(of_names).map_or(self.outline.class, |statement| statement.span);
+        self.problem(span, format!("`names` has {}, and there are {choices} choices; write one name for each", count(found, "name")));
     }
 
     fn side(&self, name: &str) -> Option<f32> {
@@ -52,7 +67,7 @@ impl<'a> Lower<'a> {
         })
     }
 
-    fn as_text(&self, value: &Value) -> Option<String> {
+    pub fn as_text(&self, value: &Value) -> Option<String> {
         match value {
             Value::Number(slot, Type::Text) => self.bits(*slot).and_then(|at| self.pool.texts.get(at as usize)).cloned(),
             _ => None,
@@ -116,7 +131,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn texts(&self, value: &Value) -> Option<Vec<String>> {
+    pub fn texts(&self, value: &Value) -> Option<Vec<String>> {
         match value {
             Value::List(List { ty: Type::Text, place: Place::Items(items), .. }) => {
                 items.iter().map(|item| self.as_text(&Value::Number(*item, Type::Text))).collect()

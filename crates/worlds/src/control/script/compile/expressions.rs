@@ -262,6 +262,14 @@ impl<'a> Lower<'a> {
         match &expr.kind {
             ExprKind::Name(name) => name.clone(),
             ExprKind::Attribute { of, name } => format!("{}.{}", self.source(of), name.text),
+            ExprKind::Index { of, at } => {
+                let at = match &at.kind {
+                    ExprKind::Int(number) => number.to_string(),
+                    ExprKind::Name(name) => name.clone(),
+                    _ => "i".into(),
+                };
+                format!("{}[{at}]", self.source(of))
+            }
             _ => "a".into(),
         }
     }

@@ -50,7 +50,7 @@ impl<'a> Lower<'a> {
                         items.extend_from_slice(&self.items(&list));
                     }
                 }
-                Value::List(List { ty, rows, columns: Some(columns), place: Place::Items(items.into()), root: None })
+                Value::List(List { rows, columns: Some(columns), ..List::of_items(ty, items) })
             }
             Some(Shape::List(..)) => {
                 self.problem(span, format!("a list has at most two dimensions and {LONGEST} elements; write a smaller list"))
@@ -94,12 +94,15 @@ impl<'a> Lower<'a> {
                     let given = self.items(list);
                     items.extend(given.iter().map(|item| self.widen(*item, list.ty, ty)).collect::<Vec<_>>());
                 }
-                Value::List(List { ty, rows: a.rows + b.rows, columns: a.columns, place: Place::Items(items.into()), root: None })
+                Value::List(List { rows: a.rows + b.rows, columns: a.columns, ..List::of_items(ty, items) })
             }
             (Value::List(list), Value::Number(count, Type::Int)) | (Value::Number(count, Type::Int), Value::List(list)) if !is_sum => {
                 let Some(count) = self.bits(*count) else {
                     return self.problem(span, "the length of a list is constant; write a constant number after `*`");
                 };
+                if list.columns.is_some() && count as i32 > 1 && !self.frames.is_empty() {
+                    return self.problem(span, "in Python, the repeated rows are one list; write `[[0] * n for k in range(m)]`");
+                }
                 let rows = (count as i32).max(0) as usize * list.rows;
                 let len = rows.saturating_mul(list.columns.unwrap_or(1));
                 if !(1..=LONGEST).contains(&len) {
@@ -107,7 +110,7 @@ impl<'a> Lower<'a> {
                 }
                 let items = self.items(list);
                 let all: Vec<Slot> = items.iter().copied().cycle().take(len).collect();
-                Value::List(List { rows, place: Place::Items(all.into()), root: None, ..list.clone() })
+                Value::List(List { rows, columns: list.columns, ..List::of_items(list.ty, all) })
             }
             _ if left.is_bad() || right.is_bad() => Value::Bad,
             _ => {
@@ -141,6 +144,9 @@ impl<'a> Lower<'a> {
     fn no_list(&mut self, value: &Value, span: Span) -> Value {
         match value.shape() {
             None => Value::Bad,
+            Some(shape @ Shape::Tuple(_)) => {
+                self.problem(span, format!("an index needs a list, and this is {shape}; assign its values to variables: `a, b = …`"))
+            }
             Some(shape) => self.problem(span, format!("an index needs a list, and this is {shape}; delete the index")),
         }
     }
@@ -234,7 +240,7 @@ impl<'a> Lower<'a> {
                 }
             }
         }
-        Value::List(List::of_items(list.ty, items))
+        Value::List(List { is_row: true, ..List::of_items(list.ty, items) })
     }
 
     /// Reads an element.
@@ -279,6 +285,12 @@ impl<'a> Lower<'a> {
             }
             return;
         };
+        if list.is_row {
+            let message = "this list is a copy of a row, and the row would not change; write both indices: `a[i][j] = …`, or make a list \
+                           of its own: `row = a[i][:]`";
+            self.problem(span, message);
+            return;
+        }
         let Some(wide) = widest(list.ty, ty) else {
             self.problem(span, "an element of this list cannot be a text; assign a number");
             return;
@@ -315,13 +327,13 @@ impl<'a> Lower<'a> {
     pub fn copied(&mut self, of: &'a Expr) -> Value {
         match self.expr(of) {
             Value::List(List { place: Place::Memory(base), ty, rows, columns, .. }) => {
-                let list = List { ty, rows, columns, place: Place::Memory(base), root: None };
+                let list = List { ty, rows, columns, place: Place::Memory(base), root: None, is_row: false };
                 let copy = self.reserve(list.len());
                 let n = list.len() as u32;
                 self.emit(Instruction { op: Op::Rows, d: copy.0, b: base.0, n, ..Instruction::NOTHING });
                 Value::List(List { place: Place::Memory(copy), ..list })
             }
-            Value::List(list) => Value::List(List { root: None, ..list }),
+            Value::List(list) => Value::List(List { root: None, is_row: false, ..list }),
             value => self.no_list(&value, of.span),
         }
     }

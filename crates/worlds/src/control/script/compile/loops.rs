@@ -192,7 +192,7 @@ impl<'a> Lower<'a> {
             Shape::Number(ty) => Value::Number(zero, *ty),
             Shape::List(ty, rows, columns) => {
                 let place = Place::Items(vec![zero; rows * columns.unwrap_or(1)].into());
-                Value::List(List { ty: *ty, rows: *rows, columns: *columns, place, root: None })
+                Value::List(List { ty: *ty, rows: *rows, columns: *columns, place, root: None, is_row: false })
             }
             Shape::Tuple(all) => Value::Tuple(all.iter().map(|shape| self.blank(shape)).collect()),
             Shape::Nothing => Value::Nothing,

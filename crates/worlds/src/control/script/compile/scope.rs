@@ -114,7 +114,7 @@ impl<'a> Lower<'a> {
                 }
                 let (xs, ys) = (self.items(x), self.items(y));
                 let items = xs.iter().zip(ys.iter()).map(|(x, y)| self.op(Op::Select, &[condition, *x, *y])).collect();
-                Value::List(List { place: Place::Items(items), ..x.clone() })
+                Value::List(List { place: Place::Items(items), is_row: x.is_row || y.is_row, ..x.clone() })
             }
             (Value::Tuple(xs), Value::Tuple(ys)) => {
                 Value::Tuple(xs.iter().zip(ys.iter()).map(|(x, y)| self.choose(condition, x, y)).collect())
@@ -199,7 +199,7 @@ impl<'a> Lower<'a> {
                     items.iter().for_each(|item| self.check_finite(*item));
                 }
                 self.write_rows(row, &list);
-                Value::List(List { place: Place::Memory(row), root: Some(("self".into(), name.into())), ..list })
+                Value::List(List { place: Place::Memory(row), root: Some(("self".into(), name.into())), is_row: false, ..list })
             }
             value => value,
         };
@@ -234,7 +234,7 @@ impl<'a> Lower<'a> {
             let value = if attribute.is_list {
                 let rows = attribute.len / attribute.columns.unwrap_or(1);
                 let root = Some(("self".into(), attribute.name.as_str().into()));
-                Value::List(List { ty, rows, columns: attribute.columns, place: Place::Memory(start), root })
+                Value::List(List { ty, rows, columns: attribute.columns, place: Place::Memory(start), root, is_row: false })
             } else {
                 Value::Number(start, ty)
             };

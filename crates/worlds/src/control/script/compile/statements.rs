@@ -110,17 +110,36 @@ impl<'a> Lower<'a> {
     }
 
     fn assign(&mut self, targets: &'a [Expr], value: &'a Expr) {
-        let given = self.expr(value);
-        if let (Value::List(_), ExprKind::Name(_) | ExprKind::Attribute { .. }) = (&given, &value.kind)
-            && !matches!(&value.kind, ExprKind::Name(name) if self.globals.contains_key(name))
-        {
-            let name = self.source(value);
-            self.problem(value.span, format!("a list has one name; write `{name}[:]` for a copy"));
-            return;
+        let mut given = self.expr(value);
+        let to_attribute = targets.iter().any(|target| matches!(target.kind, ExprKind::Attribute { .. }));
+        if let Some(list) = self.shared_list(&given, value, to_attribute) {
+            let name = self.source(list);
+            given = self.problem(list.span, format!("a list has one name; write `{name}[:]` for a copy"));
         }
         for target in targets {
             let place = self.target(target);
             self.write(&place, given.clone(), target.span);
+        }
+    }
+
+    /// Returns the part of an assigned value that is a list with a name, or with a place in another list. In Python, the list would then have
+    /// two names. A local variable may be a row, because the elements of a row cannot be assigned.
+    fn shared_list(&self, value: &Value, expr: &'a Expr, to_attribute: bool) -> Option<&'a Expr> {
+        let is_constant = |expr: &Expr| matches!(&survey::base(expr).kind, ExprKind::Name(name) if self.globals.contains_key(name));
+        match (value, &expr.kind) {
+            (Value::List(_), ExprKind::Name(_) | ExprKind::Attribute { .. }) => (!is_constant(expr)).then_some(expr),
+            (Value::List(_), ExprKind::Index { .. }) => (to_attribute && !is_constant(expr)).then_some(expr),
+            (Value::List(_), ExprKind::Choose { then, other, .. }) => {
+                [then, other].into_iter().find_map(|part| self.shared_list(value, part, to_attribute))
+            }
+            (Value::Tuple(values), ExprKind::Tuple(parts)) => {
+                values.iter().zip(parts).find_map(|(value, part)| self.shared_list(value, part, to_attribute))
+            }
+            (Value::List(List { columns: Some(_), .. }), ExprKind::List(rows)) => {
+                rows.iter().find_map(|row| self.shared_list(value, row, true))
+            }
+            (Value::List(List { columns: Some(_), .. }), ExprKind::Comprehension { value: row, .. }) => self.shared_list(value, row, true),
+            _ => None,
         }
     }
 

@@ -76,6 +76,8 @@ pub struct List {
     pub place: Place,
     /// Variable that owns the list; `None` if no variable does.
     pub root: Option<Root>,
+    /// True if the list is a row of a list of two dimensions. The row is a copy, so an assignment to its elements is an error.
+    pub is_row: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +93,7 @@ impl List {
     }
 
     pub fn of_items(ty: Type, items: Vec<Slot>) -> List {
-        List { ty, rows: items.len(), columns: None, place: Place::Items(items.into()), root: None }
+        List { ty, rows: items.len(), columns: None, place: Place::Items(items.into()), root: None, is_row: false }
     }
 }
 
