@@ -122,8 +122,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the part of an assigned value that is a list with a name, or with a place in another list. In Python, the list would then have
-    /// two names. A local variable may be a row, because the elements of a row cannot be assigned.
+    /// Returns the part of an assigned value that is a list with a name, or with a place in another list. In Python, the list would then
+    /// have two names. A local variable may be a row, because the elements of a row cannot be assigned.
     fn shared_list(&self, value: &Value, expr: &'a Expr, to_attribute: bool) -> Option<&'a Expr> {
         let is_constant = |expr: &Expr| matches!(&survey::base(expr).kind, ExprKind::Name(name) if self.globals.contains_key(name));
         match (value, &expr.kind) {
