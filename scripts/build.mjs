@@ -27,8 +27,9 @@ export async function build({ only } = {}) {
     writeFileSync(bindings, code);
   };
   await step("page", async () => {
-    const templates = "crates/worlds/src/control/script/templates";
-    const texts = ["index.html", "package-lock.json", "tsconfig.json", "vite.config.mjs", "scripts/build.mjs", templates, "www"];
+    // The page contains some files of the crate `worlds`.
+    const own = ["index.html", "package-lock.json", "tsconfig.json", "vite.config.mjs", "scripts/build.mjs"];
+    const texts = [...own, "crates/worlds/src", "www"];
     const others = ["www/pkg", "www/samples"].map((name) => join(root, name));
     const files = texts.flatMap((name) => filesUnder(join(root, name))).filter((file) => !others.some((other) => file.startsWith(other)));
     const wanted = fingerprint([JSON.stringify(entries)], files);

@@ -225,6 +225,8 @@ fn lists_with_two_names_and_changes_of_rows_are_errors() {
         "row = self.a[1][:]\nrow[0] = 5",
         "for row in self.a:\n    self.x = row[0]",
         "b = [row[:] for row in self.a]\nb[0][0] = 1",
+        "b = [[self.x, 1], [2, action]]\nb[0][0] = 1",
+        "b = [[x for x in row] for row in self.a]\nb[0][0] = 1",
         "bump(self.a[1][:])\nbump(self.a[0][:])",
     ] {
         let text = format!("def bump(cars):\n    cars[0] += 1\n\n\n{}", grid(body));

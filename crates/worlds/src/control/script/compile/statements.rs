@@ -125,20 +125,25 @@ impl<'a> Lower<'a> {
     /// Returns the part of an assigned value that is a list with a name, or with a place in another list. In Python, the list would then
     /// have two names. A local variable may be a row, because the elements of a row cannot be assigned.
     fn shared_list(&self, value: &Value, expr: &'a Expr, to_attribute: bool) -> Option<&'a Expr> {
-        let is_constant = |expr: &Expr| matches!(&survey::base(expr).kind, ExprKind::Name(name) if self.globals.contains_key(name));
         match (value, &expr.kind) {
-            (Value::List(_), ExprKind::Name(_) | ExprKind::Attribute { .. }) => (!is_constant(expr)).then_some(expr),
-            (Value::List(_), ExprKind::Index { .. }) => (to_attribute && !is_constant(expr)).then_some(expr),
-            (Value::List(_), ExprKind::Choose { then, other, .. }) => {
-                [then, other].into_iter().find_map(|part| self.shared_list(value, part, to_attribute))
-            }
+            (Value::List(List { columns: Some(_), .. }), ExprKind::List(rows)) => rows.iter().find_map(|row| self.named(row, true)),
+            (Value::List(List { columns: Some(_), .. }), ExprKind::Comprehension { value: row, .. }) => self.named(row, true),
+            (Value::List(_), _) => self.named(expr, to_attribute),
             (Value::Tuple(values), ExprKind::Tuple(parts)) => {
                 values.iter().zip(parts).find_map(|(value, part)| self.shared_list(value, part, to_attribute))
             }
-            (Value::List(List { columns: Some(_), .. }), ExprKind::List(rows)) => {
-                rows.iter().find_map(|row| self.shared_list(value, row, true))
-            }
-            (Value::List(List { columns: Some(_), .. }), ExprKind::Comprehension { value: row, .. }) => self.shared_list(value, row, true),
+            _ => None,
+        }
+    }
+
+    /// Returns the variable, the attribute or, if `rows` is true, the row that an expression with a list as its value can be. Constants do
+    /// not count, because they never change.
+    fn named(&self, expr: &'a Expr, rows: bool) -> Option<&'a Expr> {
+        let is_constant = || matches!(&survey::base(expr).kind, ExprKind::Name(name) if self.globals.contains_key(name));
+        match &expr.kind {
+            ExprKind::Name(_) | ExprKind::Attribute { .. } => (!is_constant()).then_some(expr),
+            ExprKind::Index { .. } => (rows && !is_constant()).then_some(expr),
+            ExprKind::Choose { then, other, .. } => [then, other].into_iter().find_map(|part| self.named(part, rows)),
             _ => None,
         }
     }
