@@ -240,7 +240,7 @@ test("a round against the agent is played by keys, and its result is announced",
     page.evaluate(async () => {
       const { player, rival } = await hothouse.ask({
         ask: "touch",
-        touch: { dt_s: 0, cart_force: 0, tip_force: 0, drive: [1], handovers: 1 },
+        touch: { dt_s: 0, cart_force: 0, tip_force: 0, drive: [1], handovers: 1, singles: 0 },
       });
       return [player.steps, rival?.steps];
     });

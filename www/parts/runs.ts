@@ -63,6 +63,8 @@ export class Runs {
   private readonly ticked = new Map<string, number>();
   private readonly list = h("ul.run-list", { "aria-label": "Runs" });
   private readonly from = h("select", { id: id("differences") });
+  /** Hidden while there is no other run to choose. */
+  private readonly fromField = labelled("Differences from", this.from);
   private readonly kept = h("p.small");
   private readonly removed = h("p.row.removed", { role: "status" });
   private present: Present | undefined;
@@ -81,16 +83,16 @@ export class Runs {
     const file = (name: string, label: string, save: () => void): HTMLElement =>
       h("button.small", { "aria-label": label, onclick: save }, name);
     this.element = h("div.runs", [
-      labelled("Differences from", this.from),
+      this.fromField,
       this.removed,
       this.list,
+      this.kept,
       h("p.row", { role: "group", "aria-label": "Save the shown curves" }, [
         h("span.small", "Save shown curves:"),
         file("CSV", "Shown curves as CSV", () => void this.save("csv")),
         file("JSON", "Shown curves as JSON", () => void this.save("json")),
         file("PNG", "Shown chart as PNG", () => void this.save("png")),
       ]),
-      this.kept,
     ]);
     this.writeKept();
     this.writing = loadRecords(room.id).then(
@@ -293,6 +295,7 @@ export class Runs {
       ["present", "the current run"],
       ...order.filter(({ record }) => record.id !== this.present?.id).map(({ record }) => [record.id, this.nameOf(record)]),
     ] as [string, string][];
+    this.fromField.hidden = order.length < 2;
     const chosen = this.from.value;
     if (options.map(String).join() !== [...this.from.options].map(({ value, text }) => String([value, text])).join())
       this.from.replaceChildren(...options.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
