@@ -146,7 +146,7 @@ sweep_budget: number,
 /** Description of the variant for the room's own views. The room's `protocol.rs` defines its type. */
 about: unknown, };
 
-/** An error in user data that are a text, such as the file of an environment. */
+/** An error in a text from which a run would learn, such as the file of an environment. */
 export type Problem = {
 /** Number of the line, from 1. */
 line: number,

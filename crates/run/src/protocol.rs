@@ -191,7 +191,7 @@ sent_data! {
         pub about: serde_json::Value,
     }
 
-    /// An error in user data that are a text, such as the file of an environment.
+    /// An error in a text from which a run would learn, such as the file of an environment.
     pub struct Problem {
         /// Number of the line, from 1.
         pub line: u32,

@@ -83,7 +83,7 @@ pub trait Room: Send + Sync + Sized + 'static {
         let unknown = || RunError::UnknownVariant { word: Self::SCHEMA.variant_word, id: setup.variant.into(), known: known() };
         variants.iter().find(|variant| variant.id == setup.variant).cloned().ok_or_else(unknown)
     }
-    /// Returns the errors in user data that are a text. Returns an empty list if a run on the data can begin.
+    /// Returns the errors in a text from which a run would learn. Returns an empty list if a run can begin.
     fn problems(_text: &str) -> Vec<Problem> {
         Vec::new()
     }

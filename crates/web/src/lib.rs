@@ -47,8 +47,8 @@ pub fn rooms() -> Result<JsValue, JsValue> {
     to_js(&run::rooms().iter().map(|room| room.info()).collect::<Vec<_>>())
 }
 
-/// Returns the config and the expected digest of a link, as `{ config, content, digest }`; `content`
-/// has the bytes of the user data if the link contains them.
+/// Returns the config and the expected digest of a link, as `{ config, content, digest }`. `content` has the bytes of the
+/// user data, or is null if the link does not contain them.
 #[wasm_bindgen]
 pub fn decode(link: &str) -> Result<JsValue, JsValue> {
     #[derive(Serialize)]

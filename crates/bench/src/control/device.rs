@@ -1,6 +1,6 @@
 //! Benchmarks of environments and PPO on the GPU, and of the same work on the CPU.
 
-use super::learners::{iteration_s, samples};
+use super::learners::{iteration_s, learner, samples};
 use super::stepped::{TURNS, actions, stepped};
 use super::{cart_pole, played, small};
 use crate::device::{Device, iterations, refused, run_once};
@@ -10,14 +10,14 @@ use gpu::{Gpu, OpenOptions, Program, Region, Space, rounds_s};
 use learn::control::{Ppo, PpoConfig};
 use learn::{Fault, Offload};
 use math::rounds::{FEW, Quartiles};
-use worlds::control::kind;
+use worlds::control::{Kind, kind};
 
 pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     poles(device, bench)?;
     let config = of_size(device);
     ppo(device, &config, bench)?;
     #[cfg(feature = "files")]
-    super::files::measure_device(device, &PpoConfig { hidden: 64, ..config }, bench)?;
+    files(device, &PpoConfig { hidden: 64, ..config }, bench)?;
     solve(device, bench)
 }
 
@@ -98,6 +98,33 @@ fn ppo(device: &Device, config: &PpoConfig, bench: &mut Bench) -> Result<(), Fau
         bench.count(format!("gpu.{name}.dispatches"), dispatches as f64, "per iteration");
         let beside = steps_per_s(&mut cart_pole(config, 1, isa), now)?;
         bench.give(format!("gpu.beside.{name}.steps_per_s"), &beside, format!("{of}, all CPU threads"));
+    }
+    Ok(())
+}
+
+/// Measures PPO with files on the GPU: the rate with the template `cartpole` relative to the rate with the built-in CartPole, and the rates
+/// with the other templates. Software adapters get the first figure only, because they need minutes to compile large shaders.
+#[cfg(feature = "files")]
+fn files(device: &Device, config: &PpoConfig, bench: &mut Bench) -> Result<(), Fault> {
+    use super::files::{TEMPLATES, compiled};
+    let (isa, now) = (bench.isa, bench.now);
+    let begun = |kind: &Kind| -> Result<Ppo, Fault> {
+        let mut ppo = learner(kind, config.clone(), 1, isa);
+        ppo.begin_offload(device.gpu, 0)?;
+        iteration_s(&mut ppo, now)?;
+        Ok(ppo)
+    };
+    let [cart_pole, others @ ..] = TEMPLATES.map(|(name, text)| compiled(text).kind(name));
+    let (mut own, mut built_in) = (begun(&cart_pole)?, begun(kind("CartPole-v1").expect("a known environment"))?);
+    let ratio = |_| {
+        let own_s = iteration_s(&mut own, now)?;
+        Ok(iteration_s(&mut built_in, now)? / own_s)
+    };
+    let ratios = (0..FEW).map(ratio).collect::<Result<Vec<f64>, Fault>>()?;
+    bench.give("gpu.worlds.ppo.cartpole.ratio", &ratios, "of the rate with the built-in CartPole on the GPU");
+    for kind in others.iter().filter(|_| !device.is_software()) {
+        let rates = steps_per_s(&mut begun(kind)?, now)?;
+        bench.give(format!("gpu.worlds.ppo.{}.steps_per_s", kind.spec.id), &rates, "steps/s");
     }
     Ok(())
 }

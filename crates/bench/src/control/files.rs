@@ -1,8 +1,5 @@
 //! Benchmarks of environments that users write: speed of the engine, and time to compile a file.
 
-#[cfg(feature = "device")]
-pub use self::device::measure as measure_device;
-
 use super::learners::{iterations_rate, learner, medium};
 use super::stepped::{ENVS, stepped};
 use crate::measure::{Bench, Clock, warmed_ms};
@@ -18,10 +15,10 @@ macro_rules! template {
 }
 
 /// Name in the figures, and text, of each template (example environment for users). The template `snake` has 80 lines.
-const TEMPLATES: [(&str, &str); 3] =
+pub const TEMPLATES: [(&str, &str); 3] =
     [("cartpole", template!("cartpole")), ("snake10", template!("snake")), ("breakout", template!("breakout"))];
 
-fn compiled(text: &str) -> World {
+pub fn compiled(text: &str) -> World {
     compile(text).expect("a template has no errors")
 }
 
@@ -60,44 +57,4 @@ fn shares(isa: Isa, bench: &Bench) -> Vec<f64> {
     let fast = stepped((built_in.many)(isa, 1, 0, ENVS), pushes, bench.now);
     let own = stepped(Box::new(compiled(TEMPLATES[0].1).fleet(isa, 1, 0, ENVS)), pushes, bench.now);
     own.iter().zip(&fast).map(|(own, fast)| own / fast).collect()
-}
-
-#[cfg(feature = "device")]
-mod device {
-    use super::{TEMPLATES, compiled};
-    use crate::control::learners::{iteration_s, learner, samples};
-    use crate::device::{Device, iterations};
-    use crate::measure::Bench;
-    use learn::control::{Ppo, PpoConfig};
-    use learn::{Fault, Offload};
-    use math::rounds::FEW;
-    use worlds::control::{Kind, kind};
-
-    /// Measures PPO with files on the GPU: the rate with the template `cartpole` relative to the rate with the built-in CartPole, and the
-    /// rates with the other templates. Software adapters get the first figure only, because they need minutes to compile large shaders.
-    pub fn measure(device: &Device, config: &PpoConfig, bench: &mut Bench) -> Result<(), Fault> {
-        let (isa, now) = (bench.isa, bench.now);
-        let begun = |kind: &Kind| -> Result<Ppo, Fault> {
-            let mut ppo = learner(kind, config.clone(), 1, isa);
-            ppo.begin_offload(device.gpu, 0)?;
-            iteration_s(&mut ppo, now)?;
-            Ok(ppo)
-        };
-        let file = |(name, text): (&'static str, &str)| compiled(text).kind(name);
-        let (mut own, mut fast) = (begun(&file(TEMPLATES[0]))?, begun(kind("CartPole-v1").expect("a known environment"))?);
-        let ratios = (0..FEW).map(|_| {
-            let own_s = iteration_s(&mut own, now)?;
-            Ok(iteration_s(&mut fast, now)? / own_s)
-        });
-        let ratios = ratios.collect::<Result<Vec<f64>, Fault>>()?;
-        bench.give("gpu.worlds.ppo.cartpole.ratio", &ratios, "of the rate with the built-in CartPole on the GPU");
-        let others = if device.is_software() { &[] } else { &TEMPLATES[1..] };
-        for &template in others {
-            let mut ppo = begun(&file(template))?;
-            let steps = samples(&ppo);
-            let rates = iterations(now, || Ok(steps / iteration_s(&mut ppo, now)?))?;
-            bench.give(format!("gpu.worlds.ppo.{}.steps_per_s", template.0), &rates, "steps/s");
-        }
-        Ok(())
-    }
 }

@@ -431,7 +431,7 @@ impl Ppo {
         Some((state, steps, episodes))
     }
     /// Returns the state in which the rules of an environment raised an error, in the newest iteration or evaluation. Returns `None` if
-    /// there was no error, the start of an episode failed, or a GPU ran the iteration.
+    /// there was no error, if the start of an episode failed, or if a GPU ran the iteration and kept no such state.
     pub fn failed(&self) -> Option<FailedState> {
         let in_training = || {
             let fault = self.fault.clone()?;

@@ -102,7 +102,7 @@ pub trait AnyRoom: Sync {
     fn variants(&self) -> Vec<Variant>;
     /// Returns the variant of a config, or an error if there is no such variant.
     fn variant(&self, config: &Config, host: Host) -> Result<Variant, RunError>;
-    /// Returns the errors in user data that are a text; empty if there are none.
+    /// Returns the errors in a text from which a run would learn; see [`Room::problems`](crate::room::Room::problems).
     fn problems(&self, text: &str) -> Vec<Problem>;
     /// Returns the compression of user data in links; `None` if links never contain user data.
     fn pack(&self) -> Option<Pack>;

@@ -46,11 +46,12 @@ impl<'a> Lower<'a> {
         Some(self.compare_numbers(op, (a, x), (b, y)))
     }
 
-    /// Returns true in lanes in which all elements of two lists are equal. Reports an error if the lists have other lengths.
+    /// Returns true in lanes in which all elements of two lists are equal. Reports an error if the lists have different lengths, or contain
+    /// texts.
     fn equal_lists(&mut self, a: &List, b: &List, span: Span) -> Option<Slot> {
         if (a.rows, a.columns) != (b.rows, b.columns) || widest(a.ty, b.ty).is_none_or(|ty| ty == Type::Text) {
             let [a, b] = [a, b].map(|list| Shape::List(list.ty, list.rows, list.columns));
-            self.problem(span, format!("{a} is compared with {b}, so they are never equal; compare lists of numbers with equal lengths"));
+            self.problem(span, format!("{a} cannot be compared with {b}; compare two lists of numbers with equal lengths"));
             return None;
         }
         let (left, right) = (self.numbers(a), self.numbers(b));
