@@ -59,6 +59,7 @@ test("typed code starts a run by a key, and an error is shown at its line", asyn
   const { config } = await begun();
   assert.equal(config.data.name, "catch.py");
   await event(page, "metrics");
+  await page.locator(".returns", { hasText: "Past run: other data" }).waitFor();
   await write(page, CATCH.replace("self.basket =", "self.basket = )"));
   await page.locator(".own-problems button").first().waitFor();
   const row = CATCH.split("\n").findIndex((line) => line.includes("self.basket =")) + 1;

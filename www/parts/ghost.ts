@@ -49,7 +49,7 @@ export class Ghost {
     this.box.click();
   }
 
-  /** Describes the past run: its settings that differ from the current run's, its live changes and its result. */
+  /** Describes the past run: its data, seed and settings that differ from the current run's, its live changes and its result. */
   private differences(past: History, present: History): string {
     const { marks } = past;
     const other = startOf(present.settings, present.marks);
@@ -58,7 +58,9 @@ export class Ghost {
         ? [`${this.label(name)} ${valuesOf(name, value, marks, valueText)}`]
         : [],
     );
-    const parts = past.config.seed === present.config.seed ? settings : [`seed ${past.config.seed}`, ...settings];
+    const data = past.config.data?.hash === present.config.data?.hash ? [] : ["other data"];
+    const seed = past.config.seed === present.config.seed ? [] : [`seed ${past.config.seed}`];
+    const parts = [...data, ...seed, ...settings];
     return [...(parts.length ? parts.slice(0, 3) : ["same settings"]), this.end(past, present.config.variant)].join(", ");
   }
 
