@@ -13,7 +13,10 @@ const SOLVED = "UUUURRRRFFFFDDDDLLLLBBBB";
 
 const enter = entrance(here, "cube", SMALL, ".cube-picture canvas");
 /** Stops the automatic tries. */
-const still = (page) => page.getByRole("switch", { name: "Auto-play" }).uncheck({ force: true });
+const still = async (page) => {
+  const autoPlay = page.getByRole("switch", { name: "Auto-play" });
+  if (await autoPlay.isChecked()) await autoPlay.press("Space"); // a pointer could miss it while the stage changes its size
+};
 /** Returns half of the cube's edge in px, at the depth of the cube's centre. The canvas has room for turning layers and the shadow. */
 const unitOf = ({ width, height }) => Math.min(width / 3.58, height / 3.74);
 /** Returns the displayed stickers, as face letters in the order of the faces U, R, F, D, L, B. */

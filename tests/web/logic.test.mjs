@@ -102,7 +102,7 @@ test("the population trains without a click: the grid runs, gates are shown by o
   assert.equal(await page.locator(".member").nth(1).getAttribute("aria-pressed"), "true");
   const follow = page.getByRole("switch", { name: "Follow the best" });
   assert.equal(await follow.isChecked(), false);
-  await follow.check({ force: true });
+  await follow.press("Space");
   const { best } = await ask(page, { ask: "population" });
   await page.waitForFunction((best) => document.querySelectorAll(".member")[best].getAttribute("aria-pressed") === "true", best);
   // The status reports the best circuit after the first test.

@@ -29,6 +29,8 @@ async function find(page, query) {
   await field(page).fill(query);
   await field(page).press("Enter");
 }
+/** Waits until the current run is in the list of runs. */
+const listed = (page) => page.locator(".run-list li").first().waitFor({ state: "attached" });
 const focused = (page) => page.evaluate(() => document.activeElement.computedName);
 
 test("a query matches words in any order, the start of a name first, and shows at most 50 results", async () => {
@@ -59,9 +61,10 @@ test("a query matches words in any order, the start of a name first, and shows a
 
 test("the palette opens by key and by button, lists everything, and returns the focus", async () => {
   const page = await visit(here, { at: SMALL, context: { viewport: { width: 1280, height: 720 } } });
-  await event(page, "metrics", 4); // the run is in the list of runs
+  await listed(page);
   const opener = page.getByRole("button", { name: "Search Ctrl K", exact: true });
   await opener.click();
+  await field(page).waitFor();
   assert.equal(await focused(page), "Search");
   assert.ok((await options(page).count()) <= MOST);
   await page.keyboard.press("Escape");
@@ -130,7 +133,7 @@ test("arrow keys, Enter and the pointer choose a command; an empty result sugges
 
 test("a command goes to a section, a knob, a run, a device, a variant and a room", async () => {
   const page = await visit(here, { at: SMALL, context: { permissions: ["clipboard-read", "clipboard-write"] } });
-  await event(page, "metrics", 4);
+  await listed(page);
   await find(page, "sweep compare");
   assert.match(page.url(), /#\/control\/compare\/sweep\?/);
   assert.equal(await focused(page), "Sweep");

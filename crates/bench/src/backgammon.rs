@@ -1,4 +1,4 @@
-//! Benchmarks of backgammon: its rules, its learners, and self-play in the published configuration.
+//! Benchmarks of backgammon: its rules, its learners, and self-play in the published configuration (AlphaZero.jl's for backgammon).
 
 #[cfg(feature = "device")]
 pub mod device;
@@ -35,8 +35,8 @@ fn published_net(bench: &mut Bench) {
     bench.give("backgammon.published.net_share", &shares, "of peak");
 }
 
-/// Creates the published learner with `actors` actors, without duels, and with default values of the other settings. If `learns` is false,
-/// the learner makes no updates.
+/// Creates the published learner with `actors` actors (groups of concurrent games), without duels (matches against the previous
+/// generation), and with default values of the other settings. If `learns` is false, the learner makes no updates.
 fn players(isa: Isa, actors: usize, learns: bool) -> Published {
     let mut config = PublishedConfig { actors, duel_pairs: 0, ..PublishedConfig::default() };
     if !learns {
@@ -71,8 +71,8 @@ fn search_evaluations(bench: &mut Bench) {
     bench.give("backgammon.selfplay.dense_share", &done, "of peak, counting dense layers only");
 }
 
-/// Measures games, decisions and updates per minute on all threads, and the share of time of each part of self-play. A roll that leaves a
-/// choice gets 100 evaluations. If `learns` is false, the network stays untrained. Games of an untrained network are long.
+/// Measures games, decisions and updates per minute on all threads, and the share of time of each part of self-play. A roll with several
+/// legal results gets 100 evaluations. If `learns` is false, the network stays untrained. Games of an untrained network are long.
 fn self_play(learns: bool, bench: &mut Bench) {
     /// Number of evaluations per actor before the first round. Afterwards, about as many games start as end.
     const WARM_UP: u64 = 800_000;
@@ -135,8 +135,8 @@ fn strong_training(bench: &mut Bench) {
     bench.give("backgammon.td.evals_per_s_core", &evaluations, "evaluations/s, learning included");
 }
 
-/// Returns the decisions per second on one core, in each round. A decision finds all results of a roll and plays a random result. Each
-/// timed call plays the same games, about forty.
+/// Returns the decisions per second on one core, in each round. A decision lists the positions that a roll can lead to and plays a random
+/// one. Each timed call plays the same games, about forty.
 fn random_decisions(now: Clock) -> Vec<f64> {
     const DECISIONS: u32 = 4096;
     let mut results = Results::new();

@@ -1,4 +1,5 @@
-//! Benchmarks of the compute core, for the terminal (`hothouse bench core`) and the page (`npm run bench -- core`).
+//! Benchmarks of the compute core (kernels and network training), for the terminal (`hothouse bench core`) and the page
+//! (`npm run bench -- core`).
 
 use crate::measure::{Bench, alone, milliseconds, noise, rates, rates_and_shares};
 use crate::profile::profile_training;

@@ -1,4 +1,4 @@
-//! Benchmarks of control: speed of environments and of PPO, and the overhead of a monitor.
+//! Benchmarks of control: speed of environments and of PPO, and the overhead of a monitor (the events that another process can read).
 
 #[cfg(feature = "device")]
 pub mod device;
@@ -41,7 +41,7 @@ pub fn measure(bench: &mut Bench) {
     }
 }
 
-/// Returns the steps per second of CartPole on one core, in each round. Each call takes many steps.
+/// Returns the steps per second of CartPole with random actions on one core, in each round. Each call of `play` takes many steps.
 fn played(isa: Isa, now: Clock) -> Vec<f64> {
     const GAME: u32 = 100;
     let mut poles = CartPoles::new(isa, 1, 0, ENVS);
@@ -61,8 +61,9 @@ fn ppo(isa: Isa, now: Clock) -> Vec<f64> {
     (0..ROUNDS).map(|_| iterations_rate(&mut ppo, now)).collect()
 }
 
-/// Measures the environment steps per second as [`ppo`] does, but with the configuration [`small`]. After each round, evaluates the policy,
-/// until a mean return reaches the goal. Returns the rates and the best mean return. Stops after `GIVE_UP` environment steps.
+/// Measures the environment steps per second like [`ppo`], but with the configuration [`small`] and without a warm-up. After each round,
+/// evaluates the policy, until a mean return reaches the goal. Returns the rates and the best mean return. Stops after `GIVE_UP`
+/// environment steps.
 fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     const GIVE_UP: u64 = 10_000_000;
     let mut ppo = cart_pole(small(4096), 1, isa);
@@ -77,8 +78,8 @@ fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     (rates, best)
 }
 
-/// Returns the configuration of [`small_ppo`]. Policy and value share a trunk of two layers with 32 units, and each rollout is used for one
-/// epoch.
+/// Returns the configuration of [`small_ppo`]. Policy and value share a trunk of two layers with 32 units. Each rollout is used for one
+/// epoch. The learning rate is 0.005.
 fn small(envs: usize) -> PpoConfig {
     PpoConfig { shared: true, epochs: 1, envs, lr: 0.005, ..PpoConfig::default() }
 }
@@ -91,7 +92,8 @@ fn cart_pole(config: PpoConfig, seed: u32, isa: Isa) -> Ppo {
 /// times the same number of iterations with and without a monitor. Returns `None` if no monitor can be attached.
 fn monitored(bench: &mut Bench) -> Option<Vec<f64>> {
     const ROUNDS: usize = 33;
-    /// Number of iterations per timing. With this number, all timings contain equally many evaluations and digests once the task is solved.
+    /// Number of iterations per timing. With this number, all timings contain equally many digests (hashes of the weights) and, once the
+    /// task is solved, equally many evaluations.
     const ITERATIONS: u32 = DIGEST_EVERY;
     const WARM_UP: u32 = 4;
     let now = bench.now;

@@ -1,7 +1,7 @@
 //! Benchmarks of a GPU: its bandwidth, its peak, and matrix products as shares of the peak in the same rounds. The benchmarks of the
-//! environments use the bandwidth.
+//! environments express speeds as shares of the bandwidth.
 //!
-//! Software adapters get less work. The names or units of their figures then state the smaller sizes.
+//! Software adapters (GPUs emulated on the CPU) get less work. The names or units of their figures then state the smaller sizes.
 
 use crate::measure::{Bench, Clock, rates};
 use gpu::{Gpu, Memory, Program, Readback, Region, Space, noise, product_rounds_s, rounds_s};

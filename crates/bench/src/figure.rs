@@ -3,7 +3,8 @@
 use math::rounds::Quartiles;
 use std::borrow::Cow;
 
-/// A number with a stable name. Scripts read figures by name. A figure is created from rounds or from a count; no other constructor exists:
+/// A number with a stable name. Scripts read figures by name. A figure is created from the values of rounds or from a count. No other
+/// constructor exists:
 ///
 /// ```compile_fail
 /// let best = bench::Figure { name: "fast".into(), value: 1e9, spread: None, unit: "steps/s".into() };

@@ -1,5 +1,6 @@
-//! Benchmarks for `hothouse bench` and `npm run bench`: the compute core, a GPU, and each room. Only the terminal and page programs depend
-//! on this crate. The caller passes a clock, because this crate does not access the system's clock.
+//! Benchmarks for `hothouse bench` and `npm run bench`: the compute core, a GPU, and each room (a task with its learners, such as
+//! backgammon). Only the terminal and page programs depend on this crate. The caller passes a clock, because this crate does not access the
+//! system's clock.
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 #![forbid(unsafe_code)]
 
@@ -15,7 +16,7 @@ mod device;
 mod figure;
 #[cfg(feature = "logic")]
 mod logic;
-// The module is public for programs that add a room. A page's module uses only a part of it.
+// The module is public for programs that add a room. Public items also cause no warnings in a page's wasm module, which uses only some.
 pub mod measure;
 mod profile;
 mod training;

@@ -1,4 +1,5 @@
-//! Benchmarks of the logic room: training steps of one automaton, and a hardened circuit on a large grid.
+//! Benchmarks of the logic room: training steps of one automaton, and a hardened circuit (each gate is one fixed operation) on a large
+//! grid.
 
 #[cfg(feature = "device")]
 pub mod device;

@@ -34,7 +34,8 @@ impl Inference {
     }
 }
 
-/// Training steps of a plan. A step sums the gradients of several executions of the plan, runs Adam, and packs the weights.
+/// Training steps of a plan. A step sums the gradients of several executions of the plan, runs Adam, and packs the weights into the layout
+/// of the kernels.
 pub struct Training {
     pub plan: Arc<Plan>,
     pub params: Params,

@@ -128,7 +128,7 @@ fn gpt2_config(id: &str) -> Config {
     let vocab = if id == "char" { 65 } else { 8192 };
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
     let shape = Shape { vocab, norm, positions, mlp, tied: true, bias: true, ..config.shape };
-    // The number of runs per step is the same as in the room's preset.
+    // A step has as many executions of the plan as in the room's preset.
     let micro = 32 * config.micro / config.batch;
     Config { shape, batch: 32, micro, ..config }
 }

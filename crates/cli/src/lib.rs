@@ -4,8 +4,8 @@
 //!
 //! The crate has four layers, each of which depends only on the layers before it: `args` (the command line), `session` (runs and their
 //! files), `outputs` (the screen, printed lines and exported files) and `verbs` (the commands). Each folder of `rooms` contains the code of
-//! one room. All other code reads the rooms' declarations and works for every room. A program that adds its own room calls `run::add_room`
-//! and then [`main`].
+//! one room (a task with its learners, such as backgammon). All other code reads the rooms' declarations and works for every room. A
+//! program that adds its own room calls `run::add_room` and then [`main`].
 
 mod args;
 mod error;

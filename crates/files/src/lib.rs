@@ -45,7 +45,7 @@ pub const CHECKPOINT: FileKind = FileKind {
         let head: Vec<u8> = bytes(file, HEAD as u64);
         let length = head.first_chunk().map_or(0, |&length| u64::from_le_bytes(length));
         let header = bytes(file, if length <= LONGEST_HEADER { length } else { 0 });
-        // The beginning is the same if the checkpoint is truncated.
+        // This beginning also identifies a truncated checkpoint, whose header may be incomplete.
         header.starts_with(br#"{"__metadata__":{"hothouse":"#)
             || serde_json::from_slice(&header).is_ok_and(|json| tensors_length(&json).is_some())
     },
@@ -225,7 +225,7 @@ pub fn keep(path: &Path, refuges: &[PathBuf], bytes: &[u8]) -> Result<Kept> {
     let Err(first) = write_whole(path, CHECKPOINT, bytes) else {
         return Ok(Kept { path: path.to_path_buf(), trouble: None });
     };
-    // The message of a disk error is the reason only, because the text below contains the path.
+    // Of a disk error, only the system's reason is used: the texts below already contain the path.
     let first = first.downcast_ref::<std::io::Error>().map_or_else(|| first.to_string(), ToString::to_string);
     for refuge in refuges {
         if write_whole(refuge, CHECKPOINT, bytes).is_ok() {

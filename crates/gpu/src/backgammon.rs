@@ -1,7 +1,8 @@
-//! Evaluates search leaves and performs optimiser steps on a GPU, for the published learner of backgammon (`learn::backgammon::published`).
-//! One batch contains the leaves of many games. A decision (a position and a roll) is uploaded as nine words, from which a kernel computes
-//! the network's 344 inputs. The value head's probabilities and the policy's last hidden layer are read back. Samples are uploaded once and
-//! remain on the GPU. An optimiser step uploads only the indices of its samples. Weights are read back on request.
+//! Evaluates search leaves and performs optimiser steps on a GPU, for the published learner of backgammon (`learn::backgammon::published`),
+//! which has the configuration of AlphaZero.jl. One batch contains the leaves of many games. A decision (a position and a roll) is uploaded
+//! as nine words, from which a kernel computes the network's 344 inputs. The value head's probabilities and the policy's last hidden layer
+//! are read back. Samples are uploaded once and remain on the GPU. An optimiser step uploads only the indices of its samples. Weights are
+//! read back on request.
 //!
 //! The network is small, so the CPU evaluates a few hundred leaves faster than a GPU. `hothouse bench gpu` measures the break-even point.
 //! This module does not depend on trees or games.

@@ -144,7 +144,7 @@ impl Gpu {
         let shared = Arc::new(Shared {
             about,
             reduce,
-            // Offsets count elements of four bytes, and have 32 bits.
+            // Kernels address elements of four bytes with 32-bit offsets.
             largest_buffer: room.min(options.largest_buffer.unwrap_or(u64::MAX)).min(4 * u64::from(u32::MAX)),
             news: Arc::default(),
             pipelines: Mutex::default(),

@@ -2,7 +2,7 @@
 
 use math::{Act, Unary};
 
-/// WGSL text of functions that have no sufficiently exact built-in version.
+/// WGSL text of functions whose built-in version in WGSL does not exist or is not exact enough.
 pub const FUNCTIONS: &str = include_str!("functions.wgsl");
 
 pub fn unary(op: Unary, x: &str) -> String {

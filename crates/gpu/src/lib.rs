@@ -2,8 +2,8 @@
 //! natively over Vulkan, Metal or DX12, and in the browser over WebGPU.
 //!
 //! All kernels share one memory ([`Memory`]): a buffer of floats and a buffer of integers, in which each tensor has a region. A [`Program`]
-//! is a list of dispatches that is built once and replayed, so that an iteration of a learner takes a few submits and one readback. This
-//! crate uses no files and no clock, and does not depend on shells (command line, page, Python package).
+//! is a list of dispatches that is built once and run many times, so that an iteration of a learner takes a few submits and one readback.
+//! This crate uses no files and no clock, and does not depend on shells (command line, page, Python package).
 
 pub mod backgammon;
 pub mod control;

@@ -1,4 +1,4 @@
-//! Implements `learn::Machine`, the interface of machines for offloaded work, for a GPU.
+//! Implements `learn::Machine` for a GPU. This trait is the interface of devices that do work for a learner.
 
 use crate::device::Gpu;
 use crate::evaluator::Evaluator;

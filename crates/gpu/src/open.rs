@@ -23,8 +23,8 @@ impl Gpu {
     }
 }
 
-/// Returns true if an adapter's subgroups are full and exchange numbers correctly. Compares the sums of some workgroups with the same sums
-/// on the CPU, bit by bit.
+/// Returns true if an adapter's subgroups are full (have a thread in every lane) and exchange numbers correctly. Compares the sums of some
+/// workgroups on the GPU with the same sums on the CPU, bit by bit.
 async fn reduces_right(gpu: &Gpu) -> bool {
     const WORKGROUPS: usize = 16;
     let reduce = gpu.shared.reduce;

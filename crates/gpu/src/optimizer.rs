@@ -14,7 +14,8 @@ const SIZE: usize = 256;
 const FOUR: usize = 4;
 /// Alignment of a parameter tensor, in floats.
 const LINE: usize = 16;
-/// Maximum number of elements per thread. A thread has more elements only if `MOST_PARTS` limits the number of workgroups.
+/// Maximum number of elements per thread while there are fewer than `MOST_PARTS` workgroups. For more parameters, a thread has more
+/// elements.
 const SHARE: usize = 4;
 const MOST_PARTS: usize = 1024;
 
@@ -104,8 +105,8 @@ impl Optimizer {
     }
 }
 
-/// Optimiser that stores which settings are on the GPU. A caller can thus write the settings only when they change. A step needs no
-/// readback.
+/// Optimiser that also stores on the CPU which settings the GPU has. A caller can therefore write the settings only when they change,
+/// without a readback.
 pub(crate) struct Following {
     pub optimizer: Optimizer,
     /// Number of steps at the last reset.

@@ -3,8 +3,8 @@
 //!
 //! A [`Product`] specifies the offsets and strides of its factors. The tile comes from a rule, or from the measurements of
 //! [`Gpu::tune`](crate::Gpu::tune) on this adapter. `product/codegen.rs` generates the text for the tile. Later measurements do not change
-//! the tiles of an existing program. The tile does not affect the bits of c: all candidate tiles add the terms of a number in the same
-//! order, and the rule's tile always determines the ranges of k.
+//! the tiles of an existing program. The tile does not affect the bits of c: all candidate tiles add the terms of an element of c in the
+//! same order, and the rule's tile always determines the ranges of k.
 
 mod codegen;
 mod dispatch;

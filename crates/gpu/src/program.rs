@@ -109,7 +109,7 @@ impl Space {
 fn hand_out(used: &mut u64, len: usize) -> Region {
     let at = *used;
     *used += (len as u64).next_multiple_of(UNIT);
-    // A region that does not fit is refused at the allocation.
+    // If a region does not fit, [`Space::allocate`] returns an error.
     Region { at: at.min(u64::from(u32::MAX)) as u32, len: len as u32 }
 }
 
@@ -208,7 +208,7 @@ impl Program {
             module: &module,
             entry_point: Some("main"),
             compilation_options: wgpu::PipelineCompilationOptions {
-                // Every kernel writes workgroup memory before it reads it.
+                // Every kernel writes workgroup memory before it reads this memory.
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()
             },
@@ -328,7 +328,7 @@ const UNDER_WAY: u8 = 1;
 const HERE: u8 = 2;
 const FAILED: u8 = 3;
 
-/// Contents of the regions of floats and of the regions of integers.
+/// Contents of a readback: one list per region of floats, and one list per region of integers.
 pub type Contents = (Vec<Vec<f32>>, Vec<Vec<u32>>);
 
 /// Contents of one region that was read back.

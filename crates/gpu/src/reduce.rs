@@ -31,7 +31,8 @@ pub(crate) struct Reduce {
 impl Reduce {
     pub const PLAIN: Reduce = Reduce { width: None, needs_directive: false };
 
-    /// Returns the method for an adapter with these minimum and maximum subgroup sizes; without subgroups if the sizes are unsuitable.
+    /// Returns the method for an adapter with these minimum and maximum subgroup sizes. If the sizes are unsuitable, the method uses no
+    /// subgroups.
     pub fn by_subgroups(least: u32, most: u32, in_browser: bool) -> Reduce {
         let fits = least.is_power_of_two() && least >= NARROWEST && most <= WIDEST;
         Reduce { width: fits.then_some(least as usize), needs_directive: in_browser }

@@ -1,4 +1,4 @@
-//! List of the rooms that have their own kernels.
+//! List of the rooms (learning tasks of Hothouse) that have their own kernels.
 
 use crate::device::Gpu;
 use learn::Fault;

@@ -1,6 +1,7 @@
-//! WGSL text with constants and repeated lines. A line that begins with `#NAME ` is repeated; the count NAME is the number of copies. In
-//! each copy, the index of the repetition replaces `#`. Repeated lines take the place of loops, because WGSL compilers add a counter to
-//! each loop. Drivers do not unroll a loop with this counter, and do not keep an array with a variable index in registers.
+//! WGSL text with constants and repeated lines. A line that begins with `#NAME ` is repeated; the number of copies is the count that
+//! [`Text::count`] or [`Text::word`] has set for NAME. In each copy, the index of the repetition replaces `#`. Repeated lines take the
+//! place of loops, because WGSL compilers add a counter to each loop. Drivers do not unroll a loop with this counter, and do not keep an
+//! array with a variable index in registers.
 
 use std::fmt::{Display, Write as _};
 

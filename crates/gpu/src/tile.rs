@@ -1,8 +1,8 @@
 //! Tiles of products: the available tiles, the candidates for a shape, and the fastest measured tiles.
 
-/// Division of a product. A workgroup computes `rows` x `columns` numbers of c and processes `depth` k at a time; a thread computes
-/// `thread_rows` x `thread_columns` of these numbers. For products with few rows and columns, the workgroup has `slices` sets of such
-/// threads, each with its own part of k.
+/// Division of a matrix product c = a·b. A workgroup computes `rows` x `columns` numbers of c and processes `depth` values of k (the summed
+/// index) at a time; a thread computes `thread_rows` x `thread_columns` of these numbers. For products with few rows and columns, the
+/// workgroup has `slices` sets of such threads, each with its own part of k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     pub rows: usize,
@@ -21,7 +21,7 @@ const fn tile((rows, columns): (usize, usize), depth: usize, (thread_rows, threa
 // - A thread of 8 x 8 numbers needs 4 reads of 16 bytes from workgroup memory for 64 multiply-adds: 94% of its instructions are
 //   multiply-adds. This share is 96% for 8 x 16, 91% for 8 x 4 and 89% for 4 x 4.
 // - Lanes that read the same bytes share the read. With 8 x 8 numbers per thread, 8 x 4 lanes read 384 different bytes for 2048
-//   multiply-adds. This is 24 bytes per clock, of 128 available. This number is 16 for 8 x 16, 40 for 8 x 4 and 48 for 4 x 4.
+//   multiply-adds. This is 24 bytes per clock, of 128 available. The bytes per clock are 16 for 8 x 16, 40 for 8 x 4 and 48 for 4 x 4.
 // - A thread's registers hold its sums, 16 to 32 pending loads, 8 to 24 factors and about 20 addresses. A thread needs about 120 registers
 //   for 8 x 8 (16 warps fit), 210 for 8 x 16 (8 warps) and 75 for 8 x 4 (24 warps).
 // - A tile of 128 x 128 has 16 multiply-adds per byte read from global memory, a tile of 64 x 64 has 8. A result of 4096 x 256 has 64 tiles

@@ -1,6 +1,6 @@
-//! Executor: replays a plan's kernel calls over one arena. `plan.rs` has made all decisions; the executor allocates nothing while it runs.
-//! Calls run in sequence, and all threads share the pieces of a large call. All threads write to one copy of the gradients. The bits of the
-//! gradients do not depend on the number of threads.
+//! Executor: runs a plan's kernel calls in order. The tensors are in one arena. `plan.rs` has made all decisions; the executor allocates
+//! nothing while it runs. Calls run in sequence, and all threads share the pieces of a large call. All threads write to one copy of the
+//! gradients. The bits of the gradients do not depend on the number of threads.
 
 use crate::op::Sums;
 use crate::params::Params;
@@ -12,8 +12,8 @@ use math::{Binary, Buffer, Epilogue, Isa, Span, ops};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Weights of one plan, packed in the layouts that the plan's kernels read. The caller packs them again after each change of the
-/// parameters. Any number of executors may read them.
+/// Weights of one plan, packed (rearranged in memory) in the layouts that the plan's kernels read. The caller packs them again after each
+/// change of the parameters. Any number of executors may read them.
 #[derive(Clone, Debug)]
 pub struct Packed {
     plan: Arc<Plan>,
@@ -182,7 +182,8 @@ impl Executor {
         self.replay_wide(params, packed, grads, accumulate, part);
     }
 
-    /// Replays the steps of `part`. A plan with large calls runs on a pool thread, so that the plan enters the pool once.
+    /// Replays the steps of `part`. A plan with large calls runs on a thread of the thread pool. The calling thread then enters the pool
+    /// once for all calls, not once per call.
     fn replay_wide(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool, part: Range<usize>) {
         if self.plan.wide {
             par::inside(|| self.replay(params, packed, grads, accumulate, part));
@@ -349,7 +350,7 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             });
         }
         &Call::NormGrad { rows, cols, centred } => {
-            // The kernel adds to dgamma and dbeta, so old contents are cleared.
+            // The kernel adds to dgamma and dbeta, so old contents are cleared first, unless the call must add to them.
             if !adds(1) {
                 y1.fill(0.0);
             }
@@ -422,7 +423,8 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
 
 // The functions below divide the work of a kernel among all threads. If there is little work, one thread does all of it.
 
-/// Calls `f(part, numbers)` for each part of `y`. The range `part` contains the indices of these numbers in `y`.
+/// Calls `f(part, numbers)` for each part of `y`. `numbers` are the elements of the part, and the range `part` contains their indices in
+/// `y`.
 fn flat(y: &mut [f32], f: impl Fn(Range<usize>, &mut [f32]) + Sync) {
     const VECTORS: usize = 64;
     let size = VECTORS * par::share(y.len().div_ceil(VECTORS), VECTORS);

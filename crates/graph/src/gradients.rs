@@ -46,8 +46,8 @@ impl Graph {
             let node = &self.nodes[id];
             depends[id] = wrt.contains(&NodeId(id)) || node.op.passes_gradient() && node.inputs.iter().any(|i| depends[i.0]);
         }
-        // Adjoint of each node: the gradient of the loss with respect to the node. A row, a column or a scalar may represent an adjoint in
-        // the node's full shape.
+        // Adjoint of each node: the gradient of the loss with respect to the node. An adjoint may be a row, a column or a scalar, which
+        // represents its broadcast to the node's shape.
         let mut adjoint: Vec<Option<NodeId>> = vec![None; len];
         adjoint[loss.0] = Some(self.scalar(1.0));
         for id in (0..len).rev() {
@@ -76,7 +76,8 @@ impl Graph {
     }
 
     /// Appends the backward nodes of node `y`, whose adjoint (the gradient of the loss with respect to `y`) is `dy`. Returns pairs of an
-    /// input's index and the input's adjoint. An adjoint may be a row, a column or a scalar that represents the input's full shape.
+    /// input's index and the input's adjoint. An adjoint may be a row, a column or a scalar, which represents its broadcast to the input's
+    /// shape.
     fn backward(&mut self, y: NodeId, dy: NodeId) -> Vec<(usize, NodeId)> {
         let node = self.nodes[y.0].clone();
         let shape = node.shape;
@@ -117,8 +118,8 @@ impl Graph {
         self.push(Op::UnaryGrad(of), &[at, dy], shape)
     }
 
-    /// Appends the gradients of the loss with respect to the two operands. They are not yet summed to the shapes of the operands;
-    /// [`Self::reduce`] does this.
+    /// Appends the gradients of the loss with respect to the two operands. The gradients are not yet summed to the shapes of the operands;
+    /// [`Self::reduce`] sums them.
     fn binary_gradients(&mut self, of: Binary, [a, b]: [NodeId; 2], y: NodeId, dy: NodeId) -> [NodeId; 2] {
         match of {
             Binary::Add => [dy, dy],
@@ -181,7 +182,8 @@ impl Graph {
         }
     }
 
-    /// Sums the adjoint `dy` to the shape of a broadcast operand. `shape` is the full shape that `dy` represents.
+    /// Sums the adjoint `dy` to the shape of a broadcast operand. `shape` is the shape of the result of the operation, to which `dy`
+    /// broadcasts.
     fn reduce(&mut self, dy: NodeId, shape: Shape, operand: NodeId) -> NodeId {
         let to = self.shape(operand);
         let mut repeats = 1;

@@ -55,7 +55,7 @@ impl Graph {
         })
     }
 
-    /// Returns the table of trained parameters: names, shapes, offsets.
+    /// Returns the table of trainable parameters: names, shapes, offsets.
     pub fn table(&self) -> &Table {
         &self.table
     }
@@ -76,13 +76,13 @@ impl Graph {
         self.push(Op::Input(name.into()), &[], shape)
     }
 
-    /// Returns the node of a trained matrix. A repeated name refers to the same parameter.
+    /// Returns the node of a trainable matrix. A repeated name refers to the same parameter.
     #[track_caller]
     pub fn param(&mut self, name: &str, shape: Shape, init: Init) -> NodeId {
         self.trained(ParamSpec { name: name.into(), shape, vector: false, offset: 0, init })
     }
 
-    /// Returns the node of a trained row `[1, len]`, such as a bias or a gain; files store the row as one dimension.
+    /// Returns the node of a trainable row `[1, len]`, such as a bias or a gain; files store the row as one dimension.
     #[track_caller]
     pub fn vector(&mut self, name: &str, len: usize, init: Init) -> NodeId {
         self.trained(ParamSpec { name: name.into(), shape: [1, len], vector: true, offset: 0, init })
@@ -276,7 +276,7 @@ impl Graph {
         let sum = self.sum_all(x);
         self.affine(sum, 1.0 / (rows * cols) as f32, 0.0)
     }
-    /// Repeats a row, column or scalar to a shape. Binary operations broadcast their operands without this node.
+    /// Repeats a row, a column or a scalar until it has the shape `shape`. Binary operations broadcast their operands without this node.
     #[track_caller]
     pub fn broadcast(&mut self, x: NodeId, shape: Shape) -> NodeId {
         let from = self.shape(x);
@@ -317,7 +317,7 @@ impl Graph {
 
     /// Appends the causal self-attention of rows `q | k | v`: `[rows, 3·d] -> [rows, d]`, with `len` rows per sequence and `heads` heads.
     /// The columns of a head are adjacent, and scores are divided by √(d/heads). With `rotary`, pairs of columns (i, i + size/2) of each
-    /// head's q and k are first rotated by position·10000^(-2i/size), where size = d/heads (Su et al. 2021).
+    /// head's q and k are first rotated by the angle position·10000^(-2i/size), where size = d/heads (Su et al. 2021).
     #[track_caller]
     pub fn causal_attention(&mut self, qkv: NodeId, heads: usize, len: usize, rotary: bool) -> NodeId {
         let [rows, cols] = self.shape(qkv);
@@ -335,7 +335,7 @@ impl Graph {
         self.push(Op::CausalAttention { heads, len }, &[qkv], [rows, cols / 3])
     }
 
-    // ---- by index: integers stored as f32, clamped to the valid range unless stated otherwise ----
+    // ---- by index: an index is an integer stored as f32, clamped to the valid range unless stated otherwise ----
 
     /// Selects one column in each row: x `[r, c]`, index `[r, 1]` -> `[r, 1]`.
     #[track_caller]
@@ -372,8 +372,8 @@ impl Graph {
 
     // ---- random ----
 
-    /// Appends a dropout: each number x becomes `x/(1 - p)`, or 0 with probability `p`. The choice is a function of `rng`, of the integer
-    /// `step` `[1, 1]`, and of the number's index. Each dropout of a model needs its own `rng`.
+    /// Appends a dropout: each number x becomes `x/(1 - p)`, or 0 with probability `p`. The choice between the two is a function of `rng`,
+    /// of the integer `step` `[1, 1]`, and of the number's index. Each dropout of a model needs its own `rng`.
     #[track_caller]
     pub fn dropout(&mut self, x: NodeId, p: f32, rng: Rng, step: NodeId) -> NodeId {
         assert!((0.0..1.0).contains(&p) && self.shape(step) == [1, 1], "dropout of {p}");

@@ -1,9 +1,9 @@
-//! A model is a graph, built once for fixed shapes, planned once and replayed.
+//! A model is a graph, built once for fixed shapes, planned once and run many times.
 //!
 //! All tensors are two-dimensional, `[rows, cols]`. A [`Graph`] is a list of nodes; [`Graph::gradients`] appends the backward nodes of a
-//! loss. A [`Plan`] fuses nodes into kernels and places every tensor in one arena, according to the tensor's lifetime. An [`Executor`]
-//! replays the plan and allocates nothing. The parameters, the gradients and each of the optimiser's two moments are contiguous slices.
-//! This crate contains no environments, learners, clocks or file access.
+//! loss. A [`Plan`] fuses nodes into kernels and places every tensor in one arena, according to the tensor's lifetime. An [`Executor`] runs
+//! the kernels of the plan and allocates nothing. The parameters, the gradients and each of the optimiser's two moments are contiguous
+//! slices. This crate contains no environments, learners, clocks or file access.
 //!
 //! ```
 //! use graph::{Adam, Executor, Graph, Init, Isa, Layout, Optimizer, Packed, Params, Plan};
@@ -42,7 +42,7 @@
 //! }
 //! assert!(losses[199] < 0.05 * losses[0], "{} -> {}", losses[0], losses[199]);
 //!
-//! // A second graph with the same parameters and another batch size, for acting. Its parameters have the names of the first graph.
+//! // A second graph with the same parameters and another batch size, for inference. Equal names refer to the same parameters.
 //! let mut g = Graph::like(&g);
 //! let x = g.input("x", [1024, 2]);
 //! let h = g.dense(x, "net.0", 32, Init::Zeros);
@@ -51,7 +51,7 @@
 //! let plan = Arc::new(Plan::new(&g, &[("y", y)], Layout::Panels, isa)?);
 //! let packed = Packed::new(&plan, &params);
 //! let mut executor = Executor::new(&plan);
-//! executor.input_mut("x").fill(0.5); // [1024/32][2][32]
+//! executor.input_mut("x").fill(0.5); // in panels: [1024/32][2][32]
 //! executor.run(&params, &packed);
 //! assert!((executor.output("y")[0] - 0.25).abs() < 0.1);
 //! # Ok::<(), graph::PlanError>(())

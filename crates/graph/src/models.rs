@@ -1,4 +1,4 @@
-//! Networks that benches, tests and rooms share.
+//! Networks that the benchmarks, the tests and the rooms (the learning tasks of Hothouse) share.
 
 use crate::graph::{Graph, NodeId};
 use crate::params::Init;

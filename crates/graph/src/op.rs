@@ -1,7 +1,8 @@
-//! Operations of nodes. Each operation has a name and a plain definition in f64. The comment of a variant lists the inputs of the node.
-//! Gradients are in `gradients.rs`.
+//! Operations of nodes. Each operation has a name and a reference implementation in f64. The comment of a variant lists the inputs of the
+//! node. In these lists, y is the result of the forward operation, and dy is the gradient of the loss with respect to y. Gradients are in
+//! `gradients.rs`.
 //!
-//! `plan.rs` chooses a fast kernel for each operation. The kernel's results must agree with the definition here.
+//! `plan.rs` chooses a fast kernel for each operation. The kernel's results must agree with the reference implementation.
 
 use crate::shape::Shape;
 use math::{Binary, Rng, Unary, reference};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 pub enum Op {
     /// No inputs. The field is the input's name.
     Input(Arc<str>),
-    /// No inputs. The field is the index in the parameter table.
+    /// No inputs. The field is the index of the parameter in the parameter table.
     Param(usize),
     /// No inputs. The field contains row-major values.
     Constant(Arc<[f32]>),
@@ -31,14 +32,15 @@ pub enum Op {
     Broadcast,
     /// x, gamma, and beta if `centred`. A layer norm is centred; a root mean square norm is not.
     Norm { eps: f32, centred: bool },
-    /// x, gamma, dy, and the norm's own node, whose kernel saves the statistics
+    /// x, gamma, dy, and the node of the forward norm, whose kernel saves (mean, 1/std) of each row. The result is the gradient with
+    /// respect to `wrt`.
     NormGrad { eps: f32, centred: bool, wrt: Wrt },
     /// qkv, table of cosines and sines. Rotates q and k by angles that depend on the row's position in its sequence, in the opposite
     /// direction if `back`.
     Rotary { back: bool },
     /// qkv, whose rows are `q | k | v`
     CausalAttention { heads: usize, len: usize },
-    /// qkv, the attention's own node, dy
+    /// qkv, the node of the forward attention, dy
     CausalAttentionGrad { heads: usize, len: usize },
     /// x. The result is the softmax of each row, or its logarithm if `log`.
     Softmax { log: bool },
@@ -52,9 +54,9 @@ pub enum Op {
     EmbeddingBag,
     /// index, dy
     EmbeddingBagGrad,
-    /// x, w, target
+    /// x, w, target. The result is the cross-entropy of each row of x·wᵀ (the logits) with the target class.
     HeadLoss,
-    /// x, w, target, dy, and the loss's own node. The result is the gradient with respect to x if `of_x`, else to w.
+    /// x, w, target, dy, and the [`Op::HeadLoss`] node. The result is the gradient with respect to x if `of_x`, else to w.
     HeadLossGrad { of_x: bool },
     /// x, step. The gradient applies the same operation to dy.
     Dropout { p: f32, rng: Rng },
@@ -132,7 +134,7 @@ impl Op {
         !matches!(self, Op::StopGradient | Op::Windows { .. } | Op::Binary(Binary::Greater))
     }
 
-    /// Computes the node's value from the row-major values of its inputs, by the plain definition.
+    /// Computes the node's value from the row-major values of its inputs, with the reference implementation.
     pub(crate) fn reference(&self, shape: Shape, inputs: &[(&[f64], Shape)]) -> Vec<f64> {
         let [rows, cols] = shape;
         let mut y = vec![0.0; rows * cols];

@@ -1,4 +1,4 @@
-//! Trained parameters as one contiguous slice, and a table of their names, shapes, offsets and initial values.
+//! Trainable parameters as one contiguous slice, and a table of their names, shapes, offsets and initial values.
 //!
 //! Every tensor starts at a cache line; the floats between tensors stay zero. Gradients and optimiser moments are slices of the same length
 //! and layout.
@@ -151,8 +151,8 @@ impl Params {
     }
 }
 
-/// Returns the random stream of a parameter: the FNV-1a hash of its name. A new parameter therefore does not change the initial values of
-/// other parameters.
+/// Returns the index of a parameter's random stream: the FNV-1a hash of the parameter's name. A new parameter therefore does not change the
+/// initial values of other parameters.
 fn stream(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -195,7 +195,7 @@ fn orthogonal(values: &mut [f32], [rows, cols]: Shape, gain: f32, mut uniform: i
     let mut basis: Vec<Vec<f64>> = Vec::with_capacity(count);
     for _ in 0..count {
         let mut v: Vec<f64> = (0..len).map(|_| normal()).collect();
-        // Performed twice, because the second pass removes the rounding error of the first.
+        // The loop runs twice, because the second pass removes the rounding error of the first.
         for _ in 0..2 {
             for u in &basis {
                 let dot: f64 = v.iter().zip(u).map(|(a, b)| a * b).sum();

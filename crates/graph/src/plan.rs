@@ -1,6 +1,6 @@
 //! Translates a graph to a list of kernel calls. This file decides which nodes are needed and which are fused. `plan/lower.rs` chooses each
-//! node's kernel, `plan/join.rs` merges operations into products, and `plan/arena.rs` places tensors. Planning happens once; `exec.rs` and
-//! the GPU crate replay the result.
+//! node's kernel, `plan/join.rs` merges operations into matrix products, and `plan/arena.rs` places tensors. Planning happens once;
+//! `exec.rs` and the GPU crate run the result.
 
 mod arena;
 mod join;
@@ -69,7 +69,8 @@ pub struct Step {
 
 #[derive(Clone, Debug)]
 pub enum Call {
-    /// x, bias?, residual?, gamma?, beta? -> y, pre-norm?, statistics?, pre-activation?
+    /// x, bias?, residual?, gamma?, beta? -> y, input of the norm?, statistics of the norm?, input of the activation? The weight is the
+    /// range `packed` of the packed weights.
     Linear { panels: bool, rows: usize, out: usize, inp: usize, packed: Range<usize>, eps: f32, act: Act },
     /// dy, plus?, at? -> dx = plus + dy·W. With `slope`, dx is multiplied by the derivative of the function `slope`, computed from `at`:
     /// the argument or the result of the function, as in [`Call::UnaryGrad`].
@@ -99,7 +100,8 @@ pub enum Call {
     CausalAttention { rows: usize, cols: usize, heads: usize, len: usize },
     /// qkv, y, logarithms, dy -> dqkv
     CausalAttentionGrad { rows: usize, cols: usize, heads: usize, len: usize },
-    /// x, target, dy? -> loss?, dx?, dw?, a tile of logits. If gradients are written, the upstream gradient is dy (or 1) times `scale`.
+    /// x, target, dy? -> loss?, dx?, dw?, working memory for a tile of logits. If gradients are written, the upstream gradient is dy (or 1)
+    /// times `scale`.
     HeadLoss { rows: usize, vocab: usize, inp: usize, packed: Range<usize>, packed_t: Range<usize>, scale: f32 },
     /// x, step -> y
     Dropout { p: f32, rng: Rng },
@@ -204,8 +206,9 @@ impl Call {
         }
     }
 
-    /// Returns the product of the sizes from [`Call::product`], or 0. It is the number of multiply-adds of one product or of the forward
-    /// attention. Gradients in the same call are not counted. It is an f64 because the number may exceed a browser's usize.
+    /// Returns the number of multiply-adds of one matrix product or of the forward attention; 0 for other calls. Gradients in the same call
+    /// are not counted, and the gradient of attention counts as much as the forward attention. The result is an f64, because the number may
+    /// exceed a browser's usize.
     fn multiply_adds(&self) -> f64 {
         self.product().map_or(0.0, |sizes| sizes.iter().map(|&size| size as f64).product())
     }
@@ -411,8 +414,8 @@ impl Plan {
     }
 }
 
-/// Nodes that one kernel computes: a product and the operations after it. The key of a chain in [`Planner::chains`] is the chain's last
-/// node.
+/// Nodes that one kernel computes: a matrix product or an embedding bag, and the operations after it. The key of a chain in
+/// [`Planner::chains`] is the chain's last node.
 #[derive(Clone, Debug, Default)]
 struct Chain {
     product: usize,
@@ -420,7 +423,7 @@ struct Chain {
     norm: Option<usize>,
     residual: Option<usize>,
     act: Act,
-    /// Input of the activation, if the kernel saves it because the activation's gradient also reads it.
+    /// Input of the activation, if the kernel saves this input because other nodes, such as the activation's gradient, read it too.
     saved: Option<usize>,
 }
 
@@ -441,7 +444,7 @@ struct Slot {
 struct Planner<'g> {
     graph: &'g Graph,
     layout: Layout,
-    /// Number of rows of the tensors that are in panels.
+    /// Number of rows of the largest input. With [`Layout::Panels`], a tensor with this number of rows is in panels.
     batch: usize,
     /// For each node: the nodes that read this node.
     readers: Vec<Vec<usize>>,
@@ -449,7 +452,7 @@ struct Planner<'g> {
     /// input, and the gradient of a head's loss reads the loss.
     uses: Vec<usize>,
     live: Vec<bool>,
-    /// For each node: true if a [`Chain`] contains the node, but not as its product.
+    /// For each node: true if a [`Chain`] contains the node after the product of the chain.
     claimed: Vec<bool>,
     /// For each node: true if the kernel of another node computes this node.
     absorbed: Vec<bool>,
@@ -598,8 +601,8 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// Registers node `id` as the gradient of a parameter. If the gradient is a sum, registers its terms instead: each term is added to the
-    /// gradient directly, so no separate pass adds them.
+    /// Registers node `id` as the gradient of a parameter. If node `id` is a sum, registers the terms of the sum instead. The kernel of
+    /// each term then adds to the gradient, so the sum needs no kernel.
     fn split_gradient(&mut self, param: usize, id: usize) {
         let node = &self.graph.nodes[id];
         let same = |i: &NodeId| self.graph.shape(*i) == node.shape;
@@ -623,7 +626,8 @@ impl<'g> Planner<'g> {
         (self.uses[id] == 1 && self.live[reader] && !self.claimed[reader]).then_some(reader)
     }
 
-    /// Returns the gelu of node `id`, if all other readers of the node (including the gelu's gradient) run after the gelu.
+    /// Returns the gelu that reads node `id`, if other nodes (such as the gelu's gradient) also read node `id`, and all of them run after
+    /// the gelu.
     fn gelu_beside_others(&self, id: usize) -> Option<usize> {
         // Readers are listed in descending order, so the last one of the list runs first.
         let (&gelu, others) = self.readers[id].split_last()?;
@@ -688,8 +692,8 @@ impl<'g> Planner<'g> {
     }
 
     /// Fuses the product of a node and a parameter with the operations after it, as a [`Chain`]. If the parameter is transposed (in a
-    /// layer), these operations are bias, layer norm, residual and activation. Otherwise (in a layer's gradient), only the addition of
-    /// another gradient is fused. An embedding bag is fused with bias and relu.
+    /// layer), these operations are bias, layer norm, residual and activation, each of them optional. Otherwise (in a layer's gradient),
+    /// only the addition of another gradient is fused. An embedding bag is fused with bias and relu.
     fn find_chain(&mut self, product: usize, fuse: bool) {
         let node = &self.graph.nodes[product];
         let bag = node.op == Op::EmbeddingBag;

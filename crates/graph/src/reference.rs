@@ -1,5 +1,5 @@
-//! The interpreter: computes every node's value in f64 by the plain definitions. The results are the reference for the planner, the kernels
-//! and the gradients.
+//! The interpreter: computes every node's value in f64 with the reference implementations in `op.rs`. The results are the reference for the
+//! planner, the kernels and the gradients.
 
 use crate::graph::{Graph, NodeId};
 use crate::op::Op;

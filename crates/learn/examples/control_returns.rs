@@ -1,5 +1,5 @@
-//! Return of the greedy policy after given numbers of environment steps, for each seed, and the median over the seeds. The returns show
-//! whether learning continues.
+//! Return of the greedy policy after given numbers of environment steps, for each seed, and the median over the seeds. Returns after more
+//! steps show whether learning continues.
 //!
 //! `cargo run --release -p learn --example control_returns -- --env all --at 1,10,50 --first 101 --seeds 5`: the numbers of `--at` are
 //! millions of steps. `--env all` trains each environment in turn; `--set lr=0.005` changes a setting of the environment's preset.

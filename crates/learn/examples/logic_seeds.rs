@@ -1,6 +1,6 @@
-//! Success rate and time of single members: many seeds of an experiment without restarts. A perfect member has passed the 64 grids of the
-//! population's check. A confirmed member also passed 1,000 grids of another random stream. In a deterministic experiment, the check covers
-//! the only case, and every perfect member counts as confirmed.
+//! Success rate and time of single members (automata of a population): many seeds of an experiment without restarts. A perfect member has
+//! passed the 64 grids of the population's check. A confirmed member also passed 1,000 grids of another random stream. In a deterministic
+//! experiment, the check covers the only case, and every perfect member counts as confirmed.
 //!
 //! `cargo run --release -p learn --example logic_seeds -- life 40 3000 lr=0.05 gates=four batch=20`: experiment, number of seeds, maximum
 //! number of updates, settings.
@@ -29,7 +29,7 @@ fn main() {
         let number = || value.parse::<f32>().expect("a number");
         match key {
             "seed" => seed = number() as u32,
-            // Final share of the learning rate; the rate falls exponentially.
+            // Final learning rate as a share of the initial rate; the rate falls exponentially.
             "anneal" => anneal = number(),
             "hard" => config.hard_share = number(),
             _ => {

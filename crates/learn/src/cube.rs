@@ -86,7 +86,7 @@ pub trait CubeLearner: Learner<Stats = Stats, Progress = Progress> {
     fn actions(&self) -> Actions;
     /// Creates an evaluator of states that uses the current weights.
     fn judge(&self) -> Result<Evaluator<Self::Cube>, PlanError>;
-    /// Returns the internal state of the learner, with the `top` transitions of highest priority in the replay. Returns `None` for a
+    /// Returns the internal state of the learner, with the `top` transitions of highest priority in the replay buffer. Returns `None` for a
     /// learner that does not play.
     fn inside(&self, _top: usize) -> Result<Option<Inside<Self::Cube>>, PlanError> {
         Ok(None)
@@ -134,7 +134,8 @@ impl Stats {
         self.loss.is_finite() && self.grad_norm.is_finite()
     }
 
-    /// Returns the sums of the losses, gradient norms and learning rates. A save in the middle of an iteration contains these sums.
+    /// Returns the loss, the gradient norm and the learning rate. Before [`Stats::over`] is applied, these values are sums over the steps
+    /// so far. A save in the middle of an iteration contains these sums.
     fn sums(&self) -> [f64; 3] {
         [self.loss, self.grad_norm, self.lr].map(f64::from)
     }
@@ -174,7 +175,7 @@ pub struct PlayStats {
     pub solved: Option<f32>,
 }
 
-/// Parts into which the time of an iteration is divided: drawing labelled states, playing, sampling from the replay, and learning.
+/// Parts into which the time of an iteration is divided: drawing labelled states, playing, sampling from the replay buffer, and learning.
 pub const PARTS: [&str; 4] = ["samples", "playing", "replay", "learning"];
 
 /// Rule by which a player that looks one move ahead selects an action.
@@ -190,8 +191,9 @@ impl Greedy {
     pub const ALL: [Greedy; 2] = [Greedy::Plain, Greedy::Onward];
 }
 
-/// Returns the index of the best action. Action i leads to the state `children[i]` and has the value `value(i)`. The best action is the
-/// first that solves the cube. If no action solves the cube, it is the first action with the least value. The action `without` is excluded.
+/// Returns the index of the best action. Action i leads to the state `children[i]` and has the value `value(i)`; a low value is good. The
+/// best action is the first that solves the cube. If no action solves the cube, it is the first action with the least value. The action
+/// `without` is excluded.
 pub fn nearest<P: Puzzle>(children: &[P], without: Option<usize>, value: impl Fn(usize) -> f32) -> usize {
     let mut best = (usize::from(without == Some(0)), f32::INFINITY);
     for (action, child) in children.iter().enumerate().filter(|(action, _)| Some(*action) != without) {

@@ -5,7 +5,7 @@ use crate::settings::{Refusal, Setting, Value};
 use crate::{Offload, Parts, Sharing, Slice, Tensor};
 use graph::Executor;
 
-/// Pairs of a name and a value. The names are those of columns or of time parts in a run's reports.
+/// Pairs of a name and a value. In a run's reports, a name is that of a column or of a part of an iteration's time.
 pub type ByName<T> = Vec<(&'static str, T)>;
 
 /// Implementation of one training algorithm. The weights depend on the settings and the seed, but not on the number of threads.
@@ -23,7 +23,8 @@ pub trait Learner: Send + Sync {
     /// Returns every setting with its current value, in declaration order.
     fn settings(&self) -> Vec<(&'static Setting, Value)>;
 
-    /// Returns the result that [`Learner::change`] would return for a live setting, without changing the setting.
+    /// Returns the result that [`Learner::change`] would return for a live setting (one that may change during training), without changing
+    /// the setting.
     fn may_change(&self, name: &str, value: &Value) -> Result<(), Refusal>;
 
     /// Changes a live setting. Call this method only between two iterations.
@@ -41,7 +42,7 @@ pub trait Learner: Send + Sync {
         self.progress().counts()
     }
 
-    /// Returns the weights of the network that acts or predicts. The digest of a run is computed from them.
+    /// Returns the weights of the network that acts or predicts. The digest (hash) of a run is computed from these weights.
     fn weights(&self) -> &[f32];
 
     /// Returns the parameter tensors, for display. This method may be called at any time. While the learner trains on another machine, the
@@ -84,7 +85,7 @@ pub trait Learner: Send + Sync {
     }
 }
 
-/// Machine on which a learner works: the CPU, the machine with offloaded work, or both.
+/// Machine on which a learner works: the CPU, the machine with offloaded work (such as a GPU), or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkedOn {
     Processor,

@@ -27,7 +27,7 @@ use math::{Isa, Rng};
 /// bit 2 for (0, 1), bit 1 for (1, 0) and bit 0 for (1, 1). For example, 1 is AND, 3 is A, 5 is B, 6 is XOR and 7 is OR. The negation of
 /// `op` is 15 - `op`.
 pub const OPS: usize = 16;
-/// Operation that returns its first input.
+/// Number of the operation that returns its first input.
 pub const PASS: u8 = 3;
 
 pub const OP_NAMES: [&str; OPS] = [
@@ -70,7 +70,7 @@ pub struct Architecture {
     /// Number of gates in each layer of one kernel. The first layer has 8 gates. Each of these gates reads the cell itself and one
     /// neighbour.
     pub perception: Vec<usize>,
-    /// Number of gates in each layer of the update; the last layer has one gate per channel.
+    /// Number of gates in each layer of the update network; the last layer has one gate per channel.
     pub update: Vec<usize>,
 }
 
@@ -98,7 +98,7 @@ pub enum Wiring {
     /// Distinct pairs of inputs: first pairs of adjacent inputs, then pairs with increasing distance. The pairs are assigned to gates in
     /// random order.
     Unique,
-    /// Random pairs of inputs. The numbers of uses of any two inputs differ by at most 1.
+    /// Random pairs of inputs. Every input is used about equally often: the numbers of uses differ by at most 1.
     Random,
 }
 

@@ -9,8 +9,8 @@ pub trait Policy: Send + Sync {
     fn action_len(&self) -> usize;
     /// Writes the best action for each observation, `[n][action_len]`. A discrete action is written as its index.
     fn act(&mut self, observations: &[f32], actions: &mut [f32]);
-    /// Writes the policy, `[n][policy_len]`, and the value of each state, `[n]`. For discrete actions, the policy consists of the
-    /// probability of each action. For continuous actions, the policy consists of the mean of each component of the action, then the
+    /// Writes the policy, `[n][policy_len]`, and the value of each state, `[n]`. For discrete actions, the policy of a state consists of
+    /// the probability of each action. For continuous actions, the policy consists of the mean of each component of the action, then the
     /// standard deviation of each component.
     fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]);
 }

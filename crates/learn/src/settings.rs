@@ -374,7 +374,7 @@ pub trait Settings: Clone {
         }
     }
 
-    /// Returns an error for the first setting whose value is outside the range that learners accept.
+    /// Returns an error for the first setting whose value is outside the range that learners accept ([`Span::bounds`]).
     fn in_range(&self) -> Result<(), SettingError> {
         self.values().iter().try_for_each(|(setting, value)| setting.span.bounds().check(setting.name, value))
     }
@@ -415,9 +415,9 @@ macro_rules! learner_settings {
 /// Declares a struct of settings. A field is `live` (may change during training), `fixed`, or a `nest` of further settings. Either all
 /// fields of the struct or none have a default value.
 ///
-/// A description follows the type and the default value: `[as "name", values, "Label", "unit", "Help.", when |of| ...]`. Without `as`, the
-/// setting has the field's name. With `when`, the setting exists only if the condition holds. Users cannot set a field without a
-/// description.
+/// A description follows the type and the default value: `[as "name", values, "Label", "unit", "Help.", when |of| ...]`. `values` is a
+/// `Span`. Without `as`, the setting has the field's name. With `when`, the setting exists only if the condition on the struct `of` holds.
+/// A field may have several descriptions with different conditions. Users cannot set a field without a description.
 #[macro_export]
 macro_rules! settings {
     (

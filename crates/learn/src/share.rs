@@ -20,6 +20,7 @@ pub trait Sharing {
     /// nothing to compute.
     fn due(&self) -> Option<(Range<u64>, Parts)>;
 
-    /// Accepts the results of the next missing pieces, whose arrays `find` returns. On an error, the learner's state is unchanged.
+    /// Accepts the results of the next missing pieces. `find` returns the arrays of these results. On an error, the learner's state is
+    /// unchanged.
     fn take(&mut self, find: &Find) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 }

@@ -82,8 +82,8 @@ pub(crate) fn tensors<'a>(table: &Table, weights: &'a [f32], m: &'a [f32]) -> Ve
 /// Name, shape and contents of one array.
 pub(crate) type Saved = (String, Vec<usize>, Data);
 
-/// Returns the arrays of a checkpoint: one array for each group and each parameter of `table`. A group is a prefix with a vector of weights
-/// or Adam moments. The name of an array is the prefix followed by the parameter's name.
+/// Returns the arrays of a checkpoint: one array for each group and each parameter of `table`. A group is (prefix, values), where the
+/// values are the weights or Adam moments of all parameters. The name of an array is the prefix followed by the parameter's name.
 pub(crate) fn save<'a>(table: &Table, groups: impl IntoIterator<Item = (&'static str, &'a [f32])>) -> Vec<Saved> {
     let of_group = |(prefix, values): (&str, &'a [f32])| {
         let tensor = |spec: &graph::ParamSpec| {
@@ -176,7 +176,7 @@ pub(crate) fn partial<const N: usize>(find: &Find) -> Result<Option<[f64; N]>, S
     if sound { Ok(Some(values)) } else { Err(bad(PARTIAL)) }
 }
 
-/// Restores the groups from the arrays that [`save`] created. The groups must have the same prefixes as in [`save`].
+/// Copies the arrays that [`save`] created into the values of the groups. The groups must have the same prefixes as in [`save`].
 pub(crate) fn load<'a>(
     find: &Find,
     table: &Table,

@@ -1,4 +1,4 @@
-//! Matrix products for small nets. Weights are packed once per optimiser step, and a batch has tens to thousands of rows.
+//! Matrix products for small neural networks. Weights are packed once per optimiser step, and a batch has tens to thousands of rows.
 //!
 //! Every product is `C[m][n]` = Σ_k `A[m][k]`·`B[k][n]`. C is computed in register tiles: elements of A are broadcast one at a time, and
 //! rows of B are read as whole vectors (Goto and van de Geijn 2008, the inner kernel). Each element of C is one chain: a sequence of
@@ -8,7 +8,7 @@
 //! If A exceeds the second-level cache, blocks of A are copied and multiplied one after another. A product with many multiply-adds is
 //! divided into pieces of C, which all threads share. The module supports the shapes of layers only; it is not a BLAS.
 //!
-//! In formulas, (+)= adds to the contents if `accumulate` is set, and replaces them otherwise.
+//! In formulas, (+)= adds to the left side's contents if `accumulate` is true, and replaces the contents otherwise.
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -65,7 +65,7 @@ pub struct Epilogue<'a> {
     pub residual: Option<&'a [f32]>,
     pub act: Act,
     /// Destination for the activation's input, which some activations' gradients need. If it is empty, the input is not saved. Only
-    /// [`linear_rows`] can save it.
+    /// [`linear_rows`] can save this input.
     pub save: &'a mut [f32],
 }
 
@@ -300,10 +300,10 @@ fn padded(n: usize) -> usize {
 
 /// Number of rows per block of a small product with an epilogue. The output of a block is still in cache when the epilogue runs.
 const ROW_BLOCK: usize = 64;
-/// Maximum length along k of a block of B that tiles read in place. It applies only to products that do not copy A. The block stays in the
-/// first-level cache.
+/// Maximum length along k of a block of B that tiles read in place. This limit applies only to products that do not copy A. The block stays
+/// in the first-level cache.
 const K_BLOCK: usize = 384;
-/// Maximum length along k of a block of B that is packed on the stack. It applies only to products that do not copy A.
+/// Maximum length along k of a block of B that is packed on the stack. This limit applies only to products that do not copy A.
 const K_STACK: usize = 128;
 /// Maximum number of columns of C per copied block of A. The block stays in cache while these columns are computed.
 const N_LARGE: usize = 2048;
@@ -313,7 +313,7 @@ const ROW_LARGE: usize = K_LARGE + 16;
 /// Number of multiply-adds that justifies another thread. One thread needs about 60 µs for this number natively, and 250 µs in a browser.
 pub const PIECE: usize = 1 << 23;
 
-/// Returns the number of multiply-adds of a product, as a `u64` because the number can exceed a browser's `usize`.
+/// Returns the number of multiply-adds of a product. The type is `u64`, because the number can exceed a browser's `usize`.
 fn multiply_adds(sizes: [usize; 3]) -> u64 {
     sizes.map(|size| size as u64).iter().product()
 }
@@ -326,7 +326,8 @@ fn run(isa: Isa, product: Product) {
         return run_piece(isa, product);
     }
     let height = tile_height(isa);
-    // Factor of the costs below, which are counted in multiply-adds. Faster multiply-adds make the same cost a larger number of them.
+    // Factor of the costs below, which are counted in multiply-adds. On a set with faster multiply-adds, the same time is worth more
+    // multiply-adds.
     let cost = match isa {
         Isa::Amx => 8,
         Isa::Bf16 => 2,
@@ -345,9 +346,9 @@ fn run(isa: Isa, product: Product) {
     });
 }
 
-/// Returns the numbers of pieces (down, across) that lose the least time. If there are several pieces, they have at least [`PIECE`]
-/// multiply-adds on average. With more pieces, operands are read more often: reading one element of A costs as much as `of_a`
-/// multiply-adds, reading one element of B as much as `of_b`. With fewer pieces, threads wait longer for the last piece.
+/// Returns the numbers of pieces (down the rows of C, across its columns) that lose the least time. If there are several pieces, they have
+/// at least [`PIECE`] multiply-adds on average. With more pieces, operands are read more often: reading one element of A costs as much as
+/// `of_a` multiply-adds, reading one element of B as much as `of_b`. With fewer pieces, threads wait longer for the last piece.
 fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], [of_a, of_b]: [usize; 2]) -> (usize, usize) {
     const MOST: usize = 64;
     let most = (8 * threads).min(MOST).max(threads);
@@ -395,9 +396,9 @@ fn run_large(isa: Isa, product: Product) {
     run_tiles(isa, product, Some(&mut blocks));
 }
 
-/// Computes a product tile by tile. Without copied blocks, the loops are, from the outermost: columns of tiles, blocks of k, tiles of a
-/// column. With copied blocks: blocks of rows, blocks of columns, blocks of k (each copies a block of A), tiles of the block. Never
-/// inlined, so that a WebAssembly module contains the tiles once.
+/// Computes a product tile by tile. Without copied blocks, the loops from the outermost to the innermost are: columns of tiles, blocks of
+/// k, tiles of a column. With copied blocks, they are: blocks of rows, blocks of columns, blocks of k (each copies a block of A), tiles of
+/// the block. Never inlined, so that a WebAssembly module contains the tiles once.
 #[inline(never)]
 fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
     kernel!(isa, |s: S, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>| {
@@ -667,7 +668,7 @@ struct Tile {
 }
 
 /// Cache lines that a tile's loop prefetches. The loop prefetches a few lines at a time, because many at once would delay its own loads.
-/// Every `every` steps, the loop prefetches one row of the next tile of C, and two rows of the next tile's B.
+/// Every `every` steps, the loop prefetches one row of the next tile of C, and two rows of B for the next column of tiles.
 #[derive(Clone, Copy)]
 struct TileAhead {
     every: usize,

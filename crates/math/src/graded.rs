@@ -1,6 +1,6 @@
-//! First layer of a network. The inputs are small integers, and most of them are 0. The value of an input selects a row of a table. The
-//! layer is the sum of the selected rows. Rows are integers, so sums are exact. A sum can therefore be corrected after a change of inputs.
-//! The corrected sum has the same bits as a sum from scratch (efficiently updatable neural networks, Nasu 2018).
+//! First layer of a network. The inputs are small integers, and most of them are 0. A nonzero value of an input selects a row of a table.
+//! The layer is the sum of the selected rows. Rows consist of integers, so sums are exact. A sum can therefore be corrected after a change
+//! of inputs. The corrected sum has the same bits as a sum from scratch (efficiently updatable neural networks, Nasu 2018).
 //!
 //! Training changes vectors called steps, and [`fill`] computes the rows from the steps. In a graded input, the row of a value is the row
 //! of the next lower value plus a scaled step. The row of a rare value therefore starts from the row of the next lower value. A slope is
@@ -20,7 +20,7 @@ pub struct Grade {
     pub step: u32,
     /// Factor of the step.
     pub scale: f32,
-    /// True if the row is the sum of the step and the previous row of the table; false if the row is the step alone.
+    /// True if the row is the sum of the scaled step and the previous row of the table; false if the row is the scaled step alone.
     pub onward: bool,
 }
 
@@ -44,8 +44,8 @@ pub fn fill(isa: Isa, width: usize, grades: &[Grade], steps: &[f32], table: &mut
     });
 }
 
-/// Computes the slopes of the steps from the slopes of the table's rows. A step contributes to its own row and to the rows that build on
-/// this row. Overwrites `slopes`.
+/// Computes the slopes of the steps from the slopes of the table's rows. A step contributes to every row whose [`Grade`] names the step,
+/// and to the rows that build on these rows. Overwrites `slopes`.
 pub fn gather_slopes(isa: Isa, width: usize, grades: &[Grade], rows: &[f32], slopes: &mut [f32]) {
     assert!(width.is_multiple_of(16) && rows.len() == grades.len() * width);
     assert!(grades.iter().all(|g| (g.step as usize + 1) * width <= slopes.len()));
@@ -170,8 +170,8 @@ impl Scatter<'_> {
 /// Maximum number of columns of [`softmax_open`].
 pub const MOST_OPEN: usize = 8;
 
-/// Computes `y[r]` = softmax(`x[r]`) over the columns whose bits are set in `open[r]`; the other columns are 0. Rows of x are `stride`
-/// floats apart; y is `[rows][cols]`. If no bit is set, the row is all 0.
+/// Computes `y[r]` = softmax(`x[r]`) over the columns c for which bit c of `open[r]` is set; the other columns are 0. Rows of x are
+/// `stride` floats apart; y is `[rows][cols]`. If no bit is set, the row is all 0.
 pub fn softmax_open(isa: Isa, cols: usize, stride: usize, x: &[f32], open: &[u8], y: &mut [f32]) {
     let rows = open.len();
     assert!((1..=MOST_OPEN).contains(&cols) && cols <= stride);

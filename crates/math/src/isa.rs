@@ -5,11 +5,12 @@
 //! everything below it `#[inline(always)]`). No other crate contains code for an instruction set, or a kernel with `unsafe`.
 //!
 //! **Classes with equal bits.** Every operation here is exact or correctly rounded, so a kernel gives the same bits on all sets of one
-//! class: *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). Horizontal sums use [`Simd::sum_lanes`], which adds 16
-//! virtual lanes in the same order on every set. There are no approximate reciprocals.
+//! class: *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). A horizontal sum (over the numbers of a slice) has 16
+//! partial sums, the virtual lanes, which are held in 1, 2 or 4 vectors. [`Simd::sum_lanes`] adds the virtual lanes in the same order on
+//! every set. No operation is an approximate reciprocal.
 
 /// Runs a closure-like body on an instruction set: `kernel!(isa, |s: S, x: &[f32], y: &mut [f32]| { … })`. `s` is the token of type `S`
-/// (see [`Kernel`]). A kernel captures nothing, so every other parameter takes the value of the caller's variable of the same name.
+/// (see [`Simd`]). A kernel captures nothing, so every other parameter takes the value of the caller's variable of the same name.
 #[macro_export]
 macro_rules! kernel {
     ($isa:expr, |$s:ident: $S:ident $(, $arg:ident: $t:ty)*| -> $r:ty $body:block) => {{
@@ -91,15 +92,16 @@ pub enum Isa {
     Portable,
     Avx2,
     Avx512,
-    /// AVX-512. [`matmul`](crate::gemm::matmul), [`linear_rows`](crate::gemm::linear_rows) and its backward passes round their operands to
-    /// bf16 and add the products in f32. The results differ from those of other sets, so this set is used only on request.
+    /// AVX-512 with bf16 products. [`matmul`](crate::gemm::matmul), [`linear_rows`](crate::gemm::linear_rows) and the backward passes of
+    /// the latter round their operands to bf16 and add the products in f32. The results differ from those of other sets, so this set is
+    /// used only on request.
     Bf16,
     /// [`Isa::Bf16`] with AMX tiles, which add the products in a different order.
     Amx,
     Neon,
     /// WebAssembly SIMD.
     Simd128,
-    /// WebAssembly SIMD with the relaxed multiply-add.
+    /// WebAssembly SIMD with the relaxed multiply-add, which may round once or twice.
     Relaxed,
 }
 

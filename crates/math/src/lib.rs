@@ -2,11 +2,11 @@
 //! pool. This crate contains all code for instruction sets. It also contains all `unsafe` code (loads, stores, intrinsics, and requests for
 //! large pages and AMX tiles), except the allocators of tests. The crate contains no models, clocks or files.
 //!
-//! Every kernel takes an [`Isa`] and gives the same bits on every set of its class (see [`isa`]). A slice that is too short for the given
-//! shape is an error of the caller and causes a panic. Shapes are row-major: `[R][C]` has R rows and C columns. Weights are `[out][inp]`,
-//! as in PyTorch's `Linear`. A batch of features is either `[rows][features]` (training) or panels, `[rows/PANEL][features][PANEL]`
-//! (inference and rollouts). The last panel is padded. In formulas, (+)= adds to the contents if `accumulate` is set, and replaces them
-//! otherwise.
+//! A kernel takes an [`Isa`] (an instruction set) and gives the same bits on all sets of one class (see [`isa`]). A slice that is too short
+//! for the given shape is an error of the caller and causes a panic. Shapes are row-major: `[R][C]` has R rows and C columns. Weights are
+//! `[out][inp]` (output features, input features), as in PyTorch's `Linear`. A batch of features is either `[rows][features]` (training) or
+//! panels, `[rows/PANEL][features][PANEL]` (inference and rollouts). The last panel is padded. In formulas, (+)= adds to the left side's
+//! contents if `accumulate` is true, and replaces the contents otherwise.
 #![allow(unsafe_code)]
 #![allow(clippy::too_many_arguments)] // a kernel's shapes are its arguments
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml

@@ -1,9 +1,9 @@
 //! Layers of soft logic gates. A gate is f(a, b) = c0 + c1 a + c2 b + c3 ab; every mixture of the 16 operations of two bits has this form.
-//! The four coefficients of a gate are computed once per step from its parameters. A slope is the derivative of the loss with respect to a
-//! value.
+//! The four coefficients of a gate are computed from the gate's parameters, once per training step. A slope is the derivative of the loss
+//! with respect to a value.
 //!
-//! Activations are `[feature][width]`. A feature has one value for each of the [`CELLS`] cells of a block, in one channel or in two, so the
-//! width is 32 or 64.
+//! Activations are `[feature][width]`. The layers process a block of [`CELLS`] cells at a time. A feature has one value for each cell of
+//! the block, in one channel or in two, so the width is 32 or 64.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::poly;
@@ -11,7 +11,8 @@ use std::ops::Range;
 
 /// Number of cells in a block.
 pub const CELLS: usize = 32;
-/// Number of partial sums per gate in [`backward`]: four for the slope of each of the four coefficients. [`slopes`] adds up the four.
+/// Number of partial sums per gate in [`backward`]: four for the slope of each of the four coefficients. [`slopes`] adds up the four
+/// partial sums of a slope.
 pub const SUMS: usize = 16;
 /// Number of floats after the last cell that [`gather`] may read and write.
 pub const SLACK: usize = 16;
@@ -39,7 +40,7 @@ pub struct Layer {
 struct Walk {
     kind: u8,
     /// `stale[0]` is true if an earlier walk has written the slope of the first gate's input a. `stale[1]` is true if earlier walks have
-    /// written the slope of every gate's input b. This walk adds to a slope that has been written; otherwise it overwrites the slope.
+    /// written the slope of every gate's input b. If a slope has been written, this walk adds to it; otherwise this walk overwrites it.
     stale: [bool; 2],
     gates: Range<usize>,
 }
@@ -526,14 +527,14 @@ impl Backward<'_> {
 pub struct Run {
     /// Lane of the first cell, in the block.
     pub lane: u32,
-    /// Index of the first cell, in the grid.
+    /// Index of the first cell, in the array of the grid.
     pub at: u32,
     pub len: u32,
 }
 
 /// Gathers the 3 by 3 neighbourhood of each of a block's cells: y is `[9][group][CELLS]`. The `group` channels of x are `plane` floats
-/// apart, and rows of the grid are `stride` floats apart. The values of lanes that belong to no run are unspecified; they are finite if x
-/// and y were finite.
+/// apart, and rows of the grid are `stride` floats apart. The values of lanes that belong to no run are unspecified, but finite if x and
+/// the old contents of y are finite.
 pub fn gather(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], x: &[f32], y: &mut [f32]) {
     let last = runs.iter().map(|run| (run.at + run.len) as usize).max().unwrap_or(0);
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
@@ -710,8 +711,8 @@ pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: 
     });
 }
 
-/// For [`Form::StraightThrough`], adds the noise to the 16 logits in `x` and multiplies the sums by `scale`. Then subtracts the largest
-/// logit from all logits. Returns the outputs for (0, 0), (0, 1), (1, 0) and (1, 1) of the operation with the largest logit.
+/// For [`Form::StraightThrough`], adds the noise to the 16 logits in `x` and multiplies the sums by `scale`. For every form, then subtracts
+/// the largest logit from all logits. Returns the outputs for (0, 0), (0, 1), (1, 0) and (1, 1) of the operation with the largest logit.
 #[inline(always)]
 fn scale_and_shift<S: Simd>(s: S, x: &mut [S::F; 16], form: Form, noisy: &[f32; TILE * 16], lane: usize, scale: f32) -> [S::F; 4] {
     let mut ahead = [s.splat(0.0); 4];

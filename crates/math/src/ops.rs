@@ -1,6 +1,6 @@
-//! Operations other than matrix products: elementwise functions and their slopes, broadcasting, reductions, softmax, norms, attention,
-//! dropout, gathers, conversions of layouts and the optimiser's pass. Each operation works on flat slices of known shape. Only
-//! `rotary_table` allocates memory.
+//! Operations other than matrix products: elementwise functions and their derivatives, broadcasting, reductions, softmax, norms, attention,
+//! dropout, gathers, conversions of layouts and the Adam update. Each operation works on flat slices of known shape. Only `rotary_table`
+//! allocates memory.
 
 mod adam;
 mod attention;

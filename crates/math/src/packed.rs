@@ -17,7 +17,7 @@ pub const NEIGHBOURS: usize = 9;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Loads the state of a cell's neighbour in a channel to slot `to`. `neighbour` is an index below [`NEIGHBOURS`].
+    /// Loads one channel of one neighbour of each cell into slot `to`. `neighbour` is an index below [`NEIGHBOURS`].
     Load { channel: u32, neighbour: u8, to: u32 },
     /// Applies an operation to the slots `a` and `b`, and stores the result in slot `to`.
     Gate { op: u8, a: u32, b: u32, to: u32 },
@@ -25,7 +25,7 @@ enum Step {
     Store { channel: u32, from: u32 },
 }
 
-/// Gates in evaluation order, with a slot of memory for each value.
+/// Gates in evaluation order, with loads, stores and a slot of memory for each value.
 #[derive(Clone, Debug)]
 pub struct Program {
     steps: Vec<Step>,
@@ -138,7 +138,7 @@ const SHORT_BLOCK: usize = 32;
 const FIRST_CACHE: usize = 6 << 10;
 /// Number of words before the first row, so that loads to the left of this row are valid.
 const FRONT: usize = 16;
-/// Amount of work that justifies another thread: number of words times number of steps of the program. It takes about 50 µs.
+/// Amount of work that justifies another thread: number of words times number of steps of the program. This work takes about 50 µs.
 const BAND_WORK: usize = 1 << 20;
 const MOST_BANDS: usize = 32;
 
@@ -175,7 +175,7 @@ struct Band {
 }
 
 impl Packed {
-    /// Creates an empty grid for this program. Cells beyond the border are off, unless `periodic` joins opposite borders.
+    /// Creates a grid for this program, with all bits 0. Cells beyond the border are 0, unless `periodic` joins opposite borders.
     pub fn new(program: &Program, width: usize, height: usize, periodic: bool) -> Packed {
         assert!(width > 0 && height > 0 && program.channels > 0, "a grid has cells, and these channels");
         let shape = Shape::of(program, width, height);
@@ -220,7 +220,7 @@ impl Packed {
         self.channels
     }
 
-    /// Returns the cells of a row in words of 32 cells. The bits beyond the width have no meaning.
+    /// Returns one channel of the cells of a row, in words of 32 cells. The bits beyond the width have no meaning.
     pub fn row(&self, channel: usize, row: usize) -> &[u32] {
         let band = self.bands.partition_point(|band| band.first + band.rows <= row);
         let band = &self.bands[band];
@@ -279,7 +279,7 @@ impl Packed {
         self.join();
     }
 
-    /// Copies the adjacent rows of other bands into each band, and the adjacent cells to the ends of each row.
+    /// Copies into each band the rows before and after it from other bands, and sets the bits beyond the ends of each row.
     fn join(&mut self) {
         let (channels, stride, height) = (self.channels, self.stride, self.height);
         for (i, band) in self.bands.iter().enumerate() {
@@ -376,7 +376,8 @@ impl<const WORDS: usize> Kernel for Blocks<'_, WORDS> {
         let Run { program, stride, rows, now, next, slots, fires } = self.0;
         let (words, plane) = (rows * stride, now.len() / program.channels);
         let most = words.div_ceil(WORDS) * WORDS;
-        // All accesses below are within these bounds, because a program's channels and slots are below their counts.
+        // All accesses below are within these bounds, because a program's channel and slot indices are below the numbers of channels and
+        // slots.
         assert!(now.len() == program.channels * plane && next.len() == now.len());
         assert!(plane > FRONT + 2 * stride + most);
         assert!(slots.len() >= program.slots * WORDS);

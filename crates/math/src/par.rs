@@ -5,7 +5,7 @@
 use std::cell::Cell;
 
 thread_local! {
-    /// True if parallel calls from this thread must use this thread alone.
+    /// True if calls of this module from this thread must use this thread alone.
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -21,7 +21,7 @@ pub fn threads() -> usize {
     }
 }
 
-/// A pool with a fixed number of threads, for tests and benches that compare thread counts.
+/// A pool with a fixed number of threads, for example to compare numbers of threads in tests and benches.
 pub struct Threads(PoolKind);
 
 enum PoolKind {
@@ -90,7 +90,7 @@ pub fn each(count: usize, f: impl Fn(usize) + Sync) {
     (0..count).for_each(f);
 }
 
-/// Halves the range until one index is left; calls `f` for each index.
+/// Halves the range recursively until one index is left, and calls `f` for each index.
 #[cfg(feature = "threads")]
 fn halve(range: std::ops::Range<usize>, f: &(impl Fn(usize) + Sync)) {
     if range.len() < 2 {
@@ -111,8 +111,8 @@ pub fn each_mut<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     }
 }
 
-/// Does the same as [`each_mut`], for large items. If there are at least as many items as threads, parallel calls of `f` do not use other
-/// threads.
+/// Does the same as [`each_mut`], for large items. If there are at least as many items as threads, calls of this module within `f` use one
+/// thread only.
 pub fn each_apart<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     if items.len() < threads() || items.len() < 2 {
         return each_mut(items, f);
@@ -136,8 +136,7 @@ pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> 
 /// Number of floats that justifies another thread in a pass over memory: about 50 µs of work, in a browser 200 µs.
 pub const CHUNK: usize = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 << 16 };
 
-/// Number of multiply-adds after which a long computation returns to its caller. Two threads need a few hundredths of a second for this
-/// number.
+/// Number of multiply-adds after which a long computation returns to its caller. On two threads, they take a few hundredths of a second.
 pub const TURN: f64 = if cfg!(target_family = "wasm") { 1e9 } else { 4e9 };
 
 /// Returns the number of items per piece, for `count` items of `size` numbers each. Each piece but the last has at least [`CHUNK`] numbers.
@@ -201,7 +200,8 @@ fn halve_slices<const N: usize>(
     join(|| halve_slices(first, half, left, sizes, f), || halve_slices(first + half, count - half, right, sizes, f));
 }
 
-/// Halves the items until one is left; calls `f` for each item. `rayon::join` keeps its tasks on the stack, so nothing is allocated.
+/// Halves the items recursively until one is left, and calls `f` for each item. `rayon::join` keeps its tasks on the stack, so nothing is
+/// allocated.
 #[cfg(feature = "threads")]
 fn split<T: Send>(first: usize, items: &mut [T], f: &(impl Fn(usize, &mut T) + Sync)) {
     match items {

@@ -1,12 +1,12 @@
 //! The f32 multiply-add peak of one or several cores. Speeds that are given as a share of peak refer to this peak. The measurement uses
-//! almost no memory. The caller passes the clock, because this crate has none.
+//! almost no memory. The caller passes the clock `now`, which returns seconds, because this crate has none.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, Threads};
 use crate::rounds::{ROUND_S, sustained_s};
 use std::hint::black_box;
 
-/// The faster of two loops of multiply-adds. Its speed can be measured in rounds that alternate with rounds of other work.
+/// The faster of two loops of multiply-adds. The loop's speed can be measured in rounds that alternate with rounds of other work.
 pub struct Peak<'a> {
     isa: Isa,
     /// Pool whose threads run the loop together, and the number of these threads. `None`: the calling thread runs the loop alone.
@@ -16,11 +16,12 @@ pub struct Peak<'a> {
 
 impl<'a> Peak<'a> {
     /// Chooses the loop for one core, or for a crew: a pool and its number of threads. The two loops alternate for at least a quarter of a
-    /// second in total, so that a browser has compiled both loops well.
+    /// second in total, so that a browser has compiled both loops to optimised code.
     pub fn new(isa: Isa, crew: Option<(&'a Threads, usize)>, now: &dyn Fn() -> f64) -> Peak<'a> {
         const CHOICE_S: f64 = 0.25;
         let mut peak = Peak { isa, crew, chains: Chains { rounds: 1 << 10, wide: false } };
-        // Minimum duration of a timed stretch. A clock step of 5 µs and the communication of threads are negligible in it.
+        // Minimum duration of a timed run of a loop. Compared with it, a clock step of 5 µs and the communication of threads are
+        // negligible.
         let least_s = if crew.is_some() { 5e-3 } else { 1e-3 };
         let (began_s, mut sums) = (now(), [(0.0, 0.0); 2]);
         loop {
@@ -57,8 +58,8 @@ impl<'a> Peak<'a> {
     }
 }
 
-/// Runs one of the loops; returns the number of operations. Never inlined, because a browser replaces a function's code by better code at
-/// the function's next call.
+/// Runs one of the loops; returns the number of operations. Never inlined, because a browser switches to a function's optimised code only
+/// at the function's next call.
 #[inline(never)]
 fn stretch(isa: Isa, chains: Chains) -> f64 {
     kernel!(isa, |s: S, chains: Chains| -> f64 { if chains.wide { wide(s, chains.rounds) } else { narrow(s, chains.rounds) } })

@@ -1,5 +1,5 @@
 //! exp, ln, tanh, sigmoid, sin, cos, tan and atan2 written in [`Simd`] operations. A function gives the same bits in every lane, on every
-//! set of a class, and for single values ([`exp_1`] and so on). No libm guarantees this.
+//! instruction set of a class (see [`crate::isa`]), and for single values ([`exp_1`] and so on). No libm guarantees this.
 
 use crate::isa::{Isa, Simd, kernel};
 

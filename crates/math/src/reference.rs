@@ -5,7 +5,7 @@ use crate::gemm::Act;
 use crate::ops::{Binary, Span, Unary};
 use std::ops::Add;
 
-/// Computes `c[m][n]` (+)= Σ_k `a[m·rs + k·ks]` · `b[k·ks + n·cs]`, where rs, ks and cs are the strides of that operand.
+/// Computes `c[m][n]` (+)= Σ_k `a[m·rs + k·ks]` · `b[k·ks + n·cs]`, where each operand has its own strides (rs, ks) or (ks, cs).
 pub fn matmul(
     m: usize,
     n: usize,
@@ -262,8 +262,8 @@ fn named(index: &[f32], rows: usize) -> impl Iterator<Item = usize> {
     index.iter().filter(|i| **i >= 0.0).map(move |i| (*i as usize).min(rows - 1))
 }
 
-/// Returns (mean, 1/std) of one row, where the variance is a mean over the whole row. If not `centred`, returns (0, 1/root of the mean
-/// square).
+/// Returns (mean, 1/√(variance + eps)) of one row, where the variance is a mean over the whole row. If not `centred`, returns (0, 1/√(mean
+/// square + eps)).
 pub fn stats(x: &[f64], eps: f64, centred: bool) -> (f64, f64) {
     let n = x.len() as f64;
     let mean = if centred { x.iter().sum::<f64>() / n } else { 0.0 };

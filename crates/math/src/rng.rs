@@ -8,7 +8,7 @@ use crate::poly;
 const PARITY: u32 = 0x1BD1_1BDA;
 
 /// Computes 4 random words per lane in 13 rounds, from one key for all lanes and one counter per lane. The key is injected before rounds 1,
-/// 5, 9 and 13. The rotations are Skein's for four 32-bit words and repeat after 8 rounds.
+/// 5, 9 and 13. The rotations are those of the hash function Skein for four 32-bit words, and repeat after 8 rounds.
 #[inline(always)]
 pub fn threefry<S: Simd>(s: S, key: [u32; 4], counter: [S::U; 4]) -> [S::U; 4] {
     let schedule = [key[0], key[1], key[2], key[3], PARITY ^ key[0] ^ key[1] ^ key[2] ^ key[3]];
@@ -131,8 +131,8 @@ impl Rng {
         fill_with(isa, self.key, fill, y, false);
     }
 
-    /// Fills `y` with normally distributed numbers of mean 0 and variance 1 (Box and Muller 1958). Element i depends only on (key, fill, i)
-    /// and, unlike in [`Rng::fill_uniform`], in its last bits on `Isa::fused`.
+    /// Fills `y` with normally distributed numbers of mean 0 and variance 1 (Box and Muller 1958). Element i depends on (key, fill, i).
+    /// Unlike in [`Rng::fill_uniform`], its last bits also depend on `Isa::fused`.
     pub fn fill_normal(&self, isa: Isa, fill: u32, y: &mut [f32]) {
         fill_with(isa, self.key, fill, y, true);
     }
@@ -143,7 +143,7 @@ impl Rng {
     }
 }
 
-/// A sequence of random numbers. The key and `position` determine all further numbers; `block` is a cache.
+/// A sequence of random numbers. The key and `position` determine all further numbers; `block` caches the four words of the current block.
 #[derive(Clone, Debug)]
 pub struct Sequence {
     rng: Rng,

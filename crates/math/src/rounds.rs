@@ -1,6 +1,6 @@
 //! The rule for all measured speeds: **the median of sustained rounds, with its quartiles**. A round lasts for a given time and counts
 //! every call in that time, including slow calls. The two sides of a ratio are measured in alternating rounds of the same length. The
-//! caller passes the clock, because this crate has none.
+//! caller passes the clock `now`, which returns seconds, because this crate has none.
 
 /// Number of rounds for calls that take milliseconds.
 pub const ROUNDS: usize = 15;

@@ -11,7 +11,7 @@ use std::time::Instant;
 /// Maximum number of threads. The limit detects typing errors.
 const MOST_THREADS: usize = 1024;
 
-/// Threads for the work of one process: a pool, or only the calling thread if `pool` is `None`.
+/// Threads for the work of one process. If `pool` is `None`, the calling thread does the work.
 pub struct Threads {
     pool: Option<ThreadPool>,
     process: u32,
@@ -75,8 +75,8 @@ impl<T> Turns<T> {
         Turns { door: Mutex::new(()), inner: Mutex::new(inner) }
     }
 
-    /// Locks the mutex. Waits for other threads without holding Python's lock. In a forked process, the thread that holds the mutex may not
-    /// exist; `here` must then return an error, which prevents the wait.
+    /// Locks the mutex. Waits for other threads without holding the global interpreter lock (GIL). In a forked process, the thread that
+    /// holds the mutex may not exist; `here` must then return an error, which prevents the wait.
     pub fn take(&self, py: Python, here: impl Fn() -> PyResult<()>) -> PyResult<MutexGuard<'_, T>> {
         let _door = lock(&self.door, py, &here)?;
         lock(&self.inner, py, &here)
@@ -84,7 +84,7 @@ impl<T> Turns<T> {
 }
 
 fn lock<'a, T>(of: &'a Mutex<T>, py: Python, here: impl Fn() -> PyResult<()>) -> PyResult<MutexGuard<'a, T>> {
-    // A panic while the mutex was held has left the data unchanged, and was already raised in Python.
+    // The poisoning of a mutex by a panic is ignored, because Python has already received the panic as an exception.
     match of.try_lock() {
         Ok(held) => Ok(held),
         Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),

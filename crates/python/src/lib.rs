@@ -1,6 +1,6 @@
 //! `hothouse._native`: environments and runs for the Python package in `python/hothouse`. That package contains the documentation, the
-//! spaces and the rendering. This module writes NumPy arrays in place, without Python's lock. Errors are raised as exceptions with a
-//! remedy; nothing aborts the process. There is no unsafe code except in PyO3's macros.
+//! spaces and the rendering. This module writes NumPy arrays in place, without Python's global interpreter lock (GIL). Errors are raised as
+//! exceptions with a remedy; nothing aborts the process. There is no unsafe code except in PyO3's macros.
 #![allow(unsafe_code)] // for PyO3's macros; crates/run/tests/run/invariants.rs checks that there is no other unsafe code
 
 mod arrays;

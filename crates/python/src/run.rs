@@ -1,7 +1,7 @@
 //! A run of any room. It advances for a limited time per call, so that callers can show progress or stop the run.
 //!
-//! Pieces are numbered parts of an iteration, such as games, that other workers can compute. Pieces are due when a shared run has their
-//! input ready for workers. The run may have other work in the meantime.
+//! Pieces are numbered parts of an iteration, such as games. In a shared run, workers (other processes) compute the pieces. Pieces are due
+//! when their input is ready for the workers. Until the results arrive, the run may do other work.
 
 use crate::data::{from_python, to_python};
 use crate::errors::refusal;
@@ -188,13 +188,13 @@ impl Run {
         self.session(py)
     }
 
-    /// Runs `work` on the run's threads, without Python's lock.
+    /// Runs `work` on the run's threads, without the global interpreter lock (GIL).
     fn work_on<R: Send>(&self, py: Python, work: impl FnOnce(&mut Session) -> R + Send) -> PyResult<R> {
         let session = &mut *self.here(py)?;
         Ok(py.detach(|| self.threads.run(|| work(session))))
     }
 
-    /// Locks the session. Waits for other Python threads that use the run, without holding Python's lock.
+    /// Locks the session. Waits for other Python threads that use the run, without holding the GIL.
     fn session(&self, py: Python) -> PyResult<MutexGuard<'_, Session>> {
         self.session.take(py, || self.threads.here("this run"))
     }
@@ -282,7 +282,7 @@ impl Run {
         Ok(self.session(py)?.is_done(target))
     }
 
-    /// Changes a live knob. The change takes effect at the next iteration.
+    /// Changes a live knob, which is a setting that may change during a run. The change takes effect at the next iteration.
     fn set(&self, py: Python, name: String, value: &Bound<PyAny>) -> PyResult<()> {
         let value = from_python(value)?;
         let mut session = self.here(py)?;

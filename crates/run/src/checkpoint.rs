@@ -1,5 +1,6 @@
-//! Content of a saved run. The tensors are the parts of the learner and of the room, the history of metrics rows, and user data of at most
-//! `DATA_KEPT` bytes. The text contains config, progress, marks, tests and the room's notes. `container.rs` defines the file format.
+//! Content of a saved run: tensors and a text. The tensors are the arrays of the learner and of the room, the history of metrics rows, and
+//! user data of at most `DATA_KEPT` bytes. The text contains config, progress, marks (the live changes of knobs), results of tests, and
+//! the room's other data (`Room::notes`). `container.rs` defines the file format.
 //!
 //! Rows are stored with the names of their columns, so that files with missing or obsolete columns can be read.
 
@@ -40,7 +41,7 @@ pub(crate) struct Header {
 /// Maximum size in bytes of user data that a checkpoint contains. Larger user data must be provided again when the run is restored.
 pub(crate) const DATA_KEPT: usize = 16 << 20;
 
-/// Maximum length in bytes of a text value in a mark. No knob accepts a longer text.
+/// Maximum length in bytes of a text value in a mark (a live change of a knob). No knob accepts a longer text.
 const MARK_BYTES: usize = 4096;
 
 /// Names of the columns of all rows in this file.
@@ -148,7 +149,7 @@ pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, 
         None => Vec::new(),
         Some((_, shape, Data::F64(all))) if shape.get(1) == Some(&names.history.len()) => {
             let wanted = history_names(schema);
-            // A share that the file lacks is 0, because the run spent no time on this part.
+            // A share of time that the file lacks is 0: the run spent no time on this part of an iteration.
             let first_share = HEAD.len() + counters.len() + schema.metrics.len();
             all.chunks_exact(names.history.len().max(1))
                 .map(|found| {

@@ -1,5 +1,6 @@
-//! File format for the runs of all rooms: a safetensors file. Its metadata contain all data other than tensors as text. A checksum covers
-//! tensors and text. Any safetensors reader can open the file. Messages between processes have the same format, with a faster checksum.
+//! File format for the runs of all rooms: a safetensors file. The metadata of the file contain, as text, all data other than tensors. A
+//! checksum covers tensors and text. Any safetensors reader can open the file. Messages between a shared run and its workers have the same
+//! format, with a faster checksum.
 //!
 //! A foreign file, a damaged file, a file of another version and a file of another room give different errors.
 
@@ -44,7 +45,7 @@ struct Beginning {
 #[derive(Deserialize)]
 struct BeginningConfig {
     room: String,
-    /// Empty in containers that are no checkpoints, such as the games of a worker.
+    /// Empty in a message of a shared run, which contains no variant.
     #[serde(default)]
     variant: String,
     data: Option<Dataset>,

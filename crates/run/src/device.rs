@@ -1,16 +1,17 @@
 //! Choice of the device that trains: the CPU or a GPU.
 //!
-//! The shell opens the GPU, which can take a while, and offers it to the run. Until then the CPU trains. For the automatic choice, the run
-//! measures the speed of both devices on the learner's work. Iterations of training measure the CPU. A probe measures one option of
-//! dividing the work between CPU and GPU: it runs passes of the learner's work on the GPU and discards the results. Training waits only for
-//! these passes. A probe ends early if the GPU cannot be faster. This module does not open devices or read clocks. An implementation of
-//! [`Offload`] defines how a learner offloads.
+//! The shell opens the GPU, which can take a while, and offers it to the run. Until the offer, the CPU trains. For the automatic choice,
+//! the run measures the speed of both devices on the learner's work. The speed of the CPU is that of ordinary training iterations. A probe
+//! measures one option of dividing the work between CPU and GPU: the GPU repeats a fixed piece of the learner's work, called a pass, and
+//! the results are discarded. The first pass includes the preparation of the GPU. For most learners, the CPU continues to train during the
+//! first pass; training waits for the later passes. A probe ends early if its option cannot be the fastest. This module does not open
+//! devices or read clocks. An implementation of [`Offload`] defines how a learner offloads.
 
 use crate::protocol::{Device, DeviceWish};
 use learn::{Fault, Machine, Offload, Pass};
 use math::par::Pinned;
 
-/// Number of CPU iterations that are measured before a probe.
+/// Minimum number of CPU iterations that are measured before the first probe.
 const PROCESSOR_RATES: usize = 3;
 /// Time in seconds after which a probe ends. The time of the first pass is not counted, because that pass compiles kernels.
 const PROBE_S: f64 = 0.15;
@@ -24,12 +25,12 @@ const PATIENCE_S: f64 = 5.0;
 pub(crate) struct Devices {
     wish: DeviceWish,
     machine: Option<Pinned<Box<dyn Machine>>>,
-    /// Reason why there is no machine; `None` if there is a machine or if the shell has not answered.
+    /// Reason why there is no GPU; `None` if there is a GPU (`machine`) or if the shell has not answered.
     missing: Option<Fault>,
     /// True if the device is chosen. False after a new request or offer, until the next choice.
     settled: bool,
     probes: Probes,
-    /// Work per second of the newest iterations on the CPU, the newest last.
+    /// Work per second of the newest iterations on the CPU, the newest last. The learner defines the unit of work.
     processor: Vec<f64>,
 }
 
@@ -211,7 +212,7 @@ impl Devices {
             }
             (DeviceWish::Auto, Some(_), _) => {
                 if learner.is_offloaded() {
-                    // The user had chosen the GPU before, so the CPU has not been measured yet.
+                    // The learner still offloads because of an earlier choice. The measurements need the learner on the CPU.
                     learner.end_offload();
                 }
                 if self.processor.len() < PROCESSOR_RATES {
@@ -222,7 +223,7 @@ impl Devices {
         }
     }
 
-    /// Probes the offloading options one after another. After the last probe, uses the fastest option or the CPU.
+    /// Advances the probes of the offloading options, one after another. After the last probe, chooses the fastest option or the CPU.
     fn continue_probing(&mut self, learner: &mut dyn Offload, now_s: f64) -> Settled {
         let Some(machine) = &self.machine else { return Settled::Already };
         let processor = self.processor.iter().copied().fold(0.0, f64::max);

@@ -99,7 +99,7 @@ pub(crate) const MIXED: &str = "mixed";
 /// other runs.
 pub(crate) const PARTIAL: &str = "partial";
 
-/// Returns the name of the arithmetic of `isa`. Only runs with the same name can have equal digests.
+/// Returns the name of the arithmetic of `isa`, which determines the rounding. Only runs with the same name can have equal digests.
 pub(crate) fn arithmetic(isa: Isa) -> &'static str {
     match isa {
         Isa::Bf16 => BF16,
@@ -109,7 +109,7 @@ pub(crate) fn arithmetic(isa: Isa) -> &'static str {
     }
 }
 
-/// Common arithmetic of all iterations of a run so far; see [`crate::protocol::Digest`].
+/// Arithmetic of all iterations of a run so far, or [`MIXED`] if the iterations differ; see [`crate::protocol::Digest`].
 #[derive(Clone, Copy)]
 pub(crate) struct Arithmetic(&'static str);
 

@@ -114,8 +114,8 @@ pub fn goal(schema: &Schema, goal: &Goal) -> String {
     format!("{label} of {}{}{unit}", goal.at, if unit.is_empty() { "" } else { " " })
 }
 
-/// Formats each part's share of the time, the largest share first: `gradient 61%, policy 17%`. Shares below 0.5% are left out. Returns
-/// `None` if no time was spent.
+/// Formats the share of time of each part of an iteration, the largest share first: `gradient 61%, policy 17%`. `parts_s` are the seconds
+/// of the parts, in the order of [`Schema::all_parts`]. Shares below 0.5% are left out. Returns `None` if no time was spent.
 pub fn breakdown(schema: &Schema, parts_s: &[f64]) -> Option<String> {
     let whole_s: f64 = parts_s.iter().sum();
     let share = |part_s: f64| 100.0 * part_s / whole_s;
@@ -150,7 +150,7 @@ pub fn device(device: &Device) -> String {
     format!("device: {what}. {}{rates}", device.why)
 }
 
-/// Cuts `text` to `width` columns; an ellipsis marks the cut.
+/// Cuts `text` to `width` characters, including an ellipsis that marks the cut.
 pub fn fitted(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_string();
@@ -159,7 +159,7 @@ pub fn fitted(text: &str, width: usize) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// Breaks `text` between words into lines of at most `width` columns. A longer word gets a line of its own.
+/// Breaks `text` between words into lines of at most `width` characters. A longer word gets a line of its own.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -2,8 +2,8 @@
 
 use crate::protocol::{Progress, Row};
 
-/// Maximum time in seconds between two slices that counts as training. A longer time, for example while the machine sleeps, is cut to this
-/// maximum.
+/// Maximum time in seconds between two slices (short parts of the work) that counts as training. A longer time, for example while the
+/// machine sleeps, is cut to this maximum.
 const MAX_GAP_S: f64 = 1.0;
 /// Maximum number of rows in a history. If a further row is added, every second row is dropped first.
 const MAX_HISTORY: usize = 4096;
@@ -98,7 +98,7 @@ impl Thinning {
     }
 }
 
-/// Rows of a run from its beginning on. If there are too many rows, only rows at equal intervals are kept.
+/// Metrics rows of a run from its beginning on. If there are too many rows, only rows at equal intervals are kept.
 #[derive(Clone, Debug)]
 pub struct History {
     rows: Vec<Row>,
@@ -140,7 +140,7 @@ impl History {
     }
 }
 
-/// Seconds of training for each part of time in the room's schema.
+/// Seconds of training that each part of the iterations took, in the order of [`Schema::all_parts`](crate::room::Schema::all_parts).
 #[derive(Clone, Debug, Default)]
 pub struct TimeByPart {
     pub parts_s: Vec<f64>,

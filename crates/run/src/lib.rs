@@ -1,7 +1,8 @@
-//! Interface between runs and shells, for all rooms. A shell, such as the page or the terminal, sends commands and receives events.
+//! Interface between runs and shells, for all rooms. A room is a kind of task with its learners, such as control. A run is one training run
+//! in a room. A shell, such as the page or the terminal, sends commands to the run and receives events from the run.
 //!
 //! The page and the terminal use learners and environments only through this crate. The crate is independent of the platform: it uses no
-//! clocks, files or threads of its own. The shell provides clocks, files and threads.
+//! clocks or files, and uses threads only through `math::par`. The shell provides clocks and files.
 //!
 //! The folders `control`, `backgammon`, `cube`, `logic` and `words` contain one room each. All other code serves all rooms; only this file
 //! names rooms.
@@ -70,7 +71,7 @@ macro_rules! rooms {
     ($($room:ty),*) => {
         #[cfg(feature = "every_room")]
         static ROOMS: &[&dyn AnyRoom] = &[$(&Entry::<$room>::NEW),*];
-        /// Names of all rooms, including rooms that a wasm module of the page omits.
+        /// Names of all rooms of this crate, including rooms that a wasm module of the page omits.
         const IDS: &[&str] = &[$(<$room as room::Room>::SCHEMA.id),*];
     };
 }
@@ -78,7 +79,7 @@ rooms![control::Control, backgammon::Backgammon, cube::Cube, logic::Logic, words
 
 #[cfg(not(feature = "every_room"))]
 static ROOMS: &[&dyn AnyRoom] = &[];
-/// Rooms added by a shell.
+/// Rooms that a shell added with [`add_room`].
 static MORE: RwLock<Vec<&'static dyn AnyRoom>> = RwLock::new(Vec::new());
 
 /// Returns the rooms of this program, including added rooms.

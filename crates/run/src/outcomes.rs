@@ -6,7 +6,7 @@ use crate::protocol::{Column, Knobs};
 use math::rounds;
 use serde::{Deserialize, Serialize};
 
-/// Result of a setting.
+/// Result of all runs with one setting.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     pub knobs: Knobs,

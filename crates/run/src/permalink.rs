@@ -1,7 +1,7 @@
 //! Conversion between a run's config and a link: `#/control?variant=CartPole-v1&seed=1&lr=0.003&v=2&digest=32.0123456789abcdef.fused`.
 //!
 //! A link contains the config with its seed, and live changes of knobs, for example `&at=320:lr=0.0001` after 320 iterations. If a digest
-//! is known and other machines can reproduce it, the link also contains the digest.
+//! (a hash of the weights) is known and other machines can reproduce it, the link also contains the digest.
 
 mod letters;
 mod reading;
@@ -26,7 +26,8 @@ pub struct Link {
 const VARIANT: &str = "variant";
 /// Key of the user data. Its value consists of hash, length and name. To open a link without [`FILE`], the user must provide the file.
 const DATA: &str = "data";
-/// Key of the contents of the user data, for a room with [`Room::PACK`](crate::room::Room::PACK). The value is compressed bytes as letters.
+/// Key of the contents of the user data, for a room with [`Room::PACK`](crate::room::Room::PACK). The value is the compressed
+/// contents as letters.
 const FILE: &str = "file";
 /// Maximum number of letters of the contents. A link to longer user data does not contain them.
 const MOST_LETTERS: usize = 1 << 15;
@@ -66,11 +67,11 @@ fn can_be_reached(arithmetic: &str) -> bool {
     matches!(arithmetic, FUSED | UNFUSED | BF16 | AMX)
 }
 
-/// Returns the link, the command and the limits of a run that has completed `now` iterations. If the run had more than [`MOST_CHANGES`]
-/// live changes, the linked run begins with the values that the knobs have after the changes made so far.
+/// Returns the link, the command and the limits of reproduction of a run that has completed `now` iterations. If `config` has more than
+/// [`MOST_CHANGES`] live changes, the linked run begins with the values that the knobs have after the changes made so far.
 pub(crate) fn share(mut config: Config, now: u32, digest: Option<&Digest>, arithmetic: &str, iteration_word: &str) -> Shared {
     let mut limits = Vec::new();
-    // If a knob has several values at the same boundary, only the last value counts.
+    // If a knob changes several times after the same iteration, only the last value counts.
     config.changes.dedup_by(|later, kept| {
         let same = (later.iteration, &later.knob) == (kept.iteration, &kept.knob);
         if same {
@@ -170,7 +171,7 @@ pub fn quoted(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\'' | '\\' => word.extend(['\\', c]),
-            // The code has three digits, so that a digit after it is not part of it.
+            // The octal code has three digits, so that a digit that follows in the text is not part of the code.
             _ if c.is_control() => c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| word += &format!("\\{byte:03o}")),
             _ => word.push(c),
         }
@@ -225,7 +226,7 @@ mod tests {
             assert!(shared.link == shared.address && shared.checked_at.is_none());
             assert!(matches!(&shared.limits[..], [limit] if limit.contains(why)), "{:?}", shared.limits);
         }
-        // If a knob has several values at the same boundary, the last value counts.
+        // If a knob changes several times after the same iteration, the last value counts.
         let change = |iteration, value| Change { iteration, knob: "lr".into(), value: Value::Number(value) };
         config.changes = vec![change(5, 0.01), change(5, 0.02), change(6, 0.03)];
         let shared = describe(&config, Some(&digest), "fused");

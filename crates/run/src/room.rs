@@ -1,5 +1,5 @@
 //! Interface of a room: the [`Room`] trait, which a run uses. [`crate::Run`] implements everything that all runs have in common: commands,
-//! pending knobs, clock, history, marks, devices, digest, saves and tests. The page and the terminal read the [`Schema`].
+//! pending changes of knobs, clock, history, marks, devices, digest, saves and tests. The page and the terminal read the [`Schema`].
 
 use crate::protocol::{Config, DataInfo, Dataset, Knob, Knobs, Problem, Row, Value, Variant};
 use crate::{Host, RunError, knobs};
@@ -68,10 +68,11 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// Description of the user data that the room accepts; `None` if it accepts none.
     const DATA: Option<DataInfo> = None;
 
-    /// Compression of the user data, with which links contain them; `None` if links never contain user data.
+    /// Compression that links apply to the user data; `None` if links never contain user data.
     const PACK: Option<Pack> = None;
 
-    /// Variant of the runs on user data; `None` if every variant accepts user data. [`Room::variants`] does not list this variant.
+    /// Variant of every run that learns from user data; `None` if all variants accept user data. [`Room::variants`] does not list this
+    /// variant.
     const DATA_VARIANT: Option<&'static str> = None;
 
     /// Returns the variants of the room. The first one is the default.

@@ -1,7 +1,8 @@
 //! A run of any room: it executes commands, works in short slices and emits events.
 //!
-//! The run has no time source, platform, files or threads of its own. The shell passes the value of the shell's clock, which never affects
-//! training. With the same arithmetic, a config therefore gives the same weights, regardless of displays, questions and tests.
+//! The run has no time source, platform, files or threads of its own. The shell passes the time of its clock. The time can affect which
+//! device trains and which state a save contains. With the same arithmetic, a config gives the same weights, regardless of time, displays,
+//! questions and tests.
 
 mod any_run;
 mod changes;
@@ -31,7 +32,8 @@ use learn::{Failure, Fault, Iteration, Learner, Offload, Progress as _, Sharing,
 use math::Isa;
 use testing::Tests;
 
-/// Duration in seconds from which an iteration counts as long. A pause or a save does not wait for the end of a long iteration.
+/// Duration in seconds from which an iteration or a test counts as long. A save does not wait for the end of a long iteration if another
+/// state can be saved. A pause does not wait for the end of a long test.
 const LONG_S: f64 = 0.9;
 
 #[derive(Default)]
@@ -52,7 +54,7 @@ pub struct Run<R: Room> {
     host: Host,
     room: R,
     running: bool,
-    /// True if the run continues to the end of an iteration even if it is paused.
+    /// True after [`Command::Step`](crate::protocol::Command::Step): although paused, the run continues to the end of an iteration.
     finish_iteration: bool,
     /// Time at which the run paused, in seconds of the shell's clock; `None` while the run is not paused.
     paused_s: Option<f64>,
@@ -229,7 +231,7 @@ impl<R: Room> Run<R> {
         self.room.learner().is_some_and(Learner::at_boundary)
     }
 
-    /// Returns true if the learner is between two iterations and the run has recorded the earlier iteration.
+    /// Returns true if the learner is between two iterations and the run has recorded the previous iteration.
     fn is_at_boundary(&self) -> bool {
         self.ended.is_none() && self.is_between()
     }
@@ -266,7 +268,7 @@ impl<R: Room> Run<R> {
                 self.push_room_events();
             }
         }
-        // A learner that first prepares its data, such as a text, reaches the first boundary without an iteration.
+        // A learner that first prepares its data, such as a text, has no iteration that ends before its first boundary.
         if self.changes.are_due(&self.config, self.iteration()) && self.is_at_boundary() {
             self.apply_changes();
         }
@@ -413,7 +415,7 @@ impl<R: Room> Run<R> {
         }
         if replayed || !made.is_empty() {
             (self.saves.is_brief, self.saves.began) = (false, None);
-            // A test uses the settings in force. It begins again here, as it would begin again after a restore.
+            // The test in progress began with the earlier settings. It begins again, as it would after a restore.
             if let Some(confirms) = self.tests.under_way() {
                 self.begin_test(confirms);
             }

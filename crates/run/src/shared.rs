@@ -1,6 +1,6 @@
-//! Messages between a shared run and its workers. A message contains tensors in the file format of runs, and the identity of the build that
-//! wrote the message. A message from an incompatible build is refused, because no machine could reproduce a run with results of several
-//! builds.
+//! Messages between a shared run and its workers, which are other processes that compute parts of the run's iterations. A message contains
+//! tensors in the file format of runs, and the identity of the build that wrote the message. A message from an incompatible build is
+//! refused, because no machine could reproduce a run with results of several builds.
 
 use crate::RunError;
 use crate::container::{self, Sum, Tensors};

@@ -1,5 +1,5 @@
 //! Counting allocator. A `Meter` counts only the allocations of the threads that it watches, so that other tests and the harness do not
-//! affect a test's count. Live bytes are counted for the whole process.
+//! affect a test's count. Live bytes (allocated and not freed) are counted for the whole process.
 //!
 //! ```
 //! #[global_allocator]

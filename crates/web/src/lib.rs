@@ -1,7 +1,7 @@
-//! wasm-bindgen interface to runs of all rooms. Inputs and outputs are plain data.
+//! wasm-bindgen interface to runs of all rooms (learning tasks of Hothouse). Inputs and outputs are plain data.
 //!
-//! The crate contains no logic and no names of rooms. The calling worker (`www/run/worker.ts`) provides the clock, the pace and the
-//! messages. `run::protocol` and the rooms define the types of all data. An error is returned as the notice that the page shows.
+//! The crate contains no logic, and only `rooms.rs` names rooms. The calling worker (`www/run/worker.ts`) provides the clock, the pace and
+//! the messages. `run::protocol` and the rooms define the types of all data. An error is returned as the notice that the page shows.
 
 mod clock;
 mod graphics;
@@ -88,7 +88,7 @@ pub fn has_room(name: &str, bytes: f64) -> Result<(), JsValue> {
 }
 
 /// Returns the errors in a text that a run of the room learns from, each with its place. Only modules with a compiler of such texts have
-/// this function, because it makes a module larger.
+/// this function, because the compiler makes a module larger.
 #[cfg(feature = "own")]
 #[wasm_bindgen]
 pub fn problems(room: &str, text: &str) -> Result<JsValue, JsValue> {
@@ -102,8 +102,8 @@ pub fn data_wanted(bytes: &[u8]) -> Result<JsValue, JsValue> {
     wanted.map_or(Ok(JsValue::UNDEFINED), |wanted| to_js(&wanted))
 }
 
-/// Runs the benchmark suite of a room in this module, or of the compute core (`core`). Passes each figure to `give`. If `profile` is true,
-/// measures the time per operation of a training step instead.
+/// Runs the benchmark suite of a room in this module, or of the compute core (`core`). Passes each figure (a measured number with its name)
+/// to `give`. If `profile` is true, measures the time per operation of a training step instead.
 #[wasm_bindgen]
 pub fn bench(suite: &str, profile: bool, give: &js_sys::Function) {
     let mut sink = |figure: Figure| {
@@ -161,7 +161,7 @@ impl Run {
         to_js(self.run.variant())
     }
 
-    /// Returns the byte address of the monitor in the module's memory.
+    /// Returns the byte address of the monitor in the module's memory. The monitor is shared memory to which the run publishes its events.
     pub fn monitor(&self) -> usize {
         self.memory.as_ptr() as usize
     }
@@ -176,7 +176,8 @@ impl Run {
         to_js(&self.cursor)
     }
 
-    /// Sets the expected digest, which comes from a link.
+    /// Sets the digest (a hash of the weights) of the link that opened the run. The run compares it with its own digest after the same
+    /// iteration.
     pub fn expect(&mut self, digest: JsValue) -> Result<(), JsValue> {
         self.run.expect(from_js(digest)?);
         Ok(())

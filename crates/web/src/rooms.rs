@@ -1,4 +1,5 @@
-//! Rooms of this module. The page has one module per room, built with one feature, so that a visit loads only its own room.
+//! Rooms of this WebAssembly module. Each module of the page has the code of one room, selected by one feature, so that a visit loads only
+//! its own room.
 // The test room has its own start function, so this file is empty without a feature.
 #![cfg(any(feature = "control", feature = "own", feature = "backgammon", feature = "cube", feature = "logic", feature = "words"))]
 
@@ -10,7 +11,8 @@ fn start() {
     if !run::rooms().is_empty() {
         return;
     }
-    // The compiler of files is in a module of its own, so that the room's first module stays small.
+    // The control room has two modules. Only the module with the feature `own` contains the compiler of environment files, so that the
+    // other module, which loads first, stays small.
     #[cfg(feature = "own")]
     add::<run::control::Control<run::control::Compiles>>(gpu::control::special);
     #[cfg(all(feature = "control", not(feature = "own")))]

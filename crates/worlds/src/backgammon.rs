@@ -42,8 +42,8 @@ const UNIT: [u128; 32] = {
     unit
 };
 
-/// Number of a player's fifteen checkers in each place, with four bits per place. The lowest bits are the checkers borne off; points 1 to
-/// 24 and the bar follow.
+/// Number of a player's fifteen checkers in each place, with four bits per place. The lowest four bits count the checkers borne off; points
+/// 1 to 24 and the bar follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Side(u128);
 

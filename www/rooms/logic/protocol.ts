@@ -81,8 +81,8 @@ values: Uint8Array,
 /** Displayed channels of a soft grid as 32-bit floats, in the order `[channel][cell]`; empty for a hardened grid. */
 soft: Uint8Array,
 /**
- * Share of cells that differ from the target; null without a target of this size. For a rule: share of cells that the last step
- * computed wrong.
+ * Share of visible bits that differ from the target; null without a target of this size. For a rule: share of cells that the
+ * last step computed wrong.
  */
 wrong: number | null, };
 

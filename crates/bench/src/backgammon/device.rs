@@ -1,6 +1,6 @@
 //! Benchmarks of the published backgammon network in batches, on the GPU (including transfers) and on all CPU threads. The benchmarks find
-//! the batch size from which the GPU is faster, and the faster device for each minibatch size. Rounds of the published learner are also
-//! measured, with each offloading option of a run.
+//! the batch size from which the GPU is faster, and the faster device for each minibatch size. They also measure whole rounds of the
+//! published learner (self-play and training), for each part of the work that a run can offload to the GPU.
 
 use super::RandomGame;
 use crate::device::{Device, calls_s, refused};
@@ -18,7 +18,7 @@ use worlds::backgammon::Results;
 
 /// Largest number of rows in a batch on the CPU. Larger batches are not faster.
 const PROCESSOR_ROWS: usize = 128;
-/// Length in words of a packed sample without the set of its legal actions, which comes last.
+/// Length in words of a packed sample without its last part, the set of legal actions.
 const SAMPLE: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);
 
 pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {

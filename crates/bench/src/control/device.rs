@@ -102,8 +102,9 @@ fn ppo(device: &Device, config: &PpoConfig, bench: &mut Bench) -> Result<(), Fau
     Ok(())
 }
 
-/// Measures PPO with files on the GPU: the rate with the template `cartpole` relative to the rate with the built-in CartPole, and the rates
-/// with the other templates. Software adapters get the first figure only, because they need minutes to compile large shaders.
+/// Measures PPO on the GPU with environments from files: the rate with the template `cartpole` relative to the rate with the built-in
+/// CartPole, and the rates with the other templates. Software adapters get the first figure only, because they need minutes to compile
+/// large shaders.
 #[cfg(feature = "files")]
 fn files(device: &Device, config: &PpoConfig, bench: &mut Bench) -> Result<(), Fault> {
     use super::files::{TEMPLATES, compiled};

@@ -1,4 +1,4 @@
-//! Benchmarks of environments that users write: speed of the engine, and time to compile a file.
+//! Benchmarks of environments that users write as Python files: steps per second, speed of PPO, and time to compile a file.
 
 use super::learners::{iterations_rate, learner, medium};
 use super::stepped::{ENVS, stepped};
@@ -14,7 +14,7 @@ macro_rules! template {
     };
 }
 
-/// Name in the figures, and text, of each template (example environment for users). The template `snake` has 80 lines.
+/// Templates (example environments for users): the name in the figures, and the text. The template `snake` has 80 lines.
 pub const TEMPLATES: [(&str, &str); 3] =
     [("cartpole", template!("cartpole")), ("snake10", template!("snake")), ("breakout", template!("breakout"))];
 
@@ -22,7 +22,7 @@ pub fn compiled(text: &str) -> World {
     compile(text).expect("a template has no errors")
 }
 
-/// Measures the engine of user environments on templates, and the time to compile a file.
+/// Measures the speed of the templates, the speed of PPO with one of them, and the time to compile a file.
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     for (name, text) in TEMPLATES {

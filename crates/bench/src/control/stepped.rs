@@ -28,7 +28,7 @@ pub fn stepped(mut many: Box<dyn Vector>, of: Actions, now: Clock) -> Vec<f64> {
     rates(ENVS as f64, &rounds_s(&now, step))
 }
 
-/// Returns random actions of `envs` environments, `[TURNS][envs · numbers]`.
+/// Returns random actions of `envs` environments, `[TURNS][envs][numbers]`, where `numbers` is the length of an action.
 pub fn actions(of: Actions, envs: usize) -> Vec<f32> {
     let action = |x: f32| match of {
         Actions::Choices(count) => (0.5 * (x + 1.0) * count as f32).floor(),

@@ -87,7 +87,7 @@ fn gather(folder: &Path, depth: usize, all: &mut Vec<(PathBuf, u64)>) -> Result<
 }
 
 /// Concatenates the UTF-8 texts below a folder. Adds a line break to a text that does not end with one. Skips files that are not text.
-/// Returns an error if no file is text, or if a file, text or not, is longer than the remainder of `most` bytes.
+/// Returns an error if no file is text, or if a file, text or not, exceeds the bytes that earlier texts leave of `most`.
 fn read_folder(folder: &Path, most: u64) -> Result<Dataset> {
     let (mut content, mut found, mut others) = (Vec::new(), 0, 0);
     for (path, length) in texts(folder)? {

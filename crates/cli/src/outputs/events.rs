@@ -1,4 +1,4 @@
-//! The events file, with one record per line. `hothouse watch` can follow the file while it is written.
+//! The events file, with one record (an event of the run, as JSON) per line. `hothouse watch` can follow the file while it is written.
 
 use crate::session::record::Record;
 use anyhow::Result;

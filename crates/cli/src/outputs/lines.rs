@@ -1,5 +1,5 @@
 //! Prints records as plain lines or as JSON lines. The output depends only on the records, so `hothouse watch` prints a finished run like a
-//! live run. A monitor file has thinned histories, so some lines can be missing.
+//! live run. A monitor file keeps only some rows of a long run, so some lines can be missing.
 
 use crate::format::{self, briefs, clock, counted, counts, short};
 use crate::plain::Plain;

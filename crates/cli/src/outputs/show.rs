@@ -30,7 +30,8 @@ impl RunDisplay<'_> {
                 Some(screen) => on_screen(screen, self.requests, &updates, log),
                 None => in_lines(self.json, &updates, log),
             };
-            // After a display error, the run is stopped, so that it saves before the program ends.
+            // After a display error, the run is stopped, so that it saves before the program ends. If the run belongs to another process,
+            // only the reading of its records is stopped.
             if shown.is_err() || self.requests.is_none() {
                 SIGNALS.output_closed.store(true, Relaxed);
             }

@@ -38,9 +38,9 @@ pub struct RunView {
     pub test: Option<Row>,
     /// Moving average of each part's share of the iteration time.
     pub shares: Vec<f64>,
-    /// Rows of metrics, thinned to a limited number. The history may lack the newest row, but `metrics` always contains it.
+    /// Rows of metrics; of too many rows, only rows at equal intervals. The newest row may be missing here, but is always in `metrics`.
     pub history: History,
-    /// Rows of tests, thinned to a limited number. The history may lack the newest row, but `test` always contains it.
+    /// Rows of tests; of too many rows, only rows at equal intervals. The newest row may be missing here, but is always in `test`.
     pub tests: History,
     pub marks: Vec<Mark>,
     pub solved: Option<Progress>,
@@ -141,9 +141,9 @@ impl RunView {
         self.marks.push(mark);
     }
 
-    /// Returns the names of the charts, without duplicates. The first chart contains the goal's column. If there is no goal, or if printed
-    /// lines omit the goal's column, the first chart contains the first metric in printed lines. The charts of tests follow, then the
-    /// charts of metrics.
+    /// Returns the names of the charts, without duplicates. The first chart contains the column of the goal, if printed lines show this
+    /// column. Otherwise, the first chart contains the first metric that printed lines show. The charts of tests follow, then the charts
+    /// of metrics.
     pub fn charts(&self) -> Vec<&'static str> {
         let is_printed = |column: &&Column| !column.brief.is_empty();
         let first = self.goal_column().filter(is_printed).or(self.schema.metrics.iter().find(is_printed));

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
-    /// Limit of the room's first counter; `None` if the counter has no limit.
+    /// Limit of the room's first counter, such as environment steps or games; `None` if the counter has no limit.
     pub steps: Option<u64>,
     pub seconds: Option<f64>,
     pub cpu_seconds: Option<f64>,

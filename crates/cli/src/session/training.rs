@@ -1,5 +1,5 @@
 //! The training thread. The thread owns the run, enforces the limits, saves checkpoints and creates the summary. The display receives
-//! records and sends requests. Training waits for the display only while the queue of records is full.
+//! records (events, as [`Record`]) and sends requests. Training waits for the display only while the queue of records is full.
 
 use crate::format::{counted, quoted};
 use crate::session::budget::{Budget, Pace, PaceSample};
@@ -91,7 +91,8 @@ impl SaveTarget {
     }
 }
 
-/// Returns a new file name in the current folder. A save uses this name if the user named no file and the cache is unavailable.
+/// Returns a new file name in the current folder. If the user named no file, a save that the user requests is written to this file.
+/// If the cache is unavailable, every save has this file name.
 fn default_name(run: &dyn AnyRun) -> PathBuf {
     let config = run.config();
     files::free_name(Path::new(&format!("hothouse-{}-seed{}.safetensors", config.variant, config.seed)))
@@ -103,7 +104,7 @@ pub struct Session<'a> {
     /// Reason why no test can reach the goal; `None` if a test can reach the goal.
     pub out_of_reach: Option<&'static str>,
     pub target: SaveTarget,
-    /// True if a user can resume the run in this process after a pause or a divergence.
+    /// True if the run is on the full screen. A user can then resume the run after a pause, or start a new run after a divergence.
     pub interactive: bool,
     /// Program name for the resume command.
     pub program: String,
@@ -459,7 +460,7 @@ impl Session<'_> {
         if let Ok(monitor) = &self.monitor {
             match &record {
                 Record::Event(event) => monitor.event(event),
-                // The monitor contains this record from its creation.
+                // The monitor already contains this record: `MonitorFile::create` received the record as `about`.
                 Record::Opened(_) => {}
                 // This record is too frequent for the monitor, whose space for shell records is small.
                 Record::Remaining(_) => {}

@@ -1,6 +1,7 @@
-//! `hothouse sweep`: trains one config with many settings (values of knobs) and seeds. Every run uses one thread and shares no data with
-//! other runs, so the number of parallel runs does not affect results. Each finished run is a line of the results file. A resumed sweep
-//! reads the results file and trains only the missing runs. The sweep trains all points of a given grid; it does not search for settings.
+//! `hothouse sweep`: trains one config with many settings (combinations of knob values), and each setting with several seeds. Every run
+//! uses one thread and shares no data with other runs, so the number of parallel runs does not affect results. Each finished run is a line
+//! of the results file. A resumed sweep reads the results file and trains only the missing runs. The sweep trains all points of a given
+//! grid; it does not search for settings.
 
 use crate::args::SweepArgs;
 use crate::error::Usage;
@@ -237,8 +238,8 @@ impl Sweep {
             version: String::new(),
             done: AtomicU64::new(0),
         };
-        // Invalid settings are reported before the first run starts. Validation checks the ranges of values. One learner per size is
-        // created to find incompatible sizes.
+        // Invalid settings are reported before the first run starts. Validation checks the ranges of values. In addition, one run is
+        // created for each combination of the variant and the fixed knobs (`size`), to find values that are incompatible with each other.
         let mut sizes = BTreeSet::new();
         let mut opened = Backend::default();
         for setting in &sweep.settings {
@@ -444,8 +445,9 @@ impl Sweep {
         self.settings.iter().enumerate().map(outcome).collect()
     }
 
-    /// Returns the best setting: the setting with the largest share of solved seeds. If shares are equal, the larger median result decides.
-    /// With `--until-solved`, the smaller median of `solved_at` decides first.
+    /// Returns the best setting: the setting with the largest share of solved seeds. If shares are equal, the larger median result decides,
+    /// then the smaller median of `solved_at`. With `--until-solved`, the median of `solved_at` decides before the median result. Returns
+    /// `None` if no run has finished.
     fn best<'a>(&self, outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
         let key = |o: &Outcome| {
             let share = o.solved as f64 / o.runs as f64;

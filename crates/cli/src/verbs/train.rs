@@ -68,7 +68,8 @@ pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Resu
     session(run, common, save, Some(&file), machine, began)
 }
 
-/// Trains the run and displays it. `save` is the checkpoint file to write, `resumed` the checkpoint of a resumed run.
+/// Trains the run and displays it. `save` is the checkpoint file to write; `None` selects a file in the cache. `resumed` is the checkpoint
+/// of a resumed run; `None` for a new run.
 fn session(
     mut run: Box<dyn AnyRun>,
     common: CommonArgs,

@@ -1,5 +1,5 @@
-//! `hothouse watch`: shows the run of another process from the monitor or events file of that process. The run may still train or may
-//! have ended. The command only reads and has no effect on the run.
+//! `hothouse watch`: shows the run of another process. Reads a file of that process: the monitor (a binary file of fixed size) or the
+//! events file (JSON lines). The run may still train or may have ended. The command only reads and has no effect on the run.
 
 use crate::args::ShowArgs;
 use crate::format::{briefs, clock, counted};
@@ -31,7 +31,7 @@ const EMPTY: Duration = Duration::from_secs(1);
 /// history.
 const LONGEST_LINE: u64 = 64 << 20;
 
-/// Shows the run of another process. Reads the monitor file `file`. If `file` is `None`, reads the newest monitor file.
+/// Shows the run of another process. `file` is a monitor file or an events file; `None` selects the newest monitor file in the cache.
 pub fn watch(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
     let file = match file {
         Some(file) => file,
@@ -72,7 +72,7 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
         return Ok(());
     }
     while !signals.stopping() {
-        // This is checked before reading, so that records written just before the end are not missed.
+        // `is_written` is determined before the records are read, so that records written just before the end are not missed.
         let is_written = watched.is_written();
         watched.refresh().with_context(|| format!("cannot read {shown}"))?;
         let state = watched.reader.state();

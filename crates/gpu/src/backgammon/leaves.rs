@@ -1,5 +1,5 @@
-//! Evaluation of leaves. Each of two lanes (groups of actors) can have one pending request. Both lanes share one program. The GPU executes
-//! the requests in order. Each lane has its own readback.
+//! Evaluation of search leaves. Each of two lanes (groups of actors, which play games concurrently) can have one pending request. Both
+//! lanes share one program. The GPU executes the requests in order. Each lane has its own readback.
 
 use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, Submitted};

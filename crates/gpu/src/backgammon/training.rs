@@ -12,7 +12,7 @@ use learn::backgammon::published::accelerator::{OffloadSpec, PACKED_SAMPLE_WORDS
 use learn::backgammon::published::plan_learning;
 use std::ops::Range;
 
-/// Maximum number of steps per submit. Each of these steps has its own region of drawn indices.
+/// Maximum number of steps per submit. Each of these steps has its own region for the indices of its samples.
 const TOGETHER: usize = 4;
 /// Maximum number of pending submits. At this limit, the next submit waits until the oldest is done, if the platform can wait.
 const IN_FLIGHT: usize = 64;

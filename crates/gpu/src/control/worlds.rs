@@ -1,7 +1,7 @@
 //! Environments as kernels: the rules of the crate `worlds` in WGSL. Constants and random words come from that crate.
 //!
-//! Each episode begins in the same state as on the CPU. Later states differ by rounding, because a GPU may fuse and reorder arithmetic. A
-//! world's own text does not access memory; the text of each kernel reads and writes memory.
+//! Each episode begins in the same state as on the CPU. Later states differ by rounding, because a GPU may fuse and reorder arithmetic. The
+//! text of a world (a kind of environment) does not access memory; the text of each kernel reads and writes memory.
 
 use crate::program::{Memory, Program, Region, Space, groups};
 use crate::text::Text;
@@ -64,7 +64,7 @@ pub fn world(kind: &Kind) -> Option<World> {
         return None;
     }
     let (spec, kernels) = (kind.spec.clone(), kind.kernels.clone()?);
-    // The state of the kind's reference twin may be longer, so its length is not used.
+    // The state of the kind's f64 environment (`Kind::twin`) may be longer, so the length is taken from the f32 environments.
     let state = (kind.many)(Isa::Portable, 0, 0, 1).state_len();
     let (observation, action) = (spec.observation.len(), spec.actions.numbers());
     let mut text = Text::default().add(POLY).add(RNG).add(ANGLE).words(&[

@@ -1,13 +1,13 @@
 //! Populations of logic automata on a GPU. One submit performs a whole update of all members, from the gates' parameters to AdamW. A row
 //! holds one number of the computation (an input or the output of a gate) for each cell of each sample (`common.wgsl`). One dispatch
-//! computes one layer of rows for all members of a group. The states of every step are stored, but the rows only of the last step. The
-//! backward pass computes the rows of the earlier steps again. A slope is the derivative of the loss with respect to a number. No sum
-//! depends on the execution order. For each number, one thread adds up the slopes from the gates that read the number. For each gate, one
-//! workgroup adds up the slopes of the gate's coefficients.
+//! computes one layer of rows for all members (automata) of a group. The states of every step are stored, but the rows only of the last
+//! step. The backward pass computes the rows of the earlier steps again. A slope is the derivative of the loss with respect to a number. No
+//! sum depends on the execution order. For each number, one thread adds up the slopes from the gates that read the number. For each gate,
+//! one workgroup adds up the slopes of the gate's coefficients.
 //!
-//! Parameters, moments and wires stay on the GPU. Initial states and target states are uploaded for each update, and the members' state is
-//! read back on request. All members are one group if their rows fit into memory. Otherwise, there are several groups, which are processed
-//! one after another.
+//! Parameters, moments and wires (the inputs of each gate) stay on the GPU. Initial states and target states are uploaded for each update,
+//! and the members' state is read back on request. All members are one group if their rows fit into memory. Otherwise, there are several
+//! groups, which are processed one after another.
 
 mod rows;
 
@@ -121,7 +121,7 @@ impl GpuPopulation {
         };
         let padded = (state / spec.architecture.channels).next_multiple_of(BLOCK);
         let a_member = rows.count * padded;
-        // Maximum number of floats in each of `x` and `d`.
+        // Maximum number of floats in each of `x` (values of the rows) and `d` (slopes of these values).
         let room = gpu.largest_buffer().saturating_sub(space.float_bytes()).min(MOST_BYTES) / 8;
         let fit = ((room / a_member as u64) as usize).clamp(1, members);
         let together = members.div_ceil(members.div_ceil(fit));

@@ -21,8 +21,8 @@ const LARGE: usize = 256;
 const ROWS_OF_ONE: usize = 1024;
 /// Maximum number of workgroups in the first pass of a sum.
 const MOST_PARTS: usize = 1024;
-/// Maximum number of rows per thread in a group of kind [`GroupKind::Walk`]. A thread has more rows only if [`MOST_PARTS`] limits the
-/// number of workgroups.
+/// Maximum number of rows per thread in a group of kind [`GroupKind::Walk`], unless [`MOST_PARTS`] limits the number of workgroups. In that
+/// case, a thread has more rows.
 const WALK: usize = 16;
 
 const RANDOM: &str = concat!(include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("dropout.wgsl"));
@@ -376,8 +376,8 @@ impl Kernel<'_> {
         names
     }
 
-    /// Returns the WGSL expression of the number that the operand `value` has for element `i` of the thread's elements. `span` is the shape
-    /// from which the operand is broadcast.
+    /// Returns the WGSL expression of the operand `value` at the thread's element with index `i`. `span` is the shape of the operand before
+    /// it is broadcast to `[rows, cols]`.
     fn operand(&mut self, value: usize, span: Span, [rows, cols]: [usize; 2], i: usize) -> String {
         let a_row = self.threads == rows;
         match span {
@@ -424,7 +424,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Appends the text of nodes that a group's threads compute. Returns the sums over threads, which this text does not compute.
+    /// Appends the text of nodes that a group's threads compute. Returns the sums over threads; another part of the kernel computes these
+    /// sums.
     fn nodes(&mut self, nodes: &[usize]) -> Vec<Sum> {
         let mut sums = Vec::new();
         for &n in nodes {

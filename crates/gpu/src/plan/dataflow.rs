@@ -47,7 +47,8 @@ impl Value {
 pub(super) enum Op {
     /// A call of the plan that has no variant of its own. An embedding bag has no bias and no relu here.
     Call(Call),
-    /// a, b, bias?, residual?, argument of the slope? -> c, then row sums of `a` or saved input of the activation?
+    /// a, b, bias?, residual?, numbers from which the slope (a derivative) is computed? -> c, then row sums of `a` or saved input of the
+    /// activation?
     Product(Form),
     /// x, gamma, beta if centred, residual? -> y, statistics?
     Norm { rows: usize, cols: usize, eps: f32, centred: bool, residual: bool, act: Act },
@@ -122,8 +123,8 @@ impl Dataflow {
         self.values[value].len
     }
 
-    /// Orders nodes by the length of the chain of products before them, so that layers of parallel networks are adjacent. Also sets the
-    /// first write of each gradient to replace the contents, and the later writes to add to the contents.
+    /// Orders nodes by depth: the largest number of successive products on a path to the node. Corresponding layers of parallel networks
+    /// are then adjacent. Also sets the first write of each gradient to replace the contents, and the later writes to add to the contents.
     pub fn sort(&mut self) {
         let mut there = vec![0; self.values.len()];
         let mut keyed: Vec<(usize, Node)> = Vec::new();
@@ -291,7 +292,7 @@ impl Reader<'_> {
                 let [loss, dx, dw, _] = writes.map(|write| write.is_some());
                 let (upstream, half) = (some.len() > 2, self.plan.half());
                 let head = Head { rows, vocab, inp, scale, upstream, loss, dx, dw, half };
-                // The tiles of logits have a different height than on the CPU.
+                // A tile of logits has a different number of rows than on the CPU.
                 let logits = self.value(head.height() * vocab, Location::Arena);
                 writes = [Some(logits), writes[0], writes[1], writes[2]];
                 let of_head = [some[0], weight].into_iter().chain(some[1..].iter().copied());

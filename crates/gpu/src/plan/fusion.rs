@@ -23,7 +23,8 @@ pub(super) enum GroupKind {
     /// A group with this number of threads. Each thread computes its own elements of every value, except the sums and single numbers of the
     /// second pass.
     Threads(usize),
-    /// Sums of columns. Each thread sums one column over a part of the rows, one element at a time.
+    /// Sums of the columns of wide matrices, and the operations that compute these matrices element by element. Each thread processes one
+    /// column over a part of the rows, one element at a time.
     Walk { rows: usize, cols: usize },
     /// One node that has its own kernel, or two products of the same form in one kernel.
     Own,
@@ -36,7 +37,7 @@ pub(super) struct Group {
     /// Nodes of the second pass of a [`GroupKind::Threads`] group. The pass runs after the group's sums are known. The nodes are the sums,
     /// and elementwise operations with a single number as result. These operations may read the sums, but need not.
     pub finish: Vec<usize>,
-    /// Number of columns that the group sums.
+    /// Number of columns that the group sums; a sum over all elements counts as one column.
     pub sums: usize,
 }
 

@@ -25,7 +25,8 @@ pub fn product_by(program: &mut Program, space: &mut Space, p: &Product, tile: &
     append(program, space, std::slice::from_ref(p), [*tile; 2]);
 }
 
-/// Returns the offsets of a, b, c, bias, residual, the argument of the slope, the row sums and the saved input.
+/// Returns the offsets of a, b, c, bias, residual, the numbers from which the slope is computed, the row sums, and the saved input of the
+/// activation.
 fn places(p: &Product) -> [Option<u32>; 8] {
     let (slope, sums) = (p.slope.map(|slope| slope.1), p.row_sums.map(|sums| sums.0));
     [Some(p.a.at), Some(p.b.at), Some(p.c), p.bias, p.residual, slope, sums, p.save]

@@ -157,7 +157,7 @@ impl Timed {
         Ok(stretches_s.into_iter().fold(f64::INFINITY, f64::min))
     }
 
-    /// Returns the bits of the first and the last numbers of the result.
+    /// Returns the bits of the first and the last numbers of c.
     async fn some_bits(&self) -> Result<Vec<u32>, Fault> {
         const MOST: usize = 1 << 14;
         let len = self.c.len as usize;

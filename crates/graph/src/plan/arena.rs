@@ -26,7 +26,7 @@ impl Planner<'_> {
     }
 
     /// Makes kernels write their result to the memory of an operand, if no later step reads the operand. Returns, for each slot, the index
-    /// of the slot whose memory the slot uses.
+    /// of the slot whose memory the slot uses: its own index, or an operand's index.
     pub(super) fn share_in_place(&mut self) -> Vec<usize> {
         let mut alias: Vec<usize> = (0..self.slots.len()).collect();
         for (i, step) in self.steps.iter_mut().enumerate() {

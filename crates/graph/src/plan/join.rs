@@ -1,4 +1,4 @@
-//! Merges operations into products, so that these operations need no separate pass over memory.
+//! Merges operations into matrix products, so that these operations need no separate pass over memory.
 
 use super::{Call, NOWHERE, Place, Planner, Step};
 use crate::op::Sums;
@@ -25,7 +25,7 @@ impl Planner<'_> {
             let [next] = readers[dy][..] else { continue };
             let Step { call: Call::UnaryGrad(of), reads: [at, ..], writes: [to, ..], .. } = &self.steps[next] else { continue };
             let known = matches!(of, Unary::Relu | Unary::Tanh | Unary::Gelu | Unary::Sigmoid);
-            // The tensor at which the slope is computed must exist before the product.
+            // The tensor `at`, from which the derivative (slope) is computed, must exist before the product.
             let there = !self.steps[i..].iter().any(|step| step.writes.contains(at));
             if known && there && !self.slots[dy].kept {
                 let (of, at, to) = (*of, at.clone(), to.clone());

@@ -3,8 +3,9 @@
 //!
 //! A baseline must stay the same, so neither player is improved here.
 //!
-//! OpenBSD's games/backgammon/backgammon/pubeval.c and GNU Backgammon's pub_eval.c contain the same weights. The weights have five
-//! decimals, and the inputs are multiples of 1/30. Scores are therefore computed as integers, so that ties are the same on every machine.
+//! The weights are those of OpenBSD's games/backgammon/backgammon/pubeval.c and GNU Backgammon's pub_eval.c. The weights have five
+//! decimals, and the inputs are multiples of 1/30. Scores can therefore be computed as integers. Integer scores have the same ties on every
+//! machine.
 
 use super::Player;
 use math::rng::hash_1;
@@ -49,7 +50,7 @@ pub struct Linear {
     scratch: Results,
 }
 
-/// Integer score that represents 1: weights are in units of 10⁻⁵ and inputs in units of 1/30.
+/// Integer that represents a score of 1, because weights are in units of 10⁻⁵ and inputs in units of 1/30.
 const ONE: f64 = 3_000_000.0;
 /// Score of a board on which the player has borne off all checkers.
 const DONE: i64 = i64::MAX;

@@ -22,7 +22,7 @@ pub const INPUTS: usize = USED.next_multiple_of(8);
 
 pub type Inputs = [u8; INPUTS];
 
-/// Rule by which an input's first-layer rows are computed from learned steps. An input has one row for each nonzero value.
+/// Rule by which an input's first-layer rows are computed from learned vectors, called steps. An input has one row for each nonzero value.
 #[derive(Clone, Copy)]
 enum InputKind {
     /// The row of value v is the row of value v - 1 plus a learned step times a scale. The fields are the number of learned steps and the
@@ -41,7 +41,7 @@ const SIDE: [(usize, InputKind); READ] = [
     (7, InputKind::Graded(7, 0.7)),    // length of the longest prime in front of the opponent's rear checker
     (6, InputKind::Graded(6, 0.7)),    // most points made within six places in front of the opponent's rear checker
     (36, InputKind::Graded(36, 0.2)),  // number of rolls with which the opponent's rear checker escapes
-    (36, InputKind::Graded(36, 0.2)),  // number of rolls that do not escape from the worst place (opponent's rear checker to point 11)
+    (36, InputKind::Graded(36, 0.2)),  // number of rolls without escape from the worst place, from the opponent's rear checker to point 11
     (25, InputKind::Graded(25, 0.25)), // place of the rearmost checker
     (15, InputKind::Graded(15, 0.4)),  // number of checkers behind the opponent's rear checker
     (7, InputKind::Apart),             // foremost anchor: 7 for point 18, down to 1 for point 24; 0 for none
@@ -318,8 +318,8 @@ fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     let bar = 1u32 << BAR;
     let waiting = side.counts[BAR];
     let free = side.some & POINTS;
-    // Masks of places that one die reaches. `lands` are the places reached from points. `goes` are those of these places from which another
-    // die may continue. `enters` is the place reached from the bar.
+    // Masks of places that one die reaches. `lands` are the places reached from points. `goes` are the places of `lands` that the opponent
+    // does not hold, from which the other die may continue. `enters` is the place reached from the bar.
     let (mut lands, mut goes, mut enters) = ([0u32; 7], [0u32; 7], [0u32; 7]);
     for die in 1..=6 {
         lands[die] = free >> die;

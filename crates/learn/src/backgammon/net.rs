@@ -163,8 +163,8 @@ impl Shape {
             };
             fill(3 * i, 0.1, steps);
             for (at, Layer { inp, w, .. }) in self.upper_mut(upper).enumerate() {
-                // Index of the layer's random numbers, and scale of the layer's weights. Lower indices belong to the first layers and the
-                // output layers of both networks, higher indices to all layers in between.
+                // Index of the layer's random numbers, and scale of the layer's weights. Indices below `3 * NETS` belong to the first two
+                // layers and the output layer of each network. Higher indices belong to the layers in between.
                 let (place, size) = match at {
                     _ if at == self.depth => (3 * i + 2, 0.02),
                     0 => (3 * i + 1, (2.0 / inp as f32).sqrt()),

@@ -7,8 +7,8 @@
 //! cross-entropy
 //!
 //! An **actor** plays several games concurrently and evaluates their leaves in batches. A **round** is a fixed number of batches of each
-//! actor. A **stretch** is the part of a round that is played in one slice: some batches of some actors. A **generation** consists of the
-//! weights after a fixed number of rounds.
+//! actor. A **stretch** is the part of a round that is played in one slice (one call of [`Learner::advance`]): some batches of some actors.
+//! A **generation** consists of the weights after a fixed number of rounds.
 //!
 //! Actors play with the weights from the start of the round, while the learner trains on samples of earlier rounds. At the end of the round
 //! the actors' weights are replaced by the new weights. Playing and training therefore share all cores without waiting for each other. The
@@ -69,7 +69,7 @@ pub struct Generation {
     pub standard_error: f64,
 }
 
-/// Limit on the updates of a slice: the number of updates that are due in this number of batches.
+/// Limit on the updates of a slice, in batches. A slice makes at most the updates that are due for this number of batches.
 const CATCH_UP: usize = 12;
 /// Maximum number of concurrent games of a duel.
 const ABREAST: usize = 64;
@@ -220,7 +220,8 @@ impl Published {
         traces.is_empty().then_some(())
     }
 
-    /// Returns the state of all games, in the form of a save. During a probe, returns the state from before the probe.
+    /// Returns the state of all games, in the form of a save. During a probe (a measurement of a device's speed), returns the state from
+    /// before the probe.
     fn games(&self) -> Games {
         if let Some(probe) = &self.away.probe {
             return probe.games.clone();
@@ -306,7 +307,7 @@ impl Published {
         let clock = self.clock;
         let playing = Playing { config: &self.config, isa: self.isa, weights: &self.playing, clock };
         let untimed = Playing { clock: || 0.0, ..playing };
-        // Only the first of all actors is timed, as a sample of all.
+        // Only the learner's first actor is timed. Its times represent those of all actors.
         let timed = usize::from(actors.start > 0);
         let actors = &mut self.actors[actors];
         let (config, samples, drawn, trainer) = (&self.config, &self.replay.samples, &mut self.drawn, &mut self.trainer);
@@ -536,7 +537,7 @@ impl SelfTaught for Published {
     }
 }
 
-/// Draws the replay indices of the minibatch for update `n`. Each shard uses its own part of the random stream.
+/// Draws the replay indices of the minibatch for update `n`. Each shard (a part of the minibatch) uses its own part of the random stream.
 fn draw(config: &PublishedConfig, seed: u32, n: u64, samples: usize, drawn: &mut [u32]) {
     let rng = Rng::new(seed, LEARN);
     let rows = config.minibatch / SHARDS;

@@ -3,7 +3,7 @@
 //! The search spends its evaluations on the few results with the highest static equity. One evaluation is one roll of the opponent with the
 //! opponent's best reply. All replies are evaluated in one batch. The value of a result consists of the six outcome probabilities, averaged
 //! over the tried rolls. The average weights a roll by its number of dice combinations. After all 21 rolls, the value is the exact one-ply
-//! expectation. A result whose value is exact uses no network and is not searched.
+//! expectation. A result with an exact value ([`Depth::Exact`]) uses no network and is not searched.
 //!
 //! Sequential halving distributes the evaluations (Karnin, Koren and Somekh 2013). In each step all remaining results get the same rolls,
 //! in an order that mixes high and low rolls. The worse half of the results is then dropped. The search ends when one result remains.
@@ -18,8 +18,8 @@ use worlds::backgammon::{Board, Chances, Roll};
 const TAU: f32 = 0.05;
 /// Maximum number of results at the start of a search.
 const WIDTH: usize = 8;
-/// Number of evaluations in the budget that adds one result to the start of a search. A search starts with at least two and at most
-/// [`WIDTH`] results.
+/// Number of evaluations in the budget for each result at the start of a search. A search starts with at least two and at most [`WIDTH`]
+/// results.
 const ONE_MORE: usize = 21;
 /// Maximum difference in equity from the best result. Results with a larger difference are not searched.
 const GAP: f32 = 0.25;
@@ -45,8 +45,8 @@ struct Branch {
     prior: f32,
     /// Number of the opponent's rolls that were tried.
     tried: usize,
-    /// Sum over the tried rolls of the outcome probabilities after the opponent's best reply, for the opponent. The weight of a roll is its
-    /// number of dice combinations.
+    /// Weighted sum of the opponent's outcome probabilities after the best reply to each tried roll. The weight of a roll is its number of
+    /// dice combinations.
     sum: OutcomeProbs,
     /// Number of the 36 dice combinations that the tried rolls cover.
     ways: u32,

@@ -451,7 +451,7 @@ impl Strong {
         let moves = moves(self.shape, self.under_way, lookahead, self.longest);
         let (start, clock) = (self.now(), self.clock);
         let self_plays = &mut self.self_plays[..self.under_way];
-        // Only one running game is timed, as a sample of all.
+        // Only one running game is timed. The division of its time into parts represents all games.
         let timed = self_plays.iter().position(|self_play| begins || !self_play.is_over).unwrap_or(0);
         par::each_mut(self_plays, |i, self_play| {
             self_play.valuer.stopwatch.begin(if i == timed { clock } else { None });

@@ -1,8 +1,9 @@
 //! Proximal policy optimisation (Schulman et al. 2017) on thousands of environments. It has the details of the reference implementation
 //! (Huang et al. 2022): orthogonal initial weights, Adam with ε = 1e-5, generalised advantage estimation (Schulman et al. 2016), normalised
 //! advantages, a clipped surrogate, an optionally clipped critic, an entropy bonus and a global limit of the gradient norm. Observations
-//! and rewards can be normalised, and an iteration can end early at a target divergence. If a time limit ends an episode, the critic's
-//! value of the last state replaces the later rewards. An action is either one choice or a list of numbers.
+//! and rewards can be normalised. An iteration can end early if the KL divergence between the old and the new policy exceeds a limit. If a
+//! time limit ends an episode, the critic's value of the last state replaces the later rewards. An action is either one choice or a list of
+//! numbers.
 //!
 //! ```text
 //! L = -E[min(ρ·A, clamp(ρ, 1-ε, 1+ε)·A)] + c_v·½·E[(V - R)²] - c_e·E[H],  ρ = π(a|s)/π_old(a|s)
@@ -70,8 +71,8 @@ use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
 use worlds::control::{FailedState, Kind, WorldFault};
 
-/// Maximum number of environment steps in one slice of a rollout, over all environments. If there are more environments, a slice is one
-/// step of every environment.
+/// Maximum number of environment steps in one slice of a rollout, over all environments. If there are more environments than this number, a
+/// slice is one step of every environment.
 const SLICE: usize = 8192;
 /// Number of the random stream from which actions are sampled.
 const ACT: u32 = 0x0041_4354;
@@ -282,7 +283,7 @@ impl Ppo {
     // ---- minibatches ----
 
     /// Computes a part of a minibatch's gradient. The minibatch's shards are divided into groups that run in parallel (`gradients.rs`). In
-    /// each group, the part starts at the group's shard number `shard`. The last part includes the optimiser step.
+    /// each group, the part starts at the shard with the index `shard` in this group. The last part includes the optimiser step.
     fn learn(&mut self, epoch: usize, minibatch: usize, shard: usize) -> Learned {
         let began_s = (self.timing.clock)();
         let (samples, iteration) = (self.samples(), self.progress.iterations);
@@ -355,7 +356,7 @@ impl Ppo {
         stats
     }
 
-    /// Ends an iteration after its rollout, without learning from it, because the rules of an environment raised an error.
+    /// Ends an iteration without learning from its rollout, because the rules of an environment raised an error.
     fn end_with_fault(&mut self, fault: WorldFault) -> IterationStats {
         self.progress.iterations += 1;
         self.phase = BOUNDARY;
@@ -452,8 +453,8 @@ impl Learner for Ppo {
 
     crate::learner_settings!(config, set_config, PpoConfig::check);
 
-    /// Runs one slice: some steps of all environments, or at most one minibatch. If the learner is offloaded, starts an iteration on the
-    /// machine or polls for its result instead.
+    /// Runs one slice: some steps of all environments, or at most one minibatch. If the learner is offloaded to another machine, the slice
+    /// starts an iteration there, or polls for the result of the iteration.
     fn advance(&mut self) -> Slice<IterationStats> {
         if let Some(offloaded) = self.away.offloaded.take() {
             return self.advance_offloaded(offloaded);

@@ -5,8 +5,8 @@
 //!
 //! An iteration is a number of optimizer steps. A round is played at regular intervals between steps; in a round each episode makes one
 //! move. The random numbers of a move depend on the seed, the round and the episode. The random numbers of a batch depend on the seed and
-//! the step. Each thread computes shards, which are equal parts of a batch. Their number depends only on the size of the batch, so the
-//! number of threads has no effect.
+//! the step. Each thread computes shards, which are equal parts of a batch. The number of shards depends only on the size of the batch, so
+//! the number of threads has no effect.
 
 mod config;
 pub mod curriculum;

@@ -7,7 +7,7 @@ use super::{Greedy, Judge, Scores, nearest};
 use std::sync::Arc;
 use worlds::cube::{Distances, Puzzle, Two};
 
-/// Results of greedy play from the states of one distance.
+/// Results of greedy play from all states at one distance from the solved state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     pub states: u32,
@@ -78,7 +78,7 @@ const CYCLE: u32 = u32::MAX - 2;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
-    /// Judges the states. In each phase, the number is the rank of the next state.
+    /// Judges the states. In each phase, the number is the rank (index) of the next state.
     Judge(usize),
     Choose(usize),
     Walk(Greedy, usize),

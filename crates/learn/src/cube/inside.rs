@@ -3,7 +3,7 @@
 /// Internal state of a learner, without the networks. `len` and `capacity` are numbers of transitions in the replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inside<P> {
-    /// Current depth of the curriculum.
+    /// Current depth of the curriculum, in moves of a scramble.
     pub stage: usize,
     /// Statistics of each depth, from 1 to the curriculum's last depth.
     pub depths: Vec<InsideDepth>,

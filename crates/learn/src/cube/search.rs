@@ -1,10 +1,11 @@
 //! Searches for a solution: greedy search, beam search, and A* with a weight and batches. A judge evaluates the states. A search advances
-//! in slices, and ends with a solution or at its limits. The result is the same on any machine for the same scores. Of equal candidates, a
-//! search uses the first; A* uses the first of those with the longest path.
+//! in slices, and ends with a solution or at its limits. For the same scores, the result is the same on any machine. Of candidates with
+//! equal cost, a search uses the first. A* prefers the longest path, and of paths with equal length the first.
 //!
 //! A level consists of the states after the same number of moves. From the children of a level, a beam keeps the best `width` distinct
 //! states as the next level. It excludes states that it kept before. A judge of values evaluates every child. A judge of action values or
-//! policies evaluates the parents, which covers all their children. With a policy, the score of a child is the probability of its path.
+//! policies evaluates the parents; a parent's scores cover all its children. With a policy, the score of a child is the probability of its
+//! path.
 //!
 //! A* repeatedly expands `batch` states: of all states that are found and not expanded, those with the lowest cost. The cost is `weight`
 //! times the number of moves made, plus the estimated number of moves to the solved state (Agostinelli et al., "Solving the Rubik's cube
@@ -443,7 +444,7 @@ impl<P: Puzzle> Search<P> {
             let order = |a: &Candidate, b: &Candidate| a.cost.total_cmp(&b.cost).then(a.child.cmp(&b.child));
             self.candidates.select_nth_unstable_by(width, order);
             self.candidates.truncate(width);
-            // Child order does not depend on the selection algorithm.
+            // Sorts by child index, an order that does not depend on the selection algorithm.
             self.candidates.sort_unstable_by_key(|candidate| candidate.child);
         }
         self.level = self.nodes.len();
@@ -502,7 +503,8 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    /// Adds a node for each new child. If a child has a node already and the new path is shorter, updates this node.
+    /// Adds a node for each new child. If a child has a node already and the new path is shorter, updates this node and marks it for
+    /// expansion again.
     fn find(&mut self, scores: Scores, weight: f32) {
         let count = self.actions.count();
         self.candidates.clear();

@@ -1,7 +1,8 @@
 //! The strong learners, which train on labels derived from the rules. There are three signals (kinds of labels). The first is the length of
-//! a random walk from the solved state to a state. The mean length of the walks to a state orders states by distance (Chervov et al., "A
-//! machine learning approach that beats large Rubik's cubes", 2025). The second is the last move of a walk (Takano, "Self-supervision is
-//! all you need for solving Rubik's cube", 2023). The third is the exact distance, as a reference where a table exists.
+//! a random walk from the solved state to a state. The mean length of the walks to a state increases with the state's distance (Chervov et
+//! al., "A machine learning approach that beats large Rubik's cubes", 2025). The second is the last move of a walk (Takano,
+//! "Self-supervision is all you need for solving Rubik's cube", 2023). The third is the exact distance, as a reference where a table
+//! exists.
 //!
 //! Walks never undo the last move, and all states of a walk are samples. States sampled uniformly would rarely be near the solved state,
 //! where a wrong move costs most. The judge (the network that evaluates states) uses an average of the weights over about the last eighth

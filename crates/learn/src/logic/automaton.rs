@@ -52,7 +52,7 @@ impl Automaton {
         Automaton { architecture, wirings, form, params }
     }
 
-    /// Returns the operation to which each gate is hardened.
+    /// Returns the most likely operation of each gate. Hardening replaces the gate by this operation.
     pub fn ops(&self) -> Vec<u8> {
         let op = |p: &[f32]| match self.form {
             GateForm::Four => p.iter().fold(0, |op, &x| op << 1 | u8::from(x > 0.0)),

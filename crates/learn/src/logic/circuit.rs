@@ -163,7 +163,7 @@ impl Circuit {
         values.extend(self.inputs.iter().map(|&input| read(input)));
         for &Gate { op, a, b } in &self.gates {
             let (a, b) = match values.is_empty() {
-                true => (0, 0), // constant gates without inputs
+                true => (0, 0), // no wires exist, so the gate is constant
                 false => (values[a as usize], values[b as usize]),
             };
             values.push(word(op, a, b));

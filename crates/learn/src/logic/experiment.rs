@@ -379,7 +379,7 @@ impl Experiment {
                 }
                 Some(larger)
             }
-            // A pattern that grows from nothing depends on the border.
+            // A pattern that grows from a blank grid depends on the border, and therefore on the grid's size.
             Starts::Blank => None,
         }
     }

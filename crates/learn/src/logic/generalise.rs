@@ -1,6 +1,7 @@
 //! Tests of a hardened automaton (one with a fixed operation per gate) under conditions that do not occur in training: new starts, larger
-//! grids, longer rollouts and blanked cells. The first test uses new starts on grids of the experiment's size. For a rule, it uses all 512
-//! neighbourhoods. Each further test is called a trial. The tests run in slices.
+//! grids, longer rollouts and blanked cells. The first test uses new starts on grids of the experiment's size. For a rule, the first test
+//! uses all 512 neighbourhoods: the states of a cell and its eight neighbours. Each further test is called a trial. The tests run in
+//! slices.
 
 use super::check::{CONFIRMING, FRESH, Fresh, differs, missed_states, next_states, step_packed};
 use super::circuit::{Circuit, PackedGrid};

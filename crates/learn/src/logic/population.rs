@@ -126,8 +126,8 @@ struct Ending {
     tested: usize,
 }
 
-/// Maximum number of gate evaluations in one member's forward passes per slice. They take some milliseconds. A slice runs at least one
-/// update of a member, even if the update exceeds this number.
+/// Maximum number of gate evaluations in one member's forward passes per slice. These evaluations take some milliseconds. A slice runs at
+/// least one update of a member, even if the update exceeds this number.
 const SLICE_WORK: f64 = 2e7;
 /// Limit of a parameter's absolute value. A member with a parameter at or above the limit has failed: f32 values of this size are so far
 /// apart that an Adam step does not change them.

@@ -59,7 +59,8 @@ pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl
 struct Twin<'a> {
     automaton: &'a Automaton,
     rollout: &'a Rollout,
-    /// All gates evaluated for a cell, with their wires. The operations of these gates are not used.
+    /// All gates evaluated for a cell, with their wires. The operations in this circuit are placeholders; `mix` contains the weights of the
+    /// operations.
     circuit: Circuit,
     /// For each gate, the weight of each operation in the forward pass.
     mix: Vec<[f64; OPS]>,
@@ -202,7 +203,8 @@ impl Twin<'_> {
     }
 }
 
-/// Returns the probability that a four-parameter gate has the same output as `op` for the v-th pair of inputs.
+/// Returns the probability that a four-parameter gate has the same output as `op` for the pair of inputs `v`. The pairs 0 to 3 are (0, 0),
+/// (0, 1), (1, 0) and (1, 1).
 fn output_chance(params: &[f32], op: usize, v: usize) -> f64 {
     let one = 1.0 / (1.0 + f64::from(-params[v]).exp());
     if op >> (3 - v) & 1 == 1 { one } else { 1.0 - one }

@@ -359,7 +359,7 @@ impl Roller {
     }
 
     /// Runs a rollout forward and backward. Returns the loss, which is the sum of the squared errors. Afterwards, [`Roller::sums`] returns
-    /// the gradient sums of each gate.
+    /// the sums from which [`math::logic::slopes`] computes the gradient.
     pub fn train(&mut self, network: &Network, start: &[f32], target: Target, seed: u32, draw: u64) -> f64 {
         let count = self.rolls.len();
         let (len, target_len) = (start.len() / count, target.values.len() / count);

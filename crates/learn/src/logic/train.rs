@@ -21,7 +21,7 @@ pub struct Optimiser {
 }
 
 impl Default for Optimiser {
-    /// Returns the settings of the published checkerboard.
+    /// Returns the settings of the published checkerboard experiment; [`crate::logic`] names the publication.
     fn default() -> Optimiser {
         Optimiser { lr: 0.05, beta1: 0.9, beta2: 0.99, eps: 1e-8, weight_decay: 0.01, clip: 100.0 }
     }
@@ -121,7 +121,8 @@ impl Trainer {
         &self.grads
     }
 
-    /// Writes the soft state at the end of a rollout of any size to `out`. No Gumbel noise is added. `draw` determines which cells fire.
+    /// Runs a rollout of any size with soft gates, and writes the last state to `out`. `start` and `out` are
+    /// `[batch][channels][height][width]`. No Gumbel noise is added. `draw` determines which cells fire.
     pub fn roll_soft(&mut self, rollout: &Rollout, start: &[f32], out: &mut [f32], draw: u64) {
         self.network.prepare(self.isa, &self.automaton, &[]);
         let mut roller = Roller::new(self.isa, &self.network, rollout, false);

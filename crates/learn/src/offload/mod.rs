@@ -2,7 +2,7 @@
 //!
 //! A plan is a compiled graph of the crate `graph`. A learner uses a machine's [`PlanTrainer`] if each optimiser step of the learner
 //! consists of runs of one plan and an Adam update. For other work, the module of a learner defines a [`Request`]. A machine accepts the
-//! request if it has kernels for the work. This module depends on no particular learner or machine.
+//! request if the machine has kernels for this work. This module depends on no particular learner or machine.
 //!
 //! A training run compares devices by rate, in work per second. The learner defines the unit of work, such as tokens or environment steps.
 //! A probe measures the rate: the machine repeats a fixed piece of work, called a pass, and the results are discarded.
@@ -117,7 +117,7 @@ pub struct TrainResult {
     pub v: Vec<f32>,
     /// Total number of Adam steps. A step with a non-finite gradient does not count.
     pub steps: u64,
-    /// Norm of the newest gradient, before clipping.
+    /// Euclidean norm of the newest step's gradient, before clipping.
     pub norm: f32,
 }
 
@@ -134,8 +134,9 @@ impl TrainResult {
 /// A learner that can offload its work to another machine. Methods that change the learner, except [`Offload::end_offload`], may be called
 /// only between two iterations.
 pub trait Offload {
-    /// Returns the options of offloading, in the order in which probes measure them. The last option offloads all work. Each text is the
-    /// message that users see if the option is the fastest. The parameter `way` of other methods is an index into these options.
+    /// Returns the options of offloading, such as all or a part of the work, in the order in which probes measure them. The last option
+    /// offloads all work. Each text is the message that users see if the option is the fastest. The parameter `way` of other methods is an
+    /// index into these options.
     fn ways(&self) -> &'static [&'static str];
     /// Returns true if training continues on the CPU while the other machine prepares for a probe.
     fn trains_meanwhile(&self) -> bool {
@@ -155,7 +156,7 @@ pub trait Offload {
     fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
     /// Runs one slice of the probe. An error ends the probe.
     fn advance_probe(&mut self) -> Result<Pass, Fault>;
-    /// Returns the maximum work of a pass, in the learner's unit of work.
+    /// Returns the maximum amount of work in a pass, in the learner's unit of work.
     fn pass_work(&mut self) -> f64;
     /// Ends the probe. A probe does not change the learner's state.
     fn end_probe(&mut self);
@@ -167,7 +168,7 @@ pub enum Pass {
     Worked,
     /// No work is possible until the machine of the probe responds.
     Waiting,
-    /// A pass ended. Contains the work of the pass, in the learner's unit of work.
+    /// A pass ended. Contains the amount of work of the pass, in the learner's unit of work.
     Ended(f64),
 }
 
@@ -208,8 +209,8 @@ pub trait PlanTrainer: Movable {
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault>;
 }
 
-/// Evaluator of one plan on a machine, without training. An evaluator does one run at a time. To keep a machine busy, a caller can use two
-/// evaluators in turn.
+/// Evaluator of one plan on a machine, without training. An evaluator does one run at a time. To keep a machine busy, a caller can
+/// alternate between two evaluators.
 pub trait PlanEvaluator: Movable {
     /// Sets the weights of later runs, in the layout of `Params::values`.
     fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault>;

@@ -63,7 +63,8 @@ impl PlanSteps {
     }
 }
 
-/// Slots for the machine in use and for the machine of a probe. `M` contains a machine, and the learner's data for this machine.
+/// Slots for the machine in use and for the machine of a probe (a measurement of speed). `M` contains a machine, and the learner's data for
+/// this machine.
 pub struct OffloadSlots<M> {
     offloaded: Option<M>,
     probe: Option<M>,
@@ -94,14 +95,14 @@ pub trait Planned: Learner {
     fn count_step(&mut self, lr: f32);
     /// Undoes [`Planned::count_step`] for all steps of the current iteration. The CPU repeats these steps.
     fn discard_started_steps(&mut self);
-    /// Copies the result of an iteration from the machine into the learner.
+    /// Copies the newest result of the machine, which is that of an iteration, into the learner.
     fn apply_result(&mut self, there: &mut Self::There);
     fn end_iteration(&mut self) -> Self::Stats;
 
     fn now_s(&self) -> f64;
     /// Adds the duration of a slice of offloaded work, in seconds, to the statistics.
     fn add_spent(&mut self, seconds: f64);
-    /// Returns the work of an iteration, in the unit of [`Offload::pass_work`].
+    /// Returns the amount of work of an iteration, in the unit of [`Offload::pass_work`].
     fn iteration_work(&self) -> f64;
     /// Returns true if a setting has changed that the machine receives only in `ready`. The machine must then be prepared again with
     /// `ready`.

@@ -68,8 +68,8 @@ impl Shape {
         }
     }
 
-    /// Returns the number of parameters in matrix products. Each of these parameters takes two operations per token, a multiplication and
-    /// an addition.
+    /// Returns the number of parameters in matrix products. In a forward pass, each of these parameters takes two operations per token: a
+    /// multiplication and an addition.
     pub fn products(&self) -> u64 {
         let matrices = if self.mlp == Mlp::SwiGlu { 3 } else { 2 };
         let [width, hidden, layers, vocab] = [self.width, self.hidden(), self.layers, self.vocab].map(|n| n as u64);
@@ -174,7 +174,7 @@ impl Config {
 /// Returns cos(πx) for 0 ≤ x ≤ 1. Uses only operations that round alike on all machines; the standard library's cosine may round
 /// differently.
 fn cos_pi(x: f64) -> f64 {
-    // Taylor series around x = 1/2, where the function is odd; the first omitted term is below 1e-11.
+    // Taylor series around x = 1/2, about which the function is odd; the first omitted term is below 1e-11.
     let y = std::f64::consts::PI * (0.5 - x);
     let mut sum = 0.0;
     let mut term = y;

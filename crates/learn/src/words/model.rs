@@ -61,8 +61,8 @@ impl Shape {
         if self.tied { TOKENS } else { HEAD }
     }
 
-    /// Adds all layers before the output head to `g`. The input is `tokens`, `[rows, 1]`. Returns the head's input, `[rows, width]`. `drop`
-    /// is `None` without dropout.
+    /// Adds all layers before the output head to `g`. The input is `tokens`, `[rows, 1]`, with one row per token. Returns the head's input,
+    /// `[rows, width]`. `drop` is `None` without dropout.
     fn body(&self, g: &mut Graph, tokens: NodeId, drop: Option<Drop>) -> NodeId {
         let &Shape { heads, context, .. } = self;
         let rows = g.shape(tokens)[0];
@@ -146,7 +146,7 @@ struct Drop {
 /// Builds the training plan. A run of the plan processes `micro` sequences. `seed` determines the dropout masks. The input `corpus`,
 /// `[1][tokens]`, contains the tokens as whole numbers. The input `starts`, `[micro]`, contains the index in `corpus` of each sequence's
 /// first token. With dropout, the input `step` contains the number of the run, which selects the dropout masks. The output `loss` is the
-/// contribution of the run to the mean loss of the batch. The gradients are those of `loss`.
+/// contribution of the run to the mean loss of the batch, in nats per token. The gradients are those of `loss`.
 pub fn plan_training(config: &Config, tokens: usize, seed: u32, isa: Isa) -> Result<Plan, PlanError> {
     let shape = &config.shape;
     let mut g = shape.declared();

@@ -212,7 +212,7 @@ impl Reader {
         self.surprises_after(text)
     }
 
-    /// Returns the same as [`Reader::surprises`], but keeps the cache: `text` continues the tokens that were read before. The last token of
+    /// Does the same as [`Reader::surprises`], but keeps the cache: `text` continues the tokens that were read before. The last token of
     /// `text` is not read.
     pub fn surprises_after(&mut self, text: &[u32]) -> Vec<f32> {
         let next = text.get(1..).unwrap_or_default();

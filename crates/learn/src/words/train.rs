@@ -2,7 +2,7 @@
 //! updates the weights with AdamW. A slice executes only a part of a run, so that slices of large models are also short.
 //!
 //! The matrix products of small models are too short to be parallelised. Small models instead have several lanes (executors). The lanes
-//! compute different runs in parallel.
+//! compute different runs of the same step in parallel.
 
 mod offload;
 mod offloaded;
@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use worlds::words::{Batches, Corpus};
 
-/// Maximum number of parameters of a small model, which has several lanes.
+/// Maximum number of parameters of a small model, which can have several lanes.
 const SMALL: usize = 1 << 21;
 /// Maximum number of lanes.
 const LANES: usize = 4;
@@ -40,7 +40,7 @@ progress! {
     steps,
 }
 
-/// Statistics of one iteration. An offloaded learner estimates `loss` from the last `micro` sequences and `grad_norm` from the last step.
+/// Statistics of one iteration. An offloaded learner estimates `loss` from the last run of the plan and `grad_norm` from the last step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     /// Mean loss of the steps, in nats per token.
@@ -98,8 +98,8 @@ pub struct Pretrainer {
     diverged: bool,
     clock: fn() -> f64,
     away: OffloadSlots<Offloaded>,
-    /// True if β₁ or β₂ changed since the machine was prepared. The machine keeps powers of β₁ and β₂. After a change, the machine must be
-    /// prepared again.
+    /// True if β₁ or β₂ changed since the machine with offloaded work was prepared. This machine keeps powers of β₁ and β₂, so it must be
+    /// prepared again after a change.
     betas_changed: bool,
 }
 
@@ -364,7 +364,8 @@ fn window_starts(config: &Config) -> Vec<f32> {
     (0..config.micro).map(|i| (i * (config.shape.context + 1)) as f32).collect()
 }
 
-/// Copies the windows that begin at `starts`, as many as fit into `to`. A window has one token more than the context.
+/// Copies the windows of the text that begin at the token indices `starts`, as many windows as fit into `to`. A window has one token more
+/// than the context.
 fn copy_windows(corpus: &Corpus, starts: impl Iterator<Item = usize>, to: &mut [f32]) {
     let length = corpus.context() + 1;
     for (to, start) in to.chunks_exact_mut(length).zip(starts) {

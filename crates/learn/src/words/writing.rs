@@ -6,9 +6,9 @@ use math::{Rng, ops};
 /// Rule for choosing the next token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// Divisor of the logits; 0 for the most likely token.
+    /// Divisor of the logits. With 0, the most likely token is chosen.
     pub temperature: f32,
-    /// Number of most likely tokens from which the next token is chosen; 0 for all tokens.
+    /// Number of candidates for the next token, which are the most likely tokens; 0 for all tokens.
     pub top_k: usize,
     /// Minimum total probability of the candidates for the next token; 1 for all tokens. The candidates are the most likely tokens, as few
     /// as reach this total (Holtzman et al. 2020).

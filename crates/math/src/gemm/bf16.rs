@@ -1,9 +1,9 @@
 //! Products of bf16 operands with f32 sums (AVX512-BF16), for [`Isa::Bf16`](crate::Isa::Bf16).
 //!
 //! Operands are f32 in memory and are rounded to nearest-even when they are copied into blocks. A weight is rounded once, when it is
-//! packed. Two numbers that are adjacent in k form a 32-bit word, a pair. `vdpbf16ps` adds the two products of a pair to a sum: first the
-//! odd product, then the even product. Each addition is rounded once, and denormals count as zero. Each element of C is one chain of these
-//! additions in the order of k, so blocks do not change the bits.
+//! packed. Two numbers that are adjacent in k form a 32-bit word, called a pair. The number with the even k is in the low half. `vdpbf16ps`
+//! adds the two products of a pair to a sum: first the odd product, then the even product. Each addition is rounded once, and denormals
+//! count as zero. Each element of C is one chain of these additions in the order of k, so blocks do not change the bits.
 
 use super::product::{M_LARGE, Product, Right, Start, Target, even};
 use crate::PANEL;
@@ -22,7 +22,7 @@ const HEIGHT: usize = 8;
 /// Stride in words of the tiles that [`copy_columns`] writes to a block.
 const TILE: usize = HEIGHT * PAIRS + 16;
 
-/// Number of rows between the row that is copied and the row that is prefetched.
+/// Number of rows between the row that is being copied and the row that is prefetched at the same time.
 const AHEAD: usize = 8;
 /// Number of columns of an unpacked B that are packed together. These columns stay in the second-level cache while all rows of A are
 /// multiplied.

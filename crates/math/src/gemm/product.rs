@@ -9,7 +9,7 @@ pub const M_LARGE: usize = 240;
 /// Maximum length of a copied block of A along k. The columns of B for one tile then stay in the first-level cache.
 pub const K_LARGE: usize = 256;
 
-/// Operand A, which is broadcast number by number.
+/// Operand A, whose numbers are broadcast one at a time. `rs` and `ks` are the strides in floats to the next row and to the next k.
 #[derive(Clone, Copy)]
 pub struct Left {
     pub p: *const f32,

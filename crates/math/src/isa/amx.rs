@@ -5,8 +5,8 @@ use std::arch::asm;
 use std::arch::x86_64::{__cpuid_count, _xgetbv};
 use std::sync::OnceLock;
 
-/// Returns true if the processor and the operating system provide bf16 products and tiles. The permission to use tiles is requested once,
-/// for all threads.
+/// Returns true if the processor and the operating system provide bf16 products and tiles. The first call requests the permission to use
+/// tiles, for all threads.
 pub fn is_available() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
     *AVAILABLE.get_or_init(|| has_bf16() && has_tiles() && is_permitted())

@@ -19,7 +19,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
 
     /// Number of lanes of a vector: 4, 8 or 16.
     const LANES: usize;
-    /// Number of vectors that hold the 16 virtual lanes of a horizontal sum.
+    /// Number of vectors that hold the 16 virtual lanes (partial sums) of a horizontal sum.
     const PARTS: usize = 16 / Self::LANES;
     /// Number of rows of the GEMM register tile: 8, 6, 5 or 4.
     const TILE_ROWS: usize;
@@ -119,8 +119,8 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// and i+4, i and i+2, i and i+1.
     fn sum_lanes(self, parts: [Self::F; 4]) -> f32;
 
-    /// Reduces each of four sums from 16 virtual lanes to four numbers, and adds these to `y`. For sum i, `y[4i + j]` += (lane j + lane
-    /// j+8) + (lane j+4 + lane j+12). The lanes of a sum are in its first [`Simd::PARTS`] vectors.
+    /// Reduces each of four sums from 16 virtual lanes to four numbers, and adds the numbers to `y`. For sum i, `y[4i + j]` += (lane j +
+    /// lane j+8) + (lane j+4 + lane j+12). The lanes of a sum are in its first [`Simd::PARTS`] vectors.
     #[inline(always)]
     fn add_sums(self, sums: [[Self::F; 4]; 4], y: &mut [f32; 16]) {
         assert_eq!(Self::LANES, 4);
@@ -187,7 +187,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         lanes[..n].copy_from_slice(&x[..n]);
         self.load(&lanes)
     }
-    /// Stores the first lanes: as many as the slice has elements, at most all.
+    /// Stores the first lanes. Their number is the length of the slice, but at most [`Simd::LANES`].
     #[inline(always)]
     fn store_part(self, x: Self::F, y: &mut [f32]) {
         let mut lanes = [0.0; 16];

@@ -1,5 +1,5 @@
-//! WebAssembly SIMD. A module contains either the relaxed multiply-add or the plain one, so that the module stays small. The page selects
-//! the module.
+//! WebAssembly SIMD. A WebAssembly module contains either the relaxed multiply-add or a multiplication and an addition, so that the module
+//! stays small. The page selects the module.
 
 use super::simd::Simd;
 use std::arch::wasm32::*;
@@ -25,7 +25,7 @@ impl Simd for Wasm {
         fn sqrt(a: v128) -> v128 { f32x4_sqrt(a) }
         fn neg(a: v128) -> v128 { f32x4_neg(a) }
         fn abs(a: v128) -> v128 { f32x4_abs(a) }
-        // pmin(b, a) is a < b ? a : b in one instruction. The min that handles NaN exactly takes several.
+        // pmin(b, a) is a < b ? a : b in one instruction. f32x4_min, which returns NaN if an operand is NaN, takes several.
         fn min(a: v128, b: v128) -> v128 { f32x4_pmin(b, a) }
         fn max(a: v128, b: v128) -> v128 { f32x4_pmax(b, a) }
         fn round(a: v128) -> v128 { f32x4_nearest(a) }

@@ -1,4 +1,4 @@
-//! The optimiser's pass over the parameters.
+//! The Adam update of all parameters.
 
 use super::elementwise::hot;
 use crate::isa::{Isa, kernel};
@@ -50,7 +50,7 @@ fn power(mut x: f64, mut t: u64) -> f64 {
     y
 }
 
-/// Performs one Adam or AdamW step over slices of equal length.
+/// Performs one Adam or AdamW step over slices of equal length. `m` and `v` hold the first and second moments.
 pub fn adam(isa: Isa, params: &mut [f32], grads: &[f32], m: &mut [f32], v: &mut [f32], step: &AdamStep) {
     let n = params.len();
     assert!(grads.len() == n && m.len() == n && v.len() == n);

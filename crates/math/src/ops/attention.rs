@@ -1,8 +1,9 @@
 //! Causal attention of each head of each sequence, its backward pass, and rotary positions.
 //!
-//! A row is `q | k | v`. In each of the three parts, the columns of a head are adjacent. Queries are processed [`PANEL`] at a time, one per
-//! lane, and their scores are `[keys][PANEL]`. Each lane computes the softmax of one query, and no matrix of all queries and keys is
-//! stored. Sums over keys are added in the order of the keys, and sums over queries in the order of the queries.
+//! A row holds one token's query, key and value: `q | k | v`. In each of the three parts, the columns of a head are adjacent. Queries are
+//! processed [`PANEL`] at a time, one per lane, and their scores are `[keys][PANEL]`. Each lane computes the softmax of one query, and no
+//! matrix of all queries and keys is stored. Sums over keys are added in the order of the keys, and sums over queries in the order of the
+//! queries.
 
 use crate::PANEL;
 use crate::gemm::{PIECE, panel_product};
@@ -113,7 +114,7 @@ fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) 
     par::each(parts, |i| (count * i / parts..count * (i + 1) / parts).for_each(&f));
 }
 
-/// One head of one sequence: the addresses of the first row of q, k and v, and the stride of the rows in floats.
+/// One head of one sequence: the number of columns, the addresses of the first row of q, k and v, and the stride of the rows in floats.
 struct Head {
     size: usize,
     q: *const f32,
@@ -217,7 +218,7 @@ impl Head {
             dy: [f32; HEAD * PANEL],
             /// Probabilities: `[KEYS][PANEL]`.
             p: [f32; KEYS * PANEL],
-            /// Slopes of the scores: `[KEYS][PANEL]`.
+            /// Gradients of the probabilities, then of the scores: `[KEYS][PANEL]`.
             ds: [f32; KEYS * PANEL],
             /// Keys: `[size/PANEL][KEYS][PANEL]`.
             k: [f32; HEAD * KEYS],
@@ -407,8 +408,8 @@ const LANE: [f32; PANEL] = {
     lanes
 };
 
-/// State of each query's softmax: the highest score, the sum of the exponentials, and the factor that corrects earlier sums after a change
-/// of the highest score.
+/// State of each query's softmax over the blocks of keys so far: the highest score, the sum of the exponentials, and the factor that
+/// corrects earlier sums after a change of the highest score.
 #[derive(Default)]
 struct Sums {
     tops: [f32; PANEL],
@@ -490,8 +491,8 @@ fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, b
 }
 
 /// Computes the sum of dy·y of each row. This sum equals the sum of p·dp over the row's keys, where p are the probabilities and dp their
-/// slopes. A row's sum has sixteen lanes, which are added in the order of [`sum_lanes`](crate::Simd::sum_lanes), for all rows at the same
-/// time.
+/// gradients. A row's sum has sixteen lanes, which are added in the order of [`sum_lanes`](crate::Simd::sum_lanes), for all rows at the
+/// same time.
 fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     kernel!(isa, |s: S, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]| {
         let Rows { p, stride, count, size } = dy;
@@ -535,7 +536,7 @@ fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     })
 }
 
-/// Replaces the scores in `p` by probabilities. `ds` holds the slopes of the probabilities; the slopes of q·k replace them.
+/// Replaces the scores in `p` by probabilities. `ds` holds the gradients of the probabilities, which are replaced by the gradients of q·k.
 fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]) {
     kernel!(isa, |s: S, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]| {
         let (scale, scale2) = (s.splat(scale), s.splat(scale2));
@@ -592,7 +593,8 @@ fn series(first: f64, count: i32, ratio: impl Fn(f64) -> f64) -> f64 {
 
 /// Rotates pairs of columns by angles that depend on the row's position (rotary positions). The first `turned` of `cols` columns are heads
 /// of `size` columns. The i-th angle rotates columns i and i + size/2 of a head, in the opposite direction if `back`. Row r has position
-/// (`first` + r) modulo the table's length. The columns from `turned` on are not rotated. If `x` is `None`, y is rotated in place.
+/// (`first` + r) modulo the number of positions in the table. The columns from `turned` on are not rotated. If `x` is `None`, y is rotated
+/// in place.
 pub fn rotary(isa: Isa, [turned, cols, size]: [usize; 3], table: &[f32], first: usize, x: Option<&[f32]>, y: &mut [f32], back: bool) {
     assert!(x.is_none_or(|x| x.len() == y.len()) && size.is_multiple_of(2) && turned.is_multiple_of(size));
     let x = x.map_or(y.as_ptr(), |x| x.as_ptr());

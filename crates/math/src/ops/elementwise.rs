@@ -1,4 +1,4 @@
-//! Functions of one number and of two numbers, their slopes, and broadcasting.
+//! Functions of one number and of two numbers, the backward passes of the former, and broadcasting of the operands of the latter.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::poly;
@@ -58,7 +58,8 @@ pub(super) fn hot<F>(f: F) -> F {
     f
 }
 
-/// Computes `y[i]` = f(`inputs[..][i]`). An input has step 1, or step 0 if a single vector is used for every i. y may be one of the inputs.
+/// Computes `y[i]` = f(`inputs[..][i]`). An input is (address, step). The step is 1, or 0 if a single vector is used for every i. y may be
+/// one of the inputs.
 ///
 /// # Safety
 /// Every input of step 1, and y, must be valid for n floats; an input of step 0 for 16.

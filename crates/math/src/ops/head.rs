@@ -13,7 +13,7 @@ const TILE: usize = 1 << 22;
 /// Returns the number of rows of a tile, for `rows` rows of `vocab` logits.
 pub fn head_tile(rows: usize, vocab: usize) -> usize {
     let most = (TILE / vocab.max(1)).max(8);
-    // Tiles have equal height, a multiple of the product's tile height.
+    // Tiles have equal height, a multiple of 8 (the largest `Simd::TILE_ROWS`). The last tile may be lower.
     rows.div_ceil(rows.div_ceil(most).max(1)).next_multiple_of(8).min(rows)
 }
 
@@ -21,8 +21,8 @@ pub fn head_tile(rows: usize, vocab: usize) -> usize {
 pub struct HeadSlopes<'a> {
     /// W, packed by `pack_rows_t`.
     pub packed_t: &'a [f32],
-    /// Factor of each row's loss in the total loss. The gradient with respect to the row's loss is `scale` times this factor, or `scale`
-    /// alone if `None`.
+    /// Factor of each row's loss in the total loss; `None` for the factor 1. The gradient of the total loss with respect to a row's loss is
+    /// `scale` times the row's factor.
     pub upstream: Option<&'a [f32]>,
     pub scale: f32,
     /// Destination for the gradient of x, `[rows][inp]`. If it is empty, this gradient is not computed.

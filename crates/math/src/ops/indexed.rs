@@ -4,12 +4,12 @@
 use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, CHUNK};
 
-/// Number of additions that justifies another thread.
+/// Number of additions of floats that justifies another thread.
 pub const BAG_PIECE: usize = 32 * CHUNK;
 /// Maximum number of row offsets that are in memory at a time.
 const PLACES: usize = 1024;
-/// Number of floats in a [`Strip`], which copies some columns of all rows of a table to the first-level cache. In the table itself, these
-/// columns would share cache sets.
+/// Number of floats in a [`Strip`]: a copy of some columns of all rows of a table, which stays in the first-level cache. In the table
+/// itself, these columns would share cache sets.
 const STRIP: usize = 12 << 10;
 /// Maximum number of columns of a piece of work, in the backward pass and for a packed table. Other pieces have all columns.
 const COLUMNS: usize = 64;
@@ -77,7 +77,8 @@ fn vectors<S: Simd>(cols: usize, rows: usize) -> usize {
     [8, 4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
-/// Writes the offset of each indexed row to `at`; rows of the table are `stride` floats apart. Returns false if an index must be skipped.
+/// Writes the offset of each indexed row to `at`; rows of the table are `stride` floats apart. Returns false if any index must be skipped
+/// (it is below 0 or NaN).
 #[inline(always)]
 fn places<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u32; PLACES]) -> bool {
     let (zero, last, stride) = (s.splat(0.0), s.splat((rows - 1) as f32), s.splat_u(stride as u32));

@@ -1,4 +1,4 @@
-//! Layer norm and root mean square norm, with their slopes. The epilogues of matrix products use parts of this module.
+//! Layer norm and root mean square norm, with their backward passes. The epilogues of matrix products use parts of this module.
 
 use super::elementwise::{each, hot};
 use super::reduce::{STRIP, total};
@@ -104,7 +104,7 @@ unsafe fn sum_down<S: Simd>(s: S, features: usize, x: *const f32, f: impl Fn(S::
     total
 }
 
-/// Stores mean and 1/std of each lane, as adjacent numbers.
+/// Stores the mean and 1/std of each lane to `stats`, `[lane][2]`.
 #[inline(always)]
 pub(crate) fn store_stats<S: Simd>(s: S, means: Pair<S>, rstds: Pair<S>, stats: &mut [f32]) {
     let mut lanes = [[0.0; 16]; 2];

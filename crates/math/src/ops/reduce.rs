@@ -3,7 +3,8 @@
 use crate::isa::{Isa, Simd, kernel, strips};
 use crate::par::{self, CHUNK};
 
-/// Returns Σ_i f(`inputs[..][i]`). The sum has two sets of 16 virtual lanes: one for even and one for odd blocks of 16 numbers.
+/// Returns Σ_i f(`inputs[..][i]`), where f gets element i of every input. The sum has two sets of 16 virtual lanes: one for even and one
+/// for odd blocks of 16 numbers.
 ///
 /// # Safety
 /// Every input must be valid for n floats.
@@ -137,7 +138,7 @@ struct SumCols<'a> {
 }
 
 impl SumCols<'_> {
-    /// Sums each column as one chain, in the order of the rows.
+    /// Sums each column in one chain of additions, in the order of the rows.
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
         let cols = self.y.len();

@@ -1,4 +1,4 @@
-//! Softmax of each row, or the logarithm of the softmax, and their slopes.
+//! Softmax of each row, or the logarithm of the softmax, and their backward passes.
 
 use super::elementwise::{each, hot};
 use super::reduce::total;

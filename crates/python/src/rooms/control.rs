@@ -285,7 +285,7 @@ pub struct Envs {
     state: Turns<State>,
     threads: Threads,
     /// Observations of all environments. If the autoreset is `SameStep`, the last observations of ended episodes follow. One array contains
-    /// both, because each attribute access in Python takes as long as some hundred steps.
+    /// both, because one attribute access in Python takes as long as some hundred steps of an environment.
     #[pyo3(get)]
     observations: Py<PyArray3<f32>>,
     #[pyo3(get)]
@@ -297,7 +297,7 @@ pub struct Envs {
     masks: Option<Py<PyArray2<bool>>>,
 }
 
-/// A shape: the name of its function, its numbers, its text and the name of its colour.
+/// A shape of a picture: the name of its drawing function, the numeric arguments, the text if any, and the name of the colour.
 type Drawn = (&'static str, Vec<f32>, Option<String>, String);
 
 /// Returns the kind that the file defines. Without a file, returns the built-in kind called `name`.
@@ -500,7 +500,8 @@ impl Envs {
         let chosen = |env: usize| mask.is_none_or(|mask| mask[env]);
         for (i, shard) in shards.iter_mut().enumerate() {
             let over = std::mem::take(&mut shard.over);
-            // In `over`, the next episode has already started. It is kept, because its first observation has not been returned yet.
+            // For environments in `over`, the next episode has already started. This episode is kept, because its first observation has not
+            // been returned yet.
             for env in (0..shard.world.count()).filter(|&env| chosen(i * SHARD + env) && !over.contains(&(env as u32))) {
                 shard.world.begin(env);
             }

@@ -98,8 +98,8 @@ fn no_opinion(name: &str) -> RunError {
     RunError::refused(format!("{name} gives no evaluations"), "Ask the agent")
 }
 
-/// Returns all results of the roll, in the player's order. The player gives equities for money play. In a match, this function converts
-/// them to equities of the match.
+/// Returns all results of the roll, in the player's order of preference. The player gives equities for money play. In a match, this
+/// function converts them to equities of the match.
 fn ranked(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
     let mut ranked = player.rank(game.board(), roll);
     if ranked.is_empty() {
@@ -168,8 +168,9 @@ pub(crate) fn candidates(game: &Game, roll: Roll, considered: &[learners::Candid
     considered.iter().take(most).map(|of| candidate(game, roll, of, considered)).collect()
 }
 
-/// Evaluates the result `of` one ply ahead. For each of the 21 rolls, the other player makes the best reply. The value is the mean over the
-/// rolls, weighted by their probabilities. A result that ends the game keeps its value and gets the depth `Exact`.
+/// Evaluates the result `of` one ply ahead. For each of the 21 rolls, the other player makes the best reply. The new chances are the mean
+/// of the chances after these replies, weighted by the probabilities of the rolls. A result that ends the game keeps its value and gets the
+/// depth `Exact`.
 fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners::Candidate) -> Result<learners::Candidate, RunError> {
     if of.board.points() != 0 {
         return Ok(learners::Candidate { depth: Depth::Exact, ..*of });

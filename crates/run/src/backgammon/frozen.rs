@@ -19,7 +19,7 @@ fn name(minutes: u32) -> String {
 }
 
 impl Kept {
-    /// Restores the copies from a checkpoint. A copy without `len` finite weights is an error.
+    /// Restores the copies from a checkpoint. A copy that does not have exactly `len` finite weights is an error.
     pub fn restore(frozen: Vec<Frozen>, saved: Saved, len: usize) -> Result<Kept, RunError> {
         let restored = frozen.into_iter().map(|frozen| {
             let name = name(frozen.minutes);

@@ -36,7 +36,7 @@ pub(super) fn kind(id: &str) -> &'static LearnerKind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
-/// Creates the entry of the learner type `$learner`. The knobs' defaults are those of the settings type `$settings`.
+/// Creates the `Entry` of the learner type `$learner`. The learner's knobs have the defaults of the settings type `$settings`.
 macro_rules! learner {
     ($learner:ident, $settings:ident) => {
         Entry {

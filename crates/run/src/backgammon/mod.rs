@@ -26,7 +26,8 @@ pub use worlds::backgammon::{Board, Results, Roll, notation};
 
 use crate::RunError;
 
-/// Implements the conversion of errors of lower layers to [`RunError`]. The texts of these errors contain the remedy.
+/// Implements `From`, which converts errors of the crates `learn` and `worlds` to [`RunError`]. The texts of these errors contain the
+/// remedy.
 macro_rules! below {
     ($($error:ty),*) => {
         $(impl From<$error> for RunError {

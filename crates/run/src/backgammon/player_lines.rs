@@ -16,7 +16,7 @@ pub struct PlayerLines {
     scratch: Results,
     /// Number of lines that are still missing in the batch in progress; 0 without a batch.
     missing: usize,
-    /// Lines of the batch received so far: the decision of a valid line, or the error text of an invalid line.
+    /// Lines of the batch received so far: the position and the roll of a valid line, or the error text of an invalid line.
     batch: Vec<Result<(Board, Roll), String>>,
 }
 

@@ -25,8 +25,8 @@ const LONGEST_MATCH: u16 = 64;
 const GAMES_KEPT: usize = 100;
 /// Maximum number of candidates in a reply.
 const CONSIDERED: usize = 10;
-/// Margin in points. An engine declines a resignation if the engine expects more than the offered points plus this margin. None of these
-/// points is multiplied by the cube.
+/// Margin in points. An engine declines a resignation if the engine expects more than the offered points plus this margin. All these points
+/// are counted with the cube at 1.
 const GENEROUS: f64 = 0.05;
 
 /// Saved state of a session.
@@ -34,9 +34,9 @@ const GENEROUS: f64 = 0.05;
 pub(crate) struct SavedSession {
     pub setup: Setup,
     pub names: [String; 2],
-    /// Number of games without a record. These are the first games of the session.
+    /// Number of games whose records were dropped. These are the first games of a long session.
     pub earlier: u32,
-    /// Points that each seat won in the games without a record.
+    /// Points that each seat won in these earlier games.
     pub earlier_score: [u32; 2],
     /// Actions of each recorded game, as written by [`Record::words`].
     pub games: Vec<String>,

@@ -8,9 +8,9 @@ use learn::backgammon::Player;
 use learn::backgammon::arena::{Duel, Tally};
 use learn::backgammon::baselines::{Linear, Random};
 
-/// Number of pairs of games against each baseline in a test.
+/// Number of pairs of games against each baseline in a test. The two games of a pair have the same dice, with the sides exchanged.
 pub const TEST_PAIRS: u64 = 100;
-/// Number of pairs of games against each baseline in a confirmation.
+/// Number of pairs of games against each baseline in a confirmation (a second test, after a test that reached the goal).
 pub const CONFIRMATION_PAIRS: u64 = 500;
 
 /// Approximate number of boards evaluated in a test: two baselines, two games per pair, about thirty decisions per game, and about twenty
@@ -18,8 +18,9 @@ pub const CONFIRMATION_PAIRS: u64 = 500;
 const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
 /// Maximum number of evaluations between two tests, as a multiple of [`TEST_EVALUATIONS`].
 const TEST_SHARE: u64 = 20;
-/// Factor that determines the wait for the next test early in training. The wait is this factor times the run's evaluations before the last
-/// test. The minimum is 2 times [`TEST_EVALUATIONS`], and the maximum is [`TEST_SHARE`] times [`TEST_EVALUATIONS`].
+/// Factor that determines the number of evaluations between two tests early in training. This number is the factor times the run's
+/// evaluations before the last test. The minimum is 2 times [`TEST_EVALUATIONS`], and the maximum is [`TEST_SHARE`] times
+/// [`TEST_EVALUATIONS`].
 const TEST_GROWTH: u64 = 3;
 
 /// Returns true if a test is due. `done` is the number of evaluations in the run, and `tests` are the run's tests so far.

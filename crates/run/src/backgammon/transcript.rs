@@ -56,7 +56,7 @@ fn columns(left: &str, right: &str) -> String {
     format!("{left:<width$}  {right}\n", width = COLUMN - 2)
 }
 
-/// Returns the seat and the text of each turn, in order. A roll belongs to the turn of its move; a resignation is not a turn.
+/// Returns the seat and the text of each turn, in order. A turn is a move with its roll, or a cube action. A resignation is not a turn.
 fn turns(record: &Record) -> Vec<(u8, String)> {
     let mut turns = Vec::new();
     record.replay(|before, action| {

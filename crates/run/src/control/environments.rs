@@ -51,7 +51,7 @@ fn unloaded() -> Variant {
     }
 }
 
-/// Returns the kind of a config; `None` if it is that of a file whose bytes are not loaded.
+/// Returns the kind of environment of a config; `None` for the environment of a file whose bytes are not loaded.
 pub fn kind<F: Opens>(setup: Setup) -> Result<Option<Kind>, RunError> {
     let Setup { variant, data, .. } = setup;
     match data {
@@ -69,7 +69,7 @@ pub fn kind<F: Opens>(setup: Setup) -> Result<Option<Kind>, RunError> {
     }
 }
 
-/// Returns the kind of a run that begins.
+/// Returns the kind of environment of a run that begins. An environment file whose bytes are not loaded is an error.
 pub fn loaded<F: Opens>(setup: Setup) -> Result<Kind, RunError> {
     kind::<F>(setup)?.ok_or_else(|| RunError::Refused {
         what: format!("the environment '{OWN}' needs its file"),
@@ -106,7 +106,7 @@ fn key_action((key, action): &(String, Vec<f32>)) -> KeyAction {
     KeyAction { key: key.clone(), action: action.iter().map(|&x| x.into()).collect() }
 }
 
-/// Computes the policy's output and the critic's values at a grid of points on the environment's plane.
+/// Computes the policy's output and the critic's values at a grid of `width` by `height` points on the plane of [`Shown`].
 pub fn picture(ppo: &mut Ppo, width: u32, height: u32) -> Picture {
     let (width, height) = (width.clamp(1, MAX_PICTURE), height.clamp(1, MAX_PICTURE));
     let spec = ppo.kind().spec.clone();

@@ -16,7 +16,8 @@ pub(super) const OWN: &str = "own";
 /// Compression level, from 0 to 10. The highest level makes the shortest links.
 const LEVEL: u8 = 10;
 
-/// Way to make an environment of a file. A module of the page without this way does not contain the compiler.
+/// Support of environments from files: [`Compiles`] or [`Refuses`]. A wasm module of the page that uses only [`Refuses`] does not contain
+/// the compiler.
 pub trait Opens: Send + Sync + 'static {
     /// Returns the environment; `None` if the bytes of the file are not loaded or the room accepts no files.
     fn open(file: &Dataset) -> Result<Option<Kind>, RunError>;
@@ -105,7 +106,7 @@ fn compiled(name: &str, content: &[u8]) -> Result<Kind, RunError> {
     Ok(world.kind(name.to_owned()))
 }
 
-/// Returns the errors of a file: one in the same line as the name, several in a line each.
+/// Returns the errors of a file as text. A single error follows the name in the same line. Several errors have a line each.
 fn listed(name: &str, problems: &[Error]) -> String {
     match problems {
         [problem] => format!("{name}, {problem}"),

@@ -1,4 +1,4 @@
-//! The control room: PPO on one of Gymnasium's environments, tested on fresh episodes. In parallel, the page shows a single large
+//! The control room: PPO on an environment of Gymnasium or of a file, tested on fresh episodes. In parallel, the page shows a single large
 //! environment, which a user can push or drive. This environment does not affect training.
 
 use super::file::{Compiles, OWN, Opens};

@@ -37,7 +37,7 @@ pub(crate) struct Stage {
     handovers: u32,
     /// [`Touch::singles`] of the newest touch.
     singles: u32,
-    /// State in which training failed. Episodes begin in it.
+    /// State in which training failed, in which episodes then begin; `None` if training did not fail or the state is unknown.
     failed: Option<FailedState>,
 }
 
@@ -62,7 +62,7 @@ impl Player {
         player
     }
 
-    /// Draws the present state, and reports the error of the newest step or of the drawing.
+    /// Stores in `body` the picture of the present state, and the error of the newest step or of the drawing.
     fn look(&mut self) {
         let fault = self.world.fault();
         let (shapes, failed) = match self.world.draw() {
@@ -134,7 +134,7 @@ impl Stage {
         }
         let single = touch.singles != self.singles;
         (self.handovers, self.singles) = (touch.handovers, touch.singles);
-        // A failed state is shown until the user acts.
+        // Time stops in a failed state until the user takes control or requests a single step.
         let stopped = self.failed.is_some() && touch.drive.is_none();
         if self.over() {
             self.rest_s -= if stopped { 0.0 } else { dt_s };

@@ -1,4 +1,4 @@
-//! Recorder of the steps of the first environments, for a drawing.
+//! Recorder of the steps of the first training environments, for a drawing.
 
 use super::protocol::Frame;
 use learn::control::{Ppo, PpoConfig, RECORDED_ENVS};

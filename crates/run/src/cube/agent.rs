@@ -1,5 +1,5 @@
-//! An agent: a learner of one of the cubes, with its tests and the answers to questions. Tests and answers do not affect training. They
-//! evaluate states with the weights after the newest complete iteration.
+//! An agent: a learner of one of the cubes, with its tests and the answers to questions. Tests and answers do not affect training. Both
+//! evaluate states with a copy of the weights after the newest complete iteration.
 
 use super::conversions;
 use super::judging::{Known, scrambled};
@@ -26,11 +26,12 @@ pub trait Agent: Send + Sync {
     /// can be offloaded.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str>;
 
-    /// Handles a live change of a setting. After the change, the agent creates new evaluators, because the present evaluators may be
-    /// unsuitable.
+    /// Handles a live change of a setting. After the change, the agent creates new evaluators, because the present evaluators may not fit
+    /// the new settings.
     fn settings_changed(&mut self);
 
-    /// Begins a test. If `fresh` is `None`, the test uses the standard scrambles. Otherwise, it draws new scrambles with the seed `fresh`.
+    /// Begins a test. If `fresh` is `None`, the test uses the standard scrambles. Otherwise, the test draws new scrambles with the seed
+    /// `fresh`.
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError>;
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
     /// Returns the results of greedy play from every state; `None` if the cube has too many states.
@@ -69,7 +70,7 @@ struct Version {
     settings: u64,
 }
 
-/// A cached evaluator with the version of its weights; `None` before the first use.
+/// A cached evaluator (a network with fixed weights) and the version of these weights; `None` before the first use.
 struct Judged<P>(Option<(Evaluator<P>, Version)>);
 
 impl<P: Known> Judged<P> {

@@ -30,8 +30,8 @@ pub trait Known: cube::Cube {
     type Test: Send + Sync;
     /// Returns the distances of all states; `None` if the cube has too many states.
     fn exact(metric: Metric) -> Option<Arc<Distances>>;
-    /// Begins a test. A test that needs scrambles uses the standard scrambles if `fresh` is `None`. Otherwise, it draws new scrambles with
-    /// the seed `fresh`.
+    /// Begins a test. A test that needs scrambles uses the standard scrambles if `fresh` is `None`. Otherwise, the test draws new scrambles
+    /// with the seed `fresh`.
     fn test(exact: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Self::Test, RunError>;
     /// Runs one slice of a test. Returns the test's values at the end, otherwise `None`.
     fn advance(test: &mut Self::Test, judge: &mut dyn Judge<Self>) -> Result<Option<ByName<Option<f64>>>, RunError>;

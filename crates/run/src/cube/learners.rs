@@ -58,7 +58,7 @@ pub(super) fn kind(id: &str) -> &'static LearnerKind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
-/// Creates the entry of the learner type `$learner` on the cube `$cube`. `$table` is the table of the learner's knobs.
+/// Creates the `Entry` of the learner type `$learner` on the cube `$cube`. `$table` is the table of the learner's knobs.
 macro_rules! learner {
     ($learner:ident, $cube:ident, $table:expr) => {
         Entry {

@@ -32,7 +32,8 @@ impl From<NotationError> for RunError {
     }
 }
 
-/// Returns the distances of all states of the 2x2x2 in a metric. All runs share these distances, which are computed once.
+/// Returns the distances of all states of the 2x2x2 in a metric (the set of the turns that count as one move). All runs share these
+/// distances, which are computed once.
 fn distances(metric: Metric) -> Arc<Distances> {
     static FOUND: [OnceLock<Arc<Distances>>; 2] = [const { OnceLock::new() }; 2];
     FOUND[metric as usize].get_or_init(|| Arc::new(Distances::new(metric))).clone()

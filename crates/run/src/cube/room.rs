@@ -12,8 +12,8 @@ use learn::Offload;
 
 /// Maximum number of training states between two tests, as a multiple of [`LearnerKind::test_states`].
 const TEST_SHARE: f64 = 10.0;
-/// Factor that determines the wait for the next test early in training. The wait is this factor times the run's training states before the
-/// last test. [`FIRST_TEST`] defines the minimum of the wait, and [`TEST_SHARE`] the maximum.
+/// Factor that determines the number of training states between two tests early in training. This number is the factor times the run's
+/// training states before the last test. [`FIRST_TEST`] defines its minimum, and [`TEST_SHARE`] its maximum.
 const TEST_GROWTH: f64 = 3.0;
 /// Number of training states before the first test, as a multiple of [`LearnerKind::test_states`].
 const FIRST_TEST: f64 = 0.2;

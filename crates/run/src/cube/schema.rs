@@ -39,10 +39,10 @@ pub(super) static SCHEMA: Schema = Schema {
     ],
 };
 
-/// Number of test columns before the columns by distance.
+/// Number of test columns before the columns for single distances.
 const WHOLE: usize = 5;
 
-/// Number of columns by distance: one for each distance in the quarter-turn metric, except 0.
+/// Number of columns for single distances: one for each distance in the quarter-turn metric, except 0.
 const AT: usize = 14;
 
 static TESTS: [Column; WHOLE + AT] = {
@@ -82,5 +82,5 @@ macro_rules! by_distance {
     };
 }
 
-/// Names and labels of the test columns by distance. The first is for distance 1.
+/// Names and labels of the test columns for single distances. The first is for distance 1.
 pub(super) const NAMES: [(&str, &str); AT] = by_distance!(1 2 3 4 5 6 7 8 9 10 11 12 13 14);

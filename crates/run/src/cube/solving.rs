@@ -1,5 +1,6 @@
 //! Search for a solution of one state. The run advances the search in slices. The search uses the weights that were present at its
-//! beginning. If a beam fails, the search tries a beam of twice the width, if the limits of nodes and memory allow the wider beam.
+//! beginning. If offloading begins during the search, the search continues with the weights of that moment. If a beam fails, the search
+//! tries a beam of twice the width, if the limits on nodes (generated states) and memory allow the wider beam.
 
 use super::judging::Known;
 use super::protocol::{Failure, SearchKind, Solution, SolveMethod, SolveView};

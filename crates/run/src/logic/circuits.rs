@@ -1,4 +1,4 @@
-//! Circuits of members, for display and for the big grid.
+//! Circuits of the population's members for display, and the big grid: a bit-packed grid whose steps a circuit computes.
 
 use super::protocol::{BigView, CircuitView, GateView};
 use crate::RunError;
@@ -9,7 +9,8 @@ use learn::logic::population::Member;
 use math::{Isa, Rng};
 use std::sync::Arc;
 
-/// Copy of a member's hardened circuit. Later training of the member does not change the copy.
+/// Copy of a member's hardened circuit, in which each gate is the operation with the largest weight. Later training of the member does not
+/// change the copy.
 pub(super) struct Taken {
     pub updates: u32,
     pub perfect: bool,
@@ -100,7 +101,8 @@ impl Big {
         let mut done = 0;
         let mut took_s = 0.0;
         while done == 0 || (took_s < until_s && done < MOST_STEPS) {
-            // The next batch should use half of the remaining time at the measured rate. It has at most twice the number of steps so far.
+            // The next batch of steps should use half of the remaining time at the measured rate. A batch has at most twice the number of
+            // steps so far.
             let rate = if took_s > 0.0 { done as f64 / took_s } else { 0.0 };
             let fit = (0.5 * rate * (until_s - took_s)) as u64;
             let steps = fit.clamp(1, (2 * done).max(1)).min(MOST_STEPS - done);

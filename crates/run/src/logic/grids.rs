@@ -39,7 +39,7 @@ pub(super) struct Viewed {
 
 /// Copy of the automaton that computes the grid's steps.
 enum Runs {
-    /// The hardened circuit, and a buffer that marks the cells that change in a step.
+    /// The hardened circuit, and a buffer that marks the cells that the step updates.
     Hard(PackedGrid, Vec<f32>),
     /// The soft automaton, and the values of all channels of all cells.
     Soft(Box<Trainer>, Vec<f32>),
@@ -206,7 +206,7 @@ impl Viewed {
         Ok(())
     }
 
-    /// Sets `wrong` to the share of cells that differ from the target; to `None` if there is no target of the grid's size.
+    /// Sets `wrong` to the share of visible bits that differ from the target; to `None` if there is no target of the grid's size.
     fn compare(&mut self) {
         let target = self.experiment.target(self.grid.width, self.grid.height);
         self.wrong = target.map(|target| differs(&self.grid, &target));

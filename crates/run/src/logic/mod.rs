@@ -1,5 +1,5 @@
 //! The logic room: trains and tests a population of cellular automata that are made of logic gates. The room also shows grids, which a user
-//! can damage, and circuits of hardened automata.
+//! can damage, and circuits of hardened automata, in which each gate is a single operation.
 
 mod answers;
 mod circuits;

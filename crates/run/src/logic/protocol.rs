@@ -1,8 +1,8 @@
 //! Plain data that only the logic room exchanges: members of the population, grids, and circuits. The automaton of a member computes the
 //! steps of a grid, and a user can damage the grid. In an automaton, a cell perceives its neighbours through several kernels, which are
-//! small networks of gates. The update computes the cell's next state from the kernels' outputs. A soft automaton has real values.
-//! Hardening replaces each gate by the logic operation with the largest weight. The result is a circuit. Grids and circuits for display do
-//! not affect training. This file contains no behaviour.
+//! small networks of gates. A further network, the update, computes the cell's next state from the kernels' outputs. In a soft automaton, a
+//! gate is a weighted mixture of logic operations, and values are real numbers. Hardening replaces each gate by the logic operation with
+//! the largest weight. The result is a circuit. Grids and circuits for display do not affect training. This file contains no behaviour.
 
 use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
@@ -252,8 +252,8 @@ sent_data! {
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub soft: Vec<f32>,
-        /// Share of cells that differ from the target; null without a target of this size. For a rule: share of cells that the last step
-        /// computed wrong.
+        /// Share of visible bits that differ from the target; null without a target of this size. For a rule: share of cells that the
+        /// last step computed wrong.
         pub wrong: Option<f32>,
     }
 }

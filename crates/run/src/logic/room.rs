@@ -16,7 +16,7 @@ use learn::logic::experiment::{Config, Experiment};
 use learn::logic::population::Population;
 
 /// Minimum number of iterations between two tests. Later in a run, the number is a quarter of the run's iterations before the last test. In
-/// a run that is not solved, a test is due at once if the best member is perfect and has no verdict.
+/// a run that has not reached its goal, a test is due at once if the best member is perfect and its circuit has no verdict (see [`Tests`]).
 const TEST_EVERY: u32 = 16;
 
 pub struct Logic {

@@ -20,7 +20,7 @@ pub(super) static SCHEMA: Schema = Schema {
             "Training loss: squared error per cell of the soft automaton, mean over the members in training.",
             chart("loss"), log, brief("soft loss");
         hard_loss: "Hard loss",
-            "Share of wrong cells of the hardened automaton, mean over the members in training.",
+            "Share of wrong visible bits of the hardened automaton, mean over the members in training.",
             chart("loss"), log, brief("hard loss");
         best: "Best hard loss", "Hard loss of the best member.", chart("loss"), log, brief("best");
         certainty: "Certainty",

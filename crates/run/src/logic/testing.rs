@@ -1,4 +1,4 @@
-//! Tests of the best member of a population, and the results per member.
+//! Tests of the best member of a population, and verdicts on the members' circuits.
 
 use crate::room::ByName;
 use learn::Learner;
@@ -64,9 +64,9 @@ impl Tests {
         population.members()[member].perfect && !self.verdicts.contains_key(&name(population, member))
     }
 
-    /// Returns the index of the member that is displayed, tested and exported. Confirmed members come first, then perfect members without a
-    /// verdict, then all others. Within a group, the member with the fewest wrong cells is first, then the member with the smallest
-    /// circuit.
+    /// Returns the index of the member that is displayed, tested and exported. Confirmed members (verdict 1) come first, then perfect
+    /// members without a verdict, then all others. Within a group, the member with the fewest wrong cells is first, then the member with
+    /// the smallest circuit.
     pub fn best(&self, population: &Population) -> usize {
         let rank = |&member: &usize| {
             let is_confirmed = self.verdicts.get(&name(population, member)) == Some(&1.0);

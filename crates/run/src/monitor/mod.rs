@@ -29,7 +29,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// First word of the memory: the text `HOTHRING`, read as a little-endian number. A file with the other byte order has another first word.
+/// First word of the memory: the text `HOTHRING`, read as a little-endian number. A file that was written with the other byte order has
+/// another first word.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"HOTHRING");
 /// Format version. Another version is refused. Version 1 supported only the control room.
 const VERSION: u64 = 2;
@@ -66,9 +67,9 @@ const AT_PROGRESS: usize = AT_RUN + 1 + TEXT_WORDS;
 /// Number of words before a record's payload: the sequence number, and the position in the sequence of all events. The sequence number of
 /// the record with ordinal `n` is `2 * n + 2`. While the record is being written, it is `2 * n + 1`.
 const RECORD_HEAD: usize = 2;
-/// Maximum length in words of the text in a record of a short event.
+/// Maximum length in words of the text in a record of a live change, of the event `Solved` or of a digest.
 const SHORT_WORDS: usize = 72;
-/// Maximum length in words of the text in a record of a long event or of a message.
+/// Maximum length in words of the text in a record of another event, or of a message of a shell.
 const MESSAGE_WORDS: usize = 512;
 /// Number of words of the progress before its counters: iteration and seconds of training.
 const PROGRESS_HEAD: usize = 2;

@@ -100,7 +100,7 @@ impl Reader {
         checkpoint::row(&self.numbers(AT_PROGRESS, self.plan.progress()), self.plan.counters).progress
     }
 
-    /// Returns the seconds of training for each part of time, since the run began or was restored.
+    /// Returns the seconds of training that each part of the iterations took since the run began or was restored.
     pub fn parts_s(&self) -> Vec<f64> {
         self.numbers(self.plan.at_parts(), self.plan.parts)
     }
@@ -241,8 +241,8 @@ impl Reader {
         Row { place: self.word(at + 1), payload }
     }
 
-    /// Calls `read` until the histories and the run's text do not change during the call, then returns its result. Returns `None` after
-    /// [`PATIENCE`] attempts.
+    /// Calls `read` until the histories and the run's text do not change during a call, then returns the result of this call. Returns
+    /// `None` after [`PATIENCE`] attempts.
     fn unchanged<T>(&self, read: impl Fn() -> T) -> Option<T> {
         for _ in 0..PATIENCE {
             let before = self.word(AT_GENERATION);

@@ -105,7 +105,8 @@ fn parse_data(text: &str) -> Option<Dataset> {
     Some(Dataset { name, bytes, hash, content: None })
 }
 
-/// Returns the user data with its contents, from the letters of a link. Returns `None` if they are not the contents of `data`.
+/// Decodes the contents of `data` from the letters `text` of a link. Returns `None` if `text` is invalid, or if the decoded bytes do not
+/// have the length and hash of `data`.
 fn contents(data: &Dataset, pack: Pack, text: &str) -> Option<Dataset> {
     let bytes = (pack.unpack)(&letters::bytes(text)?)?;
     Some(Dataset::new(&*data.name, bytes)).filter(|found| found == data)

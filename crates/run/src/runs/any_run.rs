@@ -104,7 +104,7 @@ impl<R: Room> AnyRun for Run<R> {
                 self.room.follow(before);
             }
             Command::SetKnob { name, value } => {
-                // The change takes effect at the boundary. It is checked now, so that the caller receives the error.
+                // The change takes effect before the next iteration. It is checked now, so that the caller receives the error.
                 check_live(&R::knobs(&self.variant.id), &name, &value)?;
                 self.room.may_change(&name, &value)?;
                 self.changes.pending.push((name, value));
@@ -226,8 +226,8 @@ impl<R: Room> AnyRun for Run<R> {
         if self.is_at_boundary() {
             return Some(self.progress());
         }
-        // A short iteration is completed first. A long iteration on the CPU can stop before its end; on another machine, it must be
-        // completed.
+        // A short iteration is completed first. A long iteration on the CPU is saved in its present state if the learner supports this.
+        // Otherwise, the snapshot of its beginning is saved, if there is one.
         let is_long = self.clock.spent.round_s > if self.waiting { 2.0 * LONG_S } else { LONG_S };
         if !is_long {
             return None;

@@ -30,8 +30,8 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// Restores the changes of a saved run that has completed `iteration` iterations. A save follows the changes that are due at its
-    /// iteration, so these changes are not repeated.
+    /// Restores the changes of a saved run that has completed `iteration` iterations. The run made the changes that were due
+    /// before it was saved, so these changes are not repeated.
     pub fn restored(config: &Config, iteration: u32, marks: Vec<Mark>) -> Changes {
         let replayed = config.changes.partition_point(|change| change.iteration <= iteration);
         Changes { replayed, marks, ..Changes::default() }
@@ -118,7 +118,8 @@ impl Changes {
         let pending = self.pending.iter();
         with.changes.extend(pending.map(|(knob, value)| Change { iteration: iteration + 1, knob: knob.clone(), value: value.clone() }));
         with.changes.sort_by_key(|change| change.iteration);
-        // Changes that are invalid together are left out, so that the file can be read. The run refuses them at the boundary.
+        // Requested changes that are invalid together are all left out, so that the file can be read. The run refuses invalid changes at
+        // the end of the iteration.
         if !self.pending.is_empty() && check_changes::<R>(&with, host).is_ok() { with } else { config.clone() }
     }
 }

@@ -28,7 +28,7 @@ fn metrics(schema: &Schema, iteration: &Iteration, before: &Progress, progress: 
     schema.metrics.iter().zip(metrics).map(value).collect()
 }
 
-/// Returns the share of each part of time in the iteration's time, in the order of the schema.
+/// Returns the share of the iteration's time that each part took, in the order of [`Schema::all_parts`].
 fn shares(schema: &Schema, iteration: &Iteration, Spent { round_s, tests_s }: Spent) -> impl Iterator<Item = Option<f64>> {
     let parts_s = in_order(schema.id, schema.parts.iter().map(|part| part.name), &iteration.parts_s);
     let known: f64 = iteration.parts_s.iter().map(|(_, part_s)| part_s).sum();

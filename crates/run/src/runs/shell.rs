@@ -35,17 +35,18 @@ pub trait AnyRun: Send + Sync {
     fn test_while(&mut self, should_continue: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError>;
     /// Returns the policy with the present weights; an error if the room's learner does not act on observations.
     fn policy(&self) -> Result<Box<dyn Policy>, RunError>;
-    /// Returns the whole run as a file. If [`AnyRun::saves`] returns `None`, first continues the iteration in progress. The save waits for
-    /// the end of the iteration, but not for a long iteration if another state can be saved. If another machine does not answer, the CPU
-    /// completes the iteration.
+    /// Returns the whole run as a file. If [`AnyRun::saves`] returns `None`, first continues the iteration in progress: to its end, or
+    /// until the iteration counts as long and a state before its end can be saved. If another machine does not answer, the CPU completes
+    /// the iteration.
     fn save(&mut self) -> Result<Vec<u8>, RunError>;
     /// Returns the indices of the marks that [`AnyRun::save_before`] accepts. The run keeps snapshots only for the newest requested
     /// changes.
     fn kept_before(&self) -> Vec<usize>;
     /// Returns the run as a file, in its state just before a change. `mark` is the index of the change's mark.
     fn save_before(&self, mark: usize) -> Result<Vec<u8>, RunError>;
-    /// Returns the progress of the state that can be saved immediately. Within a long iteration that cannot be saved before its end, it is
-    /// the state at the beginning of the iteration. `None` means that the iteration has to end first, because it may be short.
+    /// Returns the progress of the state that can be saved immediately. Within a long iteration that cannot be saved before its end, this
+    /// state is the one at the beginning of the iteration. `None` means that a save waits: the iteration is short so far, or there is no
+    /// snapshot of its beginning.
     fn saves(&self) -> Option<Progress>;
 
     /// Starts or stops sharing. In a shared run, workers compute pieces (independent, numbered parts) of each iteration; see
@@ -55,7 +56,7 @@ pub trait AnyRun: Send + Sync {
     fn is_due(&mut self) -> bool;
     /// Returns the numbers of the pieces for workers, and the input of [`AnyRoom::play`]; `None` if there are no such pieces.
     fn due(&mut self) -> Option<(Range<u64>, Vec<u8>)>;
-    /// Takes the results of the next missing pieces. After an error, the run is unchanged.
+    /// Takes the results of the next missing pieces; `pieces` is an output of [`AnyRoom::play`]. After an error, the run is unchanged.
     fn take(&mut self, pieces: &[u8]) -> Result<(), RunError>;
 
     /// Returns true if the shell should open a GPU and then call [`AnyRun::offer`].
@@ -63,8 +64,8 @@ pub trait AnyRun: Send + Sync {
     /// Offers a GPU for training to the run, or passes the reason why no GPU is available.
     fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>);
     fn device_wish(&self) -> DeviceWish;
-    /// Returns the total time per operation of the gradient plan since the recording began; `None` if the learner has no plan. `record`
-    /// turns the recording on or off. The recording does not affect training.
+    /// Returns the total time per operation of the plan that computes the gradients, since the recording began; `None` if the learner has
+    /// no plan. `record` turns the recording on or off. The recording does not affect training.
     fn operations(&mut self, record: bool) -> Option<Vec<Operation>>;
     /// Sets the profiling clock, in seconds from an arbitrary epoch. The clock does not affect training.
     fn set_clock(&mut self, clock: fn() -> f64);
@@ -77,7 +78,7 @@ pub trait AnyRun: Send + Sync {
     /// Returns the config with the live changes made so far and the config's changes that are not made yet. A run from this config repeats
     /// this run.
     fn config_now(&self) -> Config;
-    /// Returns the link, the command and the limits of the run.
+    /// Returns the link to the run, the command that starts it, and the limits of its reproduction.
     fn shared(&self) -> Shared;
     fn knobs(&self) -> Vec<Knob>;
     fn running(&self) -> bool;
@@ -106,7 +107,7 @@ pub trait AnyRoom: Sync {
     fn problems(&self, text: &str) -> Vec<Problem>;
     /// Returns the compression of user data in links; `None` if links never contain user data.
     fn pack(&self) -> Option<Pack>;
-    /// Returns the variant of the runs on user data; `None` if every variant accepts user data.
+    /// Returns the variant of every run that learns from user data; `None` if all variants accept user data.
     fn data_variant(&self) -> Option<&'static str>;
     fn knobs(&self, variant: &str) -> Vec<Knob>;
     /// Returns an error with a remedy if no run can start from this config on this host.

@@ -40,7 +40,7 @@ impl Tests {
         self.under_way.as_ref().map(|testing| testing.confirms)
     }
 
-    /// Returns true if a test in progress delays the end of the iteration. A confirmation does not, because it is long.
+    /// Returns true if a test in progress delays the record of an ended iteration. A confirmation delays no record, because it is long.
     pub fn holds_back(&self) -> bool {
         self.under_way() == Some(false)
     }

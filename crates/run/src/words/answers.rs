@@ -21,12 +21,12 @@ const MOST_AT_ONCE: u32 = 4096;
 /// is `None`: a step is counted when it begins, but its weights arrive only at the end of the iteration.
 type WeightsVersion = (u64, Option<u64>);
 
-/// Cached readers and the text in progress.
+/// Cached reader (a copy of the model for inference) and the text in progress.
 #[derive(Default)]
 pub struct Answers {
     /// Reader for questions, with the version of its weights.
     reader: Option<(WeightsVersion, Reader)>,
-    /// Text in progress. The number is the number of iterations after which its weights were copied.
+    /// Text in progress, with the number of iterations after which the weights for this text were copied.
     written: Option<(u32, Written)>,
 }
 

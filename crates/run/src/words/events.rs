@@ -6,7 +6,7 @@ use crate::plain_data::json;
 /// Maximum number of stored samples. If a further sample is added, every second sample is dropped first.
 const MOST_SAMPLES: usize = 64;
 
-/// Samples so far, and events that the shell has not received yet.
+/// Samples so far, and events that [`EventLog::take`] has not returned yet.
 #[derive(Default)]
 pub struct EventLog {
     pub samples: Vec<Sample>,

@@ -131,7 +131,7 @@ fn variant(id: &'static str) -> Variant {
         id: id.into(),
         name: name.into(),
         summary: summary.into(),
-        // The goal is a loss within 5% of the entropy floor.
+        // The goal is a loss at most 5% above the entropy floor, which is the loss of the best possible model.
         goal: Some(Goal { column: "efficiency", at: 1.0 / 1.05 }),
         sweep_budget,
         about: json(&about),

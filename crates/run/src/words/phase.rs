@@ -55,8 +55,9 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// Adds the time of a slice of the preparation. `before` is the progress before the slice, and `now` the progress after it. If a report
-    /// is due, returns `now` with an estimate of the remaining time.
+    /// Adds the time of a slice of the preparation. `before` is the progress before the slice, and `now` the progress after it. Returns
+    /// `now` with an estimate of the seconds until the present part is complete, or `None` if no report is due. A report is due when a part
+    /// begins and after each 5% of a part.
     pub fn add(&mut self, seconds: f64, before: &Preparing, now: Preparing) -> Option<Preparing> {
         self.all_s += seconds;
         if now.part != before.part {

@@ -118,7 +118,7 @@ impl Room for Words {
         let notes =
             Notes::deserialize(saved.notes).map_err(|error| RunError::damaged(format!("its notes have no valid tokenizer: {error}")))?;
         let tokenizer = Tokenizer::from_json(&notes.tokenizer.to_string()).map_err(RunError::damaged)?;
-        // The estimate of the memory assumes at most this number of tokens.
+        // The estimate of the memory assumes a vocabulary of at most `most` tokens.
         let (found, (most, _)) = (tokenizer.vocab(), bounds(&settings, setup));
         if found > most {
             let why = format!("its tokenizer has {found} tokens, but its settings allow at most {most}");
@@ -210,7 +210,7 @@ impl Room for Words {
     }
 
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
-        // Early tests are frequent. Later the gap is a quarter of the iterations so far, at most 32.
+        // The number of iterations between two tests is a quarter of the iterations before the last test, from 2 to 32.
         let last = tests.last().map_or(0, |test| test.progress.iteration);
         self.learner().is_some_and(|learner| learner.progress().iterations as u32 >= last + (last / 4).clamp(2, 32))
     }

@@ -1,4 +1,5 @@
-//! Test of the model. It has three results: the loss on fixed windows, the entropy floor of these windows, and a sample.
+//! Test of the model. It has three results: the loss on fixed windows of the validation text, the entropy floor of these windows (the loss
+//! of the best predictor), and a sample.
 
 use super::knobs::Settings;
 use super::phase::Learning;
@@ -18,8 +19,8 @@ const SLICE: u64 = 200_000_000;
 /// A test in progress. It uses the weights that were present at its beginning.
 pub struct Test {
     phase: Phase,
-    /// Number of iterations and number of training tokens after which the tested weights were copied. Training may continue in the
-    /// meantime.
+    /// Number of iterations and number of training tokens after which the tested weights were copied. Training may continue during the
+    /// test.
     at: (u32, f64),
     /// New text of a confirmation; `None` for a test, which uses the text of the learner. A confirmation writes no sample.
     fresh: Option<(Prepared, Validation)>,
@@ -51,8 +52,8 @@ impl Test {
         Test { phase: Phase::Windows(Box::new(reader), 0, 0), at, fresh, ideal, nats: 0.0, least: 0.0 }
     }
 
-    /// Runs one slice. At the end of the test, returns its values and the sample. The sample is `None` for a confirmation, or if the knob
-    /// `sample` is 0.
+    /// Runs one slice. At the end of the test, returns the test's values and the sample; before, returns `None`. The sample is `None` for a
+    /// confirmation, or if the knob `sample` is 0.
     pub fn advance(&mut self, learning: &mut Learning, settings: &Settings, seed: u32) -> Option<(ByName<Option<f64>>, Option<Sample>)> {
         let Learning { prepared, validation, .. } = learning;
         let (prepared, validation, most) = match &mut self.fresh {
@@ -112,7 +113,8 @@ impl Test {
 }
 
 /// Returns the tokens of the samples' prompt. The prompt is the text of the knob `prompt`. If the text is longer than the context, only its
-/// end is used. If the knob is empty or the tokenizer cannot represent its text, the prompt is the beginning of the validation text.
+/// end is used. If the knob is empty or the tokenizer cannot represent its text, the prompt is the beginning of the validation text, a
+/// quarter of the context long.
 pub fn prompt(prepared: &Prepared, settings: &Settings) -> Vec<u32> {
     let Prepared { corpus, tokenizer, .. } = prepared;
     let requested = tokenizer.encode(&settings.prompt).unwrap_or_default();
@@ -123,8 +125,8 @@ pub fn prompt(prepared: &Prepared, settings: &Settings) -> Vec<u32> {
     requested[requested.len().saturating_sub(corpus.context())..].to_vec()
 }
 
-/// Returns the loss of the best predictor in nats, summed over the tokens that follow the first token of a window. The predictor knows
-/// the grammar, but not the text before the window.
+/// Returns the loss in nats of the best predictor, summed over the tokens that follow the first token of a window. The predictor knows the
+/// grammar, but not the text before the window.
 fn least(ideal: &WindowPredictors, tokenizer: &Tokenizer, window: &[u32]) -> f64 {
     let text: Vec<u8> = window.iter().flat_map(|&token| tokenizer.token_bytes(token)).copied().collect();
     let before = tokenizer.token_bytes(window[0]).len() - 1;

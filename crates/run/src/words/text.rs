@@ -66,8 +66,8 @@ pub fn is_vocabulary(line: &[u8]) -> bool {
     matches!(vocabulary(line), Ok(Some((_, length))) if length == line.len() && line.ends_with(b"\n"))
 }
 
-/// Parses the vocabulary line at the beginning of a text. Returns its tokenizer and its length in bytes; `None` if the text has no
-/// vocabulary line.
+/// Parses the vocabulary line at the beginning of a text. Returns the line's tokenizer and the line's length in bytes; `None` if the text
+/// has no vocabulary line.
 fn vocabulary(text: &[u8]) -> Result<Option<(Tokenizer, usize)>, RunError> {
     if !text.starts_with(VOCABULARY.as_bytes()) {
         return Ok(None);
@@ -125,8 +125,8 @@ impl Preparation {
             done = reading.advance(SLICE).map_err(RunError::below)?;
         }
         if done {
-            // A text may be too short, which appears only at its end. The reading begins again afterwards, which takes little time for a
-            // short text.
+            // Only `finish` detects a text that is too short, and it consumes the reading. The reading then begins again, which takes
+            // little time for a short text.
             reading.finish().map_err(RunError::below)?;
             reading = begin(text.clone());
         }
@@ -203,7 +203,8 @@ pub fn bounds(settings: &Settings, setup: Setup) -> (usize, u64) {
             (vocab.max(2), written + characters * token_bytes(vocab) as u64)
         }
         TokenizerKind::Bpe => {
-            // A byte-pair token covers at least two bytes, except in tiny vocabularies. The pairs are learned from a part of the text.
+            // A byte-pair token covers at least two bytes on average, except with a tiny vocabulary. The pairs are learned from a part of
+            // the text.
             let learning = BPE + 3 * length.min(SAMPLE_BYTES as u64);
             (settings.vocab, written + learning + length / 2 * token_bytes(settings.vocab) as u64)
         }

@@ -9,7 +9,7 @@ const CHARACTERS: f64 = 16_384.0;
 
 /// Windows of a text, on which tests compute the loss, with their sizes and the entropy floor.
 pub struct Validation {
-    /// Index in the text of the first token of each window.
+    /// First token of each window, as an index into the tokens of the text.
     pub starts: Vec<usize>,
     /// Number of tokens that are predicted in each window.
     pub context: usize,

@@ -102,7 +102,7 @@ impl Match {
         /// Share of wins that are gammons.
         const GAMMONS: f64 = 0.25;
         let won = |one: f64, gammon: f64| 0.5 * ((1.0 - GAMMONS) * one + GAMMONS * gammon);
-        // Chances after the Crawford game for the four largest numbers of points computed so far, the largest number first.
+        // Chances after the Crawford game for a player who needs n, n - 1, n - 2 and n - 3 points. n starts at 0, and each pass adds 1.
         let mut known = [1.0, 1.0, 1.0, 1.0];
         for _ in 1..away {
             known = [won(known[1], known[3]), known[0], known[1], known[2]];

@@ -148,8 +148,8 @@ fn after_label<'a>(text: &'a str, label: &str) -> Option<&'a str> {
     Some(rest.strip_prefix([':', '=']).unwrap_or(rest).trim_start())
 }
 
-/// Returns the first word of `text`, if it is before the first `label`. If the label is missing, returns the first word of `text`. Returns
-/// an empty string if there is no such word.
+/// Returns the first word of the part of `text` before the first `label`, or of the whole text if the label is missing. Returns an empty
+/// string if this part has no words.
 fn before<'a>(text: &'a str, label: &str) -> &'a str {
     let text = &text[..find(text, label).unwrap_or(text.len())];
     text.split_whitespace().next().unwrap_or_default()

@@ -91,9 +91,9 @@ impl Board {
         buffer.boards()
     }
 
-    /// Enumerates the boards after the first two moves of a double, which are called its halves. If no second move is legal, the halves are
-    /// the boards after one move. If no move is legal, the only half is the unchanged board. Each result of the double is at most two moves
-    /// after a half. Several halves can lead to the same result.
+    /// Enumerates the boards after the first two moves of a double. These boards are called the halves of the double. If no second move is
+    /// legal, the halves are the boards after one move. If no move is legal, the only half is the unchanged board. Each result of the
+    /// double is at most two moves after a half. Several halves can lead to the same result.
     pub fn halves<'a>(&self, double: Roll, buffer: &'a mut Results) -> &'a [Board] {
         buffer.len = 0;
         let turn = Turn::new(self);
@@ -244,11 +244,10 @@ impl Turn {
         fn has(mask: u32, place: usize) -> bool {
             mask >> place & 1 == 1
         }
-        // Mask of the places from which the smaller die can be played after the larger one. The index is the place that the larger die's
-        // checker leaves.
+        // For each place from which the larger die can be played, the mask of the places from which the smaller die can then be played.
         let mut followers = [0u32; 32];
-        // True if a checker that moves `low` from `from` to `between`, and then moves `high`, reaches the same board if it moves `high`
-        // first.
+        // Returns true if one checker can also move from `from` by `high` and then by `low`, with the same result as by `low` to `between`
+        // and then by `high`.
         let chained = |followers: &[u32; 32], from: usize, between: usize| {
             let other = from.wrapping_sub(high);
             from > high && has(followers[from], other) && self.blots & (1 << other | 1 << between) == 0

@@ -1,9 +1,9 @@
 //! Acrobot-v1 as in Gymnasium: two links hang from a bar, and a motor between them swings the tip over a line. This file contains a scalar
 //! f64 reference and a vectorized f32 version.
 //!
-//! The equations are those of Sutton & Barto's book (the paper of 1996 lacks one term), integrated by fourth-order Runge-Kutta over 0.2 s.
-//! An episode *terminates* when the tip is more than one link above the bar; it is *truncated* at 500 steps. The reward is 0 for the
-//! terminating step and -1 for every other step.
+//! The equations are those of Sutton & Barto's book (the equations in Sutton's paper of 1996 lack one term), integrated by fourth-order
+//! Runge-Kutta over 0.2 s. An episode *terminates* when the tip is more than one link above the bar; it is *truncated* at 500 steps. The
+//! reward is 0 for the terminating step and -1 for every other step.
 
 use super::angle;
 use super::kind::{Kernels, Kind};

@@ -1,5 +1,5 @@
-//! CartPole-v1 as in Gymnasium. This file contains a scalar f64 reference for one pole, and a vectorized f32 version in the panel layout of
-//! the networks.
+//! CartPole-v1 as in Gymnasium. This file contains a scalar f64 reference for one pole, and a vectorized f32 version, whose arrays have the
+//! panel layout that the networks read (see `vector`).
 //!
 //! The equations are those of Barto, Sutton & Anderson (1983) as corrected by Florian (2007), integrated by explicit Euler at 50 Hz.
 //!
@@ -467,7 +467,8 @@ fn euler<S: Simd>(s: S, [x, v, theta, w]: [S::F; OBSERVATION], force: S::F) -> [
 /// Returns the names and values of the constants that the WGSL text uses.
 fn constants() -> Vec<(&'static str, f64)> {
     let q = SQUARE;
-    // EASE_0, EASE_2 and EASE_4 are the series in θ of 1 / (a - b·cos²θ), the reciprocal of the inertia, with r = b/(a - b).
+    // EASE_0, EASE_2 and EASE_4 are the coefficients of θ⁰, θ² and θ⁴ in a polynomial that approximates 1 / (a - b·cos²θ), the reciprocal
+    // of the inertia, with r = b/(a - b).
     let (a, b) = (HALF_LENGTH * 4.0 / 3.0, HALF_LENGTH * MASS_POLE / MASS);
     let r = b / (a - b);
     let last = -(2.0 / 45.0 * r + 2.0 / 3.0 * r * r + r * r * r);

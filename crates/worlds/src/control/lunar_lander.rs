@@ -256,7 +256,7 @@ impl<R: Real> Rules<R> {
         if action != 0 {
             let turn = Turn::by(hull.angle);
             let origin = hull.place - turn.of(self.centre);
-            // This code combines Gymnasium's vectors `tip` (upwards along the craft) and `side` (to the right of the craft).
+            // This code combines Gymnasium's vectors `tip` and `side`, which point up and to the left if the craft is upright.
             let (offset, at, power) = if action == 2 {
                 craft.engines[0] = R::of(1.0);
                 let offset = turn.of(v2(-second, -(R::of(MAIN_BELOW) + first + first)));
@@ -442,10 +442,11 @@ impl Twin<TWIN_STATE> for LunarLander {
     }
 }
 
-/// Largest number of craft whose velocities are swept together: the number of lanes of the widest vector.
+/// Largest number of craft whose velocities are solved together (see `sweeps`): the number of lanes of the widest vector.
 const TOGETHER: usize = 16;
 
-/// Many craft in f32. Craft in free flight are stepped one by one. Other craft are swept together, one per vector lane.
+/// Many craft in f32. Craft in free flight are stepped one by one. The velocities of other craft are solved together, one craft per vector
+/// lane (see `sweeps`).
 pub struct LunarLanders {
     rules: Rules<f32>,
     isa: Isa,
@@ -460,9 +461,9 @@ pub struct LunarLanders {
     episodes: Vec<u32>,
     /// Present observations, `[panels][OBSERVATION][PANEL]`.
     shown: Vec<f32>,
-    /// Unfinished steps that will be swept together, each with the index of its craft.
+    /// Unfinished steps whose velocities will be solved together, each with the index of its craft.
     waiting: Vec<(usize, Step<f32>)>,
-    /// Velocities and impulses to sweep. Element i belongs to entry i of `waiting`; further elements are unused.
+    /// Velocities and impulses to solve. Element i belongs to entry i of `waiting`; further elements are unused.
     systems: Vec<System<f32>>,
 }
 
@@ -506,7 +507,7 @@ impl LunarLanders {
         spread(&seen, &mut self.shown, env);
     }
 
-    /// Sweeps the waiting systems and finishes their steps.
+    /// Runs the sweeps over the systems of the waiting steps, and finishes these steps.
     fn sweep(&mut self, reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
         sweep_many(self.isa, &self.rules.rig.fixed, &mut self.systems[..self.waiting.len()]);
         while let Some((env, step)) = self.waiting.pop() {

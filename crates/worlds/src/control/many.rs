@@ -2,9 +2,9 @@
 //! the same step. The trait [`Rules`] is the part that differs between kinds. This module handles lanes, panels, the step limit and resets.
 //! Steps do not allocate.
 //!
-//! Arrays are in panels, `[panels][features][PANEL]`, the input layout of the networks. Lanes beyond `count` in the last panel are stepped
-//! too and can be ignored. An initial state is a function of (seed, environment, episode) and does not depend on the number of lanes or
-//! threads.
+//! A panel contains the values of `PANEL` environments. Arrays are `[panels][features][PANEL]`, the input layout of the networks. Lanes
+//! beyond `count` in the last panel are stepped too and can be ignored. An initial state is a function of (seed, environment, episode) and
+//! does not depend on the number of lanes or threads.
 
 use super::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::Twin;

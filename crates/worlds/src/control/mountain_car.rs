@@ -1,6 +1,7 @@
 //! MountainCar-v0 and MountainCarContinuous-v0 as in Gymnasium: a car that is too weak for its hill must swing to climb it. In
 //! MountainCar-v0, the throttle has three positions and every step has the same cost. In MountainCarContinuous-v0, the throttle is
-//! continuous and the cost of a step is proportional to its square. This file contains scalar f64 references and vectorized f32 versions.
+//! continuous and the cost of a step is proportional to the square of the throttle. This file contains scalar f64 references and vectorized
+//! f32 versions.
 //!
 //! The equations are those of Moore (1990), in the form of Sutton & Barto. An episode is *terminated* at the flag and *truncated* at the
 //! step limit. Rewards are not shaped.
@@ -42,7 +43,8 @@ pub trait Car: Send + Sync + 'static {
     const REST: f64;
     const STEP_REWARD: f64;
     const GOAL_REWARD: f64;
-    /// Cost of full throttle per step. The cost of another throttle is proportional to its square.
+    /// Cost of full throttle per step. For any other throttle, this cost is multiplied by the square of the throttle, where full throttle
+    /// is 1.
     const THROTTLE_COST: f64;
     /// True if Gymnasium stores states and throttles in f32.
     const NARROW: bool;

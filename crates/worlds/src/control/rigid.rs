@@ -1,7 +1,7 @@
 //! A small solver for rigid bodies in the plane: three bodies, two hinges with motors and stops, and a ground of straight pieces. The
-//! solver uses sequential impulses (Catto, "Iterative dynamics with temporal coherence", 2005) with warm starting; the sweeps are in
-//! `sweeps`. Positions are corrected after velocities. The first touch within a step is found by conservative advancement (Mirtich, 1996).
-//! Bodies do not collide with each other, and there is no restitution.
+//! solver uses sequential impulses (Catto, "Iterative dynamics with temporal coherence", 2005) with warm starting. A sweep solves each
+//! constraint once, in turn; the sweeps over velocities are in `sweeps`. Positions are corrected after velocities. The first touch within a
+//! step is found by conservative advancement (Mirtich, 1996). Bodies do not collide with each other, and there is no restitution.
 //!
 //! A touch is a body near a piece of ground, with the impulses between them. A meeting is the geometry of a contact between a body and a
 //! piece of ground. A feature is a corner, or an end of an edge.
@@ -106,7 +106,7 @@ const FIRST_TOUCHES: u32 = 8;
 const SLOP: f64 = 0.005;
 /// Tolerance for errors of angles, rad (2°).
 const ANGLE_SLOP: f64 = std::f64::consts::PI / 90.0;
-/// Distance at which a body touches the ground, m. This distance is the sum of the skins around both surfaces.
+/// Distance at which a body touches the ground, m. Box2D adds a thin skin to each shape; this distance is the sum of both skins.
 const SKIN: f64 = 0.02;
 /// A body and a piece are neighbours if their bounding boxes are at most this far apart, m.
 const BOX_MARGIN: f64 = 0.2 + SKIN;
@@ -382,7 +382,7 @@ impl<R: Real> Joint<R> {
         let xt = -(arm_a.y * a.inv_inertia) - arm_b.y * b.inv_inertia;
         let yt = arm_a.x * a.inv_inertia + arm_b.x * b.inv_inertia;
         let tt = a.inv_inertia + b.inv_inertia;
-        // The inverse of a symmetric matrix, which maps an impulse (x, y, turn) to the relative velocity of the hinge's ends.
+        // The inverse of the symmetric matrix that maps an impulse (x, y, turn) to the change of the relative velocity of the hinge's ends.
         let minors = [yy * tt - yt * yt, xt * yt - xy * tt, xy * yt - yy * xt];
         let over = R::of(1.0) / (xx * minors[0] + xy * minors[1] + xt * minors[2]);
         let [alone_xx, alone_xy, alone_yy] = inverted([xx, xy, yy]);
@@ -404,7 +404,8 @@ impl<R: Real> Joint<R> {
     }
 }
 
-/// Returns the matrix (xx, xy, yy) that maps an impulse between the ends of two arms to the change of the ends' relative velocity.
+/// Returns the symmetric matrix (xx, xy, yy) that maps an impulse between the ends of two arms to the change of the ends' relative
+/// velocity. An arm is the vector from a body's centre of mass to a hinge.
 fn effect<R: Real>(a: &Solid<R>, b: &Solid<R>, [ra, rb]: [V2<R>; 2]) -> [R; 3] {
     let mass = a.inv_mass + b.inv_mass;
     let (ia, ib) = (a.inv_inertia, b.inv_inertia);
@@ -810,8 +811,8 @@ impl<R: Real> Scene<R> {
         self.struck |= body == 0 && touching;
     }
 
-    /// Steps all bodies, with `force` on body 0. Returns true if all bodies have been at rest for `RESTING_STEPS` steps, and all motion has
-    /// therefore ended.
+    /// Steps all bodies, with `force` on body 0. Returns true if all motion has ended: all bodies have been at rest for `RESTING_STEPS`
+    /// steps, and the errors of all positions are within the tolerances.
     pub fn step(&mut self, rig: &Rig<R>, force: V2<R>) -> bool {
         let mut system = System::none();
         let step = self.begin(rig, force, &mut system);
@@ -821,7 +822,7 @@ impl<R: Real> Scene<R> {
         self.finish(rig, step, &system)
     }
 
-    /// Begins a step. If `flown` is false in the result, the caller must sweep `system` before [`Scene::finish`].
+    /// Begins a step. If `flown` is false in the result, the caller must run the sweeps over `system` before [`Scene::finish`].
     pub fn begin(&mut self, rig: &Rig<R>, force: V2<R>, system: &mut System<R>) -> Step<R> {
         let mut contacts = Contacts::none();
         for body in [2, 0, 1] {
@@ -1038,8 +1039,8 @@ impl<R: Real> Scene<R> {
         apart.length() <= R::of(SLOP) && turned <= slop
     }
 
-    /// Handles touches within a step. If the body would pass into the ground, it is moved back to its first touch. The contact there is
-    /// solved. The body then moves for the rest of the step. Later touches in the step are treated in the same way.
+    /// Handles touches within a step. If the body would pass into the ground, the body is moved back to its first touch, and its contacts
+    /// there are solved. The body then moves for the rest of the step. Later touches in the step are treated in the same way.
     fn first_touches(&mut self, rig: &Rig<R>, body: usize, mut start: Body<R>) {
         let solid = &rig.solids[body];
         let one = R::of(1.0);

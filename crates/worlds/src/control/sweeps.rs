@@ -355,8 +355,8 @@ fn gather<N: Number>(token: N::Token, scenes: &[System<N::One>], of: impl Fn(&Sy
     N::load(token, &lanes)
 }
 
-/// Stores each lane of a vector in the scene of this lane, if the scene's bit in `done` is set. `of` selects the number of the scene to
-/// replace.
+/// Stores each lane of a vector in the scene of this lane, if the scene's bit in `done` is set. `of` selects the number to replace in the
+/// scene.
 #[inline(always)]
 fn store_lanes<N: Number>(x: N, done: u32, scenes: &mut [System<N::One>], of: impl Fn(&mut System<N::One>) -> &mut N::One) {
     let mut lanes = [N::One::of(0.0); 16];

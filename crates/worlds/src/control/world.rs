@@ -20,7 +20,7 @@ pub struct Step64 {
 pub enum Actions {
     /// Discrete actions 0 to n - 1; the value is n.
     Choices(u32),
-    /// `count` real numbers from `low` to `high` each. The rules clip other numbers to this range.
+    /// `count` real numbers, each from `low` to `high`. The rules clip other numbers to this range.
     Box { count: u32, low: f64, high: f64 },
 }
 
@@ -160,7 +160,8 @@ pub trait World64: Send + Sync {
     /// Sets the state, and sets the number of steps taken in the episode to `elapsed`. Returns an error if the values are invalid.
     fn set_state(&mut self, new: &[f64], elapsed: u32) -> Result<(), WorldError>;
 
-    /// Sets the state before a failed step. If the failed action is taken again, an environment from a file fails again.
+    /// Restores the state before a failed step. An environment with user-written rules (see `script`) also restores the random draws, so
+    /// the failed action fails again.
     fn set_failed(&mut self, failed: &FailedState) -> Result<(), WorldError> {
         let state: Vec<f64> = failed.state.iter().map(|&x| x.into()).collect();
         self.set_state(&state, failed.steps())

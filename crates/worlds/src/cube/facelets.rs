@@ -286,7 +286,7 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
             let [at, stickers] = [Scheme::FACES.write(&CORNERS[DBL]), home.iter().collect()];
             return Err(CubeError::NoSuchPiece { at, stickers, why: Why::Mirrored });
         }
-        // The assignment was the mirror image of the cube.
+        // The assignment gives the mirror image of the cube, so the two colours of one axis are exchanged.
         let axis = CORNERS[DBL][0];
         scheme.0.swap(axis, opposite(axis));
         faces = faces.map(|corner| corner.map(|face| if [axis, opposite(axis)].contains(&face) { opposite(face) } else { face }));

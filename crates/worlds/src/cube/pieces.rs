@@ -23,7 +23,8 @@ pub(super) const fn opposite(face: usize) -> usize {
     (face + 3) % 6
 }
 
-/// Neighbour above each face, seen from outside. The facelets of a face are numbered row by row from this side.
+/// Neighbour above each face, seen from outside. The facelets of a face are numbered row by row, beginning with the row next to this
+/// neighbour.
 pub(super) const UP: [usize; 6] = [5, 0, 0, 2, 0, 0];
 /// Neighbour to the right of each face, seen from outside.
 pub(super) const RIGHT: [usize; 6] = [1, 5, 1, 1, 2, 4];

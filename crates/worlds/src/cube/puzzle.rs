@@ -104,7 +104,7 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     fn row_inputs(row: usize) -> &'static [u16];
 
     /// Returns the representative of a class of states, and the symmetry that maps this state to the representative. The class contains
-    /// this state and all states that differ from this state only in the names of the moves. By default, each state represents itself.
+    /// this state and its images under all symmetries that only rename the moves. By default, each state represents itself.
     #[inline]
     fn folded(self) -> (Self, u8) {
         (self, 0)

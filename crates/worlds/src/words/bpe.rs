@@ -6,7 +6,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 /// Training of a byte-pair tokenizer. A piece is a run of similar characters. Each merge joins the most frequent pair of adjacent tokens
-/// within pieces. Of equally frequent pairs, the smallest is joined. The same text gives the same merges on every machine.
+/// within pieces. Of equally frequent pairs, the lexicographically smallest pair of token numbers is joined. The same text gives the same
+/// merges on every machine.
 pub struct BpeTraining {
     /// Number of merges requested.
     wanted: usize,

@@ -164,7 +164,8 @@ impl Batches {
     }
 
     fn epoch(rng: Rng, windows: usize, phases: usize, epoch: u64) -> (u64, usize, Shuffle) {
-        // The first word of a shuffle's counters is below ROUNDS / 2, so the counter with u32::MAX is used here only.
+        // `Shuffle` uses the same random stream. The first word of its counters is below ROUNDS / 2, so it never uses the counter with
+        // u32::MAX.
         let [word, ..] = rng.block([u32::MAX, 0, epoch as u32, (epoch >> 32) as u32]);
         let phase = (u64::from(word) * phases as u64) >> 32;
         (epoch, phase as usize, Shuffle::new(rng, windows, epoch, 0))

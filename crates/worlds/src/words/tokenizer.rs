@@ -55,7 +55,7 @@ impl Tokenizer {
     }
 
     /// Creates a tokenizer with one token for each byte and one for each merge. Returns an error if a merge does not join two earlier
-    /// tokens, if it occurs twice, or if its token exceeds `LONGEST` or `MOST_TOKENS`.
+    /// tokens, if a merge occurs twice, if the joined token has more than `LONGEST` bytes, or if there are more than `MOST_TOKENS` tokens.
     pub fn bpe(merges: &[[u32; 2]]) -> Result<Tokenizer, TextError> {
         let wrong = |why: String| Err(TextError::Tokenizer(why));
         let mut tokens = Tokenizer::bytes().tokens;

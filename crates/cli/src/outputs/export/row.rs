@@ -21,8 +21,8 @@ pub struct Cell<'a> {
     pub value: Option<f64>,
 }
 
-/// Returns the cells of a row: the iteration, counters and training time, then metrics, tests and time shares. Without a row, the cells
-/// have names but no values.
+/// Returns the cells of a row: the iteration, counters and training time, then metrics, tests, and the share of time of each part of the
+/// iteration. Without a row, the cells have names but no values.
 pub fn cells<'a>(schema: &'a Schema, row: Option<&'a Row>) -> impl Iterator<Item = Cell<'a>> {
     let progress = row.map(|row| &row.metrics.progress);
     let cell = |name: &str, unit, group, value| Cell { name: name.into(), unit, group, value };

@@ -272,7 +272,7 @@ fn labels(values: [f64; 3], log: bool) -> [String; 3] {
     };
     let largest = top.abs().max(bottom.abs());
     if largest >= 9995.0 {
-        // A metric prefix shortens the labels if its digits suffice.
+        // Labels with a metric prefix (k, M, G, T) are shorter. They are used if they are exact enough.
         let short = values.map(|value| if value == 0.0 { "0".into() } else { short(value) });
         let digits = short.clone().map(|label| in_full(&label));
         if are_right(&digits) {
@@ -318,7 +318,8 @@ fn nice_above(x: f64) -> f64 {
     [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|n| *n >= x).unwrap_or(10.0 * power)
 }
 
-/// Draws two columns with the metrics that the headline does not show, the iteration and the other counters. Draws the digest below.
+/// Draws two columns with the metrics that the headline does not show, the iteration and the other counters. Draws the digest (hash of the
+/// weights) below.
 fn metrics(frame: &mut Frame, area: Rect, run: &RunView) {
     let Some(row) = &run.metrics else { return };
     // The headline already shows the rates and the first metric.
@@ -351,7 +352,7 @@ fn metrics(frame: &mut Frame, area: Rect, run: &RunView) {
     frame.render_widget(Text::from(lines), area);
 }
 
-/// Draws the time breakdown: a bar of labelled parts and, if there is space, a legend below it.
+/// Draws the time breakdown: a bar with the share of time of each part of an iteration. If there is space, draws a legend below.
 fn breakdown(frame: &mut Frame, area: Rect, run: &RunView) {
     const LABEL: &str = "time  ";
     const COLORS: [Color; 7] = [Color::Green, Color::Cyan, Color::Gray, Color::Magenta, Color::Yellow, Color::Blue, Color::DarkGray];
@@ -393,7 +394,7 @@ fn percent(share: f64) -> String {
     if share.is_finite() { format!("{:.0}%", 100.0 * share) } else { "-".into() }
 }
 
-/// Draws the live knobs, which can change during a run. The chosen knob is always visible.
+/// Draws the live knobs: the settings that can change during a run. The chosen knob is always visible.
 fn knobs(frame: &mut Frame, area: Rect, screen: &Screen) {
     let live: Vec<&Knob> = screen.live_knobs().collect();
     if area.height == 0 || live.is_empty() {
@@ -406,7 +407,7 @@ fn knobs(frame: &mut Frame, area: Rect, screen: &Screen) {
     for (i, knob) in live.iter().enumerate().skip(first).take(height) {
         let value = screen.value(knob);
         let chosen = i == screen.chosen && screen.mode != Mode::Watching;
-        // The list shows only the technical term before the colon; the note shows the full label.
+        // A label is a technical term, a colon and an explanation. The list shows only the term; the note shows the full label.
         let term = knob.label.split(':').next().unwrap_or(knob.label);
         let width = if wide { 20 } else { 13 };
         let name = fitted(term, width);

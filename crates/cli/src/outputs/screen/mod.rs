@@ -64,7 +64,7 @@ pub struct Screen {
 
 pub enum Key {
     Request(Request),
-    /// Ends the run, or stops watching.
+    /// The user wants to end the run, or to stop watching.
     Quit,
     Nothing,
 }

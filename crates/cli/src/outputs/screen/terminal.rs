@@ -24,7 +24,8 @@ use std::time::{Duration, Instant};
 pub const NO_KEYS: &str = "cannot read keys from this terminal. Try again with --plain";
 pub const DRAW_EVERY: Duration = Duration::from_millis(50);
 
-/// Shows updates until the summary arrives or the user quits. Returns an error if there is no terminal.
+/// Shows updates until the summary arrives or the user quits. A watched run stays on the screen after its summary. Returns an error if
+/// there is no terminal.
 pub fn show(
     mut screen: Screen,
     requests: Option<&Sender<Request>>,

@@ -1,5 +1,5 @@
-//! `hothouse eval backgammon`: measures a player's strength. The player plays games with duplicate dice against another player, or is
-//! scored on decisions that a strong player has evaluated.
+//! `hothouse eval backgammon`: measures a player's strength. The player plays games against another player with duplicate dice (each dice
+//! sequence is played twice, with exchanged sides), or is scored on decisions that a strong player has evaluated.
 
 use super::gnubg::{Gnubg, MOST_PLIES};
 use super::player::player;

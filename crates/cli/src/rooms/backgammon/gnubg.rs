@@ -1,8 +1,9 @@
 //! GNU Backgammon as a player. Starts processes of the installed GNU Backgammon and connects to their external-player sockets. Each process
-//! receives one FIBS board at a time and answers with a move (`run::backgammon::fibs`).
+//! receives one board at a time, in the text format of the First Internet Backgammon Server (FIBS), and answers with a move
+//! (`run::backgammon::fibs`).
 //!
-//! Each process decides a part of a batch. If a process fails, every decision in its part gets an arbitrary legal move. The caller stops
-//! when [`Gnubg::take_error`] returns the error.
+//! A batch of decisions is divided among the processes. If a process fails, every decision in its part gets an arbitrary legal move. The
+//! caller stops when [`Gnubg::take_error`] returns the error.
 //!
 //! GNU Backgammon plays without the doubling cube, at a fixed number of plies, without noise and without pruning nets. The Jacoby rule is
 //! on by default. This module turns it off, because the rule would void gammons in games without the cube. The user's own settings are not
@@ -51,7 +52,7 @@ impl Gnubg {
         Ok(Gnubg { connections, plies, version, results: Results::new(), error: None })
     }
 
-    /// Returns the first error since the last call.
+    /// Returns the first error since the last call of this function; `None` if there was no error.
     pub fn take_error(&mut self) -> Option<anyhow::Error> {
         self.error.take()
     }

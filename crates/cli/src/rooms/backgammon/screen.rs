@@ -31,7 +31,7 @@ const WIDE: u16 = 92;
 const BOARD_ROWS: u16 = 15;
 /// Maximum number of message lines that the screen keeps.
 const MESSAGES: usize = 100;
-/// Time after a request before the screen shows that the agent still computes.
+/// Time without an answer to a request, after which the screen shows that the agent still computes.
 const THINKING_DELAY: Duration = Duration::from_millis(200);
 const LONGEST_ENTRY: usize = 200;
 const HELP: &str = "

@@ -50,7 +50,7 @@ impl RoomShell for Shell {
         bench::solve(machine, emit)
     }
 
-    /// Returns the mean, lowest and highest return over newly drawn episodes.
+    /// Returns the mean, lowest and highest return over newly drawn episodes, and the number of episodes.
     fn test(&self, bytes: &[u8], episodes: Option<u32>, seed: u32, host: Host) -> Option<Result<Row>> {
         let test = || {
             let mut run = Run::<Control>::restore(bytes, host)?;

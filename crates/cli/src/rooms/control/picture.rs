@@ -1,5 +1,5 @@
 //! Picture of some training environments in real time. CartPole environments are drawn as carts with poles, other environments as
-//! points in a plane.
+//! points in a plane whose axes are two quantities of the observation.
 
 use crate::format::{fitted, grouped};
 use crate::outputs::screen::braille::Braille;

@@ -142,7 +142,7 @@ impl Game {
         self.look();
     }
 
-    /// Draws the present state.
+    /// Updates `shapes`, the picture of the present state.
     fn look(&mut self) {
         match self.env.draw() {
             Ok(shapes) => self.shapes = shapes,
@@ -185,7 +185,8 @@ impl Game {
             return Key::Nothing;
         }
         let action_of = |wanted: &str| self.kind.keys.iter().find(|(name, _)| name == wanted);
-        // A terminal does not report the release of a key, so the space bar takes the action without a key.
+        // The key with the empty name is the action while no key is pressed. A terminal does not report the release of a key, so the space
+        // bar selects this action.
         let known = action_of(&name_of(key.code)).or_else(|| action_of("").filter(|_| key.code == KeyCode::Char(' ')));
         match (known, key.code) {
             (Some((_, action)), _) => {

@@ -5,25 +5,26 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 use run::control::env::{COLOURS, Shape};
 
-/// Colour of a picture without shapes.
+/// Background colour, also used for an unknown colour name.
 const PAPER: [u8; 3] = [250, 250, 247];
 /// Width of a drawn line, as a share of the picture's shorter side.
 const LINE: f64 = 0.02;
-/// Characters for cells whose two pixels have one colour, from dark to light. On a terminal with colours, they cannot be distinguished.
+/// Characters for cells whose two pixels have one colour, from dark to light. On a terminal with colours they all look alike, because the
+/// character has the colour of its background.
 const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 
-/// A picture of pixels. The sides of a shape are in the unit of `size`.
+/// A picture of pixels. Coordinates and lengths of shapes have the unit of `size`, the argument of [`Raster::new`].
 pub struct Raster {
     area: Rect,
-    /// Pixels per unit.
+    /// Number of pixels per unit of length.
     scale: f64,
-    /// Half of the width of a line.
+    /// Half of the width of a line, in units of length.
     half: f64,
     pixels: Vec<[u8; 3]>,
 }
 
 impl Raster {
-    /// Creates an empty picture with the sides `size`, in the middle of `within`.
+    /// Creates an empty picture of width and height `size`, scaled to fit into `within` and centred there.
     pub fn new(within: Rect, size: [f32; 2]) -> Raster {
         let [width, height] = size.map(|side| f64::from(side).max(f64::MIN_POSITIVE));
         let scale = (f64::from(within.width) / width).min(2.0 * f64::from(within.height) / height);
@@ -70,8 +71,8 @@ impl Raster {
         }
     }
 
-    /// Paints the pixels within `bounds` (left, top, right, bottom) whose centre is in the shape. Also paints the pixel in the middle of
-    /// `bounds`, so that a shape smaller than a pixel stays visible.
+    /// Paints the pixels within `bounds` (left, top, right, bottom) whose centre is in the shape. If `bounds` is narrower or lower than a
+    /// pixel, also paints the pixel in its middle, so that the shape stays visible.
     fn paint(&mut self, bounds: [f64; 4], colour: [u8; 3], contains: impl Fn(f64, f64) -> bool) {
         let (columns, rows) = (usize::from(self.area.width), 2 * usize::from(self.area.height));
         let [left, top, right, bottom] = bounds.map(|side| side * self.scale);
@@ -143,7 +144,7 @@ fn shade(colour: [u8; 3]) -> char {
     SHADES[sum * SHADES.len() / (3 * 256)]
 }
 
-/// Returns the distance of the point `p` from the line between `a` and `b`.
+/// Returns the distance of the point `p` from the line segment between `a` and `b`.
 fn distance(p: [f64; 2], a: [f64; 2], b: [f64; 2]) -> f64 {
     let [dx, dy] = [b[0] - a[0], b[1] - a[1]];
     let square = dx * dx + dy * dy;

@@ -190,7 +190,7 @@ fn solve(config: Config, task: &Task, args: &SolveArgs, host: Host, signals: &Si
 }
 
 fn total(task: &Task, rows: Vec<Row>) -> Total {
-    // For the median, the time of an unsolved run is infinite.
+    // For the median of the times, unsolved runs are sorted after all solved runs.
     let time = |row: &Row| if row.solved { row.seconds } else { f64::INFINITY };
     let mut by_time: Vec<&Row> = rows.iter().collect();
     by_time.sort_by(|a, b| time(a).total_cmp(&time(b)));

@@ -81,7 +81,7 @@ pub fn restored(file: &Path, host: Host) -> Result<Run<Cube>> {
     }
 }
 
-/// Returns the move metric of a run: `qtm` or `htm`.
+/// Returns the move metric of a run: `qtm` (a half turn counts as two moves) or `htm` (a half turn counts as one).
 pub fn metric(run: &mut Run<Cube>) -> String {
     run.room().values()["metric"].to_string()
 }

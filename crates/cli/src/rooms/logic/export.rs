@@ -52,7 +52,7 @@ impl Format {
 const PICTURE: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ";
 /// Text that precedes the title in a picture file. The title contains the circuit's name and its number of gates.
 const TITLE: &str = " role=\"img\" aria-labelledby=\"title description\">\n<title id=\"title\">";
-/// Texts at the end of a source file's first line. The line ends with one of them.
+/// Possible endings of the first line of a source file.
 const BORDERS: [&str; 2] = ["opposite borders are joined", "beyond the border all is off"];
 /// Text that follows the first line of a source file: first for Verilog, then for Rust.
 const SECOND: [&str; 2] =

@@ -126,7 +126,7 @@ fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
     let began = Instant::now();
     let mut written = String::new();
     let view = loop {
-        // Generating eight tokens takes about as long as a slice of training.
+        // Eight tokens take about as long as a slice (one call of `advance`) of training, so text and Ctrl-C are not delayed.
         let question = match SIGNALS.stopping() {
             true => json!({ "ask": "stop" }),
             false => json!({ "ask": "continue", "tokens": 8 }),

@@ -8,7 +8,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Names of a room's columns and parts.
+/// Names of a room's columns, and of the parts of an iteration whose time is measured.
 #[derive(Clone, Copy)]
 pub struct Names<'a> {
     schema: &'a Schema,

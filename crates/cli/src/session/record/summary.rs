@@ -38,7 +38,7 @@ pub struct Summary {
     pub per_second: f64,
     /// Newest row of metrics; `None` if this process has no metrics.
     pub metrics: Option<Row>,
-    /// Test at the end of the run; `None` if the run failed, or if it was stopped before the test was complete.
+    /// Test at the end of the run; `None` if the run failed, still prepared its data, or was stopped before the test was complete.
     pub test: Option<Row>,
     /// Progress when a second test first confirmed that the agent reaches the goal; `None` if the run is not solved.
     pub solved: Option<Progress>,

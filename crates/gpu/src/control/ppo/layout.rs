@@ -24,7 +24,7 @@ use std::ops::Range;
 const THREADS: usize = 64;
 /// Number of threads of a workgroup that computes sums.
 const MANY_THREADS: usize = 256;
-/// Number of elements of a `[T][envs]` array in which one workgroup counts the ended episodes.
+/// Number of adjacent elements of a `[T][envs]` array (T steps) that one workgroup searches for ended episodes.
 const SPAN: usize = 16 * MANY_THREADS;
 /// Maximum number of recent episodes whose returns and lengths are read back.
 pub const RECENT: usize = 100;

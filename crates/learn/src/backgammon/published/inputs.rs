@@ -5,7 +5,7 @@
 //! | --- | --- | --- |
 //! | 0 | 24 x 6 | side to move, for each point: at least 1, 2, 3, 4, 5 checkers; half the number beyond 5 |
 //! | 144 | 3 | on the bar: at least one, at least two, half the number beyond 2 |
-//! | 147 | 3 | borne off: share of the first, second and third five checkers |
+//! | 147 | 3 | borne off: share of the first, second and third group of five checkers |
 //! | 150 | 4 | pips / 100; share of home points made; longest prime / 6; blots / 5 |
 //! | 154 | 3 | place of the rear checker / 25; checkers in the opponent's home / 5; checkers in the own home / 15 |
 //! | 157 | 157 | the same for the other side |
@@ -60,7 +60,7 @@ pub fn place_of(roll: Roll) -> u8 {
     roll.high() * (roll.high() - 1) / 2 + roll.low() - 1
 }
 
-/// Calls `put` with the index and the value of each nonzero input, in ascending order of the indices.
+/// Calls `put` with the index and the value of each nonzero input and of some inputs that are 0, in ascending order of the indices.
 #[inline(always)]
 pub fn each(decision: &Decision, mut put: impl FnMut(usize, f32)) {
     let board = &decision.board;
@@ -81,7 +81,7 @@ pub fn each(decision: &Decision, mut put: impl FnMut(usize, f32)) {
     }
 }
 
-/// Calls `put` with the nonzero inputs of one side, and returns the side's pips. `start` is the side's first index.
+/// Calls `put` as [`each`] does, for the inputs of one side. Returns the side's pips. `start` is the side's first index.
 #[inline(always)]
 fn side(side: Side, start: usize, put: &mut impl FnMut(usize, f32)) -> u32 {
     const ON_POINTS: u32 = (1 << BAR) - 2;

@@ -13,7 +13,7 @@ impl PublishedConfig {
     /// Returns an upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings. A save needs
     /// additional memory for a copy of the samples.
     pub fn bytes(&self) -> u64 {
-        // The factor is a margin for plans and names. The cast saturates.
+        // The factor is a margin for the plans and the parameter names. The cast saturates.
         self.estimate().map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)
     }
 

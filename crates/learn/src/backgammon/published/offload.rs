@@ -1,4 +1,4 @@
-//! Offloading of the published learner's work to another device, and probes of the device's speed.
+//! Offloading of the published learner's work to another device, and probes (measurements of the device's speed).
 //!
 //! If leaves are offloaded, the actors form two lanes: the trees of one lane grow while the leaves of the other lane are evaluated. Actors
 //! share nothing. An update depends only on its number, the samples and the training state. A round therefore has the same results as on
@@ -220,8 +220,8 @@ impl Published {
         self.trainer.pack();
     }
 
-    /// Continues the round on the CPU. Evaluates pending leaves and advances both lanes to the same batch. If the device trained, resets
-    /// the number of updates, so that the CPU repeats them.
+    /// Prepares the rest of the round for the CPU. Evaluates pending leaves and advances both lanes to the same batch. If the device
+    /// trained, resets the number of updates, so that the CPU repeats them.
     fn resume_locally(&mut self, offloaded: &Offloaded) {
         let Phase::Play { mut batches, ahead, updates } = self.phase else { return };
         if offloaded.work.leaves {
@@ -335,7 +335,7 @@ impl Offload for Published {
         &["Fastest: training on the GPU, games on the CPU.", "Fastest: training and evaluating boards on the GPU."]
     }
 
-    /// Returns false, because a probe advances the learner's own games.
+    /// Returns false: training does not continue during a probe, because the probe advances the learner's own games.
     fn trains_meanwhile(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! State of the published learner's offloaded work, and of a probe.
+//! State of the published learner's offloaded work, and of a probe (a measurement of a device's speed).
 
 use super::accelerator::{Accelerator, Answer, DECISION_WORDS, LANES, TrainResult, Work};
 use super::selfplay::Games;

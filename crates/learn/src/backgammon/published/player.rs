@@ -275,7 +275,8 @@ impl Player for PublishedPlayer {
                     0 => expected.turned(),
                     points => Chances(outcomes::ended(points)),
                 };
-                // The equity combines the static value, weighted by the number of rolls, with the values of the search.
+                // The equity is a mean over the search's values and the static equity. The static equity has the weight of 21 visits, one
+                // for each roll.
                 let (share, sum, visits) =
                     searched.iter().find(|found| found.0 == board).map_or((0.0, 0.0, 0), |&(_, share, sum, visits)| (share, sum, visits));
                 let rolls = Roll::ALL.len() as f32;

@@ -155,7 +155,7 @@ impl Search {
             slot.pending -= 1;
             slot.left -= 1;
         }
-        // The policy's last layer needs most of this time.
+        // Counted as network time, because the policy's last layer needs most of it.
         seconds[2] += clock() - began_s;
     }
 

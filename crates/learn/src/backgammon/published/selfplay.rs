@@ -1,5 +1,5 @@
 //! Self-play. An actor plays several games concurrently, and each decision has its own search. A roll with only one result is played
-//! without a search. Play allocates memory only if a game or a round has unusually many samples.
+//! without a search. Self-play allocates memory only if a game or a round has unusually many samples.
 
 use super::accelerator::Answer;
 use super::config::PublishedConfig;
@@ -93,8 +93,8 @@ impl Actor {
         let &PublishedConfig { evals, games, batch, round_batches, width, .. } = config;
         let sample = size_of::<Sample>() as f64;
         let game = size_of::<Game>() as f64 + LONG as f64 * sample;
-        // Expected number of samples of the games that end in a round: `expected` from earlier rounds, or one per `evals` rows if that is
-        // more. A vector that is too small doubles its capacity.
+        // `expected` is the initial capacity for the samples of a round. `decided` is an estimate of the number of decisions in a round:
+        // one per `evals` rows, with a margin. If `decided` is larger, the vector doubles its capacity until it suffices.
         let expected = LONG as f64 * games as f64;
         let decided = 1.3 * round_batches as f64 * batch as f64 / evals as f64;
         let grown = if decided > expected { 2.0 * decided } else { 0.0 };
@@ -288,8 +288,8 @@ impl Game {
         if self.decision.roll().is_double() { evals.div_ceil(2) } else { evals }
     }
 
-    /// Returns the index of the chosen edge. In the first `warm_decisions` decisions of a game, the choice is random, in favour of edges
-    /// with more visits. Later, and at temperature 0, the edge with the most visits is chosen.
+    /// Returns the index of the chosen edge. In the first `warm_decisions` decisions of a game, the choice is random: the weight of an edge
+    /// is its number of visits to the power 1/temperature. Later, and at temperature 0, the edge with the most visits is chosen.
     fn choose(&mut self, edges: &[tree::Edge], playing: Playing) -> usize {
         let Playing { config, isa, .. } = playing;
         let most = edges.iter().map(|edge| edge.visits).max().unwrap_or(0);
@@ -311,7 +311,7 @@ impl Game {
                 }
             }
         }
-        // The first of the edges with equal visits, which had the largest prior.
+        // Of several edges with the most visits, chooses the first, which the search tried before the others.
         edges.iter().position(|edge| edge.visits == most).unwrap_or(0)
     }
 
@@ -418,7 +418,7 @@ mod tests {
                 let edges = slot.tree.edges(ROOT);
                 let far: f32 = edges.iter().map(|edge| (edge.prior - of(edge.action)).abs()).sum();
                 assert!((edges.iter().map(|edge| edge.prior).sum::<f32>() - 1.0).abs() < 1e-3);
-                // The budget of a reused tree is complete until the tree's first new evaluation.
+                // The budget of a reused tree is unspent until the tree's first new evaluation.
                 let kept = slot.left == game.evals(&config);
                 sums[usize::from(kept)].0 += far;
                 sums[usize::from(kept)].1 += 1;

@@ -173,8 +173,8 @@ impl Round {
         Ok(Played { first, results })
     }
 
-    /// Returns the saved games at the end of a short round, and the network's outputs for the positions of these games. Builds with
-    /// different fingerprints play differently.
+    /// Returns words that identify the play of this build: the network's outputs for the positions at the end of a short round, and the
+    /// saved games of this round. Builds with different fingerprints play differently.
     pub fn fingerprint(isa: Isa) -> Result<Vec<u32>, PublishedError> {
         let config = PublishedConfig { evals: 6, actors: 1, games: 2, batch: 8, round_batches: 24, ..Default::default() };
         let plan = net::plan_search(config.shape(), config.batch, isa)?;

@@ -4,9 +4,10 @@
 //! is the prior of the action, n is the number of its visits, and N is the number of visits of the decision.
 //!
 //! Nodes are stored in arrays of fixed capacity. A chance node contains the indices of the nodes of its 21 rolls. A hash table finds chance
-//! nodes by the 64-bit hash of their board, which does not depend on the moves that led to the board. After its first use, an edge stores
-//! the index of its child, so that later simulations need no hash. The edges of a node are ordered: first the tried edges, then the untried
-//! edge with the largest prior, then all others. A choice therefore examines only the tried edges and one untried edge.
+//! nodes, and nodes of second halves of doubles, by a 64-bit hash of the position. The hash does not depend on the moves that led to the
+//! position. After its first use, an edge stores the index of its child, so that later simulations need no hash. The edges of a node are
+//! ordered: first the tried edges, then the untried edge with the largest prior, then all others. A choice therefore examines only the
+//! tried edges and one untried edge.
 //!
 //! Dice are not drawn at random. In any 36 consecutive visits of a chance node, each of the 36 dice combinations occurs once. The mean over
 //! these visits is therefore the exact expectation. The order of the combinations depends on the board's hash. A pending simulation counts
@@ -109,7 +110,8 @@ pub struct Rule {
     pub loss: f32,
 }
 
-/// Upper bound on the number of actions of a decision. Each of two checkers can move from at most 15 places.
+/// Upper bound on the number of actions of a decision. Each of two checkers can move from at most 15 places. The product 225 is rounded up
+/// to a multiple of 16.
 pub const MOST_ACTIONS: usize = 240;
 /// Maximum number of steps of a path.
 const DEEPEST: usize = 200;
@@ -119,7 +121,7 @@ pub struct Tree {
     chances: Vec<Chance>,
     edges: Vec<Edge>,
     /// Hash table with open addressing. The upper 16 bits of an entry are bits of the hash; the lower 16 bits are an index. The highest bit
-    /// of the index is set for nodes and clear for chance nodes.
+    /// of the index is set for nodes of second halves of doubles, and clear for chance nodes.
     table: Box<[u32]>,
     most_nodes: usize,
     most_edges: usize,
@@ -316,7 +318,8 @@ impl Tree {
         self.push(Decision { board, roll, second: false })
     }
 
-    /// Removes the pending simulation and the visits of chance nodes that `descend` counted along a path without an evaluation.
+    /// Undoes the counts of `descend` along a path that gets no evaluation: the pending simulation of each node and edge, and the visits of
+    /// chance nodes.
     pub fn cancel(&mut self, path: &[Step]) {
         for step in path {
             self.nodes[usize::from(step.node)].pending -= 1;
@@ -485,7 +488,7 @@ fn hash_of_second(decision: &Decision) -> u64 {
     decision.board.hash64() ^ u64::from(decision.roll + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Lists the plays of a decision in `scratch`. A play is a whole move, or the two moves of one half of a double.
+/// Lists the plays of a decision in `scratch`. A play consists of up to two checker moves: a whole turn, or one half of a double.
 pub fn list(decision: &Decision, scratch: &mut Results) {
     let roll = decision.roll();
     if roll.is_double() {

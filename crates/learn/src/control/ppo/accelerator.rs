@@ -85,7 +85,7 @@ pub struct IterationInput<'a> {
     pub normalizer_mean: &'a [f32],
     /// Factor of each observation feature, applied after `normalizer_mean` is subtracted. Empty if observations are not normalised.
     pub normalizer_scale: &'a [f32],
-    /// Count, mean and variance of the discounted reward sums after all earlier steps, before this iteration.
+    /// Count, mean and variance of the discounted reward sums of all steps before this iteration. Each step of an environment has one sum.
     pub return_moments: [f64; 3],
     /// True if the output must contain recorded steps: `recorded_observations` and `recorded_ended`.
     pub record: bool,
@@ -113,7 +113,7 @@ pub struct IterationOutput {
     pub discounted_returns: Vec<f32>,
     /// Number of episodes that ended in the iteration.
     pub episodes_ended: u64,
-    /// Return and length of each of the newest episodes that ended in the iteration, oldest first. There are at most 100.
+    /// Return and length of each of the last episodes that ended in the iteration, at most 100, oldest first.
     pub finished: Vec<(f32, u32)>,
     /// For each feature, two sums over the samples: of the difference between the observation and the normaliser's mean, and of the squared
     /// difference.

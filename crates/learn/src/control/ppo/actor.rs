@@ -29,7 +29,8 @@ pub(super) struct Actor {
     pub record: Rollout,
     /// Actions in the units of the environment, `[LANES/PANEL][numbers][PANEL]`.
     env_actions: Vec<f32>,
-    /// Observations after the newest step, before new episodes replace the ended episodes.
+    /// Observations after the newest step, before new episodes replace the ended episodes. After the rollout, this buffer is scratch
+    /// memory.
     next_observations: Vec<f32>,
     /// Index in the rollout, `t * LANES + lane`, of each step at which the time limit truncated an episode.
     truncations: Vec<usize>,

@@ -30,7 +30,7 @@ pub(super) struct Evaluators {
     packed: Packed,
     evaluators: Vec<Evaluator>,
     played: Played,
-    /// State in which the newest evaluation failed; `None` if it has not failed.
+    /// State before the step in which the newest evaluation failed; `None` if no step failed.
     pub failed: Option<FailedState>,
     /// Number of steps that each evaluator plays per slice.
     turn: usize,
@@ -76,7 +76,8 @@ impl Evaluators {
         }
     }
 
-    /// Returns the memory in bytes of the evaluators and of their copies of the weights.
+    /// Returns the memory, in bytes, of the evaluators and of the weights of the evaluation in progress. The weights of the rollout are not
+    /// included.
     pub fn bytes(plan: &Plan, kind: &Kind, isa: Isa) -> f64 {
         let lanes = PANEL * (kind.spec.observation.len() + kind.spec.actions.numbers() + 2);
         let own = (kind.many)(isa, 0, 0, PANEL).bytes() + 4 * lanes;
@@ -211,7 +212,8 @@ impl Evaluator {
         self.done = std::array::from_fn(|lane| lane >= count);
     }
 
-    /// Returns the state before the failed step. `seed` and `first` are the arguments of [`Evaluator::begin`].
+    /// Returns the state before the failed step; `None` if the start of an episode failed. `seed` and `first` are the arguments of
+    /// [`Evaluator::begin`].
     fn before(&self, seed: u32, first: u32, fault: &WorldFault) -> Option<FailedState> {
         let mut state = vec![0.0; self.world.state_len()];
         let (steps, _) = self.world.environment(fault.env.wrapping_sub(first) as usize, &mut state);
@@ -221,7 +223,8 @@ impl Evaluator {
     /// Plays `steps` steps, or fewer if all episodes end.
     fn play(&mut self, with: Context, steps: usize) {
         for _ in 0..steps {
-            // Uses a counter: compiled for SIMD128 without threads, a search for `false` in `done` did not terminate.
+            // The counter replaces a search for `false` in `done`. Compiled for WebAssembly's SIMD128 without threads, this search did not
+            // terminate.
             if self.going == 0 {
                 return;
             }
@@ -324,8 +327,8 @@ impl Context<'_> {
         executor.run(self.params, self.packed);
     }
 
-    /// Selects the greedy actions of a panel, `[numbers][PANEL]`. If `actions` is shorter, only its numbers are written. If `masks` is
-    /// empty, all choices are permitted.
+    /// Selects the greedy actions of a panel, `[numbers][PANEL]`. If `actions` is shorter, only the first numbers of the actions are
+    /// written, as many as fit. If `masks` is empty, all choices are permitted.
     fn decide(self, policy: &[f32], masks: &[f32], actions: &mut [f32]) {
         match self.task.head {
             Head::Choices(choices) if !masks.is_empty() => {

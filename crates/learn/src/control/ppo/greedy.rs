@@ -62,7 +62,7 @@ impl Ppo {
         }
         policy.iter_mut().zip(permitted).filter(|(_, permitted)| !**permitted).for_each(|(p, _)| *p = 0.0);
         let sum: f32 = policy.iter().sum();
-        // If the permitted choices have no probability, they become equally likely.
+        // If the permitted choices have probability 0, they become equally likely.
         let count = permitted.iter().filter(|permitted| **permitted).count() as f32;
         for (p, _) in policy.iter_mut().zip(permitted).filter(|(_, permitted)| **permitted) {
             *p = if sum > 0.0 { *p / sum } else { 1.0 / count };

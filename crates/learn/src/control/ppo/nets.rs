@@ -75,7 +75,7 @@ impl Task {
     }
 }
 
-/// Converts an action of the policy to an action of the environment; see [`Head::Gaussian`].
+/// Converts numbers of a policy's action to numbers of the environment's action; see [`Head::Gaussian`].
 #[inline(always)]
 pub(super) fn to_range<S: Simd>(s: S, drawn: S::F, middle: f32, half: f32, squash: bool) -> S::F {
     let within = if squash { poly::tanh(s, drawn) } else { s.max(s.min(drawn, s.splat(1.0)), s.splat(-1.0)) };

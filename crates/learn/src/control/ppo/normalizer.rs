@@ -5,7 +5,7 @@ use math::{Isa, PANEL, kernel};
 /// Maximum absolute value of a normalised number.
 pub const NORMALIZED_LIMIT: f32 = 10.0;
 
-/// Running mean and variance. The numbers of a rollout are added together (Chan, Golub & LeVeque 1979).
+/// Running mean and variance. All numbers of a rollout are included in one update (Chan, Golub & LeVeque 1979).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Moments {
     pub count: f64,

@@ -12,7 +12,7 @@ use graph::Layout;
 use math::Rng;
 use worlds::control::WorldFault;
 
-/// There is one option of offloading: whole iterations.
+/// There is one way of offloading: the machine runs whole iterations.
 impl Offload for Ppo {
     fn ways(&self) -> &'static [&'static str] {
         &["The GPU is faster."]
@@ -118,7 +118,8 @@ impl Ppo {
             return Slice::Worked;
         }
         match self.poll_offloaded(&mut offloaded) {
-            // The machine has learned from a failed rollout, so its state is not used any more.
+            // The machine has learned from a failed rollout, so offloading ends. The environments are copied from the machine, but not the
+            // weights.
             Ok(slice) if self.fault.is_some() => {
                 self.take_environments(&offloaded);
                 slice
@@ -154,7 +155,7 @@ impl Ppo {
         let width = self.acting.actors[0].world.state_len();
         for (env, state) in states.chunks_exact(width).enumerate() {
             let (actor, lane) = (&mut self.acting.actors[env / LANES], env % LANES);
-            // An environment with an invalid state (from non-finite weights) keeps its state on the CPU.
+            // If the machine's state is invalid (from non-finite weights), the CPU's environment keeps its older state.
             let _ = actor.world.set_environment(lane, state, steps[env], episodes[env]);
             actor.episode_returns[lane] = episode_returns[env];
             if let Some(&sum) = discounted_returns.get(env) {

@@ -110,9 +110,9 @@ impl Kernel for SampleMasked<'_> {
                 for i in 0..count {
                     sum = s.add(sum, power(i));
                 }
-                // A permitted choice replaces the one before it if the uniform number is not below the cumulative probability of all
-                // choices before. The first permitted choice is always taken, and a forbidden choice never. Rounding therefore cannot
-                // select a forbidden choice.
+                // A permitted choice replaces the choice selected so far if the uniform number is not below the cumulative probability of
+                // all earlier choices. The first permitted choice is always selected, and a forbidden choice never. Rounding therefore
+                // cannot select a forbidden choice.
                 let target = s.mul(rng::uniform(s, word), sum);
                 let (mut choice, mut chosen) = (s.splat(-1.0), zero);
                 let mut below = zero;

@@ -93,7 +93,8 @@ pub struct Times {
     pub gather: f64,
     pub gradient: f64,
     pub update: f64,
-    /// Time of the whole iteration, if another machine computed it. The other fields are then 0, because the machine does not report parts.
+    /// Time of the whole iteration if another machine computed the iteration, otherwise 0. With such a machine, the other fields are 0,
+    /// because the machine does not report parts.
     pub device: f64,
 }
 
@@ -117,7 +118,7 @@ impl RecentEpisodes {
     }
 
     /// Returns the mean return and the mean length of the last 100 episodes, or of all if there are fewer. `episodes` is the number of
-    /// episodes that have ended. Returns `None` if it is 0.
+    /// episodes that have ended. Returns `None` if `episodes` is 0.
     pub fn means(&self, episodes: u64) -> Option<[f32; 2]> {
         let recent = &self.0[..episodes.min(RECENT as u64) as usize];
         let mean = |sum: f64| (sum / recent.len() as f64) as f32;

@@ -44,7 +44,7 @@ choices! {
 choices! {
     /// Labels for pretraining, derived from the table of distances.
     pub enum Labels {
-        /// The first action of an optimal solution. The network learns it as a class.
+        /// The first action of an optimal solution. The loss is the cross-entropy over the actions.
         Moves = "moves", "Optimal moves";
         /// The return of an action if all later moves are optimal.
         Distances = "distances", "Optimal returns";
@@ -173,7 +173,7 @@ impl DqnConfig {
                 replay: 1 << 18,
                 warmup: 10_000,
                 prioritised: true,
-                // Almost no correction, so that distant states, which have larger errors, are sampled more often.
+                // Almost no correction of the sampling bias. Distant states have larger errors and therefore have more weight in training.
                 beta: 0.2,
                 beta_steps: 1e9,
                 envs: 256,

@@ -1,4 +1,4 @@
-//! The parts of the learner that the cube room uses: the judge, and the contents of the curriculum and the replay.
+//! The parts of the learner that the app's page about the cube uses: the judge, and the contents of the curriculum and the replay.
 
 use super::replay::Transition;
 use super::{Dqn, DqnConfig};
@@ -18,7 +18,7 @@ impl<P: Cube> Dqn<P> {
         });
         let len = self.replay.len();
         let (mut priorities, mut order) = ([0.0; PRIORITY_BINS], Vec::new());
-        // With an alpha of 0 the priorities do not depend on the errors.
+        // Removes the exponent alpha from a priority. With an alpha of 0 the priorities do not depend on the errors and remain unchanged.
         let root = |priority: f32| if *alpha > 0.0 { priority.powf(1.0 / alpha) } else { priority };
         if *prioritised {
             for at in 0..len {

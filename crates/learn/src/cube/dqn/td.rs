@@ -57,7 +57,7 @@ impl Rewards {
         if self.gamma == 1.0 {
             return g.affine(q, 1.0 / self.step, -self.goal / self.step);
         }
-        // A solution of n moves has the return `never + slope * gamma^n`.
+        // A solution of n moves has the return `never + slope * gamma^n`; `never` is the return of endless play without a solution.
         let never = self.step / (1.0 - self.gamma);
         let slope = self.goal / self.gamma - never;
         let power = g.affine(q, 1.0 / slope, -never / slope);

@@ -25,7 +25,7 @@ impl<P: Cube> Planned for Supervised<P> {
     }
 
     /// Draws the samples of the next step and sends them to the device. Samples depend on the number of the step. Training therefore draws
-    /// the same samples again after a probe.
+    /// the same samples again after a probe (a measurement of the device's speed).
     fn begin_step(&mut self, machine: &mut PlanSteps) -> Result<(), Fault> {
         self.draw();
         for name in ["active", "target"] {
@@ -52,7 +52,7 @@ impl<P: Cube> Planned for Supervised<P> {
         let trained = machine.trained();
         trained.put(&mut self.trainer.params, &mut self.trainer.optimizer);
         self.trainer.pack();
-        // The device reports only the newest step. Its loss and norm represent all steps.
+        // The device reports the loss and the norm of the newest step only. They represent all steps.
         let updates = self.update as f32;
         self.sums.loss = updates * trained.outputs[0].1[0];
         self.sums.grad_norm = updates * trained.norm;

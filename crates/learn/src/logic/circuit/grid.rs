@@ -35,7 +35,7 @@ impl PackedGrid {
     }
 
     /// Calls `write(channel, row, words)` for every row of every channel. `words` contains the cells of the row, one bit per cell. `write`
-    /// may change them.
+    /// may change `words`.
     pub fn edit(&mut self, write: impl FnMut(usize, usize, &mut [u32])) {
         self.cells.edit(write);
     }

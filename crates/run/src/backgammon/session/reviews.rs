@@ -46,7 +46,7 @@ impl GameSession {
     }
 
     /// Calls `visit` with each action of this game except rolls. The arguments are the game before the action, the action, and the game
-    /// before the roll of that turn.
+    /// before the latest roll (a new game if there was no roll yet).
     fn replay(&self, mut visit: impl FnMut(&Game, Action, &Game)) {
         let mut before_roll = Game::new(self.now.stakes);
         self.now.replay(|before, action| match action {
@@ -55,8 +55,8 @@ impl GameSession {
         });
     }
 
-    /// Returns the game before the action with index `at`, the action, and the game before the roll of that turn. Rolls are not counted in
-    /// the index.
+    /// Returns the game before the action with index `at`, the action, and the game before the latest roll. Rolls are not counted in the
+    /// index.
     fn done_at(&self, at: u32) -> Result<(Game, Action, Game), RunError> {
         let mut all = Vec::new();
         self.replay(|before, action, before_roll| all.push((*before, action, *before_roll)));

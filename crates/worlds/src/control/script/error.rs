@@ -1,4 +1,4 @@
-//! Errors in the source file of an environment. Each error has a place, and a message with the code found and the code to write instead.
+//! Errors in the source file of an environment. Each error has a place and a message. Most messages give the code to write instead.
 
 /// A place in a file: a line and a range of columns. Lines and columns begin at 1, and columns count characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,7 +13,7 @@ pub struct Span {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub span: Span,
-    /// Text of the error and the code to write instead, without the place.
+    /// Text of the error and, in most cases, the code to write instead. The place is not included.
     pub message: String,
 }
 

@@ -1,5 +1,5 @@
 //! Operations on single numbers. This file defines the result of each operation. The compiler uses these definitions to compute constants,
-//! and the engine uses them to find the lanes in which an operation fails.
+//! and the engine uses them to find the lanes (environments of a block) in which an operation fails.
 
 use super::program::Op;
 use math::{Isa, Simd, Unfused, isa::kernel, poly, rng};
@@ -48,7 +48,7 @@ pub fn bool_bits(value: bool) -> u32 {
     if value { u32::MAX } else { 0 }
 }
 
-/// Returns an integer from `low` to `high` - 1 for a random word.
+/// Converts a random word to an integer from `low` to `high` - 1. The bounds and the result are the bits of i32 values.
 #[inline(always)]
 pub fn below(word: u32, low: u32, high: u32) -> u32 {
     let width = u64::from(high.wrapping_sub(low));

@@ -6,10 +6,11 @@ use std::ops::Range;
 /// Number of environments in a block.
 pub const BLOCK: usize = 128;
 
-/// Value of an operand that an instruction does not have. As a mask, this value means all lanes.
+/// Row number of an operand that an instruction does not have. As the number of a mask's row, it means all lanes.
 pub const NONE: u32 = u32::MAX;
 
-/// Largest number of passes of `while` loops and computed ranges that a lane makes in one call of a program.
+/// Largest number of loop passes (iterations) that a lane makes in one call of a program. All `while` loops and all ranges without a
+/// constant length count together.
 pub const MOST_PASSES: u32 = 10_000;
 
 /// Operations of instructions. Unless a variant states otherwise, the operands are the rows `a`, `b` and `c`, and the result is the row
@@ -54,7 +55,7 @@ pub enum Op {
     LeF,
     EqF,
     NeF,
-    /// `a · b + c`, rounded twice. `MulSub` is `a · b - c`, and `SubMul` is `c - a · b`.
+    /// `a · b + c`, rounded after the product and after the sum. `MulSub` is `a · b - c`, and `SubMul` is `c - a · b`.
     MulAdd,
     MulSub,
     SubMul,
@@ -78,7 +79,7 @@ pub enum Op {
     Tanh,
     Atan2,
     Power,
-    /// Random word number `a` of the current call.
+    /// Random word (32 random bits) number `a` of the current call of the program.
     Word,
     /// Float in [0, 1) from the random word `a`.
     Unit,
@@ -88,7 +89,7 @@ pub enum Op {
     Index,
     /// Element at the index `a` of the list in the `n` rows from `b` on.
     Gather,
-    /// Element at the index `a` of table number `n`.
+    /// Element at the index `a` of the constant list number `n` in [`Code::tables`].
     Table,
     /// Writes `c` to the element at the index `a` of the list in the `n` rows from `b` on.
     Scatter,
@@ -98,12 +99,12 @@ pub enum Op {
     Fill,
     /// Copies the `n` rows from `b` on to the rows from `d` on.
     Rows,
-    /// Reports the lanes in which the number `a` is not finite.
+    /// Reports an error in the lanes in which the number `a` is not finite.
     Finite,
-    /// Reports the lanes in which the bool `a` is false, because a mask permits no choice.
+    /// Reports an error in the lanes in which the bool `a` is false: the episode continues, but the method `mask` permits no choice.
     Permits,
-    /// Counts one pass of a loop for each lane in the mask `d`. Reports lanes with more than [`MOST_PASSES`] passes and removes them from
-    /// `d`.
+    /// Counts one pass of a loop for each lane in the mask `d`. Reports an error in lanes with more than [`MOST_PASSES`] passes, and
+    /// removes these lanes from `d`.
     Pass,
     /// Continues at instruction `n`.
     Jump,
@@ -129,8 +130,8 @@ impl Op {
         matches!(self, Scatter | Store | Fill | Rows | Finite | Permits | Pass | Jump | JumpNone | Shape)
     }
 
-    /// Returns true if an equal instruction can reuse the result of the operation. Apart from errors, the operation then only writes a
-    /// result to the row `d`, and the result depends on the operands alone.
+    /// Returns true if a later equal instruction can reuse the result of the operation. The result of such an operation depends on the
+    /// operands alone. Apart from errors, the operation writes only the row `d`.
     pub fn is_pure(self) -> bool {
         !self.has_effect() && !matches!(self, Op::Word | Op::Index | Op::Gather | Op::Table | Op::SinCos | Op::Nothing)
     }
@@ -143,7 +144,7 @@ pub struct Instruction {
     pub a: u32,
     pub b: u32,
     pub c: u32,
-    /// Row with the mask: the lanes in which errors are reported and elements of lists are written.
+    /// Row with the mask: the lanes in which errors are reported, elements of lists are written and shapes are drawn.
     pub mask: u32,
     pub n: u32,
 }
@@ -175,9 +176,9 @@ pub struct Program {
     /// Range of the instructions of the methods `observe` and `mask`. Apart from errors, these instructions only compute the observation
     /// and the mask.
     pub observe: Range<usize>,
-    /// Rows of the numbers of the observation.
+    /// Row of each number of the observation.
     pub observation: Vec<u32>,
-    /// Rows of the mask: a bool for each choice. Empty without the method `mask`.
+    /// Row of each choice's bool, which is true if the method `mask` permits the choice. Empty without the method.
     pub permitted: Vec<u32>,
     /// Row of the reward.
     pub reward: u32,
@@ -236,7 +237,7 @@ impl Attribute {
 }
 
 /// A shape that the method `draw` draws. The shape's rows contain, in this order: the numbers of the shape, the written value (only for
-/// `text`), and the index of the colour.
+/// `text`), and the index of the colour's name in [`Code::texts`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShapeRows {
     pub kind: &'static str,
@@ -262,7 +263,7 @@ pub struct Code {
     /// Bits of the constants, which are in the rows from `constants_at` on.
     pub constants: Vec<u32>,
     pub constants_at: usize,
-    /// First row of the state. All blocks share the rows before the state.
+    /// First row of the state (the attributes of `self`). All blocks share the rows before the state.
     pub state_at: usize,
     /// Number of rows of the state.
     pub state: usize,

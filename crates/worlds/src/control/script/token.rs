@@ -20,7 +20,7 @@ pub enum Kind {
     Text(usize),
     /// A number or string with an error that the lexer has reported.
     Faulty,
-    /// End of a row of code.
+    /// End of a row ([`Token::row`]).
     Newline,
     Indent,
     Dedent,

@@ -284,7 +284,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the texts that an expression can have: a text, both parts of a conditional expression, or all texts of a constant.
+    /// Returns the texts that can be the value of an expression: a text, both parts of a conditional expression, or all texts of a
+    /// constant. Returns no texts for other expressions.
     fn colour_names(&self, expr: &Expr) -> Vec<String> {
         let constant = match &survey::base(expr).kind {
             ExprKind::Text(name) => return vec![name.clone()],
@@ -297,7 +298,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Returns an example of a call or of its argument, for a message.
+/// Returns an example of a call of a function, or a description of its argument, for a message.
 fn example(name: &str) -> &'static str {
     match name {
         "min" => "`min(a, b)`",

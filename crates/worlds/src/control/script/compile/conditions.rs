@@ -46,8 +46,8 @@ impl<'a> Lower<'a> {
         Some(self.compare_numbers(op, (a, x), (b, y)))
     }
 
-    /// Returns true in lanes in which all elements of two lists are equal. Reports an error if the lists have different lengths, or contain
-    /// texts.
+    /// Returns a bool that is true in lanes in which all elements of two lists are equal. Reports an error if the lists have different
+    /// lengths, or contain texts.
     fn equal_lists(&mut self, a: &List, b: &List, span: Span) -> Option<Slot> {
         if (a.rows, a.columns) != (b.rows, b.columns) || widest(a.ty, b.ty).is_none_or(|ty| ty == Type::Text) {
             let [a, b] = [a, b].map(|list| Shape::List(list.ty, list.rows, list.columns));
@@ -100,8 +100,8 @@ impl<'a> Lower<'a> {
         Some(found)
     }
 
-    /// Translates the code of `f` for the lanes of `level`, whose bool is `condition`. Other lanes report no errors and keep their
-    /// variables. `effects` is true if the code can change variables.
+    /// Runs `f`, which appends code for the lanes of `level`. Other lanes report no errors and keep their variables. `condition` is the
+    /// bool of `level`. `effects` is true if the code can change variables.
     fn guarded<R>(&mut self, level: Level, effects: bool, condition: Slot, f: impl FnOnce(&mut Self) -> R) -> R {
         if !effects {
             return self.scoped(Some(level), f);

@@ -43,8 +43,8 @@ impl Draft {
         (reads, writes)
     }
 
-    /// Returns for each row the index of the last instruction that needs the row. A row that is first used before a loop and last used in
-    /// the loop is needed until the loop's end.
+    /// Returns for each row the index of the last instruction that needs the row; for a result of the program, the number of instructions.
+    /// A row that is first used before a loop and last used in the loop is needed until the loop's end.
     pub fn last_uses(&self) -> HashMap<u32, usize> {
         let (mut first, mut last) = (HashMap::new(), HashMap::new());
         let len = self.body.code.len();

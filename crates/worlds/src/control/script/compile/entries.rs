@@ -145,8 +145,8 @@ impl<'a> Lower<'a> {
         Draft { observe, observation, permitted, ..self.draft(outcome) }
     }
 
-    /// Adds the method `mask`, and a check that the mask permits a choice if the episode is not over. Returns the slot of one bool per
-    /// choice; an empty list without a mask.
+    /// Adds the method `mask`, and a check that the mask permits a choice if the episode is not over. Returns one slot for each choice,
+    /// with a bool that is true if the choice is permitted; an empty list without the method `mask`.
     fn permitted(&mut self, over: Slot, meta: &Meta) -> Vec<Slot> {
         self.pure = Some("mask");
         let span = self.place("mask");

@@ -257,7 +257,7 @@ impl<'a> Lower<'a> {
         Value::Number(if exponent < 0 { self.op(Op::DivF, &[one, product]) } else { product }, ty)
     }
 
-    /// Returns the code of a name or an attribute, for a message; `a` for other expressions.
+    /// Returns the code of a name, an attribute or an element of a list, for a message; `a` for other expressions.
     pub fn source(&self, expr: &Expr) -> String {
         match &expr.kind {
             ExprKind::Name(name) => name.clone(),

@@ -5,7 +5,7 @@ use super::values::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// A variable: the number of its frame, and its name. The attributes are in frame 0.
+/// A variable: the number of its frame (the call of a function), and its name. The attributes are in frame 0.
 pub type Variable = (u32, Rc<str>);
 
 /// Value of a variable, and a flag that is true if every path to the current place has assigned the variable.

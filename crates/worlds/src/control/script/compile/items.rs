@@ -7,7 +7,8 @@ use super::lists::{Index, LONGEST};
 use super::lower::Lower;
 use super::values::{List, Slot, Value};
 
-/// Items of a `for` loop. A counter counts from `start` in steps of `step`, and ends before `stop`.
+/// Items of a `for` loop. A counter counts from `start` in steps of `step`, and ends before `stop`. If the items are a list, the counter is
+/// the index.
 pub struct Items {
     pub start: Slot,
     pub stop: Slot,
@@ -95,8 +96,8 @@ impl<'a> Lower<'a> {
         self.constant(start.wrapping_add((items.step as u32).wrapping_mul(k as u32)))
     }
 
-    /// Calls `f` for each combination of items of nested loops of constant lengths, and appends the results of `f` to `out`. Returns the
-    /// number of passes of the outermost loop; `None` after an error.
+    /// Calls `f` for each combination of items of the nested `loops`, and appends the results of `f` to `out`. Each loop must have a
+    /// constant length. Returns the number of passes of the outermost loop; `None` after an error.
     pub fn each_item(
         &mut self,
         loops: &'a [(Expr, Expr)],

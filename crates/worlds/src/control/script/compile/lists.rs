@@ -18,7 +18,8 @@ pub enum Index {
 }
 
 impl<'a> Lower<'a> {
-    /// Creates a list. Its elements have the narrowest type that includes the types of all values. Reports an error if there is none.
+    /// Creates a list. Its elements have the narrowest type that includes the types of all values. Reports an error if there is no such
+    /// type.
     pub fn list_of(&mut self, values: Vec<Value>, span: Span) -> Value {
         if values.iter().any(Value::is_bad) {
             return Value::Bad;

@@ -185,7 +185,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns a value of a type with all bits 0, for a variable without a value before a loop.
+    /// Returns a value of the type `shape` with all bits 0, for a variable without a value before a loop.
     fn blank(&mut self, shape: &Shape) -> Value {
         let zero = self.int(0);
         match shape {
@@ -199,8 +199,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Copies the variables that a loop changes to rows of their own. Returns the variables with these rows, and the keys of variables
-    /// whose types are not known yet.
+    /// Gives each variable that a loop changes its own rows, and copies the value to these rows. Returns the variables with these rows, and
+    /// the keys of variables whose types are not known yet.
     fn carry(&mut self, effects: &Effects<'a>) -> (Vec<(Variable, Value)>, Vec<Root>) {
         let (mut carried, mut unknown) = (Vec::new(), Vec::new());
         for variable in self.carried(effects) {

@@ -12,7 +12,8 @@ use std::rc::Rc;
 
 /// Largest number of instructions of a program.
 const MOST_INSTRUCTIONS: usize = 60_000;
-/// Largest number of instructions that a call of a program runs. Repetitions by `while` loops and computed ranges are not counted.
+/// Largest number of instructions that a call of a program runs. Repetitions by `while` loops and by ranges without a constant length are
+/// not counted.
 const MOST_WORK: usize = 2_000_000;
 /// Largest number of expressions, statements and items of comprehensions that the compiler visits for a program.
 const MOST_VISITS: usize = 400_000;
@@ -30,7 +31,8 @@ pub struct Pool {
     pub shapes: Vec<ShapeRows>,
 }
 
-/// Mask of a region: a part of a program that runs in some lanes only. The outermost region, the program itself, runs in all lanes.
+/// Mask of a region. A region is a part of a program that runs in some lanes only. The outermost region, the program itself, runs in all
+/// lanes.
 #[derive(Clone, Copy)]
 pub enum Level {
     /// Lanes of the outer region where the bool is true.
@@ -116,7 +118,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Prepares another translation of the file: removes all results and problems, and keeps the types.
+    /// Prepares a translation of the file: removes the problems and the data in `pool`, and keeps the types and the attributes.
     pub fn begin_round(&mut self) {
         self.problems.clear();
         self.seen.clear();
@@ -126,7 +128,7 @@ impl<'a> Lower<'a> {
         self.full = false;
     }
 
-    /// Begins a program.
+    /// Begins a program: removes the instructions, the variables and the frames of the previous program.
     pub fn begin_program(&mut self) {
         self.body = Body { repeats: 1, ..Body::default() };
         self.env = Env::default();

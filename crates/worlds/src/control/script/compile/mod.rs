@@ -69,8 +69,8 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
 /// Numbers the rows of all programs. Returns the code of the file.
 fn finished(mut drafts: Vec<Draft>, lower: &mut Lower<'_>, meta: &Meta) -> Code {
     drafts.iter_mut().for_each(Draft::improve);
-    // The constants follow the own rows of the program with the most rows. A program has at most as many own rows as temporaries and rows
-    // of lists.
+    // The rows of the constants follow the own rows (temporaries and lists) of the program with the most. Temporaries can share rows, so
+    // `most` is an upper bound.
     let own = ACTION as usize + meta.actions.len();
     let most = drafts.iter().map(|draft| draft.body.temporaries + draft.body.lists).max().unwrap_or(0);
     let wide = Layout { own, constants: own + most, state: own + most + lower.pool.constants.len() };

@@ -87,7 +87,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Checks that the required methods exist, and that the methods of the language have their parameters.
+    /// Checks that the required methods exist, and that the methods that the language calls have the right number of parameters.
     fn require(&self, classes: usize, problems: &mut Vec<Problem>) {
         for (name, parameters) in [("reset", 1), ("step", 2), ("observe", 1), ("mask", 1), ("draw", 1)] {
             let head = if parameters == 2 { format!("def {name}(self, action):") } else { format!("def {name}(self):") };

@@ -14,7 +14,7 @@ pub struct Layout {
     pub state: usize,
 }
 
-/// Numbers of the rows of a program.
+/// Map from the slots of a program to the numbers of rows.
 pub struct Rows {
     temporaries: HashMap<u32, u32>,
     layout: Layout,
@@ -41,7 +41,8 @@ impl Rows {
     }
 }
 
-/// Assigns rows to the values of a program.
+/// Assigns rows to the values of a program. Appends an instruction for each changed attribute whose new value is computed outside of the
+/// state.
 pub fn number(draft: &mut Draft, layout: Layout) -> Rows {
     let mut temporaries = in_state(draft, layout);
     for (row, value) in std::mem::take(&mut draft.state) {
@@ -89,7 +90,8 @@ fn state_index(row: Slot) -> u32 {
     }
 }
 
-/// Finds values that can be computed directly in the rows of the state, because the old values are no longer needed.
+/// Finds values that can be computed directly in the rows of the state, because the old values are no longer needed. Returns the row of
+/// each such value.
 fn in_state(draft: &Draft, layout: Layout) -> HashMap<u32, u32> {
     let code = &draft.body.code;
     let (mut writers, mut readers): (HashMap<u32, Vec<usize>>, HashMap<u32, usize>) = (HashMap::new(), HashMap::new());

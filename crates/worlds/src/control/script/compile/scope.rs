@@ -7,7 +7,8 @@ use super::lower::{Level, Lower};
 use super::values::{List, Place, Root, Shape, Slot, Value};
 use std::collections::BTreeSet;
 
-/// Largest number of instructions of a short region. A jump over a short region costs more than it saves.
+/// Largest number of instructions of a short region (code that runs in some lanes only). A jump over a short region costs more than it
+/// saves.
 const SHORT: usize = 6;
 
 impl<'a> Lower<'a> {
@@ -70,8 +71,8 @@ impl<'a> Lower<'a> {
     }
 
     /// Joins the variables of two paths: those of `then` in lanes in which the condition is true, and the current variables in other lanes.
-    /// A path is alive if lanes continue after the path. The values of a path that is not alive are kept, because they may be attributes or
-    /// results.
+    /// A path is alive if lanes continue after the path. Lanes of a path that is not alive also receive the values of that path, because
+    /// these may be attributes or results.
     pub fn merge(&mut self, condition: Slot, then: Env, then_alive: bool, other_alive: bool) {
         let mut env = std::mem::take(&mut self.env);
         for (variable, bound) in &mut env {

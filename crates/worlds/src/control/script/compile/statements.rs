@@ -1,4 +1,5 @@
-//! Translation of statements. The translation of a statement returns a bool that is true in lanes that continue after the statement.
+//! Translation of statements. The translation of a statement returns the slot of a bool, which is true in lanes that continue after the
+//! statement.
 
 use super::super::ast::{Arithmetic, Expr, ExprKind, Statement, StatementKind};
 use super::super::error::Span;
@@ -122,8 +123,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the part of an assigned value that is a list with a name, or with a place in another list. In Python, the list would then
-    /// have two names. A local variable may be a row, because the elements of a row cannot be assigned.
+    /// Returns the part of an assigned value that is an existing list: a variable, an attribute, or a row of another list. In Python, this
+    /// list would then have two names. A local variable may be a row, because the elements of a row cannot be assigned.
     fn shared_list(&self, value: &Value, expr: &'a Expr, to_attribute: bool) -> Option<&'a Expr> {
         match (value, &expr.kind) {
             (Value::List(List { columns: Some(_), .. }), ExprKind::List(rows)) => rows.iter().find_map(|row| self.named(row, true)),
@@ -136,8 +137,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the variable, the attribute or, if `rows` is true, the row that an expression with a list as its value can be. Constants do
-    /// not count, because they never change.
+    /// Returns the part of an expression that is an existing list: a variable, an attribute or, if `rows` is true, a row. The value of the
+    /// expression must be a list. Constants do not count, because they never change.
     fn named(&self, expr: &'a Expr, rows: bool) -> Option<&'a Expr> {
         let is_constant = || matches!(&survey::base(expr).kind, ExprKind::Name(name) if self.globals.contains_key(name));
         match &expr.kind {

@@ -34,7 +34,8 @@ pub fn targets<'a>(statement: &'a Statement, f: &mut dyn FnMut(&'a Expr)) {
     }
 }
 
-/// Calls `f` for every expression of a block except the targets of comprehensions, outer expressions before inner expressions.
+/// Calls `f` for every expression of a block. Outer expressions come before inner expressions. The targets of comprehensions are not
+/// visited.
 pub fn expressions<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Expr)) {
     statements(body, &mut |statement| match &statement.kind {
         StatementKind::Assign { targets, value } => targets.iter().chain([value]).for_each(|expr| visit(expr, f)),

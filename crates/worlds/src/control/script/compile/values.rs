@@ -104,7 +104,7 @@ pub enum Value {
     Tuple(Rc<[Value]>),
     /// Result of a function without a value.
     Nothing,
-    /// A value that is unknown, because an error was reported or the function is never called.
+    /// An unknown value, for example after an error or in a function that no program calls.
     Bad,
 }
 

@@ -11,10 +11,11 @@ use crate::control::vector::Vector;
 use math::{Buffer, Isa, Kernel, PANEL, Rng, Simd, dispatch};
 use std::sync::Arc;
 
-/// Random stream of these environments, separate from all other streams of the same seed.
+/// Number of the random stream of environments that users write. The stream is separate from all other streams of the same seed.
 pub(super) const STREAM: u32 = 0x5343_5250;
 
-/// Many environments of a file. Actions, observations and masks are in panels, `[panels][features][PANEL]`.
+/// Many environments of a file. Actions, observations and masks are arrays `[panels][features][PANEL]`; a panel is a group of [`PANEL`]
+/// environments.
 pub struct Fleet {
     pub(super) world: World,
     pub(super) code: Arc<Code>,
@@ -30,7 +31,7 @@ pub struct Fleet {
     pub(super) steps: Buffer<u32>,
     /// Number of each environment's earlier episodes.
     pub(super) episodes: Buffer<u32>,
-    /// `u32::MAX` for an environment whose rules have raised an error, otherwise 0. An environment with an error keeps its state.
+    /// `u32::MAX` for an environment in which a program has reported an error, otherwise 0. An environment with an error keeps its state.
     pub(super) failed: Buffer<u32>,
     /// Indices of the environments to restart: those whose episode ended in the current step, all in `reset`, or one in `begin`.
     pub(super) ended: Vec<u32>,

@@ -10,7 +10,8 @@ use crate::control::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, 
 use math::{PANEL, Rng, Simd, isa::kernel};
 
 impl Fleet {
-    /// Writes the actions of a block to its rows. If the step draws random numbers, also writes the counters of the random numbers.
+    /// Writes the actions of a block to its rows. If the step draws random numbers, also writes the rows [`ENV`], [`EPISODE`] and [`STEP`],
+    /// which determine the random numbers.
     fn prepare(&mut self, block: usize, actions: &[f32]) {
         let (len, lanes) = (self.world.action_len(), self.count.div_ceil(PANEL) * PANEL);
         let choice = self.world.meta.actions.clone();

@@ -11,7 +11,7 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Creates a cursor at the start of the text, after a byte order mark.
+    /// Creates a cursor at the start of the text. Skips a byte order mark.
     pub fn new(text: &'a str) -> Cursor<'a> {
         let at = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         Cursor { text, at, line: 1, column: 1 }

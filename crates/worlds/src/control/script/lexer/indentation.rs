@@ -12,7 +12,8 @@ pub struct Indentation {
     character: Option<(char, u32)>,
     /// True after a line whose indentation contains another character than `character`. Only the first such line has an error.
     mixed: bool,
-    /// Width of the newest indentation that matches no open block, and the width that is used for lines with this indentation instead.
+    /// Width of the newest indentation that matches no open block, and the width of the nearest block. Later lines with the first width are
+    /// read as if they had the second.
     wrong: Option<(usize, usize)>,
 }
 

@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use crate::control::script::token::{Kind, shown};
 
-/// Reads a number. The cursor must be at a digit, or at a point before a digit. Returns a message if the number is invalid.
+/// Reads a number. The cursor must be at a digit, or at a decimal point before a digit. Returns a message if the number is invalid.
 pub fn number(cursor: &mut Cursor) -> Result<Kind, String> {
     let start = *cursor;
     let other_base = start.rest().starts_with("0x") || start.rest().starts_with("0X");

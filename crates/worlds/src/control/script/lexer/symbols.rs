@@ -38,8 +38,8 @@ pub fn closing(open: &str) -> &'static str {
     }
 }
 
-/// Returns true if a line after an open bracket certainly begins a statement, so that the bracket is not closed. `width` is the indentation
-/// of the statement with the bracket, in columns.
+/// Returns true if a line certainly begins a statement, although a bracket of an earlier line is open. `width` is the indentation of the
+/// statement with the bracket, in columns.
 pub fn begins_statement(line: &str, width: usize) -> bool {
     let code = line.trim_start();
     let word = code.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();

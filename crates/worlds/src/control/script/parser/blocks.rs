@@ -143,7 +143,7 @@ impl Parser<'_> {
     }
 }
 
-/// Removes the string at the start of a block and returns it.
+/// Removes the string at the start of a block and returns the string. Returns `None` if the block begins with another statement.
 pub fn take_docstring(body: &mut Vec<Statement>) -> Option<String> {
     match body.first().map(|statement| &statement.kind) {
         Some(StatementKind::Expr(Expr { kind: ExprKind::Text(_), .. })) => match body.remove(0).kind {

@@ -35,7 +35,7 @@ impl Parser<'_> {
         self.collect(start, all, ExprKind::Tuple).map(|tree| tree.expr)
     }
 
-    /// Returns false if the next token ends a tuple after a comma, such as a closing bracket.
+    /// Returns false if the next token, for example a closing bracket, ends a tuple after the last comma.
     fn begins_expression(&self) -> bool {
         !matches!(self.token().kind, Kind::Newline | Kind::End | Kind::Symbol("=" | ")" | "]" | "}" | ":"))
     }

@@ -71,13 +71,13 @@ impl Parser<'_> {
         Ok(self.code_between(first, self.previous()).split_whitespace().collect())
     }
 
-    /// Checks that the language has an imported name with the same meaning.
+    /// Fails unless the language has the imported name with the same meaning as the module.
     fn check(&mut self, module: &str, name: &Name) -> Parsed<()> {
         let text = name.text.as_str();
         let known = match module {
             "math" => MATH.contains(&text),
             "random" => text == "uniform",
-            // Names that `hothouse.world.load` defines for a file, and functions of Python itself.
+            // Names that the Python function `hothouse.world.load` defines for a file, and built-in functions of Python.
             _ => BUILT_IN.contains(&text) || matches!(text, "pi" | "tau"),
         };
         let advice = match (module, text) {

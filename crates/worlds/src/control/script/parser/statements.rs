@@ -198,7 +198,7 @@ impl Parser<'_> {
         if self.is("=") { Ok(()) } else { self.unexpected("`=` and a value: `x: int = 0`") }
     }
 
-    /// Returns the statement of an expression. Fails at a comparison, whose result would have no effect.
+    /// Converts an expression to a statement. Fails at a comparison, whose result would have no effect.
     fn checked_expression(&mut self, expr: Expr, start: Span) -> Parsed<StatementKind> {
         if let ExprKind::Compare { rest, .. } = &expr.kind
             && matches!(self.token().kind, Kind::Newline | Kind::End)

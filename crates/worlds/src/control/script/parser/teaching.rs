@@ -68,7 +68,8 @@ pub fn word(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the message for a name that other languages have for a value, such as `null`. `next` is the code after the name.
+/// Returns the message for a name that the language lacks, such as `null` or `print`; `None` for other names. `next` is the code of the
+/// token after the name.
 pub fn name(name: &str, next: &str) -> Option<String> {
     let instead = match name {
         "true" | "TRUE" => "True",
@@ -127,7 +128,7 @@ pub fn module(module: &str, name: &str) -> Option<String> {
     Some(format!("modules are not part of the language: `{module}.{}`; write {instead}", shown(name)))
 }
 
-/// Returns the message for a method of lists, such as `append`.
+/// Returns the message for a method of lists, such as `append`; `None` for other methods.
 pub fn method(name: &str) -> Option<String> {
     let advice = match name {
         "append" | "insert" | "extend" | "push" => {

@@ -1,4 +1,4 @@
-//! Statements of a program. Jumps become branches and loops. One invocation runs one environment, so a mask is one bool.
+//! WGSL statements of a program. Jumps become branches and loops. One invocation runs one environment, so a mask is one bool.
 
 use super::super::program::{Code, Instruction, MOST_PASSES, NONE, Op, Program};
 use super::operations::{failure, value};
@@ -21,7 +21,7 @@ pub struct Body<'a> {
 
 impl Body<'_> {
     /// Appends the statements of a range of instructions. Returns `None` if a jump is not part of a branch or loop, or if an operation is
-    /// not possible.
+    /// not possible on a GPU.
     pub fn range(&mut self, range: Range<usize>) -> Option<()> {
         let mut at = range.start;
         while at < range.end {

@@ -1,6 +1,7 @@
 //! Translation of a compiled file to WGSL: the functions of [`Kernels`](crate::control::Kernels). An invocation runs one environment.
 //!
-//! Integers, random words and errors are those of the engine. Floats may differ in their last digits, because a GPU rounds differently.
+//! Integers, random words and errors equal those of the engine on the CPU. Floats may differ in their last digits, because a GPU rounds
+//! differently.
 
 mod body;
 mod operations;
@@ -17,10 +18,10 @@ use std::ops::Range;
 
 const FUNCTIONS: &str = include_str!("functions.wgsl");
 
-/// Largest number of words of the variables of one function. The same limit applies to all tables together. WGSL guarantees memory for this
-/// number.
+/// Largest number of 32-bit words in the variables of one function. The same limit applies to all tables together. WGSL guarantees memory
+/// for this number of words.
 const MOST_WORDS: usize = 2048;
-/// Largest number of instructions of all programs. A driver compiles longer programs too slowly.
+/// Largest number of instructions in the programs `begin`, `step` and `show` together. A driver compiles longer programs too slowly.
 const MOST_INSTRUCTIONS: usize = 8000;
 
 /// A file in WGSL.

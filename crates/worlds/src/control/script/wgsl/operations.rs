@@ -7,7 +7,7 @@ use super::rows::Rows;
 pub fn value(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     let [mut a, b] = [i.a, i.b].map(|row| rows.bits(row));
     if i.op.can_fail() && rows.is_constant(i.a) && rows.is_constant(i.b) {
-        // A compiler would reject the overflow of a constant expression.
+        // A WGSL compiler would reject the overflow of a constant expression.
         a = format!("script_bits({a})");
     }
     Some(match i.op {
@@ -51,12 +51,14 @@ fn comparison(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     Some(format!("script_mask({a} {symbol} {b})"))
 }
 
-/// Returns the result of an operation that rounds a float to an integer, as the bits of the integer.
+/// Returns an expression for the result of an operation that rounds a float to an integer, as the bits of the integer; `None` for other
+/// operations.
 fn whole(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     rounded(rows, i).map(|x| format!("script_whole({x})"))
 }
 
-/// Returns the result of an operation that rounds a float to an integer, before the conversion from float to integer.
+/// Returns an expression for the float that results from rounding, before the conversion to an integer; `None` if the operation does not
+/// round.
 fn rounded(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     let name = match i.op {
         Op::Floor => "floor",
@@ -68,7 +70,7 @@ fn rounded(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     Some(format!("{name}({})", rows.float(i.a)))
 }
 
-/// Returns the result of an operation on floats.
+/// Returns an expression for the bits of a float that an operation computes; `None` for other operations.
 fn float(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     let [x, y, z] = [i.a, i.b, i.c].map(|row| rows.float(row));
     let result = match i.op {
@@ -101,7 +103,8 @@ fn float(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     Some(format!("bitcast<u32>({result})"))
 }
 
-/// Returns the condition under which an operation fails; `None` if it cannot fail. `len` is the length of the list or table.
+/// Returns an expression for the condition under which an operation fails. Returns `None` if the operation cannot fail, and for
+/// [`Op::Pass`], whose function in WGSL reports its own error. `len` is the length of the list or table.
 pub fn failure(rows: &Rows<'_>, i: &Instruction, len: usize) -> Option<String> {
     let [a, b] = [i.a, i.b].map(|row| rows.bits(row));
     let [x, y] = [i.a, i.b].map(|row| rows.float(row));

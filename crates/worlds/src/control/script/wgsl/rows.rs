@@ -55,18 +55,18 @@ impl<'a> Rows<'a> {
         singles.chain(lists).collect()
     }
 
-    /// Returns the value of a row as a u32.
+    /// Returns a WGSL expression for the bits of a row, as a u32.
     pub fn bits(&self, row: u32) -> String {
         self.constant(row).map_or_else(|| self.place(row), |bits| format!("{bits}u"))
     }
 
-    /// Returns the value of a row as an i32.
+    /// Returns a WGSL expression for the value of a row, as an i32.
     pub fn int(&self, row: u32) -> String {
         let constant = self.constant(row).map(|bits| format!("i32({})", bits as i32));
         constant.unwrap_or_else(|| format!("bitcast<i32>({})", self.place(row)))
     }
 
-    /// Returns the value of a row as an f32.
+    /// Returns a WGSL expression for the value of a row, as an f32.
     pub fn float(&self, row: u32) -> String {
         match self.constant(row) {
             Some(bits) if f32::from_bits(bits).is_finite() => format!("({:?}f)", f32::from_bits(bits)),
@@ -75,7 +75,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the value of a row as a bool.
+    /// Returns a WGSL expression for the value of a row, as a bool.
     pub fn truth(&self, row: u32) -> String {
         self.constant(row).map_or_else(|| format!("({} != 0u)", self.place(row)), |bits| (bits != 0).to_string())
     }

@@ -41,7 +41,7 @@ pub fn loads(rows: &Rows<'_>, attributes: &[Attribute], code: &Code) -> Vec<Stri
     std::iter::once("var given = state;".into()).chain(used.map(one)).collect()
 }
 
-/// Returns statements that store the attributes changed by a program in the state `next`.
+/// Returns statements that write to the state `next` the attributes that a program changes.
 pub fn saves(rows: &Rows<'_>, attributes: &[Attribute], code: &Code) -> Vec<String> {
     let changed = parts(attributes, code).filter(|(_, of, _)| rows.writes(of));
     let one = |(attribute, of, at): (&Attribute, Range<u32>, usize)| {
