@@ -1,5 +1,5 @@
-//! Time of each operation in a training step. Timed steps differ from other steps only in readings of the clock between calls. Therefore
-//! the times add up to the time of the step, and the weights are bit-identical to those of an untimed step.
+//! Time of each operation in a training step. The clock is read after every call, and the time between two readings counts for the call
+//! between them. Nothing else differs from an untimed step, so the weights are bit-identical.
 
 use crate::measure::{Bench, Clock};
 use crate::training::Training;

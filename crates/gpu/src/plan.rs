@@ -37,7 +37,8 @@ pub struct Lowered {
     constants: Vec<(Region, Vec<f32>)>,
 }
 
-/// Dispatches that belong together: one matrix product, two products of the same form, or one group of other nodes.
+/// Dispatches that belong together: one matrix product, two products of the same form, one head (the output layer with its cross-entropy),
+/// or one group of other nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DispatchGroup {
     pub is_product: bool,

@@ -1,7 +1,7 @@
 //! Tiles of products: the available tiles, the candidates for a shape, and the fastest measured tiles.
 
 /// Division of a matrix product c = a·b. A workgroup computes `rows` x `columns` numbers of c and processes `depth` values of k (the summed
-/// index) at a time; a thread computes `thread_rows` x `thread_columns` of these numbers. For products with few rows and columns, the
+/// index) at a time; a thread computes `thread_rows` x `thread_columns` of these numbers. For some products with few rows or columns, the
 /// workgroup has `slices` sets of such threads, each with its own part of k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {

@@ -60,7 +60,7 @@ pub enum Op {
     HeadLossGrad { of_x: bool },
     /// x, step. The gradient applies the same operation to dy.
     Dropout { p: f32, rng: Rng },
-    /// corpus, starts
+    /// corpus, starts. Extracts one window of `len` numbers per start; window i begins at `starts[i] + shift`.
     Windows { len: usize, shift: usize },
     /// a, b. Concatenates columns.
     Concat,

@@ -92,7 +92,8 @@ impl Architecture {
     }
 }
 
-/// Rule for the wires of all layers except the first layer of each kernel. The wires of this first layer are fixed.
+/// Rule that chooses the wires of a layer. It does not apply to the first layer of a perception kernel, whose gates always pair the cell
+/// with one neighbour each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wiring {
     /// Distinct pairs of inputs: first pairs of adjacent inputs, then pairs with increasing distance. The pairs are assigned to gates in

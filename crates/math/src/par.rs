@@ -226,8 +226,9 @@ pub trait Movable {}
 #[cfg(target_family = "wasm")]
 impl<T: ?Sized> Movable for T {}
 
-/// A value that is used only on the thread that created it, while the struct that owns it may move to other threads and back. In a browser,
-/// the value need not be `Send`.
+/// Native version of `Pinned`. It stores the value directly, so the owner of a `Pinned` moves to another thread only if the value is
+/// `Send`. Callers must use the value only on the thread that created it, because the browser's version below keeps it in the storage of
+/// that thread, and therefore does not need `Send`.
 #[cfg(not(target_family = "wasm"))]
 pub struct Pinned<T>(T);
 

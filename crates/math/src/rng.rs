@@ -80,9 +80,9 @@ fn stir<S: Simd>(s: S, [a, b, c, d]: [S::U; 4]) -> [S::U; 4] {
     [a, b, c, s.add_u(d, s.mul_u(b, c))]
 }
 
-/// Computes [`pcg`] of two words and a key, for small decisions in an inner loop. Carries move upwards only, so the upper half of each word
-/// is first folded into the lower half. The key's words are shifted to even numbers, and the first step of [`pcg`] makes them odd. A
-/// product with an odd number loses no bits.
+/// Computes [`pcg`] of two words and a key; used where an inner loop needs a few random words. In a product or sum, a bit affects only
+/// equal or higher bits, so the upper half of each word is first folded into the lower half. The key's words are made even here, so that
+/// the first step of [`pcg`] makes them odd: multiplication by an odd number is reversible.
 #[inline(always)]
 pub fn hash<S: Simd>(s: S, key: [u32; 2], [a, b]: [S::U; 2]) -> [S::U; 4] {
     let (a, b) = (s.xor_u(a, s.shr_u(a, 16)), s.xor_u(b, s.shr_u(b, 16)));

@@ -9,7 +9,7 @@ pub const FEW: usize = 5;
 /// Minimum duration of a round in seconds.
 pub const ROUND_S: f64 = 0.04;
 
-/// Quartiles of one quantity, measured in several rounds.
+/// Quartiles of several values of one quantity, such as the rounds of a measurement or the runs of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quartiles {
     pub lower: f64,

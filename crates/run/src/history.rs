@@ -112,8 +112,8 @@ impl Default for History {
 }
 
 impl History {
-    /// Restores the history of a run that has completed `iterations` iterations. The interval between the last two of `rows` is also the
-    /// interval between later rows.
+    /// Restores the history of a run that has completed `iterations` iterations. Until the list is full, the interval between later rows is
+    /// that between the last two of `rows`, or 1 if there are fewer than two.
     pub(crate) fn restored(rows: Vec<Row>, iterations: u32) -> History {
         let at = |row: &Row| u64::from(row.progress.iteration);
         let stride = match &rows[..] {

@@ -295,11 +295,11 @@ export type Judged = {
 equity: number,
 /** Points per game that the move lost; null if the roll had only one result or the action was no move. */
 move_error: number | null,
-/** Points per game that the cube decision lost; null if there was no choice. */
+/** Points per game that the cube decision lost; null if there was no choice or the action was a resignation. */
 cube_error: number | null, verdict: Verdict,
 /** The best move in notation; null if the move that was made lost nothing. */
 best_move: string | null,
-/** The best cube decision; null if the seat made this decision. */
+/** The best cube decision; null if the seat made this decision or `cube_error` is null. */
 best_cube: CubeAct | null, };
 
 export interface Answers {

@@ -123,7 +123,7 @@ b: number,
 layer: number, };
 
 export type ValuesView = {
-/** Number of the member's updates when the circuit was copied. */
+/** Number of updates that the population's member had made when its circuit was copied for this grid. */
 updates: number, inputs: Uint8Array, gates: Uint8Array, };
 
 export type Format = "svg" | "json" | "verilog" | "rust";

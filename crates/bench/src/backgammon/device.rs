@@ -110,7 +110,7 @@ fn device_s(device: &Device, decisions: &[Decision], params: &Params, isa: Isa, 
     })
 }
 
-/// Measures updates per second on the GPU and on the CPU, for several minibatch sizes.
+/// Measures updates per second on the GPU and on the CPU, for several minibatch sizes, or for one size if the adapter is software.
 fn updates(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let (isa, now) = (bench.isa, bench.now);
     let (sizes, steps): (&[usize], usize) = if device.is_software() { (&[256], 2) } else { (&[256, 1024, 4096], 64) };

@@ -68,7 +68,7 @@ struct Kernel<'a> {
     draws: bool,
 }
 
-/// Element `column` of `value`, which is a sum over all threads; `term` is the expression that each thread adds.
+/// A sum over all threads. The sum is element `column` of the value with the index `value`. `term` is the expression that each thread adds.
 struct Sum {
     value: usize,
     column: usize,

@@ -64,7 +64,8 @@ impl Op {
         matches!(call, Call::Collect | Call::Affine { .. } | Call::Unary(_) | Call::UnaryGrad(_) | Call::Binary { .. })
     }
 
-    /// Returns true if each element of the result depends only on the operands' elements at the same index, apart from broadcasting.
+    /// Returns true if each element of the result depends only on the operands' elements at the same index, apart from broadcasting. With
+    /// dropout, it also depends on the index itself and a random key.
     fn is_flat(&self) -> bool {
         self.is_elementwise() || matches!(self, Op::Call(Call::Dropout { .. }))
     }

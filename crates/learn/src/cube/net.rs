@@ -22,9 +22,10 @@ choices! {
         Stickers = "stickers", "Stickers";
         /// One input for each combination of cubie, place and orientation. 168 inputs for the 2x2x2, 480 for the 3x3x3.
         Cubies = "cubies", "Cubies";
-        /// [`Inputs::Stickers`] of a state that represents 6 equivalent states ([`Puzzle::folded`]).
+        /// [`Inputs::Stickers`] of a state that represents up to 6 equivalent states of the 2x2x2 ([`Puzzle::folded`]). A state of the
+        /// 3x3x3 represents only itself.
         Folded = "folded", "Folded (6 as one)";
-        /// [`Inputs::Cubies`] of a state that represents 96 states, which have the same distance by symmetry.
+        /// [`Inputs::Cubies`] of a state that represents up to 96 states, which have the same distance by symmetry.
         Symmetric = "symmetric", "Symmetric (96 as one)";
     }
 }

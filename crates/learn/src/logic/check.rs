@@ -27,7 +27,8 @@ pub struct Checked {
 const FIRST: usize = 4;
 /// Number of further starts that a perfect automaton must pass.
 const CERTAIN: usize = 60;
-/// Number of grids in the first test of `generalise.rs`, if the experiment is random.
+/// Number of grids in the first test of `generalise.rs` if the start or the firing of cells is random. Otherwise, one grid is tested. A
+/// rule has no grids in this test.
 pub const FRESH: usize = 16;
 /// Number of grids in the confirmation of a perfect result.
 pub const CONFIRMING: usize = 1000;

@@ -87,7 +87,7 @@ pub struct Pretrainer {
     batches: Batches,
     /// Number of completed steps of the iteration.
     step: usize,
-    /// Number of completed runs of each lane in the current step.
+    /// Number of gradient computations of `micro` sequences that each lane has completed in the current step.
     round: usize,
     /// Number of completed slices of the current run.
     slice: usize,

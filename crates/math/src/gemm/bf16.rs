@@ -317,8 +317,8 @@ pub(super) unsafe fn pack_panels(b: *const f32, ks: usize, cs: usize, steps: usi
     }
 }
 
-/// Packs one panel of a B with any strides. If B is contiguous along k and the panel is whole, blocks of sixteen columns by sixteen pairs
-/// are transposed.
+/// Packs one panel of the matrix B, which may have any strides. Fast path: if B is contiguous along k and the panel has all its columns,
+/// transposes blocks of sixteen columns by sixteen pairs of bf16 numbers.
 #[inline(always)]
 unsafe fn turn_panel(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
     // SAFETY: guaranteed by the caller.

@@ -151,7 +151,7 @@ impl Head {
         struct Scratch {
             /// Queries, transposed: `[size][PANEL]`.
             q: [f32; HEAD * PANEL],
-            /// Scores, then probabilities: `[KEYS][PANEL]`.
+            /// Scores, then exponentials: `[KEYS][PANEL]`.
             scores: [f32; KEYS * PANEL],
             /// Values: `[size/PANEL][KEYS][PANEL]`.
             v: [f32; HEAD * KEYS],
@@ -202,8 +202,9 @@ impl Head {
         }
     }
 
-    /// Computes dq of each panel of queries, and the panel's contribution to dk and dv. For each key, the panel that contains the query of
-    /// the same row overwrites dk and dv; later panels add to them. Never inlined, because the buffers use much stack.
+    /// Computes dq of each panel of queries, and the panel's contribution to dk and dv. Key i is used by query i and later queries only.
+    /// The panel that contains query i therefore overwrites dk and dv of key i, and later panels add to them. Never inlined, because the
+    /// buffers use much stack.
     #[inline(never)]
     unsafe fn backward(&self, isa: Isa, len: usize, slopes: &Slopes) {
         /// Buffers, large enough for the widest head.

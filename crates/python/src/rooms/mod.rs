@@ -1,4 +1,5 @@
-//! Functions that individual rooms provide in addition to runs. Each room with such functions has a file and a line here.
+//! Functions that individual rooms provide in addition to runs. Each room with such functions has a file, and two lines here: its `mod` and
+//! its `register`.
 
 mod backgammon;
 mod control;

@@ -466,12 +466,12 @@ plain_data! {
         pub equity: f64,
         /// Points per game that the move lost; null if the roll had only one result or the action was no move.
         pub move_error: Option<f64>,
-        /// Points per game that the cube decision lost; null if there was no choice.
+        /// Points per game that the cube decision lost; null if there was no choice or the action was a resignation.
         pub cube_error: Option<f64>,
         pub verdict: Verdict,
         /// The best move in notation; null if the move that was made lost nothing.
         pub best_move: Option<String>,
-        /// The best cube decision; null if the seat made this decision.
+        /// The best cube decision; null if the seat made this decision or `cube_error` is null.
         pub best_cube: Option<CubeAct>,
     }
 

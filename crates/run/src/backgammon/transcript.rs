@@ -8,7 +8,7 @@ use super::record::{Action, Record};
 use worlds::backgammon::Stakes;
 use worlds::backgammon::notation::{Step, route};
 
-/// Text column in which the second player's turns begin.
+/// Text column, counted from 0, in which the second player's turns begin. A longer turn of the first player moves them to the right.
 const COLUMN: usize = 33;
 
 pub(crate) fn write(setup: &Setup, names: &[String; 2], earlier: u32, earlier_score: [u32; 2], records: &[&Record]) -> String {

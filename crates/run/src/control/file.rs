@@ -102,14 +102,16 @@ fn compiled(name: &str, content: &[u8]) -> Result<Kind, RunError> {
         what: format!("{name} is not UTF-8 text: byte {} is no character", error.valid_up_to()),
         next: next(),
     })?;
-    let world = compile(text).map_err(|problems| RunError::Refused { what: listed(name, &problems), next: next() })?;
+    let world = compile(text).map_err(|problems| RunError::Refused { what: listed(name, text, &problems), next: next() })?;
     Ok(world.kind(name.to_owned()))
 }
 
-/// Returns the errors of a file as text. A single error follows the name in the same line. Several errors have a line each.
-fn listed(name: &str, problems: &[Error]) -> String {
+/// Returns a message with the errors of a file. A single error follows the name in the same line. Several errors have a line each.
+fn listed(name: &str, text: &str, problems: &[Error]) -> String {
     match problems {
-        [problem] => format!("{name}, {problem}"),
-        _ => problems.iter().fold(format!("{name} has {} errors:", problems.len()), |text, problem| format!("{text}\n{problem}")),
+        [problem] => format!("{name}, {}", problem.located(text)),
+        _ => problems
+            .iter()
+            .fold(format!("{name} has {} errors:", problems.len()), |all, problem| format!("{all}\n{}", problem.located(text))),
     }
 }

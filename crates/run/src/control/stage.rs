@@ -207,7 +207,8 @@ fn drawn(Shape { kind, numbers, text, colour }: Shape) -> Drawn {
     Drawn { kind: kind.into(), numbers: numbers.into_iter().map(f64::from).collect(), text, colour }
 }
 
-/// Writes the policy's output for the state of `player` to `policy`. Returns the critic's value of this state.
+/// Writes the policy's output for the state of `player`, limited to the permitted choices, to `policy`. Returns the critic's value of this
+/// state.
 fn predict(ppo: &mut Ppo, Player { world, body }: &Player, policy: &mut [f32]) -> f32 {
     let observation: Vec<f32> = body.observation.iter().map(|&x| x as f32).collect();
     let mut value = [0.0];
@@ -221,7 +222,8 @@ fn agents_action(ppo: &mut Ppo, player: &Player, policy: &mut [f32]) -> Vec<f64>
     ppo.greedy(policy)
 }
 
-/// Converts the user's input to the nearest legal action. A missing number, NaN or infinity counts as 0.
+/// Limits the numbers of the user's input to the range of the actions, and rounds a choice to a whole number. A choice that is forbidden in
+/// the present state is not changed. A missing number, NaN or infinity counts as 0.
 fn allowed(spec: &Spec, action: &[f64]) -> Vec<f64> {
     let legal = |i| {
         let number = action.get(i).copied().filter(|number: &f64| number.is_finite()).unwrap_or(0.0);

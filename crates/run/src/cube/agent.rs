@@ -30,8 +30,8 @@ pub trait Agent: Send + Sync {
     /// the new settings.
     fn settings_changed(&mut self);
 
-    /// Begins a test. If `fresh` is `None`, the test uses the standard scrambles. Otherwise, the test draws new scrambles with the seed
-    /// `fresh`.
+    /// Begins a test. The test of the 2x2x2 covers every state and ignores `fresh`. The test of the 3x3x3 uses the standard scrambles if
+    /// `fresh` is `None`. Otherwise, it draws new scrambles with the seed `fresh`.
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError>;
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
     /// Returns the results of greedy play from every state; `None` if the cube has too many states.

@@ -184,7 +184,7 @@ plain_data! {
     }
 
     pub struct ValuesView {
-        /// Number of the member's updates when the circuit was copied.
+        /// Number of updates that the population's member had made when its circuit was copied for this grid.
         pub updates: u32,
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]

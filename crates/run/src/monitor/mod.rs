@@ -1,18 +1,20 @@
-//! The monitor: shared memory in which a run publishes its events. Any number of readers poll the memory. A single writer writes to it. The
-//! writer never waits and has no information about readers. Readers never write. They can attach and detach at any time, also after the
-//! writer has ended. For a native program the memory is a file; for the page it is the memory of the wasm module.
+//! The monitor: memory in which a run publishes its events. Any number of readers poll the memory. A single writer writes to it. The writer
+//! never waits and has no information about readers. Readers never write. They can attach and detach at any time, also after the writer has
+//! ended. For the page, the memory is the memory of the wasm module. In a native program, the writer's memory is on the heap; a thread
+//! regularly copies changed blocks to a file, and each reader reads the file into its own memory.
 //!
 //! The writer takes the protocol's events, and readers return them. The shell provides the memory and uses the events. This module reads no
 //! clock.
 //!
 //! The memory consists of 64-bit words. Its parts are a header with live counters, a text of the shell, a text with the run's config and
-//! knobs, and a track for each kind of record. A track has a ring of the newest records. Some tracks also have a history, which is thinned
-//! like the history of the run, so that a long run keeps its beginning. The width of a record depends on the number of the room's columns,
-//! which is in the header. A record's ordinal is its number among all records of its track, starting at 0.
+//! knobs, the progress, the seconds that each part of the iterations took, and a track for each kind of record. A track has a ring of the
+//! newest records. Some tracks also have a history, which is thinned like the history of the run, so that a long run keeps its beginning.
+//! For metrics and tests, the width of a record depends on the numbers of the room's counters and columns, which are in the header. A
+//! record's ordinal is its number among all records of its track, starting at 0.
 //!
 //! Each slot of a ring has its own sequence number. Histories and the run's text share a sequence number, the generation, which is odd
 //! while they are rewritten (seqlocks: Boehm, "Can seqlocks get along with programming language memory models?", 2012). A reader uses only
-//! relaxed loads with fences between the loads, because only relaxed loads are sound on memory that is mapped read-only.
+//! relaxed loads with fences between the loads, so that its memory may be mapped read-only: only relaxed loads are sound there.
 
 mod reader;
 mod writer;

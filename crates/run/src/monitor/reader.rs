@@ -42,8 +42,8 @@ struct Row {
 
 /// Maximum of each size in the header, such as the number of columns of a metrics row. A header with a greater size is invalid.
 const MOST_COLUMNS: usize = 1024;
-/// Maximum number of attempts to read data that the writer is changing. If all attempts fail, the reader returns nothing until the next
-/// call.
+/// Maximum number of attempts to read data that the writer is changing. If all attempts fail, the call returns nothing of these data, and
+/// the next call tries again.
 const PATIENCE: usize = 1000;
 
 impl Reader {

@@ -35,9 +35,9 @@ pub trait AnyRun: Send + Sync {
     fn test_while(&mut self, should_continue: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError>;
     /// Returns the policy with the present weights; an error if the room's learner does not act on observations.
     fn policy(&self) -> Result<Box<dyn Policy>, RunError>;
-    /// Returns the whole run as a file. If [`AnyRun::saves`] returns `None`, first continues the iteration in progress: to its end, or
-    /// until the iteration counts as long and a state before its end can be saved. If another machine does not answer, the CPU completes
-    /// the iteration.
+    /// Returns the whole run as a file. If [`AnyRun::saves`] returns `None`, first continues the iteration in progress. Stops at its end,
+    /// or earlier if this takes too long and the present state or a snapshot of the iteration's beginning can be saved. If another machine
+    /// does not answer, the CPU completes the iteration.
     fn save(&mut self) -> Result<Vec<u8>, RunError>;
     /// Returns the indices of the marks that [`AnyRun::save_before`] accepts. The run keeps snapshots only for the newest requested
     /// changes.

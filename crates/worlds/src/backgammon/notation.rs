@@ -177,8 +177,8 @@ pub fn route(board: &Board, roll: Roll, result: &Board) -> Result<Vec<Step>, Not
     Err(NotationError::Result)
 }
 
-/// Searches depth-first for steps to the board `goal`, and returns false if there are none. With a double, no checker leaves a place above
-/// `rear`, the place that the previous step left. Steps in this order reach every result.
+/// Searches depth-first for steps to the board `goal`. Returns false if there are none. With a double, only steps from `rear` (the start of
+/// the previous step) or from lower places are tried: every result can be reached by steps in this order.
 fn search(turn: &Turn, roll: Roll, left: DiceLeft, rear: usize, goal: &Board, steps: &mut Vec<Step>) -> bool {
     if turn.board() == *goal && dice(roll, left).all(|(die, _)| turn.sources(die) == 0) {
         return true;

@@ -99,8 +99,8 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     /// state or to its inverse. All states of a class have the same distance from the solved state.
     fn symmetric_rows(self, rows: &mut [u16]);
 
-    /// Returns the indices of the inputs that are 1 for the cubie of a row. [`Puzzle::inputs`] consists of these inputs for all rows of a
-    /// state, and of [`Puzzle::FIXED`].
+    /// Returns the indices of the inputs that are 1 if a state has this row (a place and the code of its cubie; see [`Puzzle::rows`]). The
+    /// inputs of a state are those of all its rows, plus [`Puzzle::FIXED`].
     fn row_inputs(row: usize) -> &'static [u16];
 
     /// Returns the representative of a class of states, and the symmetry that maps this state to the representative. The class contains

@@ -112,6 +112,8 @@ fn parts_of_a_file_have_a_correction() {
         (format!("x = 1 // 0\n{good}"), "1:5 this constant cannot be computed"),
         (format!("x = uniform(0, 1)\n{good}"), "1:5 random numbers cannot be drawn outside of methods"),
         (with("    actions = 3\n", ""), "1:7 the class has no attribute `actions`"),
+        (after("    def __init__(self):\n        self.x = 1\n"), "10:9 `__init__` is never called; move its lines to `reset`"),
+        ("a = [[[0, 1], [2, 3]]]".to_owned() + "\n" + &good, "1:5 a list has at most two dimensions; write one list for each"),
         (with("actions = 3", "actions = 0"), "2:15 `actions` is the number of choices"),
         (with("actions = 3", "actions = Box(2, 1.0, 1.0)"), "2:15 `actions` is the number of choices, or a box"),
         (with("actions = 3", "actions = 3\n    limit = 0"), "3:13 `limit` is a number of steps from 1 to 1000000"),

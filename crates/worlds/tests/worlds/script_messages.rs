@@ -44,6 +44,9 @@ fn unsupported_expressions_have_a_replacement() {
         ("x = r'a'", "1:5-6 strings have no prefix…delete `r`"),
         ("x = lambda a: a", "1:5-11 `lambda`…`def f(x):`"),
         ("x = f(1, b=2)", "1:10-12 keyword arguments…`b=`…`f(…, 2)`"),
+        ("x = self.f(a, b=n)", "1:15-17 keyword arguments…`b=`…`f(…, n)`"),
+        ("super().reset(seed=1)", "1:1-14 the class has no base class"),
+        ("x = self.np_random.integers(low=0, high=3)", "1:5-28 `self.np_random`…`randint(low, high)`"),
         ("f(*args)", "1:3-4 `*` before…one by one"),
         ("a, *b = c", "1:4-5 `*` before"),
         ("f((y := 1))", "1:6-8 `:=`…line of its own"),
@@ -185,8 +188,11 @@ fn several_errors_are_reported_in_order() {
     let many = errors(&"x = None\n".repeat(50));
     assert_eq!(many.len(), 20);
     assert!(many[19].starts_with("20:5-9 "), "{}", many[19]);
-    let shown = parse("\n\nx = None").unwrap_err()[0].to_string();
-    assert!(shown.starts_with("line 3: `None` is not part of the language; write"), "{shown}");
+    let located = |text: &str| parse(text).unwrap_err()[0].located(text);
+    let shown = located("\n\nx = None");
+    assert!(shown.starts_with("line 3, column 5: `None` is not part of the language; write"), "{shown}");
+    let shown = located("\r\nx = 'ß' + a[1:3]");
+    assert!(shown.starts_with("line 2, column 12, at `[1:`: slices other"), "{shown}");
 }
 
 /// Words and symbols that are inserted into valid files.

@@ -87,8 +87,8 @@ fn run_screen(game: &mut Game, first: &str, pool: &rayon::ThreadPool) -> Result<
     })
 }
 
-/// Handles requests until the channel closes or the user quits. Saves the game after each request; if the save fails, the next answer
-/// contains the error.
+/// Handles requests until the channel closes or the user quits. Saves the game after each sent answer, except when the user quits; if the
+/// save fails, the next answer contains the error.
 fn serve(game: &mut Game, requests: &Receiver<Request>, answers: &Sender<Answer>) {
     let mut save_error: Option<String> = None;
     for request in requests {

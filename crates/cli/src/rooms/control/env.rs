@@ -102,8 +102,9 @@ fn answer(env: &mut Env, line: &[u8]) -> Result<Answer, String> {
         }
         Request::Reset(_) => Err(format!("a reset needs either a seed, or a state and the elapsed steps; {}", usage(env))),
         Request::Action(value) => {
-            let action =
-                action(env.spec().actions, &value).ok_or_else(|| format!("this is not an action of {}; {}", env.spec().id, usage(env)))?;
+            let Spec { id, actions, .. } = env.spec();
+            let action = action(*actions, &value)
+                .ok_or_else(|| format!("an action of {id} is {}, not {value}; {}", expected(*actions), usage(env)))?;
             env.step(action).map(Answer::Stepped).map_err(text)
         }
     }
@@ -131,6 +132,14 @@ fn action_example(actions: Actions) -> String {
     }
 }
 
+fn expected(actions: Actions) -> String {
+    match actions {
+        Actions::Choices(count) => format!("a whole number from 0 to {}", count - 1),
+        Actions::Box { count: 1, low, high } => format!("a list of one number, clipped to {low} to {high}"),
+        Actions::Box { count, low, high } => format!("a list of {count} numbers, each clipped to {low} to {high}"),
+    }
+}
+
 /// Lists names. Of a long list, only the first three and the last name are listed.
 fn listed(names: &[Text]) -> String {
     match names {
@@ -141,11 +150,7 @@ fn listed(names: &[Text]) -> String {
 
 /// Describes an environment for a human reader. `name` is its name on the command line.
 fn described(spec: &Spec, name: &str) -> String {
-    let actions = match spec.actions {
-        Actions::Choices(count) => format!("a whole number from 0 to {}", count - 1),
-        Actions::Box { count: 1, low, high } => format!("a list of one number, clipped to {low} to {high}"),
-        Actions::Box { count, low, high } => format!("a list of {count} numbers, each clipped to {low} to {high}"),
-    };
+    let actions = expected(spec.actions);
     format!(
         "{}: {}\n\n  action       {actions}, as in {}\n  state        {}\n  observation  {}\n  \
          truncated    at {} steps\n\nUse it with `hothouse env {} --stdio`; `hothouse env --help` explains the requests.\n",

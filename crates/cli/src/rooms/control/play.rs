@@ -236,7 +236,8 @@ impl Game {
         if self.over { format!("{now}  The episode is over: Enter starts the next one.") } else { now }
     }
 
-    /// Returns the line that lists the keys and their actions.
+    /// Returns the line that lists the keys with their actions, and the commands `r` and `q`. Pairs that do not fit into `width` are
+    /// omitted.
     fn keys(&self, width: usize) -> Line<'static> {
         let actions = self.kind.keys.iter().map(|(name, action)| (label(name), self.effect(action)));
         let commands = [("r", "restart"), ("q", "quit")].map(|(key, effect)| (key.to_string(), effect.to_string()));

@@ -40,7 +40,8 @@ pub struct Summary {
     pub metrics: Option<Row>,
     /// Test at the end of the run; `None` if the run failed, still prepared its data, or was stopped before the test was complete.
     pub test: Option<Row>,
-    /// Progress when a second test first confirmed that the agent reaches the goal; `None` if the run is not solved.
+    /// Progress at the test that confirmed that the agent reaches the goal: a second test, or the first test if it covers all cases; `None`
+    /// if the run is not solved.
     pub solved: Option<Progress>,
     /// Number of tests that reached the goal, but whose confirmation by a second test failed.
     pub attempts: u32,

@@ -281,7 +281,8 @@ impl Published {
 enum OffloadSlice {
     Worked,
     Waiting,
-    /// The round is complete, and all results of the device were received.
+    /// The round (in a probe, the pass) is complete, and all results of the device were received. Also returned at once outside of
+    /// [`Phase::Play`].
     Played,
 }
 

@@ -6,8 +6,8 @@ use super::tree::Edge;
 use worlds::backgammon::{BAR, Board, Roll};
 
 /// Number of words of a sample. Words 0 to 8 are the decision, with the number of visit shares in the upper 16 bits of word 8. Word 9 is
-/// the outcome for the player who decides, as an index into `Chances`; until the game ends, word 9 is the index of this player. Each later
-/// word is a visit share: the action in the upper 16 bits, the visits in the lower 16 bits.
+/// the outcome for the player who decides, as an index into `Chances`; until the game ends, word 9 is the index of this player. The visit
+/// shares follow, one per word: the action in the upper 16 bits, the visits in the lower 16 bits. The remaining words are 0.
 pub const WORDS: usize = 40;
 const SHARES: usize = WORDS - 10;
 pub type Sample = [u32; WORDS];
@@ -55,8 +55,8 @@ pub fn read_decision(words: &[u32]) -> Option<Decision> {
     ((roll as usize) < Roll::ALL.len() && board.points() == 0).then_some(Decision { board, roll: roll as u8, second })
 }
 
-/// Returns true if saved words are a valid sample. A sample without shares is valid: only its outcome is a target. A search yields a sample
-/// without shares if it tried no action, or if it tried too many actions equally often.
+/// Returns true if saved words are a valid sample. A sample without visit shares is valid; then only the game's outcome is a target. A
+/// search yields such a sample if it visited no action, or if more actions than a sample can store have the greatest number of visits.
 pub fn is_sound(sample: &Sample) -> bool {
     let shares = (sample[8] >> 16) as usize;
     let sound = |&share: &u32| (share >> 16) < ACTIONS as u32 && share & 0xFFFF > 0;

@@ -117,8 +117,9 @@ impl Small {
         Of { wire, not }
     }
 
-    /// Returns the circuit with only those gates that outputs depend on. The gates are in depth-first order, so that few values are live at
-    /// the same time. This order is topological.
+    /// Returns the circuit with only those gates that outputs depend on. Some of these gates are replaced by their negation, and gates for
+    /// negated or constant outputs are added. The gates are in depth-first order, so that few values are live at the same time. This order
+    /// is topological.
     fn write(self, from: &Circuit, outputs: &[Value]) -> Circuit {
         let first = self.inputs;
         // A gate is replaced by its negation if the circuit's outputs need only the negated value of the gate.

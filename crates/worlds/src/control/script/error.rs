@@ -17,12 +17,22 @@ pub struct Problem {
     pub message: String,
 }
 
-/// Formats a problem, for example as `line 14: decorators are not part of the language; delete the line`.
-impl std::fmt::Display for Problem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "line {}: {}", self.span.line, self.message)
+impl Problem {
+    /// Returns the place, the code there and the message, for example
+    /// ``line 14, column 9, at `a[1:]`: slices are not part of the language; write a loop``. `text` is the file. The code is left out if the
+    /// message contains it, or if it is longer than [`LONGEST`] characters.
+    pub fn located(&self, text: &str) -> String {
+        let Span { line, column, end } = self.span;
+        let row = text.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default();
+        let code: String = row.chars().take(end.saturating_sub(1) as usize).skip(column.saturating_sub(1) as usize).collect();
+        let is_known = code.trim().is_empty() || code.chars().count() > LONGEST || self.message.contains(&format!("`{code}"));
+        let code = if is_known { String::new() } else { format!(", at `{code}`") };
+        format!("line {line}, column {column}{code}: {}", self.message)
     }
 }
+
+/// Largest number of characters of code in a message.
+const LONGEST: usize = 40;
 
 /// Returns a number and its noun, for example `1 element` or `2 elements`.
 pub(super) fn count(number: usize, noun: &str) -> String {

@@ -10,6 +10,9 @@ use std::rc::Rc;
 /// Largest number of elements of a list.
 pub const LONGEST: usize = 4096;
 
+const THREE_DIMENSIONS: &str = "a list has at most two dimensions; write one list for each index of the third, or one with rows of `m * n` \
+                                elements: `a[i][j * n + k]`";
+
 /// Index of an element, a row or a column. The elements of a list of two dimensions are numbered row by row.
 #[derive(Clone, Copy)]
 pub enum Index {
@@ -53,9 +56,8 @@ impl<'a> Lower<'a> {
                 }
                 Value::List(List { rows, columns: Some(columns), ..List::of_items(ty, items) })
             }
-            Some(Shape::List(..)) => {
-                self.problem(span, format!("a list has at most two dimensions and {LONGEST} elements; write a smaller list"))
-            }
+            Some(Shape::List(_, _, Some(_))) => self.problem(span, THREE_DIMENSIONS),
+            Some(Shape::List(..)) => self.problem(span, format!("a list has at most {LONGEST} elements; write a smaller list")),
             _ => self
                 .problem(span, "the elements of a list have one type, and rows have one length; write numbers, or lists of equal lengths"),
         }

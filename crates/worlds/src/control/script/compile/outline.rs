@@ -147,6 +147,9 @@ fn define<'a>(all: &mut BTreeMap<&'a str, Definition<'a>>, function: &'a Functio
         let others: String = function.parameters.iter().map(|parameter| format!(", {}", parameter.text)).collect();
         problems.push(problem(function.name.span, format!("the first parameter of a method is `self`; write `def {name}(self{others}):`")));
     }
+    if name.starts_with("__") {
+        problems.push(problem(function.name.span, format!("`{name}` is never called; move its lines to `reset`, and delete it")));
+    }
     if !is_method && BUILT_IN.contains(&name) {
         problems.push(problem(function.name.span, format!("`{name}` is a function of the language; write another name")));
     }

@@ -58,7 +58,7 @@ pub enum Kind {
     Constant(usize),
     Input(usize),
     State(usize),
-    /// Row of a list in the program's own rows.
+    /// Row that stores an element of a list. The index counts only such rows of this program.
     List(usize),
     Temporary(usize),
 }

@@ -4,7 +4,7 @@ use super::super::fold::bool_bits;
 use super::super::program::{Attribute, Code, Type};
 use crate::control::shape::Shape;
 
-/// Returns the number that the bits of a row represent.
+/// Returns the number that `bits`, the 32 bits of one value of type `ty`, represent.
 pub fn number(ty: Type, bits: u32) -> f64 {
     match ty {
         Type::Float => f32::from_bits(bits).into(),

@@ -1,4 +1,4 @@
-//! Numbers of a file.
+//! Reads the number literals of a file.
 
 use super::cursor::Cursor;
 use crate::control::script::token::{Kind, shown};

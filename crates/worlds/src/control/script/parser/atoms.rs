@@ -1,4 +1,4 @@
-//! Operands: names, numbers, strings, lists and brackets, and the calls, indices and attributes after them.
+//! Operands: names, numbers, strings, lists, dictionaries and brackets, and the calls, indices and attributes after them.
 
 use super::expressions::Tree;
 use super::stream::{Parsed, Parser};
@@ -165,6 +165,8 @@ impl Parser<'_> {
         let is_self = matches!(&of.expr.kind, ExprKind::Name(base) if base == "self");
         let message = match &of.expr.kind {
             ExprKind::Name(base) if !is_self => teaching::module(base, &name.text),
+            ExprKind::Call { of, .. } if matches!(&of.kind, ExprKind::Name(base) if base == "super") => Some(teaching::SUPER.into()),
+            ExprKind::Attribute { name: generator, .. } if generator.text == "np_random" => teaching::generator(&name.text),
             _ => None,
         };
         let message = message.or_else(|| if self.is("(") && !is_self { teaching::method(&name.text) } else { None });
@@ -180,7 +182,7 @@ impl Parser<'_> {
         self.advance();
         let (mut arguments, mut height): (Vec<Expr>, u32) = (Vec::new(), of.height);
         while !self.is(")") {
-            self.check_keyword(first)?;
+            self.check_keyword(&of.expr)?;
             let argument = self.expression()?;
             self.check_generator()?;
             height = height.max(argument.height);
@@ -194,15 +196,19 @@ impl Parser<'_> {
         self.tree(span, height, ExprKind::Call { of: Box::new(of.expr), arguments })
     }
 
-    /// Fails at a keyword argument. `first` is the first token of the call.
-    fn check_keyword(&mut self, first: Token) -> Parsed<()> {
+    /// Fails at a keyword argument. `of` is the called function.
+    fn check_keyword(&mut self, of: &Expr) -> Parsed<()> {
         let (name, sign) = (self.token(), self.ahead(1));
         if name.kind != Kind::Name || sign.kind != Kind::Symbol("=") {
             return Ok(());
         }
         let span = self.join(name.span, sign.span);
-        let (function, name) = (shown(self.code(first)), shown(self.code(name)));
-        let value = shown(self.code(self.ahead(2)));
+        let function = match &of.kind {
+            ExprKind::Name(name) => shown(name),
+            ExprKind::Attribute { name, .. } => shown(&name.text),
+            _ => "f".into(),
+        };
+        let (name, value) = (shown(self.code(name)), shown(self.code(self.ahead(2))));
         let message = format!(
             "keyword arguments are not part of the language: `{name}=`; write the value alone at its position: `{function}(…, {value})`"
         );
@@ -237,6 +243,7 @@ impl Parser<'_> {
     /// Fails at a slice.
     fn slice(&mut self, open: Token) -> Parsed<Tree> {
         let span = self.join(open.span, self.token().span);
-        self.fail(span, "slices other than `[:]` are not part of the language; write a list: `[a[i] for i in range(1, 3)]`")
+        self.fail(span, "slices other than `[:]` are not part of the language; write a list, `[a[i] for i in range(1, 3)]`, or, if its length varies, a loop: \
+             `for i in range(start, stop):`")
     }
 }

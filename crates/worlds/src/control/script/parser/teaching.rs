@@ -128,6 +128,20 @@ pub fn module(module: &str, name: &str) -> Option<String> {
     Some(format!("modules are not part of the language: `{module}.{}`; write {instead}", shown(name)))
 }
 
+pub const SUPER: &str = "the class has no base class; delete the call of `super`";
+
+/// Returns the message for a method of Gymnasium's random number generator, such as `self.np_random.integers`. `name` is the method.
+pub fn generator(name: &str) -> Option<String> {
+    let instead = match name {
+        "integers" => "`randint(low, high)`, which excludes `high`",
+        "normal" => "`normal(mean, deviation)`",
+        "choice" => "`a[randint(0, len(a))]`",
+        "random" => "`uniform(0.0, 1.0)`",
+        _ => "`uniform(low, high)`, `randint(low, high)` or `normal(mean, deviation)`",
+    };
+    Some(format!("`self.np_random` is not part of the language; write {instead}"))
+}
+
 /// Returns the message for a method of lists, such as `append`; `None` for other methods.
 pub fn method(name: &str) -> Option<String> {
     let advice = match name {
