@@ -20,11 +20,12 @@ export async function build({ only } = {}) {
   const entries = Object.fromEntries(Object.entries(places).map(([name, place]) => [name, `${place}/lab.js`]));
   const place = async (name) => {
     cpSync(modules[name].folder, join(dist, places[name]), { recursive: true, filter: (path) => !path.endsWith("stamp") });
-    // The bundler never sees the bindings, so they are minified here.
-    const bindings = join(dist, entries[name]);
+    // The bundler never sees the modules' scripts, so they are minified here.
     const { minify } = await import("vite");
-    const { code } = await minify(bindings, readFileSync(bindings, "utf8"), { module: true });
-    writeFileSync(bindings, code);
+    for (const script of filesUnder(join(dist, places[name])).filter((file) => file.endsWith(".js"))) {
+      const { code } = await minify(script, readFileSync(script, "utf8"), { module: true });
+      writeFileSync(script, code);
+    }
   };
   await step("page", async () => {
     // The page contains some files of the crate `worlds`.

@@ -1,9 +1,10 @@
 //! WGSL text of functions of one number, applied to scalars or to vectors of four numbers.
 
+use crate::shader::include_wgsl;
 use math::{Act, Unary};
 
 /// WGSL text of functions whose built-in version in WGSL does not exist or is not exact enough.
-pub const FUNCTIONS: &str = include_str!("functions.wgsl");
+pub const FUNCTIONS: &str = include_wgsl!("functions.wgsl");
 
 pub fn unary(op: Unary, x: &str) -> String {
     match op {

@@ -20,6 +20,7 @@ mod product;
 mod program;
 mod reduce;
 mod rooms;
+mod shader;
 mod text;
 mod tile;
 mod trainer;

@@ -3,12 +3,13 @@
 //! counts the steps that were not skipped.
 
 use crate::program::{Memory, Program, Region, Space};
+use crate::shader::include_wgsl;
 use graph::{Adam, Table};
 use learn::Fault;
 use math::AdamStep;
 use std::ops::Range;
 
-const TEXT: &str = include_str!("optimizer.wgsl");
+const TEXT: &str = include_wgsl!("optimizer.wgsl");
 const SIZE: usize = 256;
 /// Number of floats of an element, which is a `vec4<f32>` in the kernel.
 const FOUR: usize = 4;

@@ -1,5 +1,6 @@
 //! WGSL text that computes the network's inputs. The kernels for leaves and for training share this text.
 
+use crate::shader::include_wgsl;
 use crate::text::Text;
 use learn::Fault;
 use learn::backgammon::published::accelerator::{DECISION_WORDS, PACKED_SAMPLE_WORDS};
@@ -15,7 +16,7 @@ pub fn with_inputs(text: &str) -> String {
         ("PACKED_SAMPLE_WORDS", PACKED_SAMPLE_WORDS),
         ("SAMPLE_WORDS", PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32)),
     ]);
-    constants.add(include_str!("inputs.wgsl")).add(text).text
+    constants.add(include_wgsl!("inputs.wgsl")).add(text).text
 }
 
 pub fn refused(why: impl std::fmt::Display) -> Fault {

@@ -5,6 +5,7 @@ use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, Submitted};
 use crate::plan::Lowered;
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space, groups};
+use crate::shader::include_wgsl;
 use learn::Fault;
 use learn::backgammon::published::accelerator::{Answer, DECISION_WORDS, LANES, OffloadSpec};
 use learn::backgammon::published::{HEADS, INPUTS, plan_leaves};
@@ -39,7 +40,7 @@ impl Leaves {
         let none = space.floats(0);
         let decisions = space.words(rows * DECISION_WORDS);
         let lowered = Lowered::new(&plan, params, none, &mut space, &mut program)?;
-        let kernel = program.kernel("inputs of leaves", &with_inputs(include_str!("leaf_inputs.wgsl")));
+        let kernel = program.kernel("inputs of leaves", &with_inputs(include_wgsl!("leaf_inputs.wgsl")));
         let begin = program.len();
         let args = [decisions.at, lowered.input("inputs").at, rows as u32];
         program.dispatch(&kernel, &args, groups(rows * INPUTS, 256));

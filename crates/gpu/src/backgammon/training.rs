@@ -6,6 +6,7 @@ use crate::device::{Gpu, InFlight, Submitted};
 use crate::optimizer::{Following, Optimizer};
 use crate::plan::Lowered;
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space, groups};
+use crate::shader::include_wgsl;
 use graph::Adam;
 use learn::Fault;
 use learn::backgammon::published::accelerator::{OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef};
@@ -59,13 +60,13 @@ impl Training {
 
         let [policy_loss, value_loss] = ["policy_loss", "value_loss"].map(|name| lowered.output(name));
         let begin = program.len();
-        let kernel = program.kernel("sums of steps", include_str!("add_losses.wgsl"));
+        let kernel = program.kernel("sums of steps", include_wgsl!("add_losses.wgsl"));
         let args = [policy_loss, value_loss, optimizer.norm, sums].map(|region| region.at);
         program.dispatch(&kernel, &args, [1, 1, 1]);
         let summed = begin..program.len();
 
         let begin = program.len();
-        let kernel = program.kernel("minibatch", &with_inputs(include_str!("minibatch.wgsl")));
+        let kernel = program.kernel("minibatch", &with_inputs(include_wgsl!("minibatch.wgsl")));
         let ports = ["inputs", "mask", "share", "outcome"].map(|name| lowered.input(name).at);
         for step in 0..TOGETHER {
             let drawn = drawn.part(step * rows, rows);

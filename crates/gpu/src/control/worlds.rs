@@ -4,6 +4,7 @@
 //! text of a world (a kind of environment) does not access memory; the text of each kernel reads and writes memory.
 
 use crate::program::{Memory, Program, Region, Space, groups};
+use crate::shader::include_wgsl;
 use crate::text::Text;
 use ::worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use ::worlds::control::{Kernels, Kind, Spec, cartpole};
@@ -11,15 +12,15 @@ use math::Isa;
 use std::sync::Arc;
 
 /// WGSL text of the polynomials of `math::poly`: `poly_exp`, `poly_ln`, `poly_tanh`, `poly_sigmoid`, `poly_sin_cos`.
-pub const POLY: &str = include_str!("../poly.wgsl");
+pub const POLY: &str = include_wgsl!("../poly.wgsl");
 /// WGSL text of random functions, which give the same words as those of `math::rng`: `threefry`, `pcg4`, `hash`, `uniform_of`, `normals`.
 /// [`POLY`] must come before this text.
-pub const RNG: &str = include_str!("../rng.wgsl");
+pub const RNG: &str = include_wgsl!("../rng.wgsl");
 
 /// WGSL functions of angles, for worlds with rotation.
-const ANGLE: &str = include_str!("worlds/angle.wgsl");
-const ROWS: &str = include_str!("worlds/rows.wgsl");
-const EPISODE: &str = include_str!("worlds/episode.wgsl");
+const ANGLE: &str = include_wgsl!("worlds/angle.wgsl");
+const ROWS: &str = include_wgsl!("worlds/rows.wgsl");
+const EPISODE: &str = include_wgsl!("worlds/episode.wgsl");
 
 /// One kind of environment in WGSL.
 #[derive(Clone)]
@@ -182,7 +183,7 @@ impl Worlds {
 
     fn begin(&self, program: &mut Program, shown: Option<Region>, anew: bool) {
         let args = Args { shown: shown.map_or(NOWHERE, |region| region.at), anew: u32::from(anew), ..Args::default() };
-        self.append(program, "begin", &[ROWS, include_str!("worlds/begin.wgsl")], args);
+        self.append(program, "begin", &[ROWS, include_wgsl!("worlds/begin.wgsl")], args);
     }
 
     /// Appends a dispatch that performs one step of every environment.
@@ -191,13 +192,13 @@ impl Worlds {
         let reached = reached.map_or(NOWHERE, |region| region.at);
         let (actions, shown, rewards, ended) = (actions.at, shown.at, rewards.at, ended.at);
         let args = Args { actions, shown, reached, rewards, ended, ..Args::default() };
-        self.append(program, "step", &[ROWS, include_str!("worlds/step.wgsl")], args);
+        self.append(program, "step", &[ROWS, include_wgsl!("worlds/step.wgsl")], args);
     }
 
     /// Appends a dispatch that performs many steps of CartPole. The actions are the random bits of [`cartpole::CartPoles::coins`]. The
     /// dispatch writes only the states, the clocks and the number of ended episodes.
     pub fn play(&self, program: &mut Program, steps: u32) {
-        let texts = [include_str!("worlds/count.wgsl"), include_str!("worlds/random_steps_cartpole.wgsl")];
+        let texts = [include_wgsl!("worlds/count.wgsl"), include_wgsl!("worlds/random_steps_cartpole.wgsl")];
         self.append(program, "play", &texts, Args { ended: self.ended.at, steps, ..Args::default() });
     }
 
@@ -209,7 +210,7 @@ impl Worlds {
             .count("ACTION", self.world.action)
             .word("STEP_BITS", cartpole::STEP_BITS as usize)
             .word("SHORTEST", cartpole::SHORTEST as usize)
-            .add(include_str!("worlds/common.wgsl"));
+            .add(include_wgsl!("worlds/common.wgsl"));
         for own in texts {
             text = text.add(own);
         }

@@ -13,6 +13,7 @@ mod rows;
 
 use crate::device::{Gpu, InFlight, Submitted};
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space};
+use crate::shader::include_wgsl;
 use crate::text::Text;
 use learn::Fault;
 use learn::logic::automaton::GateForm;
@@ -259,11 +260,11 @@ impl Build<'_> {
         let (of_lanes, blocks) = (lanes.div_ceil(SIZE), self.padded / BLOCK);
         let (gates, layers) = (self.spec.architecture.gates(), self.rows.layers.clone());
         let of_gates = gates.div_ceil(SIZE);
-        let make = |learn| format!("const LEARN = {learn};\n{}", include_str!("gates.wgsl"));
-        let states = |what| format!("const WHAT = {what}u;\n{}", include_str!("states.wgsl"));
+        let make = |learn| format!("const LEARN = {learn};\n{}", include_wgsl!("gates.wgsl"));
+        let states = |what| format!("const WHAT = {what}u;\n{}", include_wgsl!("states.wgsl"));
         let [see, go_on, go_back, unsee] = [0, 1, 2, 3].map(states);
-        let sums = |length| format!("const LENGTH = {length};\n{}", include_str!("sums.wgsl"));
-        let [forward, backward] = [include_str!("forward.wgsl"), include_str!("backward.wgsl")];
+        let sums = |length| format!("const LENGTH = {length};\n{}", include_wgsl!("sums.wgsl"));
+        let [forward, backward] = [include_wgsl!("forward.wgsl"), include_wgsl!("backward.wgsl")];
         type Add<'a> = dyn FnMut(&str, &str, usize, usize, [usize; 2]) + 'a;
         let mut add = |label: &str, text: &str, row: usize, step: usize, [x, y]: [usize; 2]| {
             self.add(label, text, [first, row, step], [x, y, members]);
@@ -290,7 +291,7 @@ impl Build<'_> {
             for layer in layers[..layers.len() - 1].iter().rev() {
                 add("backward", backward, layer.start, step, [blocks, layer.len()]);
             }
-            add("slopes", include_str!("slopes.wgsl"), 0, step, [gates, 1]);
+            add("slopes", include_wgsl!("slopes.wgsl"), 0, step, [gates, 1]);
             if step > 0 {
                 add("backward", backward, 0, step, [blocks, 9 * channels]);
                 add("back to a state", &unsee, 0, step, [of_lanes, channels]);
@@ -308,7 +309,7 @@ impl Build<'_> {
         let regions = [params, m, v, coefficients, slopes, states, d_state, targets, &self.x, &self.d];
         let others = [squares, sums, knobs, corrections, standing, wires, readers_begin, readers, gate_of, rows_of];
         let args: Vec<u32> = regions.into_iter().chain(others).map(|region| region.at).chain(from.map(|x| x as u32)).collect();
-        let text = [include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("common.wgsl"), text];
+        let text = [include_wgsl!("../poly.wgsl"), include_wgsl!("../rng.wgsl"), include_wgsl!("common.wgsl"), text];
         let text = text.into_iter().fold(self.constants(), Text::add);
         let kernel = self.program.kernel(label, &text.text);
         self.program.dispatch(&kernel, &args, groups.map(|x| x as u32));

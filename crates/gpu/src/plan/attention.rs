@@ -8,9 +8,10 @@
 //! its sums in registers.
 
 use crate::program::{MAIN, Program, groups};
+use crate::shader::include_wgsl;
 use std::fmt::Write;
 
-const TEXT: &str = include_str!("attention.wgsl");
+const TEXT: &str = include_wgsl!("attention.wgsl");
 /// Number of rows and of columns of a tile.
 const TILE: usize = 32;
 

@@ -2,8 +2,9 @@
 
 use crate::functions::FUNCTIONS;
 use crate::program::{Program, groups};
+use crate::shader::include_wgsl;
 
-const ROWS: &str = include_str!("rows.wgsl");
+const ROWS: &str = include_wgsl!("rows.wgsl");
 pub(super) const SIZE: usize = 256;
 
 /// Returns the number of threads per row.

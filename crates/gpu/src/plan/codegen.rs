@@ -6,6 +6,7 @@ use super::fusion::{GroupKind, Groups};
 use crate::functions::{FUNCTIONS, unary, unary_grad};
 use crate::program::{MAIN, Program, Region, Space, groups as spread};
 use crate::reduce::Reduce;
+use crate::shader::include_wgsl;
 use graph::{Call, ColumnSpan, Sums};
 use math::{Binary, Span};
 use std::collections::BTreeMap;
@@ -25,7 +26,7 @@ const MOST_PARTS: usize = 1024;
 /// case, a thread has more rows.
 const WALK: usize = 16;
 
-const RANDOM: &str = concat!(include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("dropout.wgsl"));
+const RANDOM: [&str; 3] = [include_wgsl!("../poly.wgsl"), include_wgsl!("../rng.wgsl"), include_wgsl!("dropout.wgsl")];
 
 /// Returns the first lines of `main` in a kernel that reduces over threads.
 fn main_of(reduce: Reduce) -> String {
@@ -243,7 +244,7 @@ impl Kernel<'_> {
         whole += "}\n";
         whole += FUNCTIONS;
         if self.draws {
-            whole += RANDOM;
+            RANDOM.iter().for_each(|text| whole += text);
         }
         whole += text;
         let kernel = program.kernel_with(label, directives, false, &whole);

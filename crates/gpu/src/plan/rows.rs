@@ -4,9 +4,10 @@ use super::by_row::{SIZE, rows};
 use super::dataflow::Op;
 use crate::functions::activated;
 use crate::program::{Program, groups};
+use crate::shader::include_wgsl;
 use graph::Call;
 
-const TABLE: &str = include_str!("embedding_grad.wgsl");
+const TABLE: &str = include_wgsl!("embedding_grad.wgsl");
 
 /// Appends the kernel of one node; `reads` and `writes` are offsets in `mem`.
 pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], program: &mut Program) {

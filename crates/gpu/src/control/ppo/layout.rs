@@ -10,6 +10,7 @@ use crate::control::worlds::{World, world};
 use crate::optimizer::Optimizer;
 use crate::plan::Lowered;
 use crate::program::{Program, Region, Space, groups};
+use crate::shader::include_wgsl;
 use crate::text::Text;
 use ::worlds::control::vector::{LENGTH_SHIFT, TERMINATED};
 use graph::Table;
@@ -248,8 +249,8 @@ fn text_of(threads: usize) -> Text {
     Text::default().word("THREADS", threads)
 }
 
-const NORMALIZE: &str = include_str!("normalize.wgsl");
-const MOMENTS: &str = include_str!("moments.wgsl");
+const NORMALIZE: &str = include_wgsl!("normalize.wgsl");
+const MOMENTS: &str = include_wgsl!("moments.wgsl");
 
 struct Builder<'a> {
     spec: &'a LearnerSpec,
@@ -290,7 +291,7 @@ impl Builder<'_> {
     }
 
     fn observe(&self, program: &mut Program, acting: &Lowered) -> Range<usize> {
-        let text = self.text(THREADS).add(&self.world.text).add(NORMALIZE).add(include_str!("observe.wgsl"));
+        let text = self.text(THREADS).add(&self.world.text).add(NORMALIZE).add(include_wgsl!("observe.wgsl"));
         let Rollout { samples, normalizer, truncations, .. } = self.rollout;
         let shown = acting.input("observation");
         let Places { states, faults, .. } = self.places;
@@ -300,11 +301,11 @@ impl Builder<'_> {
 
     fn steps(&self, program: &mut Program, acting: &Lowered, table: &Table) -> Range<usize> {
         let LearnerSpec { head, config, draws, seed, .. } = self.spec;
-        let text = self.text(THREADS).add(&self.world.text).add(NORMALIZE).add(include_str!("rollout_step.wgsl"));
+        let text = self.text(THREADS).add(&self.world.text).add(NORMALIZE).add(include_wgsl!("rollout_step.wgsl"));
         let (text, middle, half) = match *head {
-            Head::Choices(count) => (text.word("CHOICES", count).add(include_str!("sample_choice.wgsl")), 0.0, 0.0),
+            Head::Choices(count) => (text.word("CHOICES", count).add(include_wgsl!("sample_choice.wgsl")), 0.0, 0.0),
             Head::Gaussian { middle, half, squash, .. } => {
-                (text.flag("SQUASHED", squash).add(include_str!("sample_gaussian.wgsl")), middle, half)
+                (text.flag("SQUASHED", squash).add(include_wgsl!("sample_gaussian.wgsl")), middle, half)
             }
         };
         let spread = table.specs().iter().find(|spec| *spec.name == *SPREAD).map_or(0, |spec| spec.offset);
@@ -327,7 +328,7 @@ impl Builder<'_> {
     fn value_copies(&self, program: &mut Program, acting: &Lowered) -> Range<usize> {
         let envs = self.envs();
         let width = envs * self.world.observation;
-        let text = self.text(THREADS).add(include_str!("copy_values.wgsl"));
+        let text = self.text(THREADS).add(include_wgsl!("copy_values.wgsl"));
         let Rollout { reached, last, bootstraps, .. } = *self.rollout;
         let (value, shown) = (acting.output("value"), acting.input("observation"));
         let from = program.len();
@@ -347,16 +348,16 @@ impl Builder<'_> {
         let Places { discounted_returns, input, moments, counters, finished, lengths, .. } = self.places;
         let return_parts = space.floats(if config.normalize_reward { 3 * blocks } else { 0 });
         let parts = space.floats(3 * blocks * self.quantities);
-        let merge = text_of(MANY_THREADS).add(MOMENTS).add(include_str!("merge_moments.wgsl"));
+        let merge = text_of(MANY_THREADS).add(MOMENTS).add(include_wgsl!("merge_moments.wgsl"));
         let merge = program.kernel("merge", &merge.text);
         let from = program.len();
         if config.normalize_reward {
-            let text = self.later_text(THREADS).add(MOMENTS).add(include_str!("discounted_returns.wgsl"));
+            let text = self.later_text(THREADS).add(MOMENTS).add(include_wgsl!("discounted_returns.wgsl"));
             let args = [envs as u32, rewards.at, ended.at, discounted_returns.at, input.at, return_parts.at];
             each(program, "discounted returns", &text, &args, envs);
             program.dispatch(&merge, &[blocks as u32, return_parts.at, moments.at], [1, 1, 1]);
         }
-        let text = self.later_text(THREADS).count("OBSERVED", self.quantities - 2).add(MOMENTS).add(include_str!("advantages.wgsl"));
+        let text = self.later_text(THREADS).count("OBSERVED", self.quantities - 2).add(MOMENTS).add(include_wgsl!("advantages.wgsl"));
         let places = [samples, rewards, ended, truncations, last, bootstraps, input, moments, normalizer, &parts];
         let args = [&[envs as u32, blocks as u32][..], &at(places)].concat();
         each(program, "advantages", &text, &args, envs);
@@ -368,10 +369,10 @@ impl Builder<'_> {
         let spans = places.div_ceil(SPAN);
         let counts = space.words(spans);
         let counting = |text| self.later_text(MANY_THREADS).word("SPAN", SPAN).word("RECENT", RECENT).add(text).text;
-        let kernel = program.kernel("count episodes", &counting(include_str!("count_episodes.wgsl")));
+        let kernel = program.kernel("count episodes", &counting(include_wgsl!("count_episodes.wgsl")));
         let args = [places as u32, spans as u32, ended.at, counts.at];
         program.dispatch(&kernel, &args, groups(spans, 1));
-        let kernel = program.kernel("recent episodes", &counting(include_str!("recent_episodes.wgsl")));
+        let kernel = program.kernel("recent episodes", &counting(include_wgsl!("recent_episodes.wgsl")));
         let args =
             [places as u32, spans as u32, ended.at, counts.at, returns.at, finished.at, lengths.at, counters.at + counters::ENDED as u32];
         program.dispatch(&kernel, &args, groups(spans, 1));
@@ -379,7 +380,7 @@ impl Builder<'_> {
     }
 
     fn trajectory(&self, program: &mut Program, steps: usize, shown: usize) -> Range<usize> {
-        let text = self.text(THREADS).word("RECORDED", shown).add(include_str!("trajectory.wgsl"));
+        let text = self.text(THREADS).word("RECORDED", shown).add(include_wgsl!("trajectory.wgsl"));
         let Rollout { samples, ended, .. } = self.rollout;
         let Places { trajectory, trajectory_ended, .. } = self.places;
         let args = [self.envs() as u32, steps as u32, samples.at, ended.at, trajectory.at, trajectory_ended.at];
@@ -394,7 +395,7 @@ impl Builder<'_> {
             .word("ROUNDS", ROUNDS)
             .flag("VALUE_CLIPPED", config.clip_value)
             .add(NORMALIZE)
-            .add(include_str!("gather.wgsl"));
+            .add(include_wgsl!("gather.wgsl"));
         let Places { input, moments, counters, .. } = self.places;
         // `mask` and `shift` are the same for every shuffle of `samples` items; only the rounds differ.
         let shuffle = Shuffle::new(self.spec.shuffles, samples, 0, 0);
@@ -411,7 +412,7 @@ impl Builder<'_> {
         let Places { params, optimizer, input, counters, .. } = self.places;
         let from = program.len();
         optimizer.step(*params, grads, space, program);
-        let text = self.later_text(1).add(include_str!("add_metrics.wgsl"));
+        let text = self.later_text(1).add(include_wgsl!("add_metrics.wgsl"));
         let kernel = program.kernel("add metrics", &text.text);
         let mut args = vec![input.at, counters.at, optimizer.norm.at, optimizer.hold.at];
         args.extend(METRICS.map(|name| learning.output(name).at));

@@ -1,0 +1,59 @@
+//! Includes the text of kernels without comments and indentation, which would lengthen the page's modules.
+
+/// Includes a WGSL file, like `include_str!`, but without comments, indentation and empty lines.
+macro_rules! include_wgsl {
+    ($file:literal) => {{
+        const TEXT: &[u8] = include_bytes!($file);
+        const SHORT: [u8; $crate::shader::shortened::<0>(TEXT).1] = $crate::shader::shortened(TEXT).0;
+        const { $crate::shader::utf8(&SHORT) }
+    }};
+}
+pub(crate) use include_wgsl;
+
+/// Returns the first `LEN` bytes of a WGSL text without comments, indentation and empty lines, and the length of the whole result. Block
+/// comments are not recognised.
+pub(crate) const fn shortened<const LEN: usize>(text: &[u8]) -> ([u8; LEN], usize) {
+    let (mut out, mut len, mut rest) = ([0; LEN], 0, text);
+    while !rest.is_empty() {
+        let (line, next) = rest.split_at(find(rest, b"\n"));
+        let code = line.split_at(find(line, b"//")).0.trim_ascii();
+        let mut k = 0;
+        while !code.is_empty() && k <= code.len() {
+            if len < LEN {
+                out[len] = if k < code.len() { code[k] } else { b'\n' };
+            }
+            (len, k) = (len + 1, k + 1);
+        }
+        rest = next.trim_ascii_start();
+    }
+    (out, len)
+}
+
+/// Returns the index of the first occurrence of `part`, which repeats one byte; the length of `text` if there is none.
+const fn find(text: &[u8], part: &[u8]) -> usize {
+    let (mut at, mut same) = (0, 0);
+    while at < text.len() && same < part.len() {
+        same = if text[at] == part[same] { same + 1 } else { 0 };
+        at += 1;
+    }
+    if same == part.len() { at - same } else { at }
+}
+
+pub(crate) const fn utf8(text: &[u8]) -> &str {
+    match str::from_utf8(text) {
+        Ok(text) => text,
+        Err(_) => panic!("a WGSL file is not UTF-8"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{shortened, utf8};
+
+    #[test]
+    fn comments_indentation_and_empty_lines_are_left_out() {
+        const TEXT: &[u8] = b"// Head.\n\nfn f(x: f32) -> f32 {\n    // Half.\n    return x / 2.0; // not 3\n}\n  \n";
+        const SHORT: [u8; shortened::<0>(TEXT).1] = shortened(TEXT).0;
+        assert_eq!(utf8(&SHORT), "fn f(x: f32) -> f32 {\nreturn x / 2.0;\n}\n");
+    }
+}
