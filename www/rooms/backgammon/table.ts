@@ -94,14 +94,15 @@ class Actions {
       double: going && setup.cube && !may.answer,
       resign: going,
       pause: !person,
-      review: (over || !person) && moves.length > 0,
+      review: over || !person,
       watch: person,
       match: true,
     };
     for (const name of Object.keys(shown) as Name[]) this.buttons[name].hidden = !shown[name];
     // These buttons keep their places while their actions are impossible.
     const { confirm, undo, double, resign } = may;
-    const possible = { confirm, undo, double, resign, hint: may.hint && !may.reply && phase !== "opening" };
+    const hint = may.hint && !may.reply && phase !== "opening";
+    const possible = { confirm, undo, double, resign, hint, review: moves.length > 0 };
     for (const name of Object.keys(possible) as (keyof typeof possible)[]) this.buttons[name].disabled = !possible[name];
   }
 

@@ -243,7 +243,6 @@ impl Parser<'_> {
     /// Fails at a slice.
     fn slice(&mut self, open: Token) -> Parsed<Tree> {
         let span = self.join(open.span, self.token().span);
-        self.fail(span, "slices other than `[:]` are not part of the language; write a list, `[a[i] for i in range(1, 3)]`, or, if its length varies, a loop: \
-             `for i in range(start, stop):`")
+        self.fail(span, teaching::SLICE)
     }
 }

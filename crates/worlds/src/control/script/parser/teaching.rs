@@ -128,6 +128,8 @@ pub fn module(module: &str, name: &str) -> Option<String> {
     Some(format!("modules are not part of the language: `{module}.{}`; write {instead}", shown(name)))
 }
 
+pub const SLICE: &str = "slices other than `[:]` are not part of the language; write a list, `[a[i] for i in range(1, 3)]`, or, if its \
+                         length varies, a loop: `for i in range(start, stop):`";
 pub const SUPER: &str = "the class has no base class; delete the call of `super`";
 
 /// Returns the message for a method of Gymnasium's random number generator, such as `self.np_random.integers`. `name` is the method.
