@@ -28,9 +28,9 @@ pub struct World {
     pub spec: Arc<Spec>,
     /// WGSL functions without bindings, which precede a kernel's own text. The text includes [`POLY`] and [`RNG`] and defines the world:
     /// ```wgsl
-    /// const STATE: u32; const OBSERVATION: u32; const ACTION: u32; const STEP_LIMIT: u32; const EPISODE_MASK: u32;
-    /// const TERMINATED: u32; const TRUNCATED: u32; const LENGTH_SHIFT: u32;
-    /// alias State = array<f32, STATE>; alias Shown = array<f32, OBSERVATION>; alias Action = array<f32, ACTION>;
+    /// const STATE: u32; const OBSERVATION: u32; const MASK: u32; const ACTION: u32; const STEP_LIMIT: u32;
+    /// const EPISODE_MASK: u32; const TERMINATED: u32; const TRUNCATED: u32; const LENGTH_SHIFT: u32;
+    /// alias State = array<f32, STATE>; alias Shown = array<f32, OBSERVATION + MASK>; alias Action = array<f32, ACTION>;
     /// struct Stepped { state: State, reward: f32, terminated: bool }
     /// struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }
     /// const FAULTS: bool; var<private> world_fault: vec2<u32>;
@@ -45,6 +45,8 @@ pub struct World {
     /// fn world_begin(env: u32, episode: u32, key: vec4<u32>) -> EnvState
     /// fn world_go(at: EnvState, action: Action, env: u32, key: vec4<u32>) -> StepResult
     /// ```
+    /// `Shown` contains the observation and, for a kind with masks, one number for each choice: 1 if the choice is permitted, else 0.
+    ///
     /// If `FAULTS` is true, the rules can raise errors, which they write to `world_fault` (see [`worlds::control::Explain`]). Before a
     /// step, a kernel sets `world_fault` to the environment's stored error. If this error is not zero, the step does not change the
     /// environment.
@@ -53,24 +55,24 @@ pub struct World {
     pub state: usize,
     /// Number of floats of an observation.
     pub observation: usize,
+    /// Number of choices with a flag in the mask; 0 if all choices are always permitted.
+    pub mask: usize,
     /// Number of floats of an action; 1 for a choice.
     pub action: usize,
     pub step_limit: u32,
     pub kernels: Kernels,
 }
 
-/// Returns the WGSL version of a kind of environment; `None` if the kind has no kernels, or forbids some choices in some states (`masked`).
+/// Returns the WGSL version of a kind of environment; `None` if the kind has no kernels.
 pub fn world(kind: &Kind) -> Option<World> {
-    if kind.masked {
-        return None;
-    }
     let (spec, kernels) = (kind.spec.clone(), kind.kernels.clone()?);
     // The state of the kind's f64 environment (`Kind::twin`) may be longer, so the length is taken from the f32 environments.
     let state = (kind.many)(Isa::Portable, 0, 0, 1).state_len();
-    let (observation, action) = (spec.observation.len(), spec.actions.numbers());
+    let (observation, mask, action) = (spec.observation.len(), kind.mask_len(), spec.actions.numbers());
     let mut text = Text::default().add(POLY).add(RNG).add(ANGLE).words(&[
         ("STATE", state),
         ("OBSERVATION", observation),
+        ("MASK", mask),
         ("ACTION", action),
         ("STEP_LIMIT", spec.step_limit as usize),
         ("EPISODE_MASK", kernels.episode_mask as usize),
@@ -85,12 +87,12 @@ pub fn world(kind: &Kind) -> Option<World> {
         text = text.count(name, times);
     }
     let text = text.flag("FAULTS", kernels.explain.is_some()).add(TYPES).add(&kernels.text).add(EPISODE).text;
-    Some(World { text, state, observation, action, step_limit: spec.step_limit, kernels, spec })
+    Some(World { text, state, observation, mask, action, step_limit: spec.step_limit, kernels, spec })
 }
 
 /// WGSL types, and the variable `world_fault`, that a world's own text uses. A step derives its random numbers from its `Moment`.
 const TYPES: &str = "alias State = array<f32, STATE>;
-alias Shown = array<f32, OBSERVATION>;
+alias Shown = array<f32, OBSERVATION + MASK>;
 alias Action = array<f32, ACTION>;
 struct Stepped { state: State, reward: f32, terminated: bool }
 struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }

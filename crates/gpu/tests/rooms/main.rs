@@ -11,8 +11,6 @@ mod lunar_lander;
 #[path = "../../../worlds/tests/worlds/point.rs"]
 mod point;
 mod ppo;
-#[path = "../../../worlds/tests/worlds/rooms.rs"]
-mod rooms;
 mod script;
 #[path = "../../../worlds/tests/worlds/script_fleet.rs"]
 #[allow(dead_code, reason = "tests of the crate `worlds` use the rest")]

@@ -2,7 +2,7 @@
 //! Episodes and their lengths are equal as well, because no random draw of these seeds is so close to a boundary that rounding decides it.
 //! About one draw in a few hundred thousand would differ.
 
-use crate::{close, pause, point, rooms};
+use crate::{close, pause, point};
 use gpu::control::{GpuPpo, world};
 use gpu::{Fault, Gpu, OpenOptions};
 use learn::control::{Accelerator, IterationOutput, IterationStats, Ppo, PpoConfig, RECORDED_ENVS, RECORDED_STEPS};
@@ -187,19 +187,15 @@ async fn iterations_with_two_numbers_an_action_match_the_processor(gpu: Gpu) {
     compare_kind(&gpu, &kind, &PpoConfig { spread: 0.5, clip_value: true, shared: true, ..small() }, 2).await;
 }
 
-/// Kinds with masks and kinds without kernels train on the CPU.
+/// Kinds without kernels train on the CPU.
 async fn unsupported_kinds_are_rejected(gpu: Gpu) {
-    let masked = rooms::kind("Rooms-v0", &std::sync::Arc::default(), None);
-    assert!(masked.kernels.is_none() && world(&masked).is_none());
-    let kernels = kind("CartPole-v1").kernels.clone();
-    assert!(world(&Kind { kernels, ..masked.clone() }).is_none(), "masked, with kernels");
-    for kind in [masked, Kind { kernels: None, ..kind("CartPole-v1").clone() }] {
-        let mut ppo = of_kind(&kind, &small());
-        let fault = ppo.begin_offload(&gpu, 0).unwrap_err();
-        assert!(matches!(&fault, Fault::Unknown { what } if *what == kind.spec.id), "{fault:?}");
-        assert!(!ppo.is_offloaded());
-        iterate_on_cpu(&mut ppo);
-    }
+    let kind = Kind { kernels: None, ..kind("CartPole-v1").clone() };
+    assert!(world(&kind).is_none());
+    let mut ppo = of_kind(&kind, &small());
+    let fault = ppo.begin_offload(&gpu, 0).unwrap_err();
+    assert!(matches!(&fault, Fault::Unknown { what } if *what == kind.spec.id), "{fault:?}");
+    assert!(!ppo.is_offloaded());
+    iterate_on_cpu(&mut ppo);
 }
 
 async fn equal_starts_give_equal_bits(gpu: Gpu) {

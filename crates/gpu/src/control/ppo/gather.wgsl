@@ -5,7 +5,7 @@ struct Args {
     rows: u32, envs: u32, minibatches: u32, minibatch_places: u32,
     samples: u32, normalizer: u32, moments: u32, input: u32, counters: u32,
     rounds: u32, mask: u32, shift: u32,
-    observation: u32, action: u32, old_log_prob: u32, advantage: u32, returned: u32, old_value: u32,
+    observation: u32, action: u32, old_log_prob: u32, advantage: u32, returned: u32, old_value: u32, permitted: u32,
 }
 
 fn shuffled(place: u32, epoch: u32) -> u32 {
@@ -47,4 +47,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     mem[args.advantage + row] = shown;
     mem[args.returned + row] = advantage + value;
     if (VALUE_CLIPPED) { mem[args.old_value + row] = value; }
+    #PERMITTED mem[args.permitted + row * PERMITTED + #u] = mem[sample + FEATURES + NUMBERS + 3u + #u];
 }

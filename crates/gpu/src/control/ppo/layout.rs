@@ -1,10 +1,11 @@
 //! Memory layout and dispatch lists of a PPO learner on the GPU.
 //!
-//! The samples of a rollout of T steps are `[T][envs][features + numbers + 3]`. A sample consists of the raw observation (`features`
-//! floats), the action (`numbers` floats), the action's log-probability, the advantage and the value. A minibatch therefore reads each
-//! sample from adjacent addresses. Rewards, ends and returns are `[T][envs]`. Arrays of truncated states begin with `[truncations][envs]`,
-//! where `truncations` is the maximum number of truncated episodes of an environment in a rollout. The numbers of truncated episodes and
-//! the values after the rollout are `[envs]`. States are `[state][envs]`.
+//! The samples of a rollout of T steps are `[T][envs][features + numbers + 3 + mask]`. A sample consists of the raw observation (`features`
+//! floats), the action (`numbers` floats), the action's log-probability, the advantage, the value, and the mask of the choices (`mask`
+//! floats; none for a kind without masks). A minibatch therefore reads each sample from adjacent addresses. Rewards, ends and returns are
+//! `[T][envs]`. Arrays of truncated states begin with `[truncations][envs]`, where `truncations` is the maximum number of truncated
+//! episodes of an environment in a rollout. The numbers of truncated episodes and the values after the rollout are `[envs]`. States are
+//! `[state][envs]`.
 
 use crate::control::worlds::{World, world};
 use crate::optimizer::Optimizer;
@@ -168,7 +169,7 @@ impl Layout {
         if features.max(spec.head.outputs()) > MOST_LINES {
             return Err(Fault::Unknown { what: format!("an environment with more than {MOST_LINES} observed values or outputs") });
         }
-        let sample = features + world.action + 3;
+        let sample = sample_len(&world);
         let samples = envs * steps;
         // Maximum number of truncations of an environment in a rollout.
         let truncations = steps.div_ceil(world.step_limit as usize);
@@ -244,6 +245,11 @@ impl Layout {
     }
 }
 
+/// Returns the number of floats of a sample.
+fn sample_len(world: &World) -> usize {
+    world.observation + world.action + 3 + world.mask
+}
+
 /// Returns kernel text with the constant `THREADS`, the number of threads per workgroup.
 fn text_of(threads: usize) -> Text {
     Text::default().word("THREADS", threads)
@@ -273,7 +279,8 @@ impl Builder<'_> {
         text_of(threads)
             .word("FEATURES", features)
             .word("NUMBERS", numbers)
-            .word("SAMPLE_LEN", features + numbers + 3)
+            .word("PERMITTED", self.world.mask)
+            .word("SAMPLE_LEN", sample_len(self.world))
             .word("STEPS", config.rollout_steps)
             .flag("NORMALIZED", config.normalize_observation)
             .float("NORMALIZED_LIMIT", NORMALIZED_LIMIT)
@@ -405,6 +412,7 @@ impl Builder<'_> {
         let columns = ["observation", "action", "old_log_prob", "advantage", "return"];
         args.extend(columns.map(|name| learning.input(name).at));
         args.push(if config.clip_value { learning.input("old_value").at } else { 0 });
+        args.push(if self.world.mask > 0 { learning.input("mask").at } else { 0 });
         each(program, "gather", &text, &args, *minibatch)
     }
 

@@ -1,4 +1,5 @@
 // Before a rollout, writes every environment's observation twice: raw for the samples of the first step, and normalised for the policy.
+// Also writes the masks of the choices, if there are any, to these samples.
 
 struct Args { envs: u32, state: u32, samples: u32, shown: u32, normalizer: u32, truncations: u32, faults: u32 }
 
@@ -14,6 +15,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let to = args.shown + env * FEATURES;
     #FEATURES mem[sample + #u] = shown[#];
     #FEATURES mem[to + #u] = normalized(shown[#], #u);
+    #PERMITTED mem[sample + FEATURES + NUMBERS + 3u + #u] = shown[FEATURES + #u];
     words[args.truncations + env] = 0u;
     if (FAULTS) {
         words[args.faults + env] = world_fault.x;

@@ -20,7 +20,7 @@ fn draw_number(env: u32, number: u32) -> Number {
     return Number(drawn, log_prob, fma(within, args.half_range, args.middle));
 }
 
-fn draw(env: u32) -> Drawn {
+fn draw(env: u32, mask: u32) -> Drawn {
     var log_prob = 0.0;
     #NUMBERS let number_# = draw_number(env, #u); log_prob += number_#.log_prob;
     let action = Action(

@@ -3,12 +3,15 @@
 
 // Number of passes of loops in the current call.
 var<private> script_passes: u32;
+// True after a step that ended the episode. The mask of such a state may permit no choice.
+var<private> script_over: bool;
 // Random block of the current call: its number, and its words.
 var<private> script_block: u32;
 var<private> script_words: vec4<u32>;
 
 fn script_begin() {
     script_passes = 0u;
+    script_over = false;
     script_block = 0xFFFFFFFFu;
 }
 

@@ -37,12 +37,12 @@ struct Translator<'a> {
     places: Vec<Place>,
 }
 
-/// Translates a file. Returns `None` if the file has a mask or no attributes, or is too large for a GPU.
+/// Translates a file. Returns `None` if the file has no attributes, or is too large for a GPU.
 pub fn translate(meta: &Meta, attributes: &[Attribute], code: &Code) -> Option<Translation> {
     let instructions = [&code.begin, &code.step, &code.show].iter().map(|program| program.code.len()).sum::<usize>();
     let tables = code.tables.iter().map(Vec::len).sum::<usize>();
     let is_small = instructions <= MOST_INSTRUCTIONS && tables <= MOST_WORDS;
-    if !code.show.permitted.is_empty() || !is_small || attributes.is_empty() {
+    if !is_small || attributes.is_empty() {
         return None;
     }
     let mut text = FUNCTIONS.to_owned();
@@ -76,12 +76,14 @@ impl<'a> Translator<'a> {
 
     fn shown(&mut self) -> Option<String> {
         let program = &self.code.show;
-        let (rows, lines) = self.body(program, std::slice::from_ref(&(0..program.code.len())), &program.observation)?;
+        let results = [&program.observation[..], &program.permitted].concat();
+        let (rows, lines) = self.body(program, std::slice::from_ref(&(0..program.code.len())), &results)?;
         let mut all = vec!["fn world_shown(state: State) -> Shown {".into()];
         all.extend(rows.declarations());
         all.extend(state::loads(&rows, self.attributes, self.code));
         all.extend(lines);
-        let numbers: Vec<String> = program.observation.iter().map(|row| rows.float(*row)).collect();
+        let permitted = program.permitted.iter().map(|row| format!("f32({})", rows.truth(*row)));
+        let numbers: Vec<String> = program.observation.iter().map(|row| rows.float(*row)).chain(permitted).collect();
         all.push(format!("return Shown({});\n}}\n", numbers.join(", ")));
         Some(all.join("\n"))
     }
@@ -106,6 +108,7 @@ impl<'a> Translator<'a> {
             format!("{} = {number};", rows.place(ACTION + k as u32))
         }));
         all.extend(lines);
+        all.push(format!("script_over = {};", rows.truth(program.over)));
         all.push("var next = state;".into());
         all.extend(state::saves(&rows, self.attributes, self.code));
         all.push(format!("return Stepped(next, {}, {});\n}}\n", rows.float(program.reward), rows.truth(program.over)));

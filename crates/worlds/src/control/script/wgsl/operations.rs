@@ -122,7 +122,7 @@ pub fn failure(rows: &Rows<'_>, i: &Instruction, len: usize) -> Option<String> {
         Op::Log => format!("script_log_fails({a})"),
         Op::Power => format!("script_power_fails({x}, {y})"),
         Op::Finite => format!("!script_finite({a})"),
-        Op::Permits => format!("{a} == 0u"),
+        Op::Permits => format!("{a} == 0u && !script_over"),
         Op::Below => format!("{} >= {}", rows.int(i.b), rows.int(i.c)),
         Op::Index | Op::Gather | Op::Table | Op::Scatter => format!("script_index_fails({a}, {len}u)"),
         _ => return None,
