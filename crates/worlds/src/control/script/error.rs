@@ -19,7 +19,7 @@ pub struct Problem {
 
 impl Problem {
     /// Returns the place, the code there and the message, for example ``line 14, column 9, at `a[1]`: a number has no index``. `text` is
-    /// the file. The code is left out if the message contains it, or if it is longer than [`LONGEST`] characters.
+    /// the file. The code is left out if the message contains it, or if it is longer than 40 characters.
     pub fn located(&self, text: &str) -> String {
         let Span { line, column, end } = self.span;
         let row = text.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default();
