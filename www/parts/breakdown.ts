@@ -12,8 +12,8 @@ import type { TimePart } from "../run/protocol";
 /** Weight of the newest iteration in the exponential average. */
 const WEIGHT = 0.05;
 const WRITE_EVERY_MS = 500;
-/** Least width of a segment with a label, in px. */
-const NAMED_PX = 108;
+/** Space beside a label and greatest mean width of its characters, in px. A label that does not fit into its segment is left out. */
+const [BESIDE_PX, CHARACTER_PX] = [12, 7.4];
 
 /** Colours of the time parts that a room defines, assigned in turn. */
 const COLOURS: Colour[] = ["training", "agent", "soft", "opponent", "test", "error"];
@@ -90,7 +90,8 @@ export class Breakdown {
     const width = this.bar.clientWidth;
     parts.forEach(({ label, share }, k) => {
       this.segments[k]!.style.flexGrow = String(share);
-      write(this.segments[k]!, share * width < NAMED_PX ? "" : `${label} ${percent(share)}`);
+      const text = `${label} ${percent(share)}`;
+      write(this.segments[k]!, share * width < BESIDE_PX + CHARACTER_PX * text.length ? "" : text);
     });
     this.table.refresh();
     const longest = parts.filter(({ share }) => share >= 0.005).sort((a, b) => b.share - a.share);
