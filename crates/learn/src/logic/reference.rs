@@ -59,8 +59,7 @@ pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl
 struct Twin<'a> {
     automaton: &'a Automaton,
     rollout: &'a Rollout,
-    /// All gates evaluated for a cell, with their wires. The operations in this circuit are placeholders; `mix` contains the weights of the
-    /// operations.
+    /// All gates evaluated for a cell, with their wires. The operations in this circuit are not read; `mix` has their weights.
     circuit: Circuit,
     /// For each gate, the weight of each operation in the forward pass.
     mix: Vec<[f64; OPS]>,

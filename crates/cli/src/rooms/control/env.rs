@@ -132,6 +132,7 @@ fn action_example(actions: Actions) -> String {
     }
 }
 
+/// Describes a valid action.
 fn expected(actions: Actions) -> String {
     match actions {
         Actions::Choices(count) => format!("a whole number from 0 to {}", count - 1),

@@ -47,5 +47,5 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     mem[args.advantage + row] = shown;
     mem[args.returned + row] = advantage + value;
     if (VALUE_CLIPPED) { mem[args.old_value + row] = value; }
-    #PERMITTED mem[args.permitted + row * PERMITTED + #u] = mem[sample + FEATURES + NUMBERS + 3u + #u];
+    #PERMITTED mem[args.permitted + row * PERMITTED + #u] = mem[sample + MASK_AT + #u];
 }

@@ -280,6 +280,7 @@ impl Builder<'_> {
             .word("FEATURES", features)
             .word("NUMBERS", numbers)
             .word("PERMITTED", self.world.mask)
+            .word("MASK_AT", sample_len(self.world) - self.world.mask)
             .word("SAMPLE_LEN", sample_len(self.world))
             .word("STEPS", config.rollout_steps)
             .flag("NORMALIZED", config.normalize_observation)

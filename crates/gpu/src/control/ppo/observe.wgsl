@@ -15,7 +15,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let to = args.shown + env * FEATURES;
     #FEATURES mem[sample + #u] = shown[#];
     #FEATURES mem[to + #u] = normalized(shown[#], #u);
-    #PERMITTED mem[sample + FEATURES + NUMBERS + 3u + #u] = shown[FEATURES + #u];
+    #PERMITTED mem[sample + MASK_AT + #u] = shown[FEATURES + #u];
     words[args.truncations + env] = 0u;
     if (FAULTS) {
         words[args.faults + env] = world_fault.x;

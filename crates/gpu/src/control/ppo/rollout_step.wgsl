@@ -1,7 +1,7 @@
 // Performs one step of every environment, with one thread per environment: draws an action, applies the rules, and starts a new episode if
 // one ended. States are `[STATE][envs]`; results of steps are `[T][envs]`. A line that begins with `#STATE`, `#FEATURES`, `#NUMBERS` or
 // `#PERMITTED` is repeated, and the index of the repetition replaces `#` (`text.rs`). NUMBERS is the number of numbers in an action.
-// PERMITTED is the number of flags in the mask of the choices.
+// PERMITTED is the number of flags in the mask of the choices, and MASK_AT is the place of the mask in a sample.
 
 struct Args {
     step: u32, envs: u32,
@@ -33,7 +33,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     if (env >= args.envs) { return; }
     let at = args.step * args.envs + env;
     let sample = args.samples + at * SAMPLE_LEN;
-    let drawn = draw(env, sample + FEATURES + NUMBERS + 3u);
+    let drawn = draw(env, sample + MASK_AT);
     #NUMBERS mem[sample + FEATURES + #u] = drawn.action[#];
     mem[sample + FEATURES + NUMBERS] = drawn.log_prob;
     mem[sample + FEATURES + NUMBERS + 2u] = mem[args.value + env];
@@ -43,7 +43,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     );
     let shown = Shown(
         #FEATURES mem[sample + #u],
-        #PERMITTED mem[sample + FEATURES + NUMBERS + 3u + #u],
+        #PERMITTED mem[sample + MASK_AT + #u],
     );
     let before = EnvState(state, shown, words[args.steps + env], words[args.episodes + env]);
     let world_key = vec4<u32>(args.world_0, args.world_1, args.world_2, args.world_3);
@@ -77,7 +77,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     if (args.step + 1u < STEPS) {
         let following = sample + args.envs * SAMPLE_LEN;
         #FEATURES mem[following + #u] = result.now.shown[#];
-        #PERMITTED mem[following + FEATURES + NUMBERS + 3u + #u] = result.now.shown[FEATURES + #u];
+        #PERMITTED mem[following + MASK_AT + #u] = result.now.shown[FEATURES + #u];
     }
     let next = args.shown + env * FEATURES;
     #FEATURES mem[next + #u] = normalized(result.now.shown[#], #u);

@@ -22,4 +22,5 @@ fn draw(env: u32, mask: u32) -> Drawn {
     return Drawn(action, mem[logits + choice] - top - poly_ln(sum), action);
 }
 
+// Lower than every logit.
 const LOWEST: f32 = -3.4e38;
