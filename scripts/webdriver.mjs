@@ -204,6 +204,19 @@ export async function tab({ name, version, command, close }, limitMs) {
     throw new Error(`never so: ${work} ${JSON.stringify(args)}`);
   };
   /**
+   * Waits until a function in the page returns a falsy value, while another document may replace the present one. An engine may answer a
+   * command earlier, and the unloading interrupts a script, which then throws.
+   */
+  const outlast = async (work, ...args) => {
+    for (const began = performance.now(); ; ) {
+      const found = await run(work, ...args).catch((error) => error);
+      if (!found) return;
+      if (performance.now() - began > limitMs)
+        throw found instanceof Error ? found : new Error(`still so: ${work} ${JSON.stringify(args)}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  /**
    * Finds the first enabled, visible element for a CSS selector and scrolls it into view. If `text` is given, the element's text or label
    * must equal it. If no such element is visible, opens the tabs that contain the first one.
    */
@@ -228,12 +241,16 @@ export async function tab({ name, version, command, close }, limitMs) {
     close,
     run,
     until,
-    go: (url) => command("go", { url }),
-    /** Reloads the page. Returns when the old document is unloaded, because an engine may answer the command earlier. */
+    /** Opens an address in place of the document. Returns when the old document is unloaded. */
+    go: async (url) => {
+      await command("go", { url });
+      await outlast((address) => location.href.split("#")[0] !== address, url.split("#")[0]);
+    },
+    /** Reloads the page. Returns when the old document is unloaded. */
     reload: async () => {
       await run(() => (globalThis.isOld = true));
       await command("reload");
-      await until(() => !globalThis.isOld);
+      await outlast(() => !!globalThis.isOld);
     },
     find,
     click: async (css, text) => command("click", { id: (await find(css, text))[ELEMENT] }),

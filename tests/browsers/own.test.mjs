@@ -31,9 +31,12 @@ for (const [name, { missing, open, ...paths }] of Object.entries(ENGINES))
       await page.run(() => sample.pane.editor.set(""));
       await page.run(() => sample.pane.editor.focus());
       await type(page, "x = cl");
-      const label = await page.until(
-        () => document.querySelector(".own-code").shadowRoot.querySelector(".cm-completionLabel")?.textContent,
-      );
+      // While completions are computed, the list is disabled and contains the completions of an earlier text.
+      const label = await page.until(() => {
+        const list = document.querySelector(".own-code").shadowRoot.querySelector(".cm-tooltip-autocomplete");
+        const isCurrent = sample.pane.editor.text === "x = cl" && !list?.classList.contains("cm-tooltip-autocomplete-disabled");
+        return isCurrent && list?.querySelector(".cm-completionLabel")?.textContent;
+      });
       assert.equal(label, "clip(x, low, high)");
       await new Promise((resolve) => setTimeout(resolve, ACCEPTS_MS));
       await type(page, `${ENTER}lambda`);

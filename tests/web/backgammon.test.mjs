@@ -7,11 +7,13 @@ import { test } from "node:test";
 import {
   ahead as aheadOf,
   aheadWhere,
+  begun,
   eventWhere,
   folder,
   hothouse,
   house,
   inWorkers,
+  kept,
   lab,
   part,
   place,
@@ -65,12 +67,35 @@ async function playOut(page) {
     await ownTurn(page);
   }
 }
-/** Presses a button of the table if it is visible. It may be hidden, because the table can advance without the visitor. */
-const press = (page, name) =>
-  page.evaluate(
-    (name) => [...document.querySelectorAll(".table-actions button")].find((one) => !one.hidden && one.textContent === name)?.click(),
+/**
+ * Calls `act` and waits for the worker's answer: the button of this action becomes hidden or disabled. It may return soon, because the
+ * opponent moves at once, so the page listens before the action.
+ */
+async function answered(page, name, act) {
+  const answer = await begun(
+    page,
+    (name) =>
+      new Promise((resolve) => {
+        const one = [...document.querySelectorAll(".table-actions button")].find(({ textContent }) => textContent === name);
+        let usable = false;
+        const look = () => {
+          const before = usable;
+          usable = !one.hidden && !one.disabled;
+          if (before && !usable) resolve();
+        };
+        look();
+        new MutationObserver(look).observe(one, { attributes: true });
+      }),
     name,
   );
+  await act();
+  await answer();
+}
+/** Presses a button of the table and waits for the answer, if the button is usable. The table can advance without the visitor. */
+async function press(page, name) {
+  const usable = await button(page, name).evaluate((one) => !one.hidden && !one.disabled);
+  if (usable) await answered(page, name, () => button(page, name).evaluate((one) => one.click()));
+}
 /** Rolls, and confirms turns without a move, until there is a legal move. */
 async function roll(page, how = () => press(page, "Roll")) {
   for (;;) {
@@ -78,7 +103,6 @@ async function roll(page, how = () => press(page, "Roll")) {
     if (await places(page, "open").count()) return;
     await press(page, "Confirm");
     if (await button(page, "Roll").isVisible()) await how();
-    await page.waitForTimeout(50);
   }
 }
 
@@ -169,12 +193,14 @@ test("a game accepts moves by pointer, keys and text, and refuses illegal moves"
   await reads(page, ".verdict", /ranks \d+ of|[Bb]est of|only move/);
   // The next turn uses keys only.
   await page.locator("h1").click();
-  await roll(page, () => page.keyboard.press("d"));
+  const pressD = (name) => answered(page, name, () => page.keyboard.press("d"));
+  await roll(page, () => pressD("Roll"));
   await page.keyboard.press("b");
   assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /can move$/);
   const focused = () => page.evaluate(() => Number(document.activeElement.dataset.place));
   const point = await focused();
-  await page.keyboard.press("ArrowLeft");
+  // The points 12 and 13 are at the left edge.
+  await page.keyboard.press(point === 12 || point === 13 ? "ArrowRight" : "ArrowLeft");
   assert.notEqual(await focused(), point);
   await page.keyboard.press("b");
   while (await places(page, "open").count()) {
@@ -184,22 +210,22 @@ test("a game accepts moves by pointer, keys and text, and refuses illegal moves"
     await page.keyboard.press("Enter");
     await ownTurn(page);
   }
-  await page.keyboard.press("d");
+  await pressD("Confirm");
   // The next turn uses the text field, with the text of a hint.
   await roll(page);
   const written = page.getByLabel("Type the move");
   await written.fill("31/2");
   await written.press("Enter");
-  await page.waitForFunction(() => document.querySelector(".table .error").textContent.length > 20);
-  assert.equal(await written.getAttribute("aria-invalid"), "true");
+  await page.locator(".writing input[aria-invalid=true]").waitFor();
+  assert.ok((await page.locator(".table .error").textContent()).length > 20);
   await button(page, "Hint").click();
   await page.getByText("Hint for you").first().waitFor();
   const best = await page.locator(".considered .candidates tbody button").first().textContent();
   await written.fill(best);
   await written.press("Enter");
-  await button(page, "Confirm").click();
+  await answered(page, "Confirm", () => button(page, "Confirm").click());
   await reads(page, ".verdict", /Best of|only move/);
-  assert.ok((await page.locator(".moves li").count()) >= 5);
+  await page.locator(".moves li").nth(4).waitFor({ state: "attached" });
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the match" }).click()]);
   assert.match(file.suggestedFilename(), /\.mat$/);
   await leave(page);
@@ -243,14 +269,19 @@ test("a new match stops the animation of the watched game", async () => {
 });
 
 test("the agent after one minute becomes available as an opponent", async () => {
-  // The worker's clock runs faster, so that a minute passes sooner.
-  const init = inWorkers("const now = performance.now.bind(performance); performance.now = () => 20 * now()");
+  // Once the test listens, the worker's clock runs faster, so that a minute passes sooner.
+  const init = inWorkers(`
+    const now = performance.now.bind(performance);
+    let since = Infinity;
+    performance.now = () => now() + 19 * Math.max(0, now() - since);
+    new BroadcastChannel("faster").onmessage = () => (since = now());`);
   const page = await enter({ init, context: { bypassCSP: true } });
-  const kept = await aheadWhere(page, "room", "({ event }) => event.kind === 'frozen'");
+  const frozen = await aheadWhere(page, "room", "({ event }) => event.kind === 'frozen'");
   const choice = page.locator(".setup option", { hasText: "agent after 1 minute" });
   assert.equal(await choice.textContent(), "agent after 1 minute (not reached yet)");
   assert.ok(await choice.isDisabled());
-  const { minutes, progress } = (await kept()).event;
+  await page.evaluate(() => new BroadcastChannel("faster").postMessage(null));
+  const { minutes, progress } = (await frozen()).event;
   assert.deepEqual([minutes, progress.train_s >= 60 && progress.counts[0] > 0], [1, true]);
   await sit(page, "agent after 1 minute");
   await reads(page, ".seat.theirs strong", /^The agent at 1 min$/);
@@ -274,11 +305,14 @@ test("a position id is analysed, and errors appear beside the field", async () =
   const id = position(page);
   const dice = page.locator(".analysis-form").getByLabel(/^Dice/);
   const ask = page.getByRole("button", { name: "Analyse", exact: true });
+  // After a question of the visitor, the agent's first test starts no analysis.
+  await ask.click();
   await id.fill("4HPwATDgc/ABMA");
   await dice.fill("3 1");
   // Without a search the table has a single group of moves.
   await page.locator(".analysis-form").getByLabel("Look-ahead").selectOption("0");
   await ask.click();
+  await reads(page, ".analysis-summary", /^[^,]+: 16 moves/);
   const rows = page.locator(".analysis .candidates tbody tr");
   await rows.first().waitFor();
   await page.getByRole("button", { name: "All 16 moves" }).click();
@@ -520,11 +554,22 @@ test("the editor sets up a position by pointer and keys, and its link opens that
 test("a game is reviewed on the table's board by buttons, keys, its moves and the curve", async () => {
   const page = await enter();
   await event(page, "metrics");
-  await page.waitForFunction(() => document.querySelectorAll(".moves li").length >= 6);
-  await button(page, "Review").click();
+  // The review begins directly after a move, while no move is on its way.
+  const moves = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const list = document.querySelector(".moves");
+        new MutationObserver((_, heard) => {
+          if (list.children.length < 6) return;
+          heard.disconnect();
+          const usable = (one) => !one.hidden && !one.disabled && one.textContent === "Review";
+          [...document.querySelectorAll(".table-actions button")].find(usable).click();
+          resolve(list.children.length);
+        }).observe(list, { childList: true });
+      }),
+  );
   const shows = (start) => page.waitForFunction((start) => document.querySelector(".review-text").textContent.startsWith(start), start);
   // The watched game waits, and the board steps through it.
-  const moves = await page.locator(".moves li").count();
   await shows(`${moves} of ${moves}.`);
   assert.equal(await page.locator(".live-panel .board").count(), 1);
   await page.getByRole("button", { name: /^First move/ }).click();
@@ -537,7 +582,7 @@ test("a game is reviewed on the table's board by buttons, keys, its moves and th
   await shows(`${moves} of `);
   await page.keyboard.press("Home");
   await shows("1 of ");
-  await page.getByRole("button", { name: /^Review move 3/ }).click();
+  await page.getByRole("button", { name: /^Review move 3:/ }).click();
   await shows("3 of ");
   assert.equal(await page.locator(".moves [aria-current=true]").count(), 1);
   await page.waitForFunction(
@@ -545,9 +590,9 @@ test("a game is reviewed on the table's board by buttons, keys, its moves and th
       /0\.\d{4} a move over/.test(document.querySelector(".review-rates").textContent) &&
       !/left to judge/.test(document.querySelector(".review-rates").textContent),
   );
-  await page.locator(".review-graph").scrollIntoViewIfNeeded();
-  const box = await page.locator(".review-graph").boundingBox();
-  await page.mouse.click(box.x + box.width - 12, box.y + box.height / 2);
+  const graph = page.locator(".review-graph");
+  const { width, height } = await graph.boundingBox();
+  await graph.click({ position: { x: width - 12, y: height / 2 } });
   await shows(`${moves} of `);
   assert.equal(await page.locator(".moves li").count(), moves);
   await page.getByRole("button", { name: "Back to the game" }).click();
@@ -564,6 +609,8 @@ test("a run is saved and loaded, and pauses while another room is open", async (
   await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: bytes });
   const { progress, history } = await began();
   assert.ok(progress.games >= 100 && history.length > 0);
+  // If the worker cannot save the run in time, the page continues its autosave.
+  await kept(page, "hothouse-backgammon");
   await page.locator("#rooms a", { hasText: "Control" }).click();
   await lab(page, "control");
   await page.locator(".environments canvas").waitFor();
@@ -604,7 +651,7 @@ test("the room passes axe in both themes and fits a phone", async () => {
     await roll(page);
     if (hasTouch) {
       // A touch beside a movable checker selects the checker.
-      await page.locator(".table .board.playable").scrollIntoViewIfNeeded();
+      await page.locator(".table .board.playable").click({ trial: true }); // waits until the page no longer scrolls
       const beside = await page.evaluate(() => {
         const open = (place) => document.querySelector(`.table .board-places .open[data-place="${place}"]`);
         const found =
@@ -651,6 +698,7 @@ test("the room passes axe in both themes and fits a phone", async () => {
     await page.locator(".analysis .candidates").waitFor();
     await accessible(page);
     await page.getByRole("button", { name: "Edit the position" }).click();
+    await page.locator(".editor-message", { hasText: "Valid position" }).waitFor();
     await accessible(page);
     await fits(page);
     await page.context().close();

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { serve } from "../../scripts/serve.mjs";
 import { ROOMS } from "../../scripts/rooms.mjs";
 import { FIRST, FIRST_FLAVOUR, wasm } from "../../scripts/wasm.mjs";
-import { ahead, dist, event, folder, house, kept, lab, notice, place, restore, saved, stored, visit } from "./fixture.mjs";
+import { ahead, dist, event, eventWhere, folder, house, kept, lab, notice, place, restore, saved, stored, visit } from "./fixture.mjs";
 
 const STORE = "hothouse-bandit";
 
@@ -32,7 +32,8 @@ const enter = async (at, settings) => {
 
 test("a room without pictures trains, tests, saves and loads, with curves, tables and CSV, and is in the header", async () => {
   const page = await enter("#/bandit?seed=3");
-  const { pulls_per_s, progress } = await event(page, "metrics");
+  // The first iteration has no speed, because no time before it is known.
+  const { pulls_per_s, progress } = await eventWhere(page, "metrics", "({ pulls_per_s }) => pulls_per_s > 0");
   assert.ok(pulls_per_s > 0 && progress.pulls > 0);
   await event(page, "test");
   assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Bandit");
@@ -43,7 +44,9 @@ test("a room without pictures trains, tests, saves and loads, with curves, table
   await page.waitForFunction(() => /after .* pulls/.test(document.querySelector(".returns .plot").getAttribute("aria-label")));
   await place(page, "Explore");
   await page.getByRole("button", { name: "Training metrics as a table" }).click();
-  assert.ok((await page.getByRole("region", { name: "Training metrics as a table" }).getByRole("rowheader").count()) > 1);
+  const rows = page.getByRole("region", { name: "Training metrics as a table" }).getByRole("rowheader");
+  await rows.nth(1).waitFor();
+  assert.ok((await rows.count()) > 1);
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await place(page, "Share");
   const [csv] = await Promise.all([
@@ -126,7 +129,10 @@ test("user data is accepted as a file or as text, and requested by links and run
   assert.equal(read[1], false);
   assert.equal(await arms(), 4);
   // The page asks for the file again if a save omits it because of its size, or if a link only refers to it.
+  const fresh = await ahead(page, "began");
   assert.equal(await provide("0.1 0.9 0.3", "large.txt", 17 << 20), "");
+  await fresh();
+  await event(page, "metrics");
   const large = await saved(page);
   await page.evaluate(() =>
     hothouse.command({ kind: "reset", config: { version: 2, room: "bandit", variant: "three-arms", seed: 1, knobs: {} } }),
@@ -155,10 +161,14 @@ test("user data is accepted as a file or as text, and requested by links and run
 test("a run without its data waits for it after a reload, and the fallback run does not overwrite its save", async () => {
   const page = await enter("#/bandit");
   const provide = () => page.evaluate(() => hothouse.provideData(new File(["0.1 0.9 0.3", " ".repeat(17 << 20)], "large.txt")));
+  // The iterations are those of the run on the data.
+  const fresh = await ahead(page, "began");
   await provide();
+  await fresh();
   await event(page, "metrics", 3);
   await kept(page, STORE);
   const visit = await stored(page, { store: STORE });
+  await page.waitForFunction(() => location.hash.includes("&data="));
   const link = await page.evaluate(() => location.hash);
   assert.match(link, /&data=[0-9a-f]{16}\.\d+\.large\.txt/);
   await page.reload();

@@ -6,7 +6,23 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { GPU_ARGS, launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { ahead, begun, dist, event, folder, hothouse, house, inWorkers, lab, named, notice, place, saved, visit } from "./fixture.mjs";
+import {
+  ahead,
+  begun,
+  dist,
+  event,
+  folder,
+  hothouse,
+  house,
+  inWorkers,
+  lab,
+  named,
+  notice,
+  place,
+  saved,
+  visit,
+  WAIT_MS,
+} from "./fixture.mjs";
 import { accessible, fits } from "./rooms.mjs";
 
 const here = house(GPU_ARGS);
@@ -39,6 +55,25 @@ const iterations = async (page, many) => {
     many,
   );
   return all.map((event) => named(event, room));
+};
+/** Listens for the next run that begins. The returned function awaits the metrics of its first `many` iterations. */
+const firstIterations = async (page, many) => {
+  const outcome = await begun(
+    page,
+    (many) =>
+      new Promise((resolve) => {
+        let all;
+        hothouse.onEvent((event) => {
+          if (event.kind === "began") all = [];
+          if (event.kind === "metrics" && all?.push(event) === many) resolve({ all, room: hothouse.room });
+        });
+      }),
+    many,
+  );
+  return async () => {
+    const { all, room } = await outcome();
+    return all.map((event) => named(event, room));
+  };
 };
 /** Returns true if each iteration spent time on the GPU. */
 const worked = (rows) => rows.every((row) => row.device > 0);
@@ -94,9 +129,10 @@ test("a selected GPU trains from the first step, and all pictures stay live", as
   );
   await page.evaluate(() => scrollTo(0, 0)); // the stage is visible at the top
   const began = await ahead(page, "began");
+  const first = await firstIterations(page, 16);
   await page.getByRole("button", { name: "New run", exact: true }).click();
   assert.equal((await began()).progress.iteration, 0);
-  const rows = await iterations(page, 16);
+  const rows = await first();
   assert.equal(rows[0].progress.iteration, 1);
   unbroken(rows);
   assert.ok(worked(rows), "each iteration spent time on the GPU");
@@ -267,11 +303,19 @@ test("the device switch works by keyboard, and the device is announced", async (
   await page.getByRole("radio", { name: "Automatic", exact: true }).focus();
   await page.keyboard.press("ArrowRight");
   await onCpu(page);
+  // Listens before the choice, because a later announcement replaces this one.
+  const said = await begun(
+    page,
+    () =>
+      new Promise((resolve) => {
+        const places = () => [...document.querySelectorAll("[aria-live], [role=status]")];
+        const look = () => places().some(({ textContent }) => /Training on .*SwiftShader/.test(textContent)) && resolve();
+        new MutationObserver(look).observe(document.body, { childList: true, subtree: true, characterData: true });
+      }),
+  );
   await page.keyboard.press("ArrowRight");
   assert.equal((await onGpu(page)).wish, "gpu");
-  await page.waitForFunction(() =>
-    [...document.querySelectorAll("[aria-live], [role=status]")].some((place) => /Training on .*SwiftShader/.test(place.textContent)),
-  );
+  await said();
   await page.context().close();
 });
 
@@ -288,6 +332,7 @@ for (const [what, args, address, text] of [
     const server = await serve(dist, { hosts: ["plain.test"] });
     const browser = await launch(args);
     const page = await browser.newPage();
+    page.setDefaultTimeout(WAIT_MS);
     await page.goto(address(server.url) + SMALL);
     await lab(page);
     assert.match((await device(page)).why, text);

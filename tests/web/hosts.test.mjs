@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
 import { launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { dist, event, everywhere, folder, house, lab, notice, place, scrolled, until, visit } from "./fixture.mjs";
+import { dist, event, everywhere, folder, house, lab, notice, place, scrolled, until, visit, WAIT_MS } from "./fixture.mjs";
 
 const here = house();
 
@@ -22,14 +22,17 @@ async function script([name, ...args], env = process.env) {
 }
 
 const backend = (page) => page.evaluate(() => hothouse.backend);
+/** For `init`: counts the documents that the page loads. An event of Playwright may come before a test listens. */
+const countLoads = () => {
+  if (location.protocol !== "about:") sessionStorage.setItem("loads", Number(sessionStorage.getItem("loads")) + 1);
+};
+const loadsOf = (page) => page.evaluate(() => Number(sessionStorage.getItem("loads")));
 
 test("on a host without headers, at a sub-path, one reload enables threads", async () => {
   const server = await serve(dist, { isolated: false, base: "/some/path/" });
-  const page = await visit(here, { server, started: false });
-  let loads = 1;
-  page.on("domcontentloaded", () => loads++);
+  const page = await visit(here, { server, started: false, init: countLoads });
   await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
-  assert.equal(loads, 2);
+  assert.equal(await loadsOf(page), 2);
   assert.equal((await backend(page)).module, "threads-relaxed");
   await event(page, "metrics");
   await page.context().close();
@@ -57,11 +60,10 @@ test("without headers and service workers, the page does not loop, has no thread
 
 test("an ineffective service worker costs a single reload", async () => {
   const server = await serve(dist, { isolated: false, extra: { "/sw.js": "// adds no headers\n" } });
-  const page = await visit(here, { server, started: false });
-  let loads = 1;
-  page.on("domcontentloaded", () => loads++);
+  const page = await visit(here, { server, started: false, init: countLoads });
   await lab(page);
   await page.waitForTimeout(1500);
+  const loads = await loadsOf(page);
   assert.ok(loads <= 2, `${loads} loads`);
   assert.equal((await backend(page)).module, "simd128");
   await page.context().close();
@@ -73,6 +75,7 @@ test("without https there is no service worker and no threads, and the page trai
   const browser = await launch(["--host-resolver-rules=MAP plain.test 127.0.0.1"]);
   const server = await serve(dist, { hosts: ["plain.test"] });
   const page = await browser.newPage();
+  page.setDefaultTimeout(WAIT_MS);
   await page.goto(`http://plain.test:${server.port}/#/control?envs=64&v=2`);
   await lab(page);
   assert.equal(await page.evaluate(() => isSecureContext), false);
@@ -98,6 +101,8 @@ for (const isolated of [true, false])
       await lab(page, room);
       await event(page, "metrics");
       await everywhere(page, () => scrolled(page));
+      // The room must not close before the worker has answered the section that was opened last.
+      await page.evaluate(() => hothouse.shared());
     }
     await place(page, "Share");
     const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
@@ -222,7 +227,7 @@ test("the server serves only regular files of its folder: no pipes, no devices, 
   symlinkSync(own, linked);
   for (const place of [own, linked]) {
     const server = await serve(place);
-    const status = async (path) => (await asked(server, { path, timeout: 5000 })).status;
+    const status = async (path) => (await asked(server, { path, timeout: WAIT_MS })).status;
     for (const path of ["/page.html", "/inside.html"]) assert.equal(await status(path), 200, path);
     for (const path of ["/pipe", "/piped/", "/out.txt", "/away/secret.txt", "/null", "/round", "/empty/"])
       assert.equal(await status(path), 404, path);
@@ -293,10 +298,15 @@ test("with Save-Data, unopened rooms are not downloaded", async () => {
   const server = await serve(dist);
   const init = () => Object.defineProperty(Navigator.prototype, "connection", { get: () => ({ saveData: true }) });
   const page = await visit(here, { server, init });
+  /** Runs in the page: returns the addresses of the cached modules. */
+  const modules = async () => {
+    const [name] = await caches.keys();
+    const all = name ? await (await caches.open(name)).keys() : [];
+    return all.map(({ url }) => url).filter((url) => url.endsWith("lab.js"));
+  };
+  await until(page, `(${modules})().then(({ length }) => length)`);
   await page.waitForTimeout(15_000);
-  const kept = await page.evaluate(async () =>
-    (await (await caches.open((await caches.keys())[0])).keys()).map(({ url }) => url).filter((url) => url.endsWith("lab.js")),
-  );
+  const kept = await page.evaluate(modules);
   assert.equal(kept.length, 1, kept.join(" "));
   assert.equal(await page.locator("#offline").textContent(), "");
   await page.context().close();
@@ -325,6 +335,7 @@ test("a browser without WebAssembly SIMD gets an error message", async () => {
 
 test("the next module is used if one does not load", async () => {
   const context = await here.browser.newContext({ serviceWorkers: "block" });
+  context.setDefaultTimeout(WAIT_MS);
   await context.route("**/wasm/*/threads-relaxed-*/**", (route) => route.abort());
   const page = await context.newPage();
   await page.goto(here.server.url);

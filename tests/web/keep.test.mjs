@@ -9,6 +9,14 @@ const SMALL = "#/control?envs=64&rollout_steps=16&v=2";
 /** Listens for the next run that begins or continues in a variant. Must be called before the action that causes this event. */
 const began = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
 const choose = (page, variant) => page.locator(`nav a[href*="variant=${variant}&"]`).click();
+/**
+ * Pauses the run and waits until its autosave is stored. Before the page opens another run, it waits only 1.5 s for a save, and then uses
+ * the newest autosave, if there is one.
+ */
+async function still(page, store) {
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  await kept(page, store);
+}
 const undo = (page) => page.locator(".notice").getByRole("button", { name: "Undo" });
 
 test("the run of an environment continues after a return or a reload, and r starts a new run", async () => {
@@ -125,6 +133,7 @@ test("replacing a run can be undone: by a new run, a file or a link", async () =
   await notice(page, /Run.safetensors was loaded. The previous run is saved./);
   await again();
 
+  await still(page);
   await page.evaluate(() => {
     globalThis.before = hothouse;
     location.hash = "#/control?envs=64&rollout_steps=16&seed=9&v=2";
@@ -159,8 +168,7 @@ test("a run dropped in another room opens its own room, and the previous run can
   await page.locator("#rooms a", { hasText: "Backgammon" }).click();
   await lab(page, "backgammon");
   await event(page, "metrics");
-  // A paused run is saved at once. On a busy machine, a save within an iteration may take longer than the page waits.
-  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  await still(page, "hothouse-backgammon");
   await drop(page, "cart.safetensors", bytes);
   await lab(page, "control");
   assert.ok((await event(page, "metrics")).progress.iteration > iteration);

@@ -3,13 +3,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reached } from "../../scripts/browser.mjs";
 import { loadedBy } from "../../scripts/page.mjs";
-import { ahead, dist, event, house, lab, until, visit } from "./fixture.mjs";
+import { ahead, begun, dist, event, house, lab, named, until, visit, WAIT_MS } from "./fixture.mjs";
 
 const here = house();
 
 test("a warm page trains without a click, from its cache, without errors in the console", async () => {
   const page = await visit(here);
   await event(page, "metrics");
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => {})); // a run may begin before
   const again = await page.context().newPage();
   again.said = [];
   again.on("console", (message) => message.type() === "error" && again.said.push(message.text()));
@@ -31,6 +32,7 @@ test("a warm page trains without a click, from its cache, without errors in the 
 
 test("a first visit loads at most 700 kB, compressed", async () => {
   const context = await here.browser.newContext();
+  context.setDefaultTimeout(WAIT_MS);
   const page = await context.newPage();
   const loaded = loadedBy(page, dist);
   await page.goto(here.server.url);
@@ -52,13 +54,31 @@ const countAnimations = () => {
   };
 };
 
+/** Starts the run anew, because the first run may already be solved. Returns the event of the solution. */
+async function solved(page) {
+  const outcome = await begun(
+    page,
+    () =>
+      new Promise((resolve) => {
+        let isNew = false;
+        hothouse.onEvent((event) => {
+          if (event.kind === "began") [isNew, globalThis.celebrations] = [true, 0];
+          if (isNew && event.kind === "solved") resolve({ event, room: hothouse.room });
+        });
+        hothouse.command({ kind: "reset", config: null });
+      }),
+  );
+  const { event, room } = await outcome();
+  return named(event, room);
+}
+
 for (const [reducedMotion, times] of [
   ["no-preference", 1],
   ["reduce", 0],
 ])
   test(`a solved run emphasises its value ${times} times with the motion setting ${reducedMotion}`, async () => {
     const page = await visit(here, { at: "#/control?seed=3&v=2", init: countAnimations, context: { reducedMotion } });
-    const { progress } = await event(page, "solved");
+    const { progress } = await solved(page);
     await event(page, "test", progress.iteration + 1);
     assert.equal(await page.evaluate(() => celebrations), times);
     await page.context().close();
@@ -79,14 +99,14 @@ test("a note beside the curve's title names a long test, and nothing moves", asy
 
 test("100 fresh episodes reach the published threshold within two million steps", async () => {
   const page = await visit(here, { at: "#/control?seed=3&v=2" });
-  const { progress } = await event(page, "solved");
+  const { progress } = await solved(page);
   assert.ok(progress.env_steps <= 2_000_000, `${progress.env_steps} steps`);
   await page.context().close();
 });
 
 test("the status of a solved run shows its current result, also after a harmful knob change", async () => {
   const page = await visit(here, { at: "#/control?seed=3&v=2" });
-  await event(page, "solved");
+  await solved(page);
   const says = (now) =>
     until(page, `/^Solved at \\d+ thousand steps; now ${now}\\. Still training\\.$/.test(document.querySelector(".lead").textContent)`);
   await says("\\d+(\\.\\d)?");
@@ -116,6 +136,7 @@ test("the page keeps its frame rate during training", async () => {
 
 test("transport and knobs work by keyboard only, with a visible focus", async () => {
   const page = await visit(here);
+  await event(page, "metrics"); // the beginning of the run replaces links and knobs, which may have the focus
   const reached = [];
   for (let i = 0; i < 60; i++) {
     await page.keyboard.press("Tab");
@@ -152,7 +173,10 @@ test("transport and knobs work by keyboard only, with a visible focus", async ()
 });
 
 const LOOKS = 60;
-/** Returns the changes per second of two pictures: the environments and the stage. Each picture is sampled every 50 ms. */
+/**
+ * Returns the changes per second of two pictures: the environments and the stage. Each picture is sampled every 50 ms, until both have
+ * changed.
+ */
 const changes = (page) =>
   page.evaluate(async (looks) => {
     const canvases = [".environments canvas", ".stage-field canvas"].map((name) => document.querySelector(name));
@@ -160,7 +184,7 @@ const changes = (page) =>
     let before = canvases.map(look);
     const counts = canvases.map(() => 0);
     const began = performance.now();
-    for (let i = 0; i < looks; i++) {
+    for (let i = 0; i < looks || counts.includes(0); i++) {
       await new Promise((resolve) => setTimeout(resolve, 50));
       const now = canvases.map(look);
       now.forEach((pixels, k) => (counts[k] += pixels.some((pixel, i) => pixel !== before[k][i]) ? 1 : 0));
@@ -189,6 +213,7 @@ test("a selected speed limits the ticks per second", async () => {
   // This number of environments is so large that a slice contains only a few ticks.
   const ENVS = 1024;
   const page = await visit(here, { at: `#/control?envs=${ENVS}&v=2` });
+  await event(page, "metrics"); // before the run begins there is no progress
   /** Returns the number of ticks per second at a speed, measured over `ticks` ticks. A tick is one step of every environment. */
   const rate = (speed, ticks) =>
     page.evaluate(
@@ -204,9 +229,11 @@ test("a selected speed limits the ticks per second", async () => {
       },
       [speed, ENVS, ticks],
     );
-  // A stalled page receives many ticks at once, which can raise one of the measured rates. The minimum of the rates is not affected.
-  const least = async (speed, ticks) => Math.min(...[await rate(speed, ticks), await rate(speed, ticks), await rate(speed, ticks)]);
-  const [slow, full, fast] = [await least(4, 6), await rate(null, 48), await least(16, 24)];
+  // A stalled page receives many ticks at once, which can raise one of the measured rates, and a stalled worker lowers one. The former does
+  // not affect the minimum of the rates, and neither affects the median.
+  const rates = async (speed, ticks) =>
+    [await rate(speed, ticks), await rate(speed, ticks), await rate(speed, ticks)].sort((a, b) => a - b);
+  const [[slow], [, full], [fast]] = [await rates(4, 6), await rates(null, 48), await rates(16, 24)];
   // A busy machine may be slower than the selected speed, never faster. The limits allow for a slice of a few ticks and for up to a tenth
   // of a second that is caught up.
   assert.ok(slow < 5.5 && fast < 20 && full > 1.5 * slow, `${slow} ticks a second at 4, ${fast} at 16, ${full} at full speed`);

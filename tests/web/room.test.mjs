@@ -11,6 +11,18 @@ const SMALL = "#/control?envs=64&v=2";
 const texts = (page, selector) => page.locator(selector).allTextContents();
 const announced = (page, text) =>
   page.waitForFunction((source) => new RegExp(source).test(document.querySelector("[aria-live=polite]").textContent), text);
+/** Listens for an announcement, which a later one may replace after three seconds. The returned function awaits it. */
+const announcement = (page, text) =>
+  begun(
+    page,
+    (source) =>
+      new Promise((resolve) => {
+        const place = document.querySelector("[aria-live=polite]");
+        const look = () => new RegExp(source).test(place.textContent) && resolve();
+        new MutationObserver(look).observe(place, { childList: true });
+      }),
+    text,
+  );
 /** Returns the progress of the run at its next metrics. */
 const progress = async (page) => (await event(page, "metrics")).progress;
 
@@ -20,11 +32,12 @@ test("a live change leaves a mark and can be undone; the undone curve stays as t
   const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
   const before = await field.inputValue();
   const marked = await ahead(page, "mark");
+  const said = await announcement(page, "Learning rate is now 0.001");
   await field.fill("0.001");
   await field.press("Enter");
   const mark = await marked();
   assert.deepEqual([mark.knob, mark.to], ["lr", 0.001]);
-  await announced(page, "Learning rate is now 0.001");
+  await said();
   await event(page, "metrics", mark.progress.iteration + 3);
   await page.getByRole("button", { name: "Mean return as a table" }).click();
   await page.getByRole("cell", { name: /Learning rate changed from .* to 0.001/ }).waitFor();
@@ -113,6 +126,7 @@ test("a change of a fixed knob is pending until a new run, and can be undone", a
 
 test("a value out of range shows the valid range beside the field", async () => {
   const page = await visit(here, { at: SMALL });
+  await event(page, "metrics"); // the beginning of the run replaces the fields
   const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
   await field.fill("7");
   await field.press("Enter");
@@ -136,9 +150,10 @@ test("the single pole is pushed by keys and by pointer during training", async (
   });
   const pushed = (test) => until(page, `pushes.some(${test})`);
   await pole.focus();
+  const said = await announcement(page, "Pushing the cart right");
   await page.keyboard.down("ArrowRight");
   await pushed("({ cart_force }) => cart_force > 0");
-  await announced(page, "Pushing the cart right");
+  await said();
   await page.keyboard.up("ArrowRight");
   await page.keyboard.down("Shift");
   await page.keyboard.down("ArrowLeft");
@@ -151,11 +166,13 @@ test("the single pole is pushed by keys and by pointer during training", async (
   const y = box.y + box.height - 30;
   await page.evaluate(() => (pushes.length = 0));
   let held = false;
-  for (let i = 0; i < 200 && !held; i++) {
+  // The cart can be gripped only after the worker has answered.
+  for (let [i, began] = [0, performance.now()]; !held && performance.now() - began < WAIT_MS; i++) {
     const x = box.x + ((i * 20) % box.width);
     await page.mouse.move(x, y);
     await page.mouse.down();
-    await page.mouse.move(x - 90, y);
+    // The pull is to the left even if the next episode begins with the cart in the middle.
+    await page.mouse.move(Math.min(x - 90, box.x), y);
     held = (await page.locator(".stage-field.held").count()) > 0;
     if (held) await pushed("({ cart_force, tip_force }) => cart_force < 0 || tip_force < 0");
     await page.mouse.up();
@@ -246,7 +263,8 @@ test("every chart and the network have tables with caption and headings", async 
     await page.getByRole("button", { name }).click();
     const region = page.getByRole("region", { name });
     assert.deepEqual(await region.getByRole("columnheader").allTextContents(), columns);
-    assert.ok((await region.getByRole("rowheader").count()) >= 2);
+    // The rows of the plane and of the network wait for the worker's answer.
+    await region.getByRole("rowheader").nth(1).waitFor();
     assert.notEqual(await region.locator("caption").textContent(), "");
   }
   await page.context().close();
@@ -267,13 +285,19 @@ test("Network shows histograms of weights and gradients by layer, and asks only 
   await pictures.first().waitFor();
   assert.equal(await pictures.count(), 4, "weights and gradients of a weight and of a bias");
   await page.getByLabel("Layer", { exact: true }).selectOption("critic.2");
-  await page.getByRole("img", { name: /^Weights of critic\.2\.weight, (?:[2-9]|\d{2,}) samples; newest: min .*, deviation / }).waitFor();
+  // After a slow answer, the page waits twenty times as long before it asks again.
+  await page
+    .getByRole("img", { name: /^Weights of critic\.2\.weight, (?:[2-9]|\d{2,}) samples; newest: min .*, deviation / })
+    .waitFor({ timeout: 3 * WAIT_MS });
   await page.getByRole("img", { name: /^Average gradient: Adam’s first moment of critic\.2\.bias, / }).waitFor();
   await page.getByRole("button", { name: "Weights and gradients as a table" }).click();
   const table = page.getByRole("region", { name: "Weights and gradients as a table" });
   await table.getByRole("rowheader", { name: "policy.0.weight" }).first().waitFor();
   await place(page, "Live");
-  await setTimeout(500);
+  // When this observer reports, the page's own observer has reported that the histograms are off the screen.
+  await page.evaluate(
+    () => new Promise((resolve) => new IntersectionObserver(() => resolve()).observe(document.querySelector(".tensors"))),
+  );
   const before = await asked();
   await setTimeout(2500);
   assert.ok(before >= 2 && (await asked()) === before, `${before} questions, then ${await asked()}`);
@@ -304,8 +328,18 @@ test("a link contains the run's settings, and the native command starts the same
   const page = await visit(here, { at: "#/control?envs=64&seed=7&v=2", context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await event(page, "metrics");
   await place(page, "Share");
+  // The button shows for two seconds that the link was copied.
+  const copied = await begun(
+    page,
+    () =>
+      new Promise((resolve) => {
+        const place = document.querySelector(".saving");
+        const look = () => [...place.querySelectorAll("button")].some(({ textContent }) => textContent === "Link copied") && resolve();
+        new MutationObserver(look).observe(place, { childList: true, subtree: true });
+      }),
+  );
   await page.getByRole("button", { name: "Copy link" }).click();
-  await page.getByRole("button", { name: "Link copied" }).waitFor();
+  await copied();
   const link = await page.evaluate(() => navigator.clipboard.readText());
   assert.match(link, /#\/control\?.*envs=64/);
   assert.match(link, /seed=7/);

@@ -1,7 +1,7 @@
 // The tabs of a room's page: keyboard, address, history and copied links.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { event, house, lab, place, until, visit } from "./fixture.mjs";
+import { begun, event, house, lab, place, until, visit } from "./fixture.mjs";
 
 const here = house();
 const SMALL = "#/control?envs=64&v=2";
@@ -53,6 +53,8 @@ test("arrows, Home and End move between tabs, and one tab is a stop of the Tab k
 test("the address names the tab and the section; reload and the back button restore them", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
+  // The page writes all settings into the address soon after the run has begun.
+  await until(page, () => /variant=/.test(location.hash));
   assert.equal(await path(page), "#/control");
   await place(page, "Compare");
   assert.equal(await path(page), "#/control/compare");
@@ -101,8 +103,15 @@ test("the open tab stays through a change of variant and a new run, and no link 
   assert.equal(await path(page), "#/control/explain");
   assert.deepEqual(await open(page), ["Explain"]);
   await place(page, "Share");
+  // The button shows the result for two seconds only.
+  const copied = await begun(page, () => {
+    const button = [...document.querySelectorAll("button")].find((one) => one.textContent === "Copy link");
+    return new Promise((resolve) =>
+      new MutationObserver(() => button.textContent === "Link copied" && resolve()).observe(button, { childList: true }),
+    );
+  });
   await page.getByRole("button", { name: "Copy link" }).click();
-  await page.getByRole("button", { name: "Link copied" }).waitFor();
+  await copied();
   assert.match(await page.evaluate(() => navigator.clipboard.readText()), /#\/control\?variant=Acrobot-v1/);
   await page.context().close();
 });

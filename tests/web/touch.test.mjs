@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS as LISTED } from "../../scripts/rooms.mjs";
-import { ahead, event, house, lab, place, until, visit, WAIT_MS } from "./fixture.mjs";
+import { ahead, begun, event, house, lab, place, until, visit } from "./fixture.mjs";
 
 const here = house();
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
@@ -38,6 +38,7 @@ const ROOMS = {
       await page.getByRole("button", { name: "Take the controls" }).tap();
       await page.locator(".stage-hint", { hasText: "Round 1" }).waitFor();
       await page.locator(".pace label", { hasText: "Full" }).tap();
+      await page.locator(".pace input:checked + label", { hasText: "Full" }).waitFor();
       assert.ok(await page.locator(".pace").getByLabel("Full").isChecked());
       const [from, to] = [await at(page, ".stage-field", 0.6, 0.6), await at(page, ".stage-field", 0.9, 0.2)];
       const scrolled = await page.evaluate(() => scrollY);
@@ -60,19 +61,41 @@ const ROOMS = {
       await button("New match").tap();
       await page.getByLabel("Against").selectOption({ label: "random moves" });
       await page.getByRole("button", { name: "Start match" }).tap();
+      // The match against the agent, which began first, may have the button Roll too.
+      await page.locator(".table .theirs", { hasText: /^Random/ }).waitFor();
       await button("Roll").waitFor();
+      /** Waits until the table allows an action or has judged a move. Returns the action, or nothing after a verdict. */
+      const possible = async () => {
+        const found = await until(page, () => {
+          if (/ranks \d+ of|[Bb]est of|only move/.test(document.querySelector(".verdict").textContent)) return { action: "" };
+          if (document.querySelector(".table .board-places .open")) return { action: "move" };
+          const usable = (one) => !one.hidden && !one.disabled && ["Roll", "Confirm"].includes(one.textContent);
+          const name = [...document.querySelectorAll(".table-actions button")].find(usable)?.textContent;
+          return name && { action: name };
+        });
+        return found.action;
+      };
+      /** Listens for the worker's answer to an action: it hides or disables the button of the action. */
+      const answered = (name) =>
+        begun(
+          page,
+          (name) =>
+            new Promise((resolve) => {
+              const button = [...document.querySelectorAll(".table-actions button")].find((one) => one.textContent === name);
+              new MutationObserver(() => (button.hidden || button.disabled) && resolve()).observe(button, { attributes: true });
+            }),
+          name,
+        );
       // Without a legal move the turn passes, so the loop rolls again.
-      for (const began = performance.now(); !/ranks \d+ of|[Bb]est of|only move/.test(await page.locator(".verdict").textContent()); ) {
-        assert.ok(performance.now() - began < WAIT_MS, "no move was judged");
-        if (await page.locator(".table .board-places .open").count()) {
+      for (let action = await possible(); action; action = await possible()) {
+        if (action === "move") {
           await page.locator(".table .board-places .open").first().tap();
           await page.locator(".table .board-places .target").first().tap();
-        } else
-          for (const name of ["Roll", "Confirm"])
-            if ((await button(name).isVisible()) && (await button(name).isEnabled()))
-              await button(name)
-                .tap({ timeout: 1000 })
-                .catch(() => {}); // the table may advance without the visitor
+        } else {
+          const done = await answered(action);
+          await button(action).tap();
+          await done();
+        }
       }
     },
   },
@@ -85,6 +108,11 @@ const ROOMS = {
       await page.getByText("Auto-play", { exact: true }).first().tap();
       await page.getByRole("button", { name: "More", exact: true }).tap();
       await page.getByRole("button", { name: "Solved cube" }).tap();
+      // The reading above the cube has its final height after the agent's first look.
+      await page.waitForFunction(() => {
+        const [status, reading] = [".cube-status", ".reading"].map((part) => document.querySelector(part).textContent);
+        return status === "The solved cube." && /Shortest0quarter turns/.test(reading);
+      });
       const [x, y] = await at(page, ".cube-picture canvas", 0.5, 0.5);
       const box = await page.locator(".cube-picture canvas").boundingBox();
       const unit = Math.min(box.width / 3.58, box.height / 3.74);
@@ -103,13 +131,15 @@ const ROOMS = {
     },
   },
   logic: {
-    link: "#/logic?seed=1&population=2&v=2",
+    // The grid starts again if another member becomes the best, so the population has one member.
+    link: "#/logic?seed=1&population=1&v=2",
     picture: ".grid-canvas canvas",
     async play(page) {
       const cells = () => page.evaluate(() => document.querySelector(".grid-canvas canvas").toDataURL());
       const other = (before) => until(page, `document.querySelector(".grid-canvas canvas").toDataURL() !== ${JSON.stringify(before)}`);
       const stopped = () => page.evaluate(() => document.querySelector(".grid-pane").dataset.step);
       await page.locator(".play-grid").tap();
+      await page.locator('.play-grid[aria-label="Run the grid"]').waitFor();
       // The worker answers in order, so a step in progress is complete after this answer.
       await page.evaluate(async () => {
         await hothouse.ask({ ask: "automaton" });
@@ -152,10 +182,12 @@ for (const [room, { link, picture, beside = [0.5, 0.7], play }] of Object.entrie
     await event(page, "metrics");
     for (const running of [false, true]) {
       const changed = await ahead(page, "running");
-      await page.locator(".transport .play").tap();
+      // The button follows the state of the run a moment later.
+      await page.locator(".transport .play", { hasText: running ? "Play" : "Pause" }).tap();
       assert.equal((await changed()).running, running);
     }
-    // A swipe up over the picture scrolls the page.
+    await page.locator(picture).first().waitFor();
+    // A swipe up over the picture scrolls the page. The finger rests before the release, so that the page does not keep scrolling.
     const from = await at(page, picture, ...beside);
     await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
     const [x, y] = await page
@@ -163,7 +195,7 @@ for (const [room, { link, picture, beside = [0.5, 0.7], play }] of Object.entrie
       .first()
       .boundingBox()
       .then((box) => [from[0], Math.min(700, box.y + beside[1] * box.height)]);
-    await pull(page, [x, y], [x, y - 240]);
+    await pull(page, [x, y], [x, y - 240], () => page.waitForTimeout(200));
     await page.waitForFunction(() => scrollY > 60);
     // A tap during momentum scrolling only stops the scrolling.
     await page.evaluate(async () => {

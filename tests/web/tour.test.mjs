@@ -120,6 +120,7 @@ test("on a touch screen, help names gestures and no keys", async () => {
     const named = keys.exec(await page.evaluate(() => document.querySelector("#main").innerText));
     assert.equal(named, null, `${room}: ${named?.input.slice(named.index - 60, named.index + 40)}`);
     await page.getByRole("button", { name: "Help", exact: true }).tap();
+    await page.locator("dialog[open]").waitFor();
     const help = await page.evaluate(() => document.querySelector("dialog[open]").innerText);
     assert.match(help, /drag a slider/);
     assert.doesNotMatch(help, /Single-key|play or pause/);

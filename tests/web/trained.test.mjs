@@ -7,15 +7,20 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { own } from "../../scripts/rooms.mjs";
 import { root } from "../../scripts/sh.mjs";
 import { fnv, MOST_BYTES, reduced, unpacked } from "../../scripts/trained.mjs";
-import { event, house, lab, place, saved, until, visit } from "./fixture.mjs";
+import { event, house, inWorkers, lab, place, saved, until, visit } from "./fixture.mjs";
 import { ask, leave, reads } from "./rooms.mjs";
 
 const here = house();
 const CUBE = "#/cube?hidden=32-16&walk=14&v=2";
 const BACKGAMMON = "#/backgammon?games=32&hidden=16&v=2";
 const SCRAMBLED = "R U F R U F R";
-/** Time in which a match is stored after an action. */
-const STORED_MS = 2000;
+/** For the option `init` of `visit`: the worker pauses the run before it trains. */
+const PAUSED = inWorkers(`
+  const plain = postMessage;
+  self.postMessage = (message, ...rest) => {
+    plain(message, ...rest);
+    if (message.kind === "opened") queueMicrotask(() => onmessage({ data: { kind: "command", command: { kind: "pause" } } }));
+  };`);
 
 const declared = Object.fromEntries(await own("trained"));
 
@@ -44,9 +49,28 @@ async function make(room, at) {
 const arrived = (page) =>
   until(page, () => [...document.querySelectorAll('[role="tab"]')].some((tab) => tab.textContent === "Trained agent" && !tab.hidden));
 
+/** Waits until it is the visitor's turn in the match against the trained agent, and the browser has stored this match. */
+const matchStored = (page) =>
+  until(page, async () => {
+    const { turn } = await hothouse.ask({ ask: "session" }, "trained");
+    const now = (await hothouse.saveTrained()).toBase64();
+    const stored = await new Promise((resolve) => {
+      const request = indexedDB.open("hothouse-trained", 1);
+      // Only the page may create the database.
+      request.onupgradeneeded = () => request.transaction.abort();
+      request.onerror = () => resolve([]);
+      request.onsuccess = () => {
+        const all = request.result.transaction("runs").objectStore("runs").getAll();
+        all.onsuccess = () => (request.result.close(), resolve(all.result));
+      };
+    });
+    return turn === 0 && stored.some(({ bytes }) => bytes.toBase64() === now);
+  });
+
 test("the trained agent solves the cube, does not train, and is overtaken", async () => {
   const trained = await short("cube", CUBE);
-  const page = await visit(here, { at: CUBE, trained });
+  // The visitor's agent cannot overtake the trained agent before the test has seen that agent's solution.
+  const page = await visit(here, { at: CUBE, trained, init: PAUSED, context: { bypassCSP: true } });
   await lab(page, "cube");
   await arrived(page);
   const agent = page.getByRole("radio", { name: "Trained agent" });
@@ -58,6 +82,7 @@ test("the trained agent solves the cube, does not train, and is overtaken", asyn
   await reads(page, ".cube-status", /^Scrambled by/);
   await page.getByRole("button", { name: "Solve it" }).click();
   await reads(page, ".cube-status", /^Solved in .*, by the trained agent: [\d,]+ states/);
+  await page.evaluate(() => hothouse.command({ kind: "start" }));
   // The test that the checkpoint contains is the first one of the same run, so the second test exceeds it.
   await reads(page, ".lead", /Your agent overtook the trained agent after \d/);
   assert.ok(!(await agent.isChecked()), "the visitor's agent is the default now");
@@ -112,9 +137,8 @@ test("a match against the trained agent continues after a reload, and a message 
   await reads(page, ".table .seat.theirs", /^The trained agent/);
   await page.locator(".table-actions").getByRole("button", { name: "Roll", exact: true }).click();
   await until(page, () => !document.querySelector(".table-status").textContent.startsWith("Roll to begin"));
-  // The match is stored within a moment of the last action; while it is the visitor's turn, nothing changes.
-  await until(page, async () => (await hothouse.ask({ ask: "session" }, "trained")).turn === 0);
-  await page.waitForTimeout(STORED_MS);
+  // While it is the visitor's turn, nothing changes.
+  await matchStored(page);
   const before = await session();
   await page.reload();
   await lab(page, "backgammon");
@@ -123,7 +147,14 @@ test("a match against the trained agent continues after a reload, and a message 
   const { xgid, setup, dice, moves } = await session();
   assert.deepEqual({ xgid, setup, dice, moves }, { xgid: before.xgid, setup: before.setup, dice: before.dice, moves: before.moves });
   // Without the stored match, another match begins, and a message reports the loss.
-  await page.evaluate(() => indexedDB.deleteDatabase("hothouse-trained"));
+  await page.evaluate(
+    () =>
+      new Promise((resolve, reject) => {
+        const request = indexedDB.deleteDatabase("hothouse-trained");
+        request.onsuccess = () => resolve();
+        request.onerror = () => reject(request.error);
+      }),
+  );
   await page.reload();
   await lab(page, "backgammon");
   await page.getByText("Your match against the trained agent could not be restored").waitFor();

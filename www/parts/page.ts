@@ -225,8 +225,10 @@ export class Page implements RoomPage {
     const { client, present } = this;
     this.close();
     const saved = await client.leave();
-    if (saved && present?.length)
-      keepRun({ room: client.room.id, ...saved, variant: present.config.variant, address: saved.address || this.starts.address.current });
+    if (saved && present?.length) {
+      const variant = saved.variant || present.config.variant;
+      keepRun({ room: client.room.id, ...saved, variant, address: saved.address || this.starts.address.current });
+    }
     return saved;
   }
 
@@ -439,7 +441,8 @@ export class Page implements RoomPage {
     switch (event.kind) {
       case "metrics":
         this.breakdown.push(this.shares(event));
-        if (this.places.open.length === 0) this.tour.beginOnce();
+        // The first events may arrive before the page is in the document.
+        if (this.element.isConnected && this.places.open.length === 0) this.tour.beginOnce();
         break;
       case "test":
         this.trained.tested();

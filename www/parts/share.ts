@@ -65,7 +65,9 @@ export class Share {
   async showCommands(): Promise<void> {
     const config = this.actions.config();
     if (!config) return;
-    const { command, changes, limits } = await this.run.shared();
+    const shared = await this.run.shared().catch(() => undefined);
+    if (!shared) return; // the room is closed
+    const { command, changes, limits } = shared;
     const file = this.savedAs ?? this.actions.fileName();
     const repeats =
       changes > 0 && `The command repeats ${changesInWords(changes)}, ${inTime(changes)}. The Python call does not; a saved run does.`;

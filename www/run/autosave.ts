@@ -9,6 +9,8 @@ import { saveRun, type SavedRun } from "./store";
 const AUTOSAVE_MS = 10_000;
 /** Increase of the interval per byte of the latest autosave. */
 const AUTOSAVE_MS_PER_BYTE = 1e-3;
+/** Time without the lock after which another tab must hold it. After a reload, the old page may hold it for a moment. */
+const OTHERS_MS = 2000;
 
 export type Notice = (level: Level, text: string, nextStep: string) => void;
 
@@ -63,16 +65,22 @@ export class Autosave {
       own(); // without locks, other tabs cannot be detected
       return;
     }
-    const name = `hothouse-autosave-${this.room}`;
-    const first = navigator.locks.request(name, { ifAvailable: true }, (lock) => {
-      if (lock) return own();
-      this.notice(
-        "info",
-        "Hothouse is open in another tab, and that tab stores the autosave.",
-        "This run trains too. Save it to a file to keep it.",
-      );
-      navigator.locks.request(name, { signal }, own).catch(() => {}); // this tab closed while it waited for the lock
-    });
-    first.catch(own);
+    const others = setTimeout(
+      () =>
+        this.notice(
+          "info",
+          "Hothouse is open in another tab, and that tab stores the autosave.",
+          "This run trains too. Save it to a file to keep it.",
+        ),
+      OTHERS_MS,
+    );
+    const end = (): void => clearTimeout(others);
+    signal.addEventListener("abort", end);
+    navigator.locks
+      .request(`hothouse-autosave-${this.room}`, { signal }, () => (end(), own()))
+      .catch(() => {
+        end();
+        if (!signal.aborted) own(); // this browser refuses locks
+      });
   }
 }

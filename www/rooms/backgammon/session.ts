@@ -65,6 +65,8 @@ export class SessionPane {
   private readonly run: MatchRun;
   /** Number of pending requests to the worker, except engine turns. */
   private asking = 0;
+  /** Kind of the visitor's action that awaits its answer. */
+  private awaited: Act["kind"] | undefined;
   /** Turns of the shown sessions. A newer session makes the older one stale, which stops the animation of the older one. */
   private readonly shown = new Turns();
   private paused = false;
@@ -115,7 +117,7 @@ export class SessionPane {
     if (this.life.aborted) return;
     if (!session) {
       await this.newMatch();
-      this.automatic = true;
+      this.automatic = !this.returned;
       return;
     }
     this.mode = modeOf(session);
@@ -162,9 +164,13 @@ export class SessionPane {
   }
 
   /** Performs an action of the visitor. */
-  private wish(act: Act): Promise<void> {
+  private async wish(act: Act): Promise<void> {
     this.acted = true;
-    return this.act(act);
+    // A second press of a button before the answer is not a second action.
+    if (this.awaited === act.kind && act.kind !== "undo") return;
+    this.awaited = act.kind;
+    await this.act(act);
+    this.awaited = undefined;
   }
 
   /** Begins a match that the visitor has chosen. */

@@ -46,7 +46,8 @@ export class GridPane {
   /** Name of the automaton that computes the grid. */
   private running = "";
   private view: GridView | undefined;
-  private playing = true;
+  /** False while the visitor has paused the grid. */
+  playing = true;
   private damaged = false;
   private readonly times = { lastMs: 0, restUntilMs: 0 };
 
@@ -148,9 +149,9 @@ export class GridPane {
     if (now) this.again(this.autoRestart.checked);
   }
 
-  /** Restarts the grid with the automaton `name`, whose circuit is drawn, unless the grid runs this automaton already. */
+  /** Restarts the grid with the automaton `name`, whose circuit is drawn, unless the grid runs this automaton already or is paused. */
   renewFor(name: string): void {
-    if (this.running !== name) this.again(this.autoRestart.checked);
+    if (this.playing && this.running !== name) this.again(this.autoRestart.checked);
   }
 
   /** The current target, with which the visitor can start a drawing. */
@@ -246,7 +247,9 @@ export class GridPane {
     const due = whole ? experiment.steps - view.step : Math.floor(((nowMs - times.lastMs) / 1000) * perS);
     if (due <= 0) return queue.pump();
     times.lastMs = due > MOST_STEPS ? nowMs : times.lastMs + (1000 * due) / perS;
-    queue.step(Math.min(MOST_STEPS, due));
+    // A grid that restarts shows as many steps as training has.
+    const left = autoRestart && !experiment.rule ? experiment.steps - view.step : MOST_STEPS;
+    queue.step(Math.min(MOST_STEPS, left, due));
   }
 
   /** Returns true if the grid has made as many steps as in training or, for a rule, as many as `RULED` or `RULED_MOST`. */

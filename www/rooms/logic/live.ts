@@ -15,6 +15,7 @@ const ASK_EVERY_MS = 1000;
 
 /** The pane with the grid. `tick` advances the grid; the circuit calls `tick` while the circuit is on the screen and the grid is not. */
 export interface Automaton {
+  readonly playing: boolean;
   renewFor(name: string): void;
   tick(nowMs: number): void;
   paint(cells: Cells): void;
@@ -72,14 +73,14 @@ export class LiveCircuit {
   }
 
   /**
-   * Called while the diagram is on the screen. Redraws the circuit when it is due, unless the visitor inspects its wires. Otherwise
-   * requests values for the wires.
+   * Called while the diagram is on the screen. Redraws the circuit when it is due, unless the visitor inspects its wires or has paused the
+   * grid. Otherwise requests values for the wires.
    */
   watch(nowMs: number): void {
     this.automaton.tick(nowMs);
     const sinceMs = nowMs - this.drawnMs;
     const due = this.drawn?.of !== this.chosen.name || (this.outdated && sinceMs > REDRAW_MS);
-    const follows = this.callbacks.follows?.() ?? true;
+    const follows = this.automaton.playing && (this.callbacks.follows?.() ?? true);
     if (due && !this.diagram.followed && (follows || !this.drawn) && sinceMs > ASK_EVERY_MS) {
       this.drawnMs = nowMs;
       void this.draw();

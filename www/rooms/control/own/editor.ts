@@ -5,14 +5,14 @@ import { autocompletion, closeBrackets, closeBracketsKeymap } from "@codemirror/
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { pythonLanguage } from "@codemirror/lang-python";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
-import { nextDiagnostic, previousDiagnostic, setDiagnostics } from "@codemirror/lint";
+import { nextDiagnostic, previousDiagnostic } from "@codemirror/lint";
 import { search, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState, Prec, type Extension } from "@codemirror/state";
 import { EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { h, id } from "../../../parts/dom";
 import { onTheme } from "../../../parts/theme";
 import { completions } from "./completion";
-import { diagnosticsOf, goTo, placeOf, ProblemList, type Problem } from "./problems";
+import { goTo, placeOf, ProblemList, type Problem } from "./problems";
 import { theme } from "./theme";
 
 export type { Problem } from "./problems";
@@ -106,7 +106,7 @@ export function mount(host: HTMLElement, options: EditorOptions): Editor {
       return view.state.doc.toString();
     },
     set: (text) => view.setState(stateOf(text)),
-    show: (problems) => view.dispatch(setDiagnostics(view.state, diagnosticsOf(view.state.doc, problems))),
+    show: (problems) => list.report(view, problems),
     goTo: (line, column) => goTo(view, placeOf(view.state, line, column)),
     focus: () => view.focus(),
     destroy() {

@@ -27,16 +27,23 @@ export class OwnPane {
 
   constructor(notices: Notices, { check, start, tour }: Actions) {
     this.shelf = new Shelf({
-      opened: ({ text }) => this.editor.set(text),
+      opened: ({ text }) => {
+        this.editor.set(text);
+        writing.inert = false;
+      },
       changed: () => this.bar.show(),
       failed: (error, file) => this.bar.fail(error, file),
     });
     const train = (): void => {
+      const { current } = this.shelf;
+      if (!current) return;
       void this.shelf.save();
-      start(this.editor.text, this.shelf.current?.name ?? "");
+      start(this.editor.text, current.name);
     };
     this.bar = new FileBar(this.shelf, notices, { train, tour });
+    // A text that is typed before the first file is open would be lost.
     const writing = h("div.own-writing");
+    writing.inert = true;
     this.editor = mount(writing, {
       label: "Text of the environment",
       text: "",

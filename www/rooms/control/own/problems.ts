@@ -1,6 +1,6 @@
 // Problems of a text: marks in the editor while the visitor types, and a list below the editor that moves the cursor to a problem.
 
-import { forEachDiagnostic, linter, lintGutter, setDiagnosticsEffect, type Diagnostic } from "@codemirror/lint";
+import { forEachDiagnostic, linter, lintGutter, setDiagnostics, setDiagnosticsEffect, type Diagnostic } from "@codemirror/lint";
 import type { EditorState, Extension, Text } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { button, h, write } from "../../../parts/dom";
@@ -33,16 +33,7 @@ function diagnosticOf(doc: Text, { line, column, endColumn, message }: Problem):
   return { from: from + start, to: from + end, severity: "error", message, renderMessage: () => h("span", coded(message)) };
 }
 
-export const diagnosticsOf = (doc: Text, problems: Problem[]): Diagnostic[] => problems.map((problem) => diagnosticOf(doc, problem));
-
-/** Checks the text after each pause in typing. An answer about an earlier text is dropped. */
-function checking(check: (text: string) => Promise<Problem[]>): Extension {
-  const source = async ({ state: { doc } }: EditorView): Promise<Diagnostic[]> => {
-    const failed = (error: unknown): Problem[] => [{ line: 1, column: 1, message: `The text could not be checked: ${reason(error)}` }];
-    return diagnosticsOf(doc, await check(doc.toString()).catch(failed));
-  };
-  return linter(source, { delay: DELAY_MS });
-}
+const diagnosticsOf = (doc: Text, problems: Problem[]): Diagnostic[] => problems.map((problem) => diagnosticOf(doc, problem));
 
 export class ProblemList {
   private readonly status = h("p.small", { role: "status" });
@@ -50,12 +41,29 @@ export class ProblemList {
   readonly element = h("div.own-problems", this.status, this.list);
   /** Marks of the editor, and the part that shows them in this list. */
   readonly extension: Extension;
+  /** Problems that training reported, and their text. They stay until the text changes. */
+  private reported: { text: string; problems: Problem[] } | undefined;
 
-  constructor(check: (text: string) => Promise<Problem[]>) {
+  constructor(private readonly check: (text: string) => Promise<Problem[]>) {
     const shown = EditorView.updateListener.of(({ transactions, view }) => {
       if (transactions.some(({ effects }) => effects.some((effect) => effect.is(setDiagnosticsEffect)))) this.show(view);
     });
-    this.extension = [checking(check), lintGutter(), shown];
+    this.extension = [linter(({ state }) => this.checked(state.doc), { delay: DELAY_MS }), lintGutter(), shown];
+  }
+
+  /** Shows problems that training reported. */
+  report(view: EditorView, problems: Problem[]): void {
+    const { doc } = view.state;
+    this.reported = { text: doc.toString(), problems };
+    view.dispatch(setDiagnostics(view.state, diagnosticsOf(doc, problems)));
+  }
+
+  /** Checks the text after each pause in typing. The editor drops an answer about an earlier text. */
+  private async checked(doc: Text): Promise<Diagnostic[]> {
+    const text = doc.toString();
+    const failed = (error: unknown): Problem[] => [{ line: 1, column: 1, message: `The text could not be checked: ${reason(error)}` }];
+    const found = await this.check(text).catch(failed);
+    return diagnosticsOf(doc, this.reported?.text === text ? this.reported.problems : found);
   }
 
   private show(view: EditorView): void {
