@@ -360,7 +360,7 @@ test("logic: with a drawn circuit beside the grid, all actions are on the first 
   for (const viewport of [{ width: 1280, height: 800 }, BESIDE, { width: 1440, height: 900 }]) {
     await page.setViewportSize(viewport);
     await settled(page);
-    // Training goes on, and the circuit is hidden while it is not perfect.
+    // Training continues, and the circuit is hidden while it is not perfect.
     const { circuit, more, bar } = await until(page, () => {
       if (!/gates/.test(document.querySelector(".stage-switch").textContent)) return undefined;
       const bottom = (selector) => document.querySelector(selector).getBoundingClientRect().bottom;
