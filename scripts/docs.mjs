@@ -11,7 +11,7 @@ import { target } from "./native.mjs";
 /** Largest number of words in a document. A word is a token that contains a letter; code and tables count. */
 export const LIMITS = { "README.md": 700, "ARCHITECTURE.md": 2000 };
 /** Paths of the documents in which names in backticks and commands are checked. */
-const NAMING = /^(README|ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/|^crates\/python\/README\.md$/;
+const NAMING = /^(README|ARCHITECTURE|CONTRIBUTING)\.md$|^gallery\/|^docs\/|^crates\/python\/README\.md$/;
 /** Paths in the documents that name files of other repositories. */
 const ELSEWHERE = ["docs/OPTIMIZATION_PLAN.md"];
 const SOURCE = /\.(rs|wgsl|ts|mjs|py|pyi|toml|html|yml|json)$/;

@@ -1,4 +1,4 @@
-//! Instruction set, threads and memory limit of a command.
+//! Instruction set, threads and memory limit of a command, and the name of the processor.
 
 use crate::args::MachineArgs;
 use crate::error::Usage;
@@ -38,5 +38,36 @@ impl Machine {
 
     pub fn threads(&self) -> usize {
         self.pool.current_num_threads()
+    }
+}
+
+/// Returns the name of this machine's processor; `None` if it is unknown.
+pub fn processor() -> Option<String> {
+    processor_in(&std::fs::read_to_string("/proc/cpuinfo").ok()?)
+}
+
+/// Returns the name of the first CPU in the text of Linux's /proc/cpuinfo; `None` if there is no name.
+fn processor_in(cpuinfo: &str) -> Option<String> {
+    let value = |name: &str| {
+        let line = cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
+        Some(line.split_once(':')?.1.trim().to_string())
+    };
+    let name = value("model name")?;
+    match (value("cpu family"), value("model")) {
+        (Some(family), Some(model)) => Some(format!("{name} (family {family}, model {model})")),
+        _ => Some(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processor_name_is_read_from_cpuinfo() {
+        let text =
+            "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7R13 Processor\nflags\t: avx2\n\nprocessor\t: 1\n";
+        assert_eq!(processor_in(text).unwrap(), "AMD EPYC 7R13 Processor (family 25, model 1)");
+        assert_eq!(processor_in("processor : 0\nBogoMIPS : 243.75\n"), None);
     }
 }

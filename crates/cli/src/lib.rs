@@ -30,7 +30,7 @@ use signals::SIGNALS;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use std::time::Instant;
-use verbs::{bench, eval, info, sweep, train, watch};
+use verbs::{bench, eval, info, sweep, train, verify, watch};
 
 pub fn main() -> ExitCode {
     let began = Instant::now();
@@ -75,6 +75,7 @@ fn dispatch(matches: &ArgMatches, began: Instant) -> Result<()> {
         Some(Verb::Resume { file, common }) => train::resume(file, common, began),
         Some(Verb::Eval { args }) => eval::run(&args),
         Some(Verb::Bench { suite, versus, profile, json, machine }) => bench::run(&suite, versus.as_deref(), profile, json, &machine),
+        Some(Verb::Verify { args }) => verify::run(&args),
         Some(Verb::Watch { list: true, show, .. }) => watch::list(show.json),
         Some(Verb::Watch { file, show, .. }) => watch::watch(file, &show),
         Some(Verb::Completions { shell }) => {

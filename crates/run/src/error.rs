@@ -107,6 +107,12 @@ errors! {
     Link { why: String } =>
         "the link cannot be read ({why})",
         "Open the page without it to start a default run, or request the link again";
+    Entry { why: String } =>
+        "the entry of the gallery cannot be used ({why})",
+        "Correct the file; gallery/program.md describes it";
+    NotReproduced { place: String } =>
+        "not reproduced: {place}",
+        "Compare the version of Hothouse and the settings with those of the entry's author";
     Question { why: String } =>
         "this cannot be asked here ({why})",
         "Use a question from the room's protocol";

@@ -23,6 +23,7 @@ mod device;
 mod digest;
 mod error;
 pub mod format;
+pub mod gallery;
 mod history;
 mod host;
 mod json;

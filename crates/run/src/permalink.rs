@@ -63,7 +63,7 @@ fn packed(config: &Config) -> Option<String> {
 }
 
 /// Returns true if other machines can reproduce a digest with this arithmetic.
-fn can_be_reached(arithmetic: &str) -> bool {
+pub fn can_be_reached(arithmetic: &str) -> bool {
     matches!(arithmetic, FUSED | UNFUSED | BF16 | AMX)
 }
 

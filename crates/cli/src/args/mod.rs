@@ -69,6 +69,11 @@ pub enum Verb {
         #[command(flatten)]
         args: EvalArgs,
     },
+    /// Train runs of links or of gallery entries again, and report whether their results are reproduced
+    Verify {
+        #[command(flatten)]
+        args: VerifyArgs,
+    },
     /// Show the CPU, instruction sets, threads, memory, GPU and rooms
     Info {
         /// Print one JSON object
@@ -136,6 +141,18 @@ pub struct EvalArgs {
     pub machine: MachineArgs,
 }
 
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// Links with a digest, or files of the gallery
+    #[arg(required = true, value_name = "LINK|FILE")]
+    pub targets: Vec<String>,
+    /// Print one JSON object per target
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+}
+
 #[derive(Clone, Debug, Args)]
 pub struct TrainArgs {
     /// Environment, learner or preset of the room [default: the first of the room]
@@ -153,6 +170,9 @@ pub struct TrainArgs {
     /// Print all settings of the run as a config file, without training
     #[arg(long)]
     pub print_config: bool,
+    /// Write an entry of the gallery to this file at the end of the run
+    #[arg(long, value_name = "FILE")]
+    pub entry: Option<PathBuf>,
     #[command(flatten)]
     pub common: CommonArgs,
 }

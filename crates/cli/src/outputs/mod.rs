@@ -1,5 +1,6 @@
 //! Output of a run: the screen, printed lines, and files for other programs.
 
+pub mod entry;
 pub mod events;
 pub mod export;
 pub mod lines;

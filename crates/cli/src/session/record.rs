@@ -188,6 +188,7 @@ mod tests {
                     attempts: 1,
                     parts_s: Parts(schema.all_parts().enumerate().map(|(i, _)| i as f64).collect()),
                     machine: Ended {
+                        link: "#/".into(),
                         digest: "0123".into(),
                         arithmetic: "fused".into(),
                         device: None,

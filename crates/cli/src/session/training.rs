@@ -404,6 +404,7 @@ impl Session<'_> {
             solved: self.run.solved().cloned(),
             attempts: self.run.attempts(),
             machine: Ended {
+                link: self.run.shared().address,
                 digest: digest.weights,
                 arithmetic: digest.arithmetic,
                 device: measured.device.clone(),
@@ -489,7 +490,8 @@ pub fn now_s() -> f64 {
     FIRST.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
-fn cpu_seconds() -> f64 {
+/// Returns the CPU time of this process in seconds.
+pub fn cpu_seconds() -> f64 {
     ProcessTime::try_now().map_or(0.0, |t| t.as_duration().as_secs_f64())
 }
 

@@ -1,7 +1,7 @@
 //! `hothouse info`: describes the machine and the features that this program can use.
 
 use crate::args::MachineArgs;
-use crate::host::Machine;
+use crate::host::{Machine, processor};
 use anyhow::Result;
 use gpu::{Gpu, OpenOptions};
 use serde::Serialize;
@@ -62,7 +62,7 @@ pub fn run(json: bool, args: &MachineArgs) -> Result<()> {
     let info = Info {
         version: env!("CARGO_PKG_VERSION"),
         system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-        processor: std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| processor(&text)),
+        processor: processor(),
         processors: std::thread::available_parallelism().map_or(1, usize::from),
         threads: machine.threads(),
         memory_bytes: Some(machine.host.memory_bytes).filter(|&bytes| bytes < u64::MAX),
@@ -114,19 +114,6 @@ fn gpu() -> GpuInfo {
     }
 }
 
-/// Returns the name of the first CPU in the text of Linux's /proc/cpuinfo; `None` if there is no name.
-fn processor(cpuinfo: &str) -> Option<String> {
-    let value = |name: &str| {
-        let line = cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
-        Some(line.split_once(':')?.1.trim().to_string())
-    };
-    let name = value("model name")?;
-    match (value("cpu family"), value("model")) {
-        (Some(family), Some(model)) => Some(format!("{name} (family {family}, model {model})")),
-        _ => Some(name),
-    }
-}
-
 fn words(info: &Info) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<18}{value}\n");
@@ -159,17 +146,4 @@ fn words(info: &Info) -> String {
     };
     line("built with", format!("{}; without {}", has(true), has(false)));
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn processor_name_is_read_from_cpuinfo() {
-        let text =
-            "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7R13 Processor\nflags\t: avx2\n\nprocessor\t: 1\n";
-        assert_eq!(processor(text).unwrap(), "AMD EPYC 7R13 Processor (family 25, model 1)");
-        assert_eq!(processor("processor : 0\nBogoMIPS : 243.75\n"), None);
-    }
 }

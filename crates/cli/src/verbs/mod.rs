@@ -6,4 +6,5 @@ pub mod eval;
 pub mod info;
 pub mod sweep;
 pub mod train;
+pub mod verify;
 pub mod watch;

@@ -6,6 +6,7 @@ use crate::error::Usage;
 use crate::error::usage_error;
 use crate::format::quoted;
 use crate::host::Machine;
+use crate::outputs::entry::EntryFile;
 use crate::outputs::events::EventLog;
 use crate::outputs::export::Exports;
 use crate::outputs::screen::{Mode, Screen};
@@ -24,7 +25,7 @@ use files::identity;
 use run::AnyRun;
 use run::protocol::{Change, Command, DeviceWish};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::channel;
 use std::time::Instant;
 
@@ -53,7 +54,7 @@ pub fn train(mut id: Option<String>, mut args: TrainArgs, began: Instant) -> Res
     give_data(&mut config, &args.common.data, machine.host)?;
     let run = machine.pool.install(|| run::begin(config, machine.host)).map_err(usage_error)?;
     let save = args.common.save.clone();
-    session(run, args.common, save, None, machine, began)
+    session(run, args.common, Files { save, entry: args.entry, resumed: None }, machine, began)
 }
 
 pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Result<()> {
@@ -65,26 +66,32 @@ pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Resu
         run.command(Command::SetKnob { name, value }).map_err(usage_error)?;
     }
     let save = common.save.clone().or_else(|| Some(file.clone()));
-    session(run, common, save, Some(&file), machine, began)
+    session(run, common, Files { save, entry: None, resumed: Some(file) }, machine, began)
 }
 
-/// Trains the run and displays it. `save` is the checkpoint file to write; `None` selects a file in the cache. `resumed` is the checkpoint
-/// of a resumed run; `None` for a new run.
-fn session(
-    mut run: Box<dyn AnyRun>,
-    common: CommonArgs,
+/// Files of a run that are not among [`CommonArgs`].
+struct Files {
+    /// Checkpoint to write; `None` selects a file in the cache.
     save: Option<PathBuf>,
-    resumed: Option<&Path>,
-    machine: Machine,
-    began: Instant,
-) -> Result<()> {
+    /// Entry of the gallery to write.
+    entry: Option<PathBuf>,
+    /// Checkpoint of a resumed run; `None` for a new run.
+    resumed: Option<PathBuf>,
+}
+
+/// Trains the run and displays it.
+fn session(mut run: Box<dyn AnyRun>, common: CommonArgs, paths: Files, machine: Machine, began: Instant) -> Result<()> {
     run.command(Command::Device { wish: common.device.unwrap_or_default() }).map_err(usage_error)?;
-    check_files(&common, save.as_deref(), resumed)?;
+    check_files(&common, &paths)?;
     let schema = run.schema();
     let mut exports = Exports::open(common.csv.as_deref(), common.tensorboard.as_deref(), schema, &run.progress())?;
     let mut events = common.events.as_deref().map(|path| EventLog::create(path, schema)).transpose()?;
+    let mut entry = paths.entry.as_deref().map(|path| EntryFile::begin(path, schema)).transpose()?;
     let mut log = move |record: &Record| {
         exports.record(record);
+        if let Some(Err(error)) = entry.as_mut().map(|open| open.record(record)) {
+            let _ = writeln!(std::io::stderr(), "warning: {error:#}");
+        }
         if let Some(Err(error)) = events.as_mut().map(|open| open.record(record)) {
             let text = format!("warning: events are no longer written ({error}); training continues");
             let _ = writeln!(std::io::stderr(), "{text}");
@@ -105,7 +112,7 @@ fn session(
         run,
         budget: Budget { steps: common.steps, seconds: common.seconds, cpu_seconds: common.cpu_seconds, until_solved: common.until_solved },
         out_of_reach,
-        target: SaveTarget::new(save, common.save_every.unwrap_or(SAVE_EVERY_S)),
+        target: SaveTarget::new(paths.save, common.save_every.unwrap_or(SAVE_EVERY_S)),
         interactive: screen,
         program: std::env::args().next().unwrap_or("hothouse".into()),
         resume_flags: machine_flags(&common.machine) + &other_flags(&common),
@@ -127,13 +134,15 @@ fn session(
 
 /// Returns an error if two arguments name the same file, or if the checkpoint or the monitor would overwrite a file of another kind. Called
 /// before any file is written.
-fn check_files(common: &CommonArgs, save: Option<&Path>, resumed: Option<&Path>) -> Result<()> {
+fn check_files(common: &CommonArgs, paths: &Files) -> Result<()> {
+    let (save, resumed) = (paths.save.as_deref(), paths.resumed.as_deref());
     let named = [
         ("the run to resume", resumed),
         ("--save", save.filter(|save| resumed.is_none_or(|file| identity(save) != identity(file)))),
         ("--monitor", common.monitor.as_deref()),
         ("--events", common.events.as_deref()),
         ("--csv", common.csv.as_deref()),
+        ("--entry", paths.entry.as_deref()),
     ];
     let files: Vec<_> = named.iter().filter_map(|(flag, path)| Some((flag, identity((*path)?)))).collect();
     for (i, (flag, file)) in files.iter().enumerate() {

@@ -21,5 +21,6 @@ mod sweep;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod train_backgammon;
+mod verify;
 mod watch;
 mod words;

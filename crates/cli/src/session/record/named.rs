@@ -132,7 +132,7 @@ fields!(Summary {
     ended_by, room, variant, seed, progress, seconds, cpu_seconds, per_second, metrics, test of tests, solved, attempts or 0, parts_s;
     machine
 });
-fields!(Ended { digest, arithmetic, device, isa, threads, file, resume });
+fields!(Ended { link, digest, arithmetic, device, isa, threads, file, resume });
 
 fn field<T: Named>(value: &Value, name: &str, names: Names) -> Option<T> {
     T::read(value.get(name)?, names)

@@ -53,6 +53,8 @@ pub struct Summary {
 /// State of the run at its end, and the machine and files of the process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
+    /// Link that begins the same run.
+    pub link: String,
     /// Hash of the weights at the end of the run.
     pub digest: String,
     pub arithmetic: String,

@@ -1,0 +1,62 @@
+//! The file of `--entry`: an entry of the gallery, written at the end of the run.
+
+use crate::host::processor;
+use crate::session::record::{Record, Summary};
+use anyhow::{Result, bail};
+use files::FileKind;
+use run::gallery::{Entry, counters, test_values};
+use run::protocol::Event;
+use run::room::Schema;
+use std::path::{Path, PathBuf};
+
+const ENTRY: FileKind = FileKind {
+    name: "entry of the gallery",
+    is_kind: |file| files::begins(file, b"{\n  \"track\":"),
+    next: "Name another file with --entry",
+    is_stream: false,
+};
+
+pub struct EntryFile {
+    path: PathBuf,
+    schema: &'static Schema,
+    entry: Entry,
+}
+
+impl EntryFile {
+    /// Returns an error if the file exists and is no entry.
+    pub fn begin(path: &Path, schema: &'static Schema) -> Result<EntryFile> {
+        files::check_place(path, ENTRY)?;
+        Ok(EntryFile { path: path.into(), schema, entry: Entry::default() })
+    }
+
+    pub fn record(&mut self, record: &Record) -> Result<()> {
+        match record {
+            Record::Event(Event::Digest(digest)) => self.entry.add_digest(digest.iteration, digest.weights.clone()),
+            Record::Summary(summary) => self.write(summary)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, summary: &Summary) -> Result<()> {
+        let Summary { machine, progress, test: Some(test), .. } = summary else {
+            bail!("the run ended without a test, so {} was not written. Let it reach its limit", self.path.display());
+        };
+        if !run::permalink::can_be_reached(&machine.arithmetic) {
+            bail!("a device whose rounding differs elsewhere trained this run, so it is no entry. Train it with --device cpu");
+        }
+        self.entry.add_digest(progress.iteration, machine.digest.clone());
+        let entry = Entry {
+            link: machine.link.clone(),
+            arithmetic: machine.arithmetic.clone(),
+            end: counters(self.schema, progress),
+            solved: summary.solved.as_ref().map(|solved| counters(self.schema, solved)),
+            test: test_values(self.schema, test),
+            cpu_seconds: (summary.cpu_seconds * 100.0).round() / 100.0,
+            chip: processor().unwrap_or("unknown".into()),
+            threads: machine.threads,
+            ..self.entry.clone()
+        };
+        files::write_whole(&self.path, ENTRY, entry.text().as_bytes())
+    }
+}

@@ -1,0 +1,174 @@
+//! Tests of `hothouse verify` and of the entries that `train --entry` writes.
+
+use crate::common::{SMALL, Scratch};
+use run::gallery::{Entry, Track};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+const TRACKS: [(&str, &str); 4] = [
+    ("short", r##"{ "title": "T", "rule": "R", "link": "#/control?variant=CartPole-v1&", "score": "test.mean_return", "largest": true }"##),
+    ("brief", r##"{ "title": "T", "rule": "R", "link": "#/control?", "score": "cpu_seconds", "at_most": { "cpu_seconds": 1e-9 } }"##),
+    (
+        "steps",
+        r##"{ "title": "T", "rule": "R", "link": "#/control?", "score": "solved.env_steps", "at_least": { "test.mean_return": 475 } }"##,
+    ),
+    ("other", r##"{ "title": "T", "rule": "R", "link": "#/control?variant=Pendulum-v1&", "score": "test.mean_return" }"##),
+];
+
+fn write_tracks(scratch: &Scratch) {
+    std::fs::create_dir(scratch.path("tracks")).unwrap();
+    for (id, text) in TRACKS {
+        scratch.write(&format!("tracks/{id}.json"), text);
+    }
+}
+
+/// Trains a run of 40 iterations that learns too slowly to be solved. Returns its entry with a title, an author, a text and a track.
+fn entry(scratch: &Scratch) -> Value {
+    scratch.stdout(format!("train control --seed 3 {SMALL} --set lr=0.00001 --steps 163840 --device cpu --plain --entry entry.json"));
+    write_tracks(scratch);
+    let mut entry: Value = serde_json::from_str(&scratch.text("entry.json")).unwrap();
+    for (name, value) in [("track", "short"), ("title", "A short run"), ("author", "Someone"), ("text", "It is short.")] {
+        entry[name] = value.into();
+    }
+    entry
+}
+
+/// Verifies an entry. Returns the reason why it is not reproduced.
+#[track_caller]
+fn refused(scratch: &Scratch, entry: &Value) -> String {
+    scratch.write("entry.json", entry.to_string());
+    let found = scratch.run("verify entry.json --json");
+    assert_eq!(found.status.code(), Some(1));
+    let line: Value = serde_json::from_slice(&found.stdout).unwrap();
+    assert_eq!(line["reproduced"], false);
+    line["why"].as_str().unwrap().into()
+}
+
+#[test]
+fn an_entry_is_reproduced_on_any_number_of_threads() {
+    let scratch = Scratch::new();
+    let entry = entry(&scratch);
+    let digests = entry["digests"].as_object().unwrap();
+    assert_eq!(digests.keys().collect::<Vec<_>>(), ["16", "32", "40"]);
+    assert!(entry["test"]["mean_return"].as_f64().unwrap() > 10.0 && entry["solved"].is_null());
+    scratch.write("entry.json", entry.to_string());
+    for threads in 1..=3 {
+        let found = scratch.json(format!("verify entry.json --threads {threads}"));
+        assert_eq!(found["reproduced"], true, "{found}");
+        assert_eq!((&found["test"], &found["digest"]), (&entry["test"], &digests["40"]));
+        assert_eq!(found["score"], entry["test"]["mean_return"]);
+    }
+    let words = scratch.stdout("verify entry.json");
+    assert!(words.contains("  end: env_steps 163840") && words.starts_with("entry.json: reproduced\n  weights: "), "{words}");
+    // A second run may overwrite an entry, but no other file.
+    scratch.write("other.json", "{}");
+    let found = scratch.run(format!("train control {SMALL} --steps 1 --entry other.json"));
+    assert!(!found.status.success() && scratch.text("other.json") == "{}");
+}
+
+#[test]
+fn a_solved_entry_is_reproduced() {
+    let scratch = Scratch::new();
+    write_tracks(&scratch);
+    scratch.stdout("train control --seed 1 --until-solved --device cpu --plain --entry entry.json");
+    let mut entry: Value = serde_json::from_str(&scratch.text("entry.json")).unwrap();
+    for name in ["title", "author", "text"] {
+        entry[name] = "x".into();
+    }
+    entry["track"] = "steps".into();
+    scratch.write("entry.json", entry.to_string());
+    let found = scratch.json("verify entry.json --threads 1");
+    assert!(found["reproduced"] == true && found["score"] == entry["solved"]["env_steps"], "{found}");
+    entry["solved"]["env_steps"] = 4096.into();
+    let why = refused(&scratch, &entry);
+    assert!(why.contains("the solution has env_steps") && why.contains("not 4096"), "{why}");
+}
+
+#[test]
+fn a_false_entry_is_refused_with_the_place() {
+    let scratch = Scratch::new();
+    let entry = entry(&scratch);
+    let changed = |path: &[&str], value: Value| {
+        let mut changed = entry.clone();
+        *path.iter().fold(&mut changed, |at, name| &mut at[*name]) = value;
+        changed
+    };
+    let wrong = || Value::from("0123456789abcdef");
+    for (path, value, expected) in [
+        (&["digests", "32"][..], wrong(), "after 32 iterations the digest of the weights is"),
+        (&["digests", "32"], wrong(), "after 16 iterations it was equal"),
+        (&["test", "mean_return"], 500.into(), "the test has mean_return"),
+        (&["solved"], json!({ "iteration": 3 }), "and the run is not solved"),
+        (&["title"], "<b>first</b>".into(), "title contains markup"),
+        (&["title"], "".into(), "title is empty"),
+        (&["author"], "a".repeat(101).into(), "more than 100 characters"),
+        (&["text"], "\u{1b}[31m".into(), "control characters"),
+        (&["digests"], json!({}), "has no digest"),
+        (&["track"], "none".into(), "there is no track 'none'. Choose one of: brief, other, short, steps"),
+        (&["track"], "other".into(), "begin with #/control?variant=Pendulum-v1&"),
+        (&["track"], "brief".into(), "needs cpu_seconds of at most"),
+        (&["track"], "steps".into(), "needs test.mean_return of at least 475, and it has"),
+        (&["end", "env_steps"], 1.into(), "the end has env_steps 163840, not 1"),
+        (&["arithmetic"], "gpu".into(), "need gpu arithmetic"),
+        (&["link"], "#/control?variant=CartPole-v1&v=99".into(), "newer Hothouse"),
+        (&["link"], "#/control?variant=CartPole-v1&seed=x&v=2".into(), "seed 'x' is not"),
+        (&["more"], 1.into(), "unknown field `more`"),
+    ] {
+        let why = refused(&scratch, &changed(path, value));
+        assert!(why.contains(expected), "{path:?}: {why}");
+    }
+    scratch.write("entry.json", "not json");
+    assert!(!scratch.run("verify entry.json").status.success());
+    scratch.write("entry.json", vec![b' '; (1 << 20) + 1]);
+    assert!(!scratch.run("verify entry.json").status.success());
+}
+
+#[test]
+fn links_are_verified_and_all_targets_are_reported() {
+    let scratch = Scratch::new();
+    let entry = entry(&scratch);
+    let (link, digests) = (entry["link"].as_str().unwrap(), &entry["digests"]);
+    let [good, bad] = [digests["32"].as_str().unwrap(), "0123456789abcdef"]
+        .map(|digest| format!("https://example.org/{link}&digest=32.{digest}.{}", entry["arithmetic"].as_str().unwrap()));
+    let found = scratch.run(format!("verify --json {bad} {good} {link}"));
+    assert_eq!(found.status.code(), Some(1));
+    let lines: Vec<Value> = String::from_utf8(found.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let reproduced: Vec<_> = lines.iter().map(|line| line["reproduced"].as_bool().unwrap()).collect();
+    assert_eq!(reproduced, [false, true, false]);
+    assert!(lines[2]["why"].as_str().unwrap().contains("no digest"), "{lines:?}");
+    let said = String::from_utf8(found.stderr).unwrap();
+    assert!(said.contains("2 of 3 were not reproduced"), "{said}");
+}
+
+/// Files of the folder `gallery/NAME` with their contents.
+fn gallery(name: &str) -> Vec<(PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gallery").join(name);
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    paths.into_iter().map(|path| (path.clone(), std::fs::read_to_string(&path).unwrap())).collect()
+}
+
+/// Entries of more processor time are verified by the nightly workflow.
+const QUICK_S: f64 = 5.0;
+
+#[test]
+fn the_gallery_is_valid_and_its_quick_entries_are_reproduced() {
+    let tracks: BTreeMap<_, _> = gallery("tracks")
+        .into_iter()
+        .map(|(path, text)| (path.file_stem().unwrap().to_str().unwrap().to_string(), Track::read(&text).unwrap()))
+        .collect();
+    let mut quick = Vec::new();
+    for (path, text) in gallery("") {
+        let entry = Entry::read(&text).unwrap();
+        let score = entry.score(&tracks[&entry.track]).unwrap();
+        assert!(score.is_finite(), "{}", path.display());
+        if entry.cpu_seconds <= QUICK_S {
+            quick.push(path.display().to_string());
+        }
+    }
+    assert!(tracks.len() >= 12 && quick.len() >= 2, "{} tracks, quick entries {quick:?}", tracks.len());
+    let found = Scratch::new().hothouse("verify").args(quick).output().unwrap();
+    assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stdout));
+}
