@@ -63,6 +63,7 @@ def test_every_room_trains_saves_and_restores(room):
     run = hothouse.Run(room, seed=2).advance(seconds=0.5)
     while run.progress["iteration"] == 0:
         run.advance(seconds=0.5)
+    run.advance(steps=1)  # a limit of seconds may have left a long iteration before its end
     again = hothouse.Run.restore(run.save())
     assert again.digest == run.digest and again.room == room
     metrics, counter = run.metrics(), hothouse.rooms()[room]["counters"][0]["name"]
