@@ -3,8 +3,8 @@
 
 use crate::digest::{AMX, BF16, arithmetic};
 use crate::json;
-use crate::permalink::{Link, decode};
-use crate::protocol::{Column, Command, DeviceWish, Digest, Event, Progress, Row};
+use crate::permalink::{Link, decode, encode};
+use crate::protocol::{Column, Command, DeviceWish, Digest, Progress, Row};
 use crate::schema::Schema;
 use crate::{AnyRun, Host, RunError};
 use math::Isa;
@@ -119,12 +119,15 @@ impl Entry {
         if track.solved && self.solved.is_none() {
             return Err(bad("its track needs a solved run"));
         }
-        for (limits, words) in [(&track.at_least, "at least"), (&track.at_most, "at most")] {
-            for (name, &limit) in limits {
-                let value = self.value(name)?;
-                if if words == "at least" { value < limit } else { value > limit } {
-                    return Err(bad(format!("its track needs {name} of {words} {limit}, and it has {value}")));
-                }
+        let least = track.at_least.iter().map(|(name, &limit)| (name, limit, f64::INFINITY));
+        let most = track.at_most.iter().map(|(name, &limit)| (name, f64::NEG_INFINITY, limit));
+        for (name, least, most) in least.chain(most) {
+            let value = self.value(name)?;
+            if value < least {
+                return Err(bad(format!("its track needs {name} of at least {least}, and it has {value}")));
+            }
+            if value > most {
+                return Err(bad(format!("its track needs {name} of at most {most}, and it has {value}")));
             }
         }
         self.value(&track.score)
@@ -176,6 +179,8 @@ pub struct Verification {
     digests: BTreeMap<u32, String>,
     /// Iteration of the newest equal digest; 0 before the first one.
     equal_at: u32,
+    /// Iteration of the next digest to compare; `None` if all are equal.
+    due: Option<u32>,
     /// Results of an entry; `None` for a link, which states only a digest.
     results: Option<Results>,
 }
@@ -190,6 +195,11 @@ impl Verification {
     }
 
     pub fn of_entry(entry: &Entry, host: Host) -> Result<Verification, RunError> {
+        // A track is known by the beginning of the link, so the link must have its only form.
+        let whole = encode(&decode(&entry.link, host)?.config, None);
+        if entry.link != whole {
+            return Err(bad(format!("its link must be written as {whole}")));
+        }
         let results = Results { end: entry.end.clone(), solved: entry.solved.clone(), test: entry.test.clone() };
         Self::begin(&entry.link, entry.arithmetic.clone(), entry.digests.clone(), Some(results), host)
     }
@@ -205,7 +215,8 @@ impl Verification {
         let mut run = crate::begin(decode(link, host)?.config, host)?;
         run.command(Command::Device { wish: DeviceWish::Cpu })?;
         run.command(Command::Start)?;
-        Ok(Verification { run, arithmetic, digests, equal_at: 0, results })
+        let due = digests.keys().next().copied();
+        Ok(Verification { run, arithmetic, digests, equal_at: 0, due, results })
     }
 
     pub fn run(&self) -> &dyn AnyRun {
@@ -221,20 +232,20 @@ impl Verification {
     /// difference. `now_s` is the time of the shell's clock in seconds.
     pub fn advance(&mut self, now_s: f64) -> Result<Option<Reproduced>, RunError> {
         self.run.advance(now_s);
-        for event in self.run.events() {
-            if let Event::Digest(digest) = event {
-                self.compare(&digest)?;
-            }
-        }
+        self.run.events();
         if let Some(failure) = self.run.failure() {
             return Err(failure);
         }
-        let at = self.run.progress().iteration;
-        if at < self.last() || !self.run.at_boundary() {
+        if !self.run.at_boundary() {
             return Ok(None);
         }
-        let digest = self.run.digest();
-        self.compare(&digest)?;
+        let at = self.run.progress().iteration;
+        if self.due.is_some_and(|due| at >= due) {
+            self.compare(at)?;
+        }
+        if self.due.is_some() {
+            return Ok(None);
+        }
         let schema = self.run.schema();
         let results = Results {
             end: counters(schema, &self.run.progress()),
@@ -242,18 +253,18 @@ impl Verification {
             solved: self.run.solved().map(|progress| counters(schema, progress)),
         };
         if let Some(stated) = &self.results {
-            equal("the end", Some(&stated.end), Some(&results.end))?;
-            equal("the test", Some(&stated.test), Some(&results.test))?;
-            equal("the solution", stated.solved.as_ref(), results.solved.as_ref())?;
+            stated.compare(&results)?;
         }
-        Ok(Some(Reproduced { digest, results }))
+        Ok(Some(Reproduced { digest: self.run.digest(), results }))
     }
 
-    /// Compares a digest with the stated digest of the same iteration, if there is one.
-    fn compare(&mut self, reached: &Digest) -> Result<(), RunError> {
-        let Some(stated) = self.digests.get(&reached.iteration) else { return Ok(()) };
-        if reached.arithmetic == self.arithmetic && reached.weights == *stated {
-            self.equal_at = reached.iteration;
+    /// Compares the digest after `at` iterations with the next stated digest.
+    fn compare(&mut self, at: u32) -> Result<(), RunError> {
+        let reached = self.run.digest();
+        let stated = self.digests.get(&at).map_or("none", |stated| stated);
+        if reached.arithmetic == self.arithmetic && reached.weights == stated {
+            self.equal_at = at;
+            self.due = self.digests.keys().copied().find(|&next| next > at);
             return Ok(());
         }
         let word = self.run.schema().iteration_word;
@@ -261,13 +272,15 @@ impl Verification {
             0 => String::new(),
             equal => format!("; after {equal} {word}s it was equal"),
         };
-        Err(RunError::NotReproduced {
-            place: format!(
-                "after {} {word}s the digest of the weights is {} ({}), not {stated} ({}){before}",
-                reached.iteration, reached.weights, reached.arithmetic, self.arithmetic
-            ),
-        })
+        Err(not_reproduced(format!(
+            "after {at} {word}s the digest of the weights is {} ({}), not {stated} ({}){before}",
+            reached.weights, reached.arithmetic, self.arithmetic
+        )))
     }
+}
+
+fn not_reproduced(place: String) -> RunError {
+    RunError::NotReproduced { place }
 }
 
 /// Returns an instruction set with this arithmetic: `own` if possible.
@@ -280,19 +293,10 @@ fn isa_of(name: &str, own: Isa) -> Result<Isa, RunError> {
 }
 
 /// Returns an error with the first value in which the stated and the reproduced results differ.
-fn equal(what: &str, stated: Option<&Named>, reached: Option<&Named>) -> Result<(), RunError> {
-    let differs = |place: String| Err(RunError::NotReproduced { place });
-    let (Some(stated), Some(reached)) = (stated, reached) else {
-        let word = |values: Option<&Named>| if values.is_some() { "is stated" } else { "is not stated" };
-        return match (stated, reached) {
-            (None, None) => Ok(()),
-            _ => differs(format!("{what} {}, and the run is {}solved", word(stated), if reached.is_some() { "" } else { "not " })),
-        };
-    };
-    let shown = |value: Option<&Option<f64>>| value.copied().flatten().map_or("unknown".to_string(), |value| value.to_string());
-    let names = stated.keys().chain(reached.keys());
-    match names.into_iter().find(|name| stated.get(*name) != reached.get(*name)) {
-        Some(name) => differs(format!("{what} has {name} {}, not {}", shown(reached.get(name)), shown(stated.get(name)))),
+fn equal(what: &str, stated: &Named, reached: &Named) -> Result<(), RunError> {
+    let shown = |values: &Named, name: &str| values.get(name).copied().flatten().map_or("unknown".to_string(), |value| value.to_string());
+    match stated.keys().chain(reached.keys()).find(|name| stated.get(*name) != reached.get(*name)) {
+        Some(name) => Err(not_reproduced(format!("{what} has {name} {}, not {}", shown(reached, name), shown(stated, name)))),
         None => Ok(()),
     }
 }
@@ -302,6 +306,20 @@ pub struct Results {
     pub end: Named,
     pub solved: Option<Named>,
     pub test: Named,
+}
+
+impl Results {
+    /// Returns an error if the reproduced results differ from these stated results.
+    fn compare(&self, reached: &Results) -> Result<(), RunError> {
+        equal("the end", &self.end, &reached.end)?;
+        equal("the test", &self.test, &reached.test)?;
+        match (&self.solved, &reached.solved) {
+            (Some(stated), Some(reached)) => equal("the solution", stated, reached),
+            (Some(_), None) => Err(not_reproduced("a solution is stated, and the run is not solved".into())),
+            (None, Some(_)) => Err(not_reproduced("no solution is stated, and the run is solved".into())),
+            (None, None) => Ok(()),
+        }
+    }
 }
 
 /// A run that equals its stated results.

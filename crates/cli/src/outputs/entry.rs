@@ -31,6 +31,8 @@ impl EntryFile {
 
     pub fn record(&mut self, record: &Record) -> Result<()> {
         match record {
+            // A display can begin the run anew.
+            Record::Event(Event::Began(_)) => self.entry = Entry::default(),
             Record::Event(Event::Digest(digest)) => self.entry.add_digest(digest.iteration, digest.weights.clone()),
             Record::Summary(summary) => self.write(summary)?,
             _ => {}

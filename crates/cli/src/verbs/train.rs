@@ -54,7 +54,7 @@ pub fn train(mut id: Option<String>, mut args: TrainArgs, began: Instant) -> Res
     give_data(&mut config, &args.common.data, machine.host)?;
     let run = machine.pool.install(|| run::begin(config, machine.host)).map_err(usage_error)?;
     let save = args.common.save.clone();
-    session(run, args.common, Files { save, entry: args.entry, resumed: None }, machine, began)
+    session(run, args.common, Paths { save, entry: args.entry, resumed: None }, machine, began)
 }
 
 pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Result<()> {
@@ -66,11 +66,11 @@ pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Resu
         run.command(Command::SetKnob { name, value }).map_err(usage_error)?;
     }
     let save = common.save.clone().or_else(|| Some(file.clone()));
-    session(run, common, Files { save, entry: None, resumed: Some(file) }, machine, began)
+    session(run, common, Paths { save, entry: None, resumed: Some(file) }, machine, began)
 }
 
 /// Files of a run that are not among [`CommonArgs`].
-struct Files {
+struct Paths {
     /// Checkpoint to write; `None` selects a file in the cache.
     save: Option<PathBuf>,
     /// Entry of the gallery to write.
@@ -80,7 +80,7 @@ struct Files {
 }
 
 /// Trains the run and displays it.
-fn session(mut run: Box<dyn AnyRun>, common: CommonArgs, paths: Files, machine: Machine, began: Instant) -> Result<()> {
+fn session(mut run: Box<dyn AnyRun>, common: CommonArgs, paths: Paths, machine: Machine, began: Instant) -> Result<()> {
     run.command(Command::Device { wish: common.device.unwrap_or_default() }).map_err(usage_error)?;
     check_files(&common, &paths)?;
     let schema = run.schema();
@@ -134,7 +134,7 @@ fn session(mut run: Box<dyn AnyRun>, common: CommonArgs, paths: Files, machine: 
 
 /// Returns an error if two arguments name the same file, or if the checkpoint or the monitor would overwrite a file of another kind. Called
 /// before any file is written.
-fn check_files(common: &CommonArgs, paths: &Files) -> Result<()> {
+fn check_files(common: &CommonArgs, paths: &Paths) -> Result<()> {
     let (save, resumed) = (paths.save.as_deref(), paths.resumed.as_deref());
     let named = [
         ("the run to resume", resumed),

@@ -15,7 +15,7 @@ use std::path::Path;
 const TRACKS: &str = "tracks";
 const MOST_BYTES: u64 = 1 << 20;
 
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 struct Verified {
     target: String,
     reproduced: bool,
