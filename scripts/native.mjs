@@ -1,15 +1,9 @@
 // The native program and the native tests, in a single build. Both use the same features, so nothing is compiled twice.
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { root, sh, sideBySide, step, Trouble } from "./sh.mjs";
+import { root, sh, step, Trouble } from "./sh.mjs";
 
 export const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 export const SELECTION = ["--release", "--workspace", "--features", "run/typescript,bandit/terminal"];
-/**
- * Number of test files that run in parallel. Two keep the cores busy, because most tests wait at times: for a process, a lock or their last
- * thread.
- */
-const AT_ONCE = 2;
 /** Time limit of a test file. The slowest file takes some minutes. */
 const PATIENCE_MS = 2_400_000;
 
@@ -34,14 +28,6 @@ export async function nativeTests({ ignored = false } = {}) {
     files = testFiles(out);
     return `${files.length} files`;
   });
-  // The files that were slowest in the last run start first, so that none runs alone at the end. Without a last run, the largest files
-  // start first.
-  const timesAt = join(target, "test-seconds.json");
-  let seconds = {};
-  try {
-    seconds = JSON.parse(readFileSync(timesAt, "utf8"));
-  } catch {} // no earlier run
-  const weight = ({ title, executable }) => seconds[title] ?? statSync(executable).size / 1e6;
   const total = { passed: 0, failed: 0, skips: [] };
   const add = ({ passed, failed, skips }, title) => {
     total.passed += passed;
@@ -49,8 +35,8 @@ export async function nativeTests({ ignored = false } = {}) {
     total.skips.push(...skips.map((skip) => `${title}: ${skip}`));
   };
   const failures = [];
-  const work = async ({ title, executable, folder }) => {
-    const began = performance.now();
+  // One file at a time. Most files use all cores. Two at once take 1.4 times as long, because each waits for the other's threads.
+  for (const { title, executable, folder } of files)
     await step(title, async () => {
       try {
         const counts = counted(await sh(executable, ignored ? ["--ignored"] : [], { cwd: folder, limitMs: PATIENCE_MS }));
@@ -64,15 +50,6 @@ export async function nativeTests({ ignored = false } = {}) {
         return "FAILED";
       }
     });
-    seconds[title] = (performance.now() - began) / 1000;
-  };
-  await sideBySide(
-    AT_ONCE,
-    files.sort((a, b) => weight(b) - weight(a)),
-    work,
-  );
-  mkdirSync(target, { recursive: true });
-  writeFileSync(timesAt, JSON.stringify(seconds));
   if (!ignored)
     await step("examples in comments", async () => {
       const counts = counted(await sh("cargo", ["test", ...SELECTION, "--doc"]));

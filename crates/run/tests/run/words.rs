@@ -370,12 +370,12 @@ fn floor_equals_the_loss_of_the_best_predictor() {
     }
 }
 
-/// After a million tokens, the seeds 1 to 3 reached 12%, 14% and 13% above the floor; after half of the tokens, they had reached 37% to
-/// 42%. A loss below the floor would mean that the model sees the tokens that it predicts.
+/// After half a million tokens, the seeds 1 to 3 reached 23%, 27% and 25% above the floor. With half of the learning rate, seed 1 reached
+/// 44%. A loss below the floor would mean that the model sees the tokens that it predicts.
 #[test]
 fn seeded_run_learns_the_stories() {
-    let above = excess_after(2000.0);
-    assert!(0.0 < above && above < 0.2, "{above}");
+    let above = excess_after(1000.0);
+    assert!(0.0 < above && above < 0.35, "{above}");
 }
 
 /// The goal of the room is reached within 8.2 million tokens.
