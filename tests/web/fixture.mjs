@@ -158,9 +158,17 @@ export async function until(page, what, arg) {
   throw new Error(`never so: ${what} ${JSON.stringify(arg) ?? ""}`);
 }
 
-/** Waits until the page has a client and shows its room. If `room` is given, the client must belong to that room. */
-export const lab = (page, room) =>
-  page.waitForFunction((room) => globalThis.hothouse && (!room || hothouse.room.id === room) && !document.querySelector(".unready"), room);
+/**
+ * Waits until the page has a client and shows its room. If `room` is given, the client must belong to that room. If that never happens, the
+ * error contains the text of the page and its errors.
+ */
+export async function lab(page, room) {
+  const isReady = (room) => globalThis.hothouse && (!room || hothouse.room.id === room) && !document.querySelector(".unready");
+  await page.waitForFunction(isReady, room).catch(async (error) => {
+    const shown = await page.evaluate(() => `${document.readyState}, ${crossOriginIsolated}: ${document.body.innerText.slice(0, 400)}`);
+    throw new Error(`${error.message}\n${page.url()}\n${shown}\n${page.said?.join("\n")}`, { cause: error });
+  });
+}
 
 /** Opens the tabs that contain an element. The locator must also match the element while it is hidden. */
 export const reveal = (locator) =>

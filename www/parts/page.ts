@@ -37,7 +37,7 @@ import type { Sweep } from "./sweep";
 import { revealBy, reveal } from "./tabs";
 import type { Tensors } from "./tensors";
 import { steps as commonSteps, Tour, type Step } from "./tour";
-import { Trained } from "./trained";
+import type { Trained } from "./trained";
 import { SPEEDS } from "./transport";
 
 /** Longest time from the opening of the page until the page is visible. The page becomes visible earlier when the first run begins. */
@@ -65,7 +65,7 @@ const SAVED =
 export class Page implements RoomPage {
   readonly element: HTMLElement;
   readonly counts: Counts;
-  readonly trained: Trained;
+  readonly trained: Trained | undefined;
   private readonly view: View;
   private readonly state: Present;
   private readonly starts: Starts;
@@ -99,7 +99,7 @@ export class Page implements RoomPage {
     const label = (knob: string): string => this.labelOf(knob);
     this.state = new Present(room);
     this.counts = { rate: this.state.rates.work, boundary: room.iteration_word };
-    this.trained = new Trained(client, extension.trained, {
+    this.trained = extension.trained?.(client, {
       announcer,
       present: () => this.present,
       changed: () => this.trainedChanged(),
@@ -147,7 +147,7 @@ export class Page implements RoomPage {
       progress: () => this.progress,
       newest: () => this.newest(),
       sweeping: () => this.sweep.part?.running ?? false,
-      overtaken: () => this.trained.sentence(),
+      overtaken: () => this.trained?.sentence() ?? "",
       written: () => this.showLearningRate(),
       polled: (testing) => this.curves.main?.note(testing ? "Testing…" : ""),
     });
@@ -160,9 +160,7 @@ export class Page implements RoomPage {
       gestures: [...(extension.gestures ?? []), ...GESTURES],
       tour: () => this.tour.begin(),
     });
-    this.places = new Places(view.stage ?? h("div"), this.sections(extension.trained !== undefined), (chosen) =>
-      starts.address.place(this.places.open, chosen),
-    );
+    this.places = new Places(view.stage ?? h("div"), this.sections(), (chosen) => starts.address.place(this.places.open, chosen));
     this.element = h("main", { id: "main", tabindex: -1, class: view.stage ? "unready" : "plain", "data-tab": "live" }, ...this.contents());
     this.tour = new Tour(extension.tour ?? commonSteps("The agent"), this.element);
     // Before the first event, so that nothing moves when it arrives.
@@ -289,9 +287,9 @@ export class Page implements RoomPage {
     ];
   }
 
-  /** Returns the sections of the tabs. `trained` is true if the room has a trained agent. */
-  private sections(trained: boolean): Section[] {
-    const { view, curves, knobs, share, tensors, sweep, explained } = this;
+  /** Returns the sections of the tabs. */
+  private sections(): Section[] {
+    const { view, curves, knobs, share, tensors, sweep, explained, trained } = this;
     const section = (tab: Section["tab"], name: string, heading: string, ...parts: Node[]): Section => ({
       tab,
       name,
@@ -308,9 +306,7 @@ export class Page implements RoomPage {
       section("settings", "knobs", "New run", knobs.fixed),
       section("settings", "device", "Device", this.device.element),
       { ...section("explain", "explanation", "Explanation", explained.element), shown: () => explained.show() },
-      ...(trained
-        ? [{ ...section("explain", "trained", "Trained agent", this.trained.element), offered: () => this.trained.state === "here" }]
-        : []),
+      ...(trained ? [{ ...section("explain", "trained", "Trained agent", trained.element), offered: () => trained.state === "here" }] : []),
       { ...section("share", "save", "Save and share", share.files), words: "export download link" },
       {
         ...section("share", "run", "Terminal and Python", share.commands),
@@ -445,7 +441,7 @@ export class Page implements RoomPage {
         if (this.element.isConnected && this.places.open.length === 0) this.tour.beginOnce();
         break;
       case "test":
-        this.trained.tested();
+        this.trained?.tested();
         break;
       case "mark":
         this.marked(event);
@@ -504,7 +500,7 @@ export class Page implements RoomPage {
     const span = Object.values(charts).find(({ span }) => span)?.span;
     this.varied = [{ config, variant: client.variant, knobs: client.knobs, values: knobs }, span];
     this.sweep.part?.begin(...this.varied);
-    this.trained.begin();
+    this.trained?.begin();
     this.ghost.begin(present);
     if (another) this.explain();
     this.share.renew();
@@ -541,9 +537,10 @@ export class Page implements RoomPage {
   }
 
   private trainedChanged(): void {
+    if (!this.trained) return;
     this.curves.setTrained(this.trained.level());
     this.places.suit();
-    this.view.trained?.();
+    this.view.trained?.(this.trained);
   }
 
   private suit(): void {

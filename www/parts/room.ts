@@ -10,7 +10,7 @@ import type { Command } from "./commands";
 import type { Section } from "./places";
 import type { Gesture, Shortcut } from "./shortcuts";
 import type { Step } from "./tour";
-import type { TrainedAgent, TrainedWords } from "./trained";
+import type { Trained, TrainedAgent, TrainedSources } from "./trained";
 
 /** An explanation. `equation` is markup, shown in a collapsed section titled `summary`. */
 export type Explanation = { heading: string; words: string; equation?: string; summary?: string };
@@ -34,8 +34,8 @@ export interface RoomExtension<C extends Client = Client> {
   gestures?: Gesture[];
   /** Text about the contents of a saved run and of a link, for the dialog "Save and share". */
   saved?: string;
-  /** The trained agent that answers questions beside the visitor's agent. */
-  trained?: TrainedWords;
+  /** Creates the trained agent that answers questions beside the visitor's agent. */
+  trained?(client: C, sources: TrainedSources): Trained;
   view?(page: RoomPage<C>): View;
 }
 
@@ -83,7 +83,7 @@ export interface View {
   /** Called for each event of the run, after the page has handled it. */
   take?(event: RunEvent): void;
   /** Called when the trained agent arrives, leaves or is overtaken. */
-  trained?(): void;
+  trained?(agent: TrainedAgent): void;
   /** Called ten times a second. */
   refresh?(): void;
 }
@@ -106,7 +106,7 @@ export interface RoomPage<C extends Client = Client> {
   readonly progress: Progress;
   /** Unit of the first counter, in words. */
   readonly unit: string;
-  readonly trained: TrainedAgent;
+  readonly trained: TrainedAgent | undefined;
   /** Redraws the curves after a change that has no event. */
   showCurves(): void;
   /**

@@ -58,6 +58,12 @@ type Metadata = {
 };
 type Checkpoint = { bytes: Uint8Array; metadata: Metadata; level: number };
 
+/** Returns the function that creates a room's trained agent. Pages of rooms without such an agent do not load this module. */
+export const trainedAgent =
+  (words: TrainedWords) =>
+  (client: Client, sources: TrainedSources): Trained =>
+    new Trained(client, words, sources);
+
 export class Trained implements TrainedAgent {
   /** The command that trained the agent, and its digest. */
   readonly element = h("div.commands");
@@ -76,13 +82,13 @@ export class Trained implements TrainedAgent {
 
   constructor(
     private readonly client: Client,
-    private readonly words: TrainedWords | undefined,
+    private readonly words: TrainedWords,
     private readonly sources: TrainedSources,
   ) {}
 
   get state(): TrainedAgent["state"] {
     if (this.here) return "here";
-    return this.words && this.sources.present()?.config.variant === this.words.variant ? "expected" : "none";
+    return this.sources.present()?.config.variant === this.words.variant ? "expected" : "none";
   }
 
   get overtaken(): boolean {
@@ -92,7 +98,7 @@ export class Trained implements TrainedAgent {
   /** Returns the test column and the level of the agent, for the chart; undefined if the agent is not here. */
   level(): { column: string; value: number; label: string } | undefined {
     const { checkpoint, words } = this;
-    if (!this.here || !checkpoint || !words) return undefined;
+    if (!this.here || !checkpoint) return undefined;
     const { level, metadata } = checkpoint;
     return { column: words.column, value: level, label: `trained for ${duration(metadata.progress.train_s)}` };
   }
@@ -105,7 +111,6 @@ export class Trained implements TrainedAgent {
 
   /** Called when a run begins. The first run of the checkpoint's variant loads the checkpoint when the page is idle. */
   begin(): void {
-    if (!this.words) return;
     this.wasOvertaken = this.overtaken;
     this.sources.changed();
     if (this.checkpoint) return this.suit();
@@ -126,7 +131,7 @@ export class Trained implements TrainedAgent {
   private overtaking(): Row | undefined {
     const { checkpoint, words } = this;
     const present = this.here && this.sources.present();
-    if (!present || !checkpoint || !words) return undefined;
+    if (!present || !checkpoint) return undefined;
     return present.tests.find((row) => (present.test(words.column, row) ?? -Infinity) > checkpoint.level);
   }
 
@@ -136,7 +141,7 @@ export class Trained implements TrainedAgent {
       if (!response.ok) return;
       const bytes = await unpacked(response);
       const metadata = metadataOf(bytes);
-      const column = metadata.names.tests.indexOf(this.words!.column);
+      const column = metadata.names.tests.indexOf(this.words.column);
       const level = metadata.tests.at(-1)?.values[column];
       if (level == null || this.life.aborted) return;
       this.checkpoint = { bytes, metadata, level };
@@ -218,7 +223,7 @@ export class Trained implements TrainedAgent {
     const present = this.sources.present();
     const { config, knobs } = this.checkpoint?.metadata ?? {};
     if (!present || !config || !knobs || config.variant !== present.config.variant) return false;
-    return (this.words?.task ?? []).every((name) => present.settings[name] === knobs[name]);
+    return (this.words.task ?? []).every((name) => present.settings[name] === knobs[name]);
   }
 
   private describe({ metadata, level }: Checkpoint, command: string): void {
@@ -226,7 +231,7 @@ export class Trained implements TrainedAgent {
     const iterations = `${count(progress.iteration)} ${this.client.room.iteration_word}s`;
     this.element.replaceChildren(
       h("p", [
-        `This agent has trained for ${duration(progress.train_s)}: ${this.words!.level(level)} in its last test. It was trained with ` +
+        `This agent has trained for ${duration(progress.train_s)}: ${this.words.level(level)} in its last test. It was trained with ` +
           "this program and is part of the page. Here it answers questions and does not train.",
       ]),
       copyField("Command", `${command} --steps ${progress.counts[0] ?? 0}`),

@@ -3,6 +3,7 @@
 
 import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
+import { trainedAgent } from "../../parts/trained";
 import type { Backgammon } from "./client";
 import * as text from "./text";
 import { BackgammonView, points } from "./view";
@@ -34,6 +35,6 @@ export const extension: RoomExtension<Backgammon> = {
     "Analyse any position that eXtreme Gammon or GNU Backgammon copies.",
   ],
   gestures: [{ shown: "touch a checker", does: "then a point to move it there; twice moves it by the larger die" }],
-  trained: { variant: "strong", column: "linear_points", level: (value) => `${points(value)} points against pubeval` },
+  trained: trainedAgent({ variant: "strong", column: "linear_points", level: (value) => `${points(value)} points against pubeval` }),
   view: (page) => new BackgammonView(page),
 };

@@ -8,6 +8,7 @@ import type { Explanation, RoomPage, View } from "../../parts/room";
 import type { Section } from "../../parts/places";
 import type { Shortcut } from "../../parts/shortcuts";
 import { reveal } from "../../parts/tabs";
+import type { TrainedAgent } from "../../parts/trained";
 import { textOf } from "../../run/notice";
 import { AnalysisPane } from "./analysis";
 import type { Backgammon } from "./client";
@@ -84,8 +85,8 @@ export class BackgammonView implements View {
     void this.openLinked();
   }
 
-  trained(): void {
-    this.session.setTrained(this.page.trained);
+  trained(agent: TrainedAgent): void {
+    this.session.setTrained(agent);
   }
 
   private async openLinked(): Promise<void> {

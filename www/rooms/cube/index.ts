@@ -3,6 +3,7 @@
 
 import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
+import { trainedAgent } from "../../parts/trained";
 import { percent } from "./bars";
 import type { Puzzle } from "./protocol";
 import type { CubeClient } from "./client";
@@ -33,6 +34,6 @@ export const extension: RoomExtension<CubeClient> = {
     { shown: "drag a sticker", does: "turns that layer" },
     { shown: "drag beside the cube", does: "turns the view" },
   ],
-  trained: { variant: "2x2x2", task: ["metric"], column: "solved", level: (share) => `${percent(share)} solved` },
+  trained: trainedAgent({ variant: "2x2x2", task: ["metric"], column: "solved", level: (share) => `${percent(share)} solved` }),
   view: (page) => new CubeView(page),
 };

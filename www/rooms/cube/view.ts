@@ -9,6 +9,7 @@ import type { Explanation, RoomPage, View } from "../../parts/room";
 import type { Section } from "../../parts/places";
 import type { Shortcut } from "../../parts/shortcuts";
 import { reveal } from "../../parts/tabs";
+import type { TrainedAgent } from "../../parts/trained";
 import { percent } from "./bars";
 import { puzzleOf, type CubeClient } from "./client";
 import { DepthChart } from "./depths";
@@ -130,8 +131,8 @@ export class CubeView implements View {
     if (event.kind === "test") this.showDepths();
   }
 
-  trained(): void {
-    this.cube.setTrained(this.page.trained);
+  trained(agent: TrainedAgent): void {
+    this.cube.setTrained(agent);
   }
 
   private showDepths(): void {

@@ -4,6 +4,7 @@
 import type { RoomExtension } from "../../parts/room";
 import { percent } from "../../parts/format";
 import { knobToCurve } from "../../parts/tour";
+import { trainedAgent } from "../../parts/trained";
 import type { Experiment } from "./protocol";
 import type { LogicClient } from "./client";
 import * as text from "./text";
@@ -24,7 +25,7 @@ export const extension: RoomExtension<LogicClient> = {
     ...knobToCurve("Drag the learning rate far to either side."),
   ],
   can: ["Damage the grid and watch it heal.", "Inspect the circuit, run it on a large grid, and download it as Verilog or Rust."],
-  trained: { variant: "lizard", column: "perfect", level: (share) => `${percent(share)} of cells right` },
+  trained: trainedAgent({ variant: "lizard", column: "perfect", level: (share) => `${percent(share)} of cells right` }),
   gestures: [{ shown: "draw on the grid", does: "damages cells" }],
   view: (page) => new LogicView(page),
 };

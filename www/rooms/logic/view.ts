@@ -7,6 +7,7 @@ import type { Explanation, RoomPage, View } from "../../parts/room";
 import type { Section } from "../../parts/places";
 import type { Shortcut } from "../../parts/shortcuts";
 import { reveal } from "../../parts/tabs";
+import type { TrainedAgent } from "../../parts/trained";
 import { TrainedChoice } from "../../parts/trained-choice";
 import { BigPane } from "./big";
 import { CircuitPane, CircuitStage } from "./circuit";
@@ -119,8 +120,8 @@ export class LogicView implements View {
     this.onStage.setNote(text.trainedNote(this.client.variant.id, this.newest?.members.length ?? 0, progress));
   }
 
-  trained(): void {
-    this.trainedChoice.set(this.page.trained);
+  trained(agent: TrainedAgent): void {
+    this.trainedChoice.set(agent);
     this.choose();
   }
 
@@ -138,7 +139,7 @@ export class LogicView implements View {
     this.chosen.pick(undefined);
     this.chosen.best = 0;
     this.chosen.set(0, false);
-    this.trainedChoice.set(this.page.trained);
+    if (this.page.trained) this.trainedChoice.set(this.page.trained);
     this.chosen.of = this.trainedChoice.answerer;
     this.chosen.shows = experimentOf(this.client).shows;
     for (const part of [this.population, this.gates, this.circuit, this.circuitStage, this.big, this.grid]) part.begin();
