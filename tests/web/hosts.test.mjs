@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
 import { launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { dist, event, everywhere, folder, house, lab, notice, place, scrolled, until, visit, WAIT_MS } from "./fixture.mjs";
+import { dist, event, everywhere, folder, house, inWorkers, lab, notice, place, scrolled, until, visit, WAIT_MS } from "./fixture.mjs";
 
 const here = house();
 
@@ -344,6 +344,15 @@ test("the next module is used if one does not load", async () => {
   assert.equal(inUse.module, "threads-simd128");
   assert.match(inUse.why.join("\n"), /'threads-relaxed' did not start/);
   await context.close();
+});
+
+test("a module without threads is used if the threads do not start", async () => {
+  const silent = `globalThis.Worker = class extends EventTarget { postMessage() {} };`;
+  const page = await visit(here, { init: inWorkers(silent), context: { bypassCSP: true }, cores: 2 });
+  const inUse = await backend(page);
+  assert.equal(inUse.module, "simd128");
+  assert.match(inUse.why.join("\n"), /'threads-relaxed' did not start here \(.*its threads did not start within 20 s\)/);
+  await page.context().close();
 });
 
 test("npm start skips a port in use and reports it", async () => {

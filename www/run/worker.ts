@@ -161,6 +161,8 @@ interface Wasm extends GraphicsModule {
 
 /** Interval at which batches of rows are posted to the page. */
 const ROWS_MS = 30;
+/** Longest wait for the start of the threads. If a browser cannot load the script of a thread, the thread pool waits forever. */
+const THREADS_MS = 20_000;
 const SWEEP_MS = 200;
 /** Maximum delay, in seconds, for which training at a limited speed compensates. */
 const MOST_CREDIT_S = 0.1;
@@ -361,11 +363,19 @@ function guarded(work: () => void): void {
   }
 }
 
+async function threadsStarted(pool: Promise<unknown> | undefined): Promise<void> {
+  let timer = 0;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`its threads did not start within ${THREADS_MS / 1000} s`)), THREADS_MS);
+  });
+  await Promise.race([pool, late]).finally(() => clearTimeout(timer));
+}
+
 async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   wasm = (await import(/* @vite-ignore */ message.url)) as Wasm;
   memory = (await wasm.default()).memory;
   wasm.forward_panics(message.channel);
-  await wasm.initThreadPool?.(message.threads);
+  await threadsStarted(wasm.initThreadPool?.(message.threads));
   const notices = begin(message);
   const [layout, rooms] = [run.layout(), wasm.rooms()];
   monitor = new Monitor(layout, memory.buffer, run.monitor());
