@@ -31,6 +31,9 @@ export const pythonTests = () => pytests(environment(), [[TESTS, `--ignore=${joi
 /** Runs the tests with the learners of other projects, one of which needs the large package. */
 export const learnerTests = () => pytests(make([LARGE]), [[join(TESTS, "test_learn.py")]]);
 
+/** Time limit of one run of pytest. A run takes some minutes. */
+const PATIENCE_MS = 1_200_000;
+
 /** Runs pytest once for each list of arguments in `runs`, after the environment is made. */
 async function pytests(making, runs) {
   const lacking = await making;
@@ -41,12 +44,14 @@ async function pytests(making, runs) {
   const env = { PYTHONPATH: stage, HOTHOUSE: hothouse, MPLBACKEND: "Agg", XDG_CACHE_HOME: join(home, "cache") };
   const total = { passed: 0, failed: 0, skips: [] };
   for (const files of runs) {
-    const out = await sh(python, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", ...files], { env, show: true }).catch(
-      (trouble) => {
-        if (trouble.output === undefined) throw trouble;
-        return trouble.output;
-      },
-    );
+    const out = await sh(python, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", ...files], {
+      env,
+      show: true,
+      limitMs: PATIENCE_MS,
+    }).catch((trouble) => {
+      if (trouble.output === undefined) throw trouble;
+      return trouble.output;
+    });
     const count = (word) => Number(out.match(new RegExp(`(\\d+) ${word}`))?.[1] ?? 0);
     total.passed += count("passed");
     // One line can count several skipped tests: `SKIPPED [2] tests/python/test_envs.py:92: why`.

@@ -103,10 +103,11 @@ impl<T: Fields> Named for T {
     }
 }
 
-/// Declares the fields of a type in the order of writing. `of tests` marks a field that contains rows of tests. `or` gives the default for
-/// a field that older versions did not write. After the semicolon is the name of a field whose own fields are written into the same map.
+/// Declares the fields of a type in the order of writing. `of tests` marks a field that contains rows of tests. `or` names the type of a
+/// field that other versions do not write; it then has the default of this type. After the semicolon is the name of a field whose own
+/// fields are written into the same map.
 macro_rules! fields {
-    ($type:ident { $($field:ident $(of $tests:ident)? $(or $default:literal)?),* $(; $beside:ident)? }) => {
+    ($type:ident { $($field:ident $(of $tests:ident)? $(or $default:ident)?),* $(; $beside:ident)? }) => {
         impl Fields for $type {
             fn put_fields<M: SerializeMap>(&self, names: Names, map: &mut M) -> Result<(), M::Error> {
                 $(map.serialize_entry(stringify!($field), &By(&self.$field, names$(.$tests())?))?;)*
@@ -116,7 +117,7 @@ macro_rules! fields {
 
             fn read_fields(value: &Value, names: Names) -> Option<Self> {
                 Some($type {
-                    $($field: field(value, stringify!($field), names$(.$tests())?)$(.or(Some($default)))? ?,)*
+                    $($field: field(value, stringify!($field), names$(.$tests())?)$(.or_else(|| Some($default::default())))? ?,)*
                     $($beside: Fields::read_fields(value, names)?,)?
                 })
             }
@@ -124,15 +125,15 @@ macro_rules! fields {
     };
 }
 
-fields!(Began { config, knobs, progress, solved, attempts or 0, history, tests of tests, marks, room });
+fields!(Began { config, knobs, progress, solved, attempts or u32, history, tests of tests, marks, room });
 fields!(Mark { progress, knob, from, to });
 fields!(Confirmation { progress, value, goal, confirmed });
 fields!(Solved { progress, goal });
 fields!(Summary {
-    ended_by, room, variant, seed, progress, seconds, cpu_seconds, per_second, metrics, test of tests, solved, attempts or 0, parts_s;
+    ended_by, room, variant, seed, progress, seconds, cpu_seconds, per_second, metrics, test of tests, solved, attempts or u32, parts_s;
     machine
 });
-fields!(Ended { link, digest, arithmetic, device, isa, threads, file, resume });
+fields!(Ended { link or String, digest, arithmetic, device, isa, threads, file, resume });
 
 fn field<T: Named>(value: &Value, name: &str, names: Names) -> Option<T> {
     T::read(value.get(name)?, names)

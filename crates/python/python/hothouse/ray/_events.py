@@ -33,8 +33,9 @@ class EventLog:
             "kind": "summary", "ended_by": ended_by, "room": run.room, "variant": run.variant, "seed": run.seed, "progress": place,
             "seconds": seconds, "cpu_seconds": 0.0, "per_second": place[run._counter] / max(seconds, 1e-9),
             "metrics": row(metrics, -1, place) if metrics.rows else None, "test": row(tests, -1, place) if tests.rows else None,
-            "solved": None, "parts_s": {}, "digest": run.digest, "arithmetic": run.arithmetic, "device": None, "isa": backend["isa"],
-            "threads": backend["threads"], "file": None, "resume": None,
+            "solved": None, "attempts": 0, "parts_s": {}, "link": run._native.shared()["address"], "digest": run.digest,
+            "arithmetic": run.arithmetic, "device": None, "isa": backend["isa"], "threads": backend["threads"], "file": None,
+            "resume": None,
         })  # fmt: skip
         self._file.close()
 
