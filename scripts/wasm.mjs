@@ -103,7 +103,8 @@ export async function wasm({ only = MODULES, of } = {}) {
   await sideBySide(2, Object.keys(flavours), async (flavour) => {
     for (const name of MODULES.filter((name) => name.endsWith(`/${flavour}`))) await make(name);
   });
-  return modules;
+  // Always in the same order. Otherwise the page would be written again, also while it is open.
+  return Object.fromEntries(MODULES.map((name) => [name, modules[name]]));
 }
 
 /**
