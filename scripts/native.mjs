@@ -35,7 +35,7 @@ export async function nativeTests({ ignored = false } = {}) {
     total.skips.push(...skips.map((skip) => `${title}: ${skip}`));
   };
   const failures = [];
-  // One file at a time. Most files use all cores. Two at once take 1.4 times as long, because each waits for the other's threads.
+  // One file at a time. Most files use all cores, and two at once take longer, because each waits for the other's threads.
   for (const { title, executable, folder } of files)
     await step(title, async () => {
       try {

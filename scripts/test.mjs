@@ -115,10 +115,9 @@ async function documents() {
 /** Time limit of a test file of the page. A file takes some minutes on a slow machine. */
 const LIMIT_MS = 900_000;
 
-/** True for files whose tests run alone, because the software GPU uses all cores. Beside others they take 2.6 times as long. */
-const isOnGpu = (file) => file.endsWith("gpu.test.mjs");
-const NOTHING = { passed: 0, failed: 0, failing: [], skips: [] };
-const together = (one, other) => ({
+/** True for files that run alone, because the software GPU uses all cores. */
+const runsAlone = (file) => file.endsWith("gpu.test.mjs");
+const sum = (one, other) => ({
   passed: one.passed + other.passed,
   failed: one.failed + other.failed,
   failing: [...one.failing, ...other.failing],
@@ -132,8 +131,10 @@ async function browserTests(folder) {
   await chromium();
   await program();
   const files = filesUnder(join(root, folder)).filter((file) => file.endsWith(".test.mjs"));
-  const [alone, others] = [files.filter(isOnGpu), files.filter((file) => !isOnGpu(file))];
-  const first = together(await nodeTests(["--test-concurrency=2", ...others]), alone.length ? await nodeTests(alone) : NOTHING);
+  const results = [];
+  for (const group of [files.filter((file) => !runsAlone(file)), files.filter(runsAlone)])
+    if (group.length) results.push(await nodeTests(["--test-concurrency=2", ...group]));
+  const first = results.reduce(sum);
   if (!first.failed || first.failing.length > FEW) return first;
   // On a busy machine a browser may stall beyond a test's time limit. Each failed test runs again alone: a second failure is a fault.
   const unsure = [];

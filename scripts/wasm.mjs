@@ -103,7 +103,7 @@ export async function wasm({ only = MODULES, of } = {}) {
   await sideBySide(2, Object.keys(flavours), async (flavour) => {
     for (const name of MODULES.filter((name) => name.endsWith(`/${flavour}`))) await make(name);
   });
-  // Always in the same order. Otherwise the page would be written again, also while it is open.
+  // The order depends only on the names, not on the builds, because the fingerprint of the page contains this list.
   return Object.fromEntries(MODULES.map((name) => [name, modules[name]]));
 }
 

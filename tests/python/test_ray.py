@@ -1,5 +1,6 @@
 """A Ray cluster of several nodes on one machine. A run has the digest of a single process, even if workers or nodes die."""
 
+import json
 import os
 import pathlib
 import re
@@ -133,6 +134,10 @@ def test_a_run_survives_the_death_of_workers_learner_and_node(cluster, tmp_path)
 def test_watch_reads_the_events_of_a_cluster_run(cluster, tmp_path):
     events = tmp_path / "run.events"
     trained = train("backgammon", seed=3, knobs=SMALL, workers=2, address=cluster.address, steps=64 * 8, events=events)
+    # The summary has the fields that the program writes.
+    knobs = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
+    own = terminal("train", "backgammon", "--seed", 3, *knobs, "--games", 64, "--json")[-1]
+    assert json.loads(events.read_text().splitlines()[-1]).keys() == own.keys()
     text = terminal("watch", events, "--plain", text=True)
     assert trained.run.digest in text and "512 games" in text
 

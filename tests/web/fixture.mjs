@@ -159,14 +159,14 @@ export async function until(page, what, arg) {
 }
 
 /**
- * Waits until the page has a client and shows its room. If `room` is given, the client must belong to that room. If that never happens, the
- * error contains the text of the page and its errors.
+ * Waits until the page has a client and shows its room. If `room` is given, the client must belong to that room. After the time limit, the
+ * error contains the page's address, text and errors.
  */
 export async function lab(page, room) {
   const isReady = (room) => globalThis.hothouse && (!room || hothouse.room.id === room) && !document.querySelector(".unready");
   await page.waitForFunction(isReady, room).catch(async (error) => {
     const shown = await page.evaluate(() => `${document.readyState}, ${crossOriginIsolated}: ${document.body.innerText.slice(0, 400)}`);
-    throw new Error(`${error.message}\n${page.url()}\n${shown}\n${page.said?.join("\n")}`, { cause: error });
+    throw new Error(`${error.message}\n${page.url()}\n${shown}\n${(page.said ?? []).join("\n")}`, { cause: error });
   });
 }
 

@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
 import { launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
+import { MODULES, wasm } from "../../scripts/wasm.mjs";
 import { dist, event, everywhere, folder, house, inWorkers, lab, notice, place, scrolled, until, visit, WAIT_MS } from "./fixture.mjs";
 
 const here = house();
@@ -353,6 +354,11 @@ test("a module without threads is used if the threads do not start", async () =>
   assert.equal(inUse.module, "simd128");
   assert.match(inUse.why.join("\n"), /'threads-relaxed' did not start here \(.*its threads did not start within 20 s\)/);
   await page.context().close();
+});
+
+test("the order of the modules does not depend on the builds", async () => {
+  // Another order would write the page again while other tests load it.
+  assert.deepEqual(Object.keys(await wasm({ only: [] })), MODULES);
 });
 
 test("npm start skips a port in use and reports it", async () => {

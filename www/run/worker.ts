@@ -363,6 +363,7 @@ function guarded(work: () => void): void {
   }
 }
 
+/** Waits for the thread pool, which a module without threads does not have. Rejects after `THREADS_MS`. */
 async function threadsStarted(pool: Promise<unknown> | undefined): Promise<void> {
   let timer = 0;
   const late = new Promise<never>((_, reject) => {
