@@ -5,6 +5,7 @@ import "./fallbacks";
 import type { Client, Crash, Options } from "./run/client";
 import { connect } from "./run/connect";
 import type { Module } from "./run/features";
+import type { Claim } from "./gallery/claim";
 import { keep, keepRooms } from "./run/isolate";
 import { currentLink, placeIn, variantIn } from "./run/link";
 import { textOf } from "./run/notice";
@@ -27,6 +28,8 @@ import "./design.css";
 import "./style.css";
 import "./rooms/shared/layout.css";
 
+/** Place of the gallery in addresses: `#/gallery`. */
+const GALLERY = "gallery";
 /** Delay before files are cached for offline use, so that the files of this visit load first. */
 const KEEP_MS = 10_000;
 
@@ -54,9 +57,10 @@ declare global {
 /** Rooms in the header. A wasm module may add a room. */
 let rooms = ROOMS.map(({ id }) => ({ id, title: capital(id) }));
 let page: Page | undefined;
-/** Id of the open room, or of the room that is loading. */
+/** Id of the open room, or of the room that is loading; `GALLERY` for the gallery. */
 let currentRoom = "";
 let badge: Badge | undefined;
+let claim: Claim | undefined;
 /** Number of requests to open a room. If this number changes while a room loads, the loaded room is closed again. */
 let openings = 0;
 
@@ -76,7 +80,7 @@ document.querySelector("#skip")?.addEventListener("click", (event) => {
 });
 addEventListener("hashchange", () => {
   const requested = roomOf(location.hash);
-  if (requested !== currentRoom) void enter(requested, currentLink());
+  if (requested !== currentRoom) void (requested === GALLERY ? openGallery() : enter(requested, currentLink()));
   // If only the tab or the variant changes, for example by the back button, the open page handles the address.
   else if (!page?.follow(location.hash)) void open({ link: currentLink() });
 });
@@ -100,14 +104,16 @@ async function readyOffline(): Promise<void> {
   if (await keepRooms(module)) document.querySelector("#offline")!.textContent = "Ready offline: all rooms work without a network.";
 }
 
-/** Returns the id of the room in a link such as `#/backgammon?…`, or of the first room. */
+/** Returns the id of the room in a link such as `#/backgammon?…`, `GALLERY` for the gallery, or else the first room. */
 function roomOf(link: string): string {
   const name = /^#\/?([^?/]+)/.exec(link)?.[1];
+  if (name === GALLERY) return GALLERY;
   return rooms.find(({ id }) => id === name)?.id ?? rooms[0]!.id;
 }
 
 function writeRooms(): void {
-  nav.replaceChildren(...rooms.map(({ id, title }) => h("a", { href: `#/${id}`, "aria-current": id === currentRoom && "page" }, title)));
+  const places = [...rooms, { id: GALLERY, title: "Gallery" }];
+  nav.replaceChildren(...places.map(({ id, title }) => h("a", { href: `#/${id}`, "aria-current": id === currentRoom && "page" }, title)));
   // The list scrolls on a narrow page, so the open room is scrolled into view.
   const open = nav.querySelector<HTMLElement>("[aria-current]");
   requestAnimationFrame(() => open && (nav.scrollLeft = open.offsetLeft - nav.offsetLeft + open.offsetWidth - nav.clientWidth));
@@ -119,11 +125,13 @@ function commands(): Command[] {
     { kind: "Actions", name: "Switch between light and dark", note: theme.title, words: "theme", run: () => theme.click() },
     { kind: "Actions", name: "System in use", words: "hardware", run: () => badge?.button.click() },
     ...rooms.map(({ id, title }) => ({ kind: "Rooms", name: title, run: () => (location.hash = `#/${id}`) })),
+    { kind: "Rooms", name: "Gallery", words: "records tracks verify", run: () => (location.hash = `#/${GALLERY}`) },
   ];
 }
 
 /** Opens the run in the address. After a reload, continues the saved run of that address. */
 async function begin(): Promise<void> {
+  if (currentRoom === GALLERY) return openGallery();
   const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
   const link = currentLink();
   const reloaded = navigation?.type === "reload" || navigation?.type === "back_forward";
@@ -152,7 +160,8 @@ function moduleOf({ id, own }: Entry, { variant, config, link = currentLink() }:
 
 function forget(): void {
   badge?.button.remove();
-  page = badge = undefined;
+  claim?.button.remove();
+  page = badge = claim = undefined;
   keys.hidden = search.hidden = true;
 }
 
@@ -160,6 +169,27 @@ function leave(): void {
   page?.close();
   page?.client.close();
   forget();
+}
+
+/** Saves the open run and shows the gallery. */
+async function openGallery(): Promise<void> {
+  const opening = ++openings;
+  const leaving = page;
+  currentRoom = GALLERY;
+  forget();
+  notices.clear();
+  writeRooms();
+  container.replaceChildren(h("p.starting", "Starting…"));
+  await leaving?.depart();
+  try {
+    const { gallery } = await import("./gallery");
+    if (opening !== openings) return;
+    document.body.className = "room-gallery";
+    document.title = "Gallery | Hothouse";
+    container.replaceChildren(gallery());
+  } catch (error) {
+    if (opening === openings) showCrash("The gallery could not be loaded", { text: textOf(error), autosave: null }, undefined);
+  }
 }
 
 /** Saves the open run and opens another run. With `undoing`, no undo notice is shown. */
@@ -179,14 +209,20 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
     const room = ROOMS.find(({ id }) => id === (options.room ?? currentRoom)) ?? ROOMS[0]!;
     const expected = room.load?.();
     expected?.catch(() => {}); // awaited later
-    client = await connect({ device: rememberedDevice(), ...options, room: room.id, module: moduleOf(room, options) });
+    // A link with a digest is checked. The digest needs the arithmetic of the CPU.
+    const link = options.link?.includes("digest=") && !options.checkpoint ? options.link : undefined;
+    const checking = link ? import("./gallery/claim").catch(() => undefined) : undefined;
+    const device = link ? "cpu" : rememberedDevice();
+    client = await connect({ device, ...options, room: room.id, module: moduleOf(room, options) });
     const loaded = client.room.id === room.id ? await expected : undefined;
+    const claims = await checking;
     if (opening !== openings) return client.close();
     currentRoom = client.room.id;
     rooms = [...rooms, ...client.rooms.filter(({ id }) => !rooms.some((room) => room.id === id))];
     // Style sheets of opened rooms stay loaded. This class selects the rules of the current room.
     document.body.className = `room-${currentRoom}`;
     opened = new Page(client, context, loaded?.extension);
+    if (link) claim = claims?.Claim.of(link, client, announcer);
   } catch (error) {
     if (opening === openings) showCrash("Training could not start", { text: textOf(error), autosave: null }, undefined);
     return;
@@ -196,7 +232,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
   badge = new Badge(client.backend, opened.counts, client.device, () => page?.show(["settings", "device"]));
   const own = badge;
   client.onEvent(({ kind }) => (kind === "device" || kind === "began") && own === badge && own.show(client.device));
-  search.after(badge.button);
+  search.after(...(claim ? [claim.button] : []), badge.button);
   keys.hidden = search.hidden = false;
   container.replaceChildren(opened.element);
   opened.show(placeIn(location.hash));

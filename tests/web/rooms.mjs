@@ -39,12 +39,12 @@ export const SCREENS = [
 /** Selector of the open tab. The layout tests check the rest of the page, which is the same in every tab. */
 export const OPEN_PANEL = ".panels > .panel:not([hidden])";
 
-/** Checks that axe finds no issue in a part of the page. Training pauses during the check, because training would slow it. */
+/** Checks that axe finds no issue in a part of the page. Training, if any, pauses during the check, because training would slow it. */
 export async function accessible(page, part = OPEN_PANEL) {
   await page.addScriptTag({ path: axe });
-  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  await page.evaluate(() => globalThis.hothouse?.command({ kind: "pause" }));
   const { violations } = await page.evaluate((part) => axe.run(part, { resultTypes: ["violations"] }), part);
-  await page.evaluate(() => hothouse.command({ kind: "start" }));
+  await page.evaluate(() => globalThis.hothouse?.command({ kind: "start" }));
   assert.deepEqual(
     violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
     [],

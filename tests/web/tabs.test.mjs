@@ -98,7 +98,7 @@ test("the open tab stays through a change of variant and a new run, and no link 
   const page = await visit(here, { at: "#/control/explain?envs=64&v=2", context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await event(page, "metrics");
   await page.keyboard.press("r");
-  await page.locator('nav a[href*="variant=Acrobot-v1&"]').click();
+  await page.getByLabel("Environment", { exact: true }).selectOption("Acrobot-v1");
   await page.waitForFunction(() => hothouse.variant.id === "Acrobot-v1" && /Acrobot-v1/.test(location.hash));
   assert.equal(await path(page), "#/control/explain");
   assert.deepEqual(await open(page), ["Explain"]);

@@ -25,6 +25,7 @@ type Own = {
     | "step"
     | "type"
     | "value";
+  img: "alt" | "height" | "loading" | "src" | "width";
   label: "for";
   optgroup: "label";
   option: "selected" | "value";

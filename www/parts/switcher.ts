@@ -1,7 +1,8 @@
 // Switch between the variants of a room. A requested switch waits until the previous switch is complete.
 
 import type { RoomInfo, Variant } from "../run/protocol";
-import { h } from "./dom";
+import { h, labelled, select } from "./dom";
+import { capital } from "./format";
 import { roving } from "./roving";
 
 export interface SwitcherActions {
@@ -14,7 +15,10 @@ export interface SwitcherActions {
 
 export class Switcher {
   readonly element: HTMLElement;
+  /** Links beside the picture of the room. */
   private readonly list = h("ul.chips");
+  /** Menu in the other tabs, which have more controls of their own. */
+  private readonly menu: HTMLSelectElement;
   private switching: Promise<unknown> = Promise.resolve();
   /** True if one of the links had the focus before the list of links was rebuilt. */
   private focused = false;
@@ -25,13 +29,19 @@ export class Switcher {
     private readonly actions: SwitcherActions,
   ) {
     const label = `Choose ${/^[aeiou]/.test(variant_word) ? "an" : "a"} ${variant_word}`;
-    this.element = h("nav.worlds", { "aria-label": label, hidden: actions.variants().length < 2 }, this.list);
+    this.menu = select("variant", []);
+    this.menu.addEventListener("change", () => this.switchTo(actions.variants()[this.menu.selectedIndex]!));
+    const menu = labelled(capital(variant_word), this.menu, "row variant-menu");
+    this.element = h("nav.worlds", { "aria-label": label, hidden: actions.variants().length < 2 }, this.list, menu);
     roving(this.list);
   }
 
   write(variant: string): void {
     this.variant = variant;
     this.list.replaceChildren(...this.actions.variants().map((one) => h("li", this.link(one))));
+    this.menu.replaceChildren(
+      ...this.actions.variants().map((one) => h("option", { value: one.id, selected: one.id === variant }, this.actions.nameOf(one))),
+    );
     const shown = this.list.querySelector<HTMLElement>("[aria-current]");
     if (this.focused) shown?.focus();
     this.focused = false;

@@ -341,10 +341,11 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.line.send({ kind: "sweep", spec: null });
   }
 
-  /** Adds a listener. The first listener also receives all earlier events. */
+  /** Adds a listener. The first listener, and others that are added immediately after it, also receive all earlier events. */
   onEvent(callback: (event: Event) => void): void {
     this.listeners.event.push(callback);
-    for (const event of this.early.splice(0)) callback(event);
+    for (const event of this.early) callback(event);
+    queueMicrotask(() => this.early.splice(0));
   }
 
   /** Adds a listener for the room's events of the trained run. */

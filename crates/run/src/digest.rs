@@ -152,6 +152,11 @@ impl Digests {
         Digests { arithmetic, expected: None, newest: None, partly_away: false }
     }
 
+    /// Returns true if the link contains a digest of this iteration that was not compared yet.
+    pub fn awaits(&self, iteration: u32) -> bool {
+        self.expected.as_ref().is_some_and(|expected| expected.iteration == iteration)
+    }
+
     /// Compares `reached` with the link's digest. Returns a notice if both digests belong to the same iteration and the user changed no
     /// knobs. If the user changed knobs, no notice is due, because the run differs from the link's run. `unit` is the plural of the room's
     /// word for an iteration.

@@ -4,7 +4,7 @@
 use crate::digest::{AMX, BF16, arithmetic};
 use crate::json;
 use crate::permalink::{Link, decode, encode};
-use crate::protocol::{Column, Command, DeviceWish, Digest, Progress, Row};
+use crate::protocol::{Column, Command, DeviceWish, Digest, Event, Progress, Row};
 use crate::schema::Schema;
 use crate::{AnyRun, Host, RunError};
 use math::Isa;
@@ -18,8 +18,13 @@ pub type Named = BTreeMap<String, Option<f64>>;
 const MOST_LINE: usize = 100;
 /// Maximum length in characters of an entry's text.
 const MOST_TEXT: usize = 2000;
-/// Maximum number of digests that a new entry keeps. If it is exceeded, every second digest is dropped.
-const MOST_DIGESTS: usize = 32;
+/// Maximum number of digests, and of points of the curve, that a new entry keeps beside the newest one. If it is exceeded, every second one
+/// is dropped.
+const MOST_KEPT: usize = 32;
+/// Least number of points of a curve that is preferred to other columns.
+const ENOUGH_POINTS: usize = 4;
+/// Number of iterations after the end of a run in which a test of its curve must end.
+const LATEST_TEST: u32 = 64;
 
 /// A run and its results, as in a file of the gallery.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,6 +41,7 @@ pub struct Entry {
     pub arithmetic: String,
     /// Digests of the weights by iteration. The last iteration is the end of the run.
     pub digests: BTreeMap<u32, String>,
+    pub curve: Curve,
     /// Iteration and counters at the end of the run.
     pub end: Named,
     /// Iteration and counters at the confirmed solution; `None` if the run is not solved.
@@ -59,6 +65,8 @@ pub struct Track {
     pub link: String,
     /// Number that ranks the entries: `cpu_seconds`, or a value such as `end.NAME`, `solved.NAME` or `test.NAME`.
     pub score: String,
+    /// Unit of the score, for readers.
+    pub unit: String,
     /// True if the entry with the largest score leads.
     #[serde(default)]
     pub largest: bool,
@@ -104,11 +112,7 @@ impl Entry {
 
     /// Adds a digest. Keeps at most 32 digests, at equal distances, beside the newest one.
     pub fn add_digest(&mut self, iteration: u32, weights: String) {
-        self.digests.insert(iteration, weights);
-        if self.digests.len() > MOST_DIGESTS {
-            let mut place = 0..;
-            self.digests.retain(|&at, _| place.next().is_some_and(|i: usize| i % 2 == 1) || at == iteration);
-        }
+        add(&mut self.digests, iteration, weights);
     }
 
     /// Returns the score of the entry in `track`, or an error if the entry does not keep the track's rule.
@@ -143,6 +147,78 @@ impl Entry {
             _ => None,
         };
         found.ok_or_else(|| bad(format!("its track needs {name}, which it does not have")))
+    }
+}
+
+/// Adds the value of an iteration. If there are too many values, drops every second one, but not the new one.
+fn add<T>(values: &mut BTreeMap<u32, T>, iteration: u32, value: T) {
+    values.insert(iteration, value);
+    if values.len() > MOST_KEPT {
+        let mut place = 0..;
+        values.retain(|&at, _| place.next().is_some_and(|i: usize| i % 2 == 1) || at == iteration);
+    }
+}
+
+/// A column of a run over its iterations, for the picture of an entry.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Curve {
+    /// Name of the column, such as `metrics.mean_return` or `test.points`; empty without points.
+    pub column: String,
+    /// Values by iterations.
+    pub points: BTreeMap<u32, f64>,
+}
+
+impl Curve {
+    /// Returns the iteration and the value of this column in an event; `None` for an event without such a value.
+    fn value(&self, schema: &Schema, event: &Event) -> Option<(u32, f64)> {
+        let (row, columns, name) = match event {
+            Event::Metrics(row) => (row, schema.metrics, self.column.strip_prefix(METRICS)?),
+            Event::Test(row) => (row, schema.tests, self.column.strip_prefix(TEST)?),
+            _ => return None,
+        };
+        let index = columns.iter().position(|column| column.name == name)?;
+        Some((row.progress.iteration, row.values.get(index).copied().flatten()?))
+    }
+}
+
+const METRICS: &str = "metrics.";
+const TEST: &str = "test.";
+
+/// All columns that may become the curve of an entry, in the order of preference: the columns of the first chart that shows a test, then
+/// the other charted metrics. Rates are left out, because they depend on the machine.
+pub struct Curves {
+    schema: &'static Schema,
+    all: Vec<Curve>,
+}
+
+impl Curves {
+    pub fn new(schema: &'static Schema) -> Curves {
+        let charted = || schema.metrics.iter().filter(|column| !column.chart.is_empty() && column.rate.is_none());
+        let tested = |column: &&Column| schema.tests.iter().any(|test| test.chart == column.chart);
+        let mut all = charted().chain(schema.tests.iter().filter(|column| !column.chart.is_empty()));
+        let main = all.find(tested).map_or("", |column| column.chart);
+        let metrics =
+            |of_main| charted().filter(move |column| (column.chart == main) == of_main).map(|column| format!("{METRICS}{}", column.name));
+        let tests = schema.tests.iter().filter(|column| column.chart == main).map(|column| format!("{TEST}{}", column.name));
+        let names = metrics(true).chain(tests).chain(metrics(false));
+        Curves { schema, all: names.map(|column| Curve { column, ..Curve::default() }).collect() }
+    }
+
+    pub fn record(&mut self, event: &Event) {
+        for curve in &mut self.all {
+            if let Some((iteration, value)) = curve.value(self.schema, event) {
+                add(&mut curve.points, iteration, value);
+            }
+        }
+    }
+
+    /// Returns the first column with enough points, or else the column with the most points.
+    pub fn best(&self) -> Curve {
+        let enough = self.all.iter().find(|curve| curve.points.len() >= ENOUGH_POINTS);
+        // The first of equal columns is the last one in the reversed order.
+        let most = || self.all.iter().rev().filter(|curve| !curve.points.is_empty()).max_by_key(|curve| curve.points.len());
+        enough.or_else(most).cloned().unwrap_or_default()
     }
 }
 
@@ -181,8 +257,12 @@ pub struct Verification {
     equal_at: u32,
     /// Iteration of the next digest to compare; `None` if all are equal.
     due: Option<u32>,
+    /// Points of the curve that the run has not reached yet.
+    curve: Curve,
     /// Results of an entry; `None` for a link, which states only a digest.
     results: Option<Results>,
+    /// Results of the run after the last iteration; `None` before it.
+    reached: Option<Reproduced>,
 }
 
 impl Verification {
@@ -191,7 +271,8 @@ impl Verification {
         let Link { digest, .. } = decode(link, host)?;
         let Digest { iteration, weights, arithmetic } =
             digest.ok_or_else(|| RunError::Link { why: "it contains no digest, so there is nothing to compare".into() })?;
-        Self::begin(link, arithmetic, BTreeMap::from([(iteration, weights)]), None, host)
+        let digests = BTreeMap::from([(iteration, weights)]);
+        Self::begin(link, Entry { arithmetic, digests, ..Entry::default() }, None, host)
     }
 
     pub fn of_entry(entry: &Entry, host: Host) -> Result<Verification, RunError> {
@@ -201,22 +282,18 @@ impl Verification {
             return Err(bad(format!("its link must be written as {whole}")));
         }
         let results = Results { end: entry.end.clone(), solved: entry.solved.clone(), test: entry.test.clone() };
-        Self::begin(&entry.link, entry.arithmetic.clone(), entry.digests.clone(), Some(results), host)
+        Self::begin(&entry.link, entry.clone(), Some(results), host)
     }
 
-    fn begin(
-        link: &str,
-        arithmetic: String,
-        digests: BTreeMap<u32, String>,
-        results: Option<Results>,
-        host: Host,
-    ) -> Result<Verification, RunError> {
+    /// Begins the run of `link`, to compare it with the digests and the curve of the entry `stated` and with `results`.
+    fn begin(link: &str, stated: Entry, results: Option<Results>, host: Host) -> Result<Verification, RunError> {
+        let Entry { arithmetic, digests, curve, .. } = stated;
         let host = Host { isa: isa_of(&arithmetic, host.isa)?, ..host };
         let mut run = crate::begin(decode(link, host)?.config, host)?;
         run.command(Command::Device { wish: DeviceWish::Cpu })?;
         run.command(Command::Start)?;
         let due = digests.keys().next().copied();
-        Ok(Verification { run, arithmetic, digests, equal_at: 0, due, results })
+        Ok(Verification { run, arithmetic, digests, equal_at: 0, due, curve, results, reached: None })
     }
 
     pub fn run(&self) -> &dyn AnyRun {
@@ -232,7 +309,8 @@ impl Verification {
     /// difference. `now_s` is the time of the shell's clock in seconds.
     pub fn advance(&mut self, now_s: f64) -> Result<Option<Reproduced>, RunError> {
         self.run.advance(now_s);
-        self.run.events();
+        let events = self.run.events();
+        events.iter().try_for_each(|event| self.compare_point(event))?;
         if let Some(failure) = self.run.failure() {
             return Err(failure);
         }
@@ -246,6 +324,24 @@ impl Verification {
         if self.due.is_some() {
             return Ok(None);
         }
+        if self.reached.is_none() {
+            self.reached = Some(self.results()?);
+        }
+        // A test of the curve may end some iterations after its weights.
+        if let Some((point, _)) = self.curve.points.first_key_value() {
+            if at < self.last() + LATEST_TEST {
+                return Ok(None);
+            }
+            return Err(not_reproduced(format!(
+                "the curve has a point after {point} {}s, and the run has none",
+                self.run.schema().iteration_word
+            )));
+        }
+        Ok(self.reached.take())
+    }
+
+    /// Returns the results of the present weights, or an error if they differ from the stated results.
+    fn results(&mut self) -> Result<Reproduced, RunError> {
         let schema = self.run.schema();
         let results = Results {
             end: counters(schema, &self.run.progress()),
@@ -255,7 +351,19 @@ impl Verification {
         if let Some(stated) = &self.results {
             stated.compare(&results)?;
         }
-        Ok(Some(Reproduced { digest: self.run.digest(), results }))
+        Ok(Reproduced { digest: self.run.digest(), results })
+    }
+
+    /// Compares the value of the curve in an event with the stated point of that iteration, if there is one.
+    fn compare_point(&mut self, event: &Event) -> Result<(), RunError> {
+        let schema = self.run.schema();
+        let Some((at, reached)) = self.curve.value(schema, event) else { return Ok(()) };
+        match self.curve.points.remove(&at) {
+            Some(stated) if stated != reached => {
+                Err(not_reproduced(format!("after {at} {}s the curve has {reached}, not {stated}", schema.iteration_word)))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Compares the digest after `at` iterations with the next stated digest.

@@ -360,9 +360,9 @@ impl<R: Room> Run<R> {
         self.failure = Some(failure);
     }
 
-    /// Emits a digest if the number of iterations is a multiple of [`DIGEST_EVERY`].
+    /// Emits a digest if the number of iterations is a multiple of [`DIGEST_EVERY`], or if the link contains a digest of this iteration.
     fn push_digest(&mut self) {
-        if !self.iteration().is_multiple_of(DIGEST_EVERY) {
+        if !self.iteration().is_multiple_of(DIGEST_EVERY) && !self.digests.awaits(self.iteration()) {
             return;
         }
         let digest = self.digest();

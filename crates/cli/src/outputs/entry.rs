@@ -4,7 +4,7 @@ use crate::host::processor;
 use crate::session::record::{Record, Summary};
 use anyhow::{Result, bail};
 use files::FileKind;
-use run::gallery::{Entry, counters, test_values};
+use run::gallery::{Curves, Entry, counters, test_values};
 use run::protocol::Event;
 use run::room::Schema;
 use std::path::{Path, PathBuf};
@@ -20,20 +20,25 @@ pub struct EntryFile {
     path: PathBuf,
     schema: &'static Schema,
     entry: Entry,
+    curves: Curves,
 }
 
 impl EntryFile {
     /// Returns an error if the file exists and is no entry.
     pub fn begin(path: &Path, schema: &'static Schema) -> Result<EntryFile> {
         files::check_place(path, ENTRY)?;
-        Ok(EntryFile { path: path.into(), schema, entry: Entry::default() })
+        Ok(EntryFile { path: path.into(), schema, entry: Entry::default(), curves: Curves::new(schema) })
     }
 
     pub fn record(&mut self, record: &Record) -> Result<()> {
         match record {
             // A display can begin the run anew.
-            Record::Event(Event::Began(_)) => self.entry = Entry::default(),
+            Record::Event(Event::Began(_)) => {
+                self.entry = Entry::default();
+                self.curves = Curves::new(self.schema);
+            }
             Record::Event(Event::Digest(digest)) => self.entry.add_digest(digest.iteration, digest.weights.clone()),
+            Record::Event(event) => self.curves.record(event),
             Record::Summary(summary) => self.write(summary)?,
             _ => {}
         }
@@ -51,6 +56,7 @@ impl EntryFile {
         let entry = Entry {
             link: machine.link.clone(),
             arithmetic: machine.arithmetic.clone(),
+            curve: self.curves.best(),
             end: counters(self.schema, progress),
             solved: summary.solved.as_ref().map(|solved| counters(self.schema, solved)),
             test: test_values(self.schema, test),

@@ -6,19 +6,18 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const TRACKS: [(&str, &str); 4] = [
-    ("short", r##"{ "title": "T", "rule": "R", "link": "#/control?variant=CartPole-v1&", "score": "test.mean_return", "largest": true }"##),
-    ("brief", r##"{ "title": "T", "rule": "R", "link": "#/control?", "score": "cpu_seconds", "at_most": { "cpu_seconds": 1e-9 } }"##),
-    (
-        "steps",
-        r##"{ "title": "T", "rule": "R", "link": "#/control?", "score": "solved.env_steps", "at_least": { "test.mean_return": 475 } }"##,
-    ),
-    ("other", r##"{ "title": "T", "rule": "R", "link": "#/control?variant=Pendulum-v1&", "score": "test.mean_return" }"##),
+/// Link, score and rest of each track's file, by its name.
+const TRACKS: [(&str, &str, &str, &str); 4] = [
+    ("short", "#/control?variant=CartPole-v1&", "test.mean_return", r#", "largest": true"#),
+    ("brief", "#/control?", "cpu_seconds", r#", "at_most": { "cpu_seconds": 1e-9 }"#),
+    ("steps", "#/control?", "solved.env_steps", r#", "at_least": { "test.mean_return": 475 }"#),
+    ("other", "#/control?variant=Pendulum-v1&", "test.mean_return", ""),
 ];
 
 fn write_tracks(scratch: &Scratch) {
     std::fs::create_dir(scratch.path("tracks")).unwrap();
-    for (id, text) in TRACKS {
+    for (id, link, score, rest) in TRACKS {
+        let text = format!(r#"{{ "title": "T", "rule": "R", "link": "{link}", "score": "{score}", "unit": "U"{rest} }}"#);
         scratch.write(&format!("tracks/{id}.json"), text);
     }
 }

@@ -1,0 +1,61 @@
+// `npm run gallery` opens each entry of the gallery on the page, waits until the page has compared the run with the entry, and fails if an
+// entry is not reproduced. `-- --pictures` also takes the picture of each track from its leading entry, into gallery/pictures/.
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { launch, returning } from "./browser.mjs";
+import { build } from "./build.mjs";
+import { main, options, root, step, Trouble } from "./sh.mjs";
+import { serve } from "./serve.mjs";
+
+const folder = join(root, "gallery");
+const SCREEN = { width: 1280, height: 800 };
+/** Scale of the pictures: an entry is shown at about a third of the width of the stage. */
+const SCALE = 0.5;
+const SCHEMES = ["light", "dark"];
+const SETTLE_MS = 1000;
+const QUALITY = 60;
+/** Longest time of a run. */
+const PATIENCE_MS = 1_800_000;
+
+/** Returns the entries with the link that opens each of them. */
+function entries() {
+  const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  return files.map((name) => {
+    const entry = JSON.parse(readFileSync(join(folder, name), "utf8"));
+    const [iteration, weights] = Object.entries(entry.digests).at(-1);
+    return { ...entry, id: basename(name, ".json"), link: `${entry.link}&digest=${iteration}.${weights}.${entry.arithmetic}` };
+  });
+}
+
+async function picture(page, id) {
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForTimeout(SETTLE_MS);
+    const path = join(folder, "pictures", `${id}-${colorScheme}.jpg`);
+    await page.locator(".live-panel").screenshot({ path, type: "jpeg", quality: QUALITY });
+  }
+}
+
+await main(import.meta.url, async () => {
+  const given = options({ pictures: "also takes the pictures of the tracks" });
+  const { dist } = await build();
+  const [server, browser] = [await serve(dist), await launch()];
+  mkdirSync(join(folder, "pictures"), { recursive: true });
+  const failed = [];
+  for (const { id, link, track } of entries())
+    await step(id, async () => {
+      const page = await browser.newPage({ viewport: SCREEN, deviceScaleFactor: SCALE });
+      await page.addInitScript(returning);
+      await page.goto(server.url + link);
+      const badge = page.locator(".claim:not([data-state=checking])");
+      await badge.waitFor({ timeout: PATIENCE_MS });
+      const state = await badge.textContent();
+      if (state !== "Reproduced") failed.push(id);
+      if (given.pictures) await picture(page, track || id);
+      await page.close();
+      return state.toLowerCase();
+    });
+  await browser.close();
+  await server.close();
+  if (failed.length) throw new Trouble(`${failed.join(", ")} differ on the page`, "run `hothouse verify` on these files to see the place");
+});

@@ -1,0 +1,86 @@
+// Badge of a run that was opened from a link with a digest. It shows whether the run is reproduced. Its dialog lists what was compared.
+
+import type { Client } from "../run/client";
+import type { Announcer } from "../parts/announce";
+import { Dialog } from "../parts/dialog";
+import { facts, h, write } from "../parts/dom";
+import { capital, plural, short } from "../parts/format";
+import { Check, digestIn, type State } from "./check";
+import { entryOf } from "./entries";
+
+const WORDS: Record<State, string> = {
+  checking: "Checking",
+  reproduced: "Reproduced",
+  different: "Not reproduced",
+  incomparable: "Not comparable",
+  void: "Changed",
+};
+
+export class Claim {
+  private readonly words = h("span");
+  readonly button = h("button.quiet.claim", { hidden: true, title: "What the link states, and what this run reached" }, this.words);
+  private readonly state = h("p", { role: "status" });
+  private readonly list = h("dl.facts");
+  private readonly dialog: Dialog;
+
+  private constructor(
+    private readonly check: Check,
+    private readonly client: Client,
+    private readonly announcer: Announcer,
+  ) {
+    const { entry } = check;
+    this.dialog = new Dialog(
+      entry?.title ?? "The run of a link",
+      entry ? [h("p.small", `by ${entry.author}`), h("p", entry.text)] : h("p", "The link contains a digest of the weights."),
+      this.state,
+      this.list,
+      h("p", h("a", { href: "#/gallery" }, "Gallery")),
+    );
+    this.button.addEventListener("click", () => this.dialog.open());
+    client.onEvent((event) => {
+      // A new run on this page is no run of the link.
+      if (event.kind === "began" && event.progress.iteration === 0 && this.check.iteration > 0) return this.button.remove();
+      const before = this.check.state;
+      this.check.take(event);
+      this.show(before);
+    });
+  }
+
+  /** Returns the badge for the run of a link; undefined if the link contains no digest. */
+  static of(link: string, client: Client, announcer: Announcer): Claim | undefined {
+    const digest = digestIn(link);
+    return digest && new Claim(new Check(link, digest, entryOf(link), client.room), client, announcer);
+  }
+
+  private show(before: State): void {
+    const { check } = this;
+    const share = Math.min(99, Math.floor((100 * check.iteration) / check.last));
+    this.button.hidden = false;
+    this.button.dataset.state = check.state;
+    write(this.words, check.state === "checking" ? `Checking ${share}%` : WORDS[check.state]);
+    if (check.state !== before) this.announcer.say(this.sentence());
+    write(this.state, this.sentence());
+    this.list.replaceChildren(...facts(this.rows()));
+  }
+
+  private sentence(): string {
+    const { state, reason, last } = this.check;
+    const word = this.client.room.iteration_word;
+    if (state === "reproduced") return `Reproduced: after ${last} ${word}s the weights are those of the link, bit for bit.`;
+    if (state === "checking") return `Checking: ${this.check.iteration} of ${last} ${word}s are done.`;
+    return `${WORDS[state]}. ${reason}`;
+  }
+
+  private rows(): [string, string][] {
+    const { digests, equal, entry, solved } = this.check;
+    const rows: [string, string][] = [["Digests", `${equal.digests} of ${digests.length} are equal`]];
+    if (!entry) return rows;
+    const points = Object.keys(entry.curve.points).length;
+    if (this.check.curveColumn >= 0) rows.push(["Curve", `${equal.points} of ${points} points are equal`]);
+    const [counter] = this.client.room.counters;
+    const after = entry.solved?.[counter!.name];
+    if (after) rows.push(["Solved", `after ${short(after)} ${plural(counter!)}, ${solved ? "as stated" : "not reached yet"}`]);
+    rows.push(["Trained on", `${entry.chip}, ${entry.threads} threads, ${entry.cpu_seconds} s of processor time`]);
+    return rows.map(([name, value]) => [capital(name), value]);
+  }
+}
