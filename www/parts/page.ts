@@ -131,7 +131,8 @@ export class Page implements RoomPage {
       past: () => this.ghost.shown.value,
       hidePast: () => this.ghost.toggle(),
       say: (words) => announcer.say(words, "runs"),
-      picture: (...size) => this.curves.picture(...size),
+      failed: (error) => around.notices.show("error", `The curves could not be exported: ${textOf(error)}`, "Export them again."),
+      picture: () => this.curves.selected,
     });
     this.breakdown = new Breakdown(room.parts, (look) => client.operations(look));
     this.tensors = this.late(async () => {
