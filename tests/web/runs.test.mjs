@@ -62,6 +62,11 @@ const saved = async (page, name) => {
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name, exact: true }).click()]);
   return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
 };
+/** Exports the shown curves in a format of the list. */
+const curvesAs = async (page, format) => {
+  await page.getByLabel("Export as").selectOption(format);
+  return saved(page, "Export the shown curves");
+};
 /** Returns the name, the iteration and the learning rate of each stored run. */
 const kept = (page) =>
   page.evaluate(
@@ -250,9 +255,9 @@ test("exported curves equal the events of the run", async () => {
   await page.waitForFunction(() => rows.at(-1).progress.iteration === hothouse.progress.iteration);
   const { rows, room, least } = await page.evaluate(() => ({ rows, room: hothouse.room, least: tests.length }));
   // The first run is shown in grey until the visitor removes it, and is exported too.
-  assert.equal(JSON.parse((await saved(page, "Shown curves as JSON")).bytes).runs.length, 2);
+  assert.equal(JSON.parse((await curvesAs(page, "JSON")).bytes).runs.length, 2);
   await page.getByRole("checkbox", { name: /^Compare with/ }).uncheck();
-  const { name, bytes } = await saved(page, "Shown curves as CSV");
+  const { name, bytes } = await curvesAs(page, "CSV");
   assert.equal(name, "hothouse-control-CartPole-v1-seed5-curves.csv");
   const [head, ...lines] = bytes.toString().trim().split("\n");
   const names = head.split(",");
@@ -282,7 +287,7 @@ test("exported curves equal the events of the run", async () => {
     tests.slice(0, tested.length).map(({ values }) => values),
   );
 
-  const exported = JSON.parse((await saved(page, "Shown curves as JSON")).bytes);
+  const exported = JSON.parse((await curvesAs(page, "JSON")).bytes);
   assert.deepEqual([exported.room, exported.runs.length, exported.runs[0].seed, exported.runs[0].knobs], ["control", 1, 5, { envs: 64 }]);
   assert.deepEqual(
     exported.runs[0].metrics.entropy,
@@ -355,7 +360,7 @@ test("a run is listed with its initial settings and its changes, also if a new r
   assert.match(await past.textContent(), /Learning rate 0\.01 \(0\.001\); then Learning rate 0\.001 after /);
   // Exported files and a run that reuses the settings contain the same value.
   await past.getByRole("checkbox").check();
-  const exported = JSON.parse((await saved(page, "Shown curves as JSON")).bytes).runs;
+  const exported = JSON.parse((await curvesAs(page, "JSON")).bytes).runs;
   assert.deepEqual(
     exported.map(({ knobs, marks }) => [knobs.lr, marks.map(({ to }) => to)]),
     [
@@ -363,7 +368,7 @@ test("a run is listed with its initial settings and its changes, also if a new r
       [undefined, [0.001]],
     ],
   );
-  const { bytes } = await saved(page, "Shown curves as CSV");
+  const { bytes } = await curvesAs(page, "CSV");
   assert.ok(bytes.toString().includes(`,${progress.iteration}:lr=0.001,`));
   const fresh = await began(page);
   await past.getByRole("button", { name: /^Run again/ }).click();
@@ -507,7 +512,7 @@ test("a curve is smoothed by an exponential average with the raw value shown, an
   await page.waitForFunction(() => /smoothed/.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
   const [, smoothed, raw] = /([\d.]+) smoothed, ([\d.]+) raw/.exec(await slider.getAttribute("aria-valuetext"));
   // Computes the average from the exported values. Its width is 10% of the axis, which ends at a round number of at least 100,000 steps.
-  const exported = JSON.parse((await saved(page, "Shown curves as JSON")).bytes).runs[0].metrics;
+  const exported = JSON.parse((await curvesAs(page, "JSON")).bytes).runs[0].metrics;
   const end = exported.env_steps.at(-1);
   const span = Math.max(
     100_000,
@@ -536,7 +541,7 @@ for (const colorScheme of ["light", "dark"])
     await trainedTwice(page, 70, 40);
     await select(page, PAST);
     await compare(page).scrollIntoViewIfNeeded();
-    const { name, bytes } = await saved(page, "Shown chart as PNG");
+    const { name, bytes } = await curvesAs(page, "PNG");
     assert.match(name, /\.png$/);
     const { width, height, colours, corner } = await page.evaluate(async (text) => {
       const image = await createImageBitmap(new Blob([Uint8Array.fromBase64(text)], { type: "image/png" }));
@@ -562,6 +567,78 @@ for (const colorScheme of ["light", "dark"])
       assert.ok(colours[name] > least, `${name}: ${colours[name]} pixels`);
     await page.context().close();
   });
+
+test("the SVG of the curves has a path for each run, needs no other file, and escapes the names of runs", async () => {
+  const page = await visit(here, { at: SMALL });
+  await trainedTwice(page, 40, 40);
+  await select(page, PAST);
+  const evil = `<script>alert(1)</script> & "onload='x'" ]]>`;
+  const field = list(page).nth(1).getByRole("textbox", { name: "Name of the run" });
+  await field.fill(evil);
+  await field.press("Enter");
+  await compare(page).getByRole("list", { name: "Runs in the chart" }).getByText(evil).waitFor();
+  await page.getByLabel("Smoothing").fill("60");
+  const { name, bytes } = await curvesAs(page, "SVG");
+  assert.equal(name, "hothouse-control-CartPole-v1-seed1-curves.svg");
+  const text = bytes.toString();
+  const drawn = await page.evaluate((text) => {
+    const { documentElement: root } = new DOMParser().parseFromString(text, "image/svg+xml");
+    const all = (selector) => [...root.querySelectorAll(selector)];
+    const style = getComputedStyle(document.documentElement);
+    return {
+      root: [root.tagName, root.getAttribute("width"), root.querySelector("title").textContent],
+      paths: all("path > title").map(({ textContent, parentElement: path }) => ({
+        run: textContent,
+        colour: path.getAttribute("stroke"),
+        dash: path.getAttribute("stroke-dasharray"),
+        points: path.getAttribute("d").split(/[ML]/).length,
+      })),
+      texts: all("text").map(({ textContent }) => textContent),
+      tags: [...new Set(all("*").map(({ tagName }) => tagName))].sort(),
+      attributes: [...new Set(all("*").flatMap((one) => one.getAttributeNames()))],
+      colours: ["training", "agent", "paper"].map((name) => style.getPropertyValue(`--${name}`).trim()),
+      ground: root.querySelector("rect").getAttribute("fill"),
+      errors: all("parsererror").length,
+    };
+  }, text);
+  const [training, agent, paper] = drawn.colours;
+  assert.deepEqual(drawn.root, ["svg", "1000", "Mean return. Control, CartPole-v1, seed 1, envs=64"]);
+  assert.deepEqual(drawn.errors, 0);
+  const others = drawn.paths.map(({ points, ...path }) => (assert.ok(points > 10, `${points} points`), path));
+  assert.deepEqual(others, [
+    { run: evil, colour: agent, dash: "8 4" },
+    { run: "Current run", colour: training, dash: null },
+  ]);
+  assert.equal(drawn.ground, paper);
+  // The axes, the letter at the end of a curve, and the legend.
+  for (const wanted of ["Mean return", "Steps", "0", "500", "A", "solved at 475", "Current run", `A  ${evil}`])
+    assert.ok(drawn.texts.includes(wanted), `${wanted} among ${drawn.texts}`);
+  assert.deepEqual(drawn.tags, ["clipPath", "g", "path", "rect", "text", "title"]);
+  assert.ok(!drawn.attributes.some((name) => /^on|href|style|src/.test(name)), drawn.attributes.join());
+  assert.doesNotMatch(text.replace(' xmlns="http://www.w3.org/2000/svg"', ""), /<script|https?:|url\((?!#)/);
+  await page.context().close();
+});
+
+test("the SVG of a chart with a logarithmic scale and several curves has ticks and a named path for each curve", async () => {
+  const page = await visit(here, { at: "#/words/compare?seed=1" });
+  await event(page, "test");
+  await event(page, "metrics", 3);
+  const { bytes } = await curvesAs(page, "SVG");
+  const names = [...bytes.toString().matchAll(/<path[^>]*><title>([^<]*)<\/title>/g)].map(([, name]) => name);
+  assert.ok(names.includes("Current run: training"), names.join());
+  assert.ok(new Set(names).size === names.length);
+  await page.context().close();
+});
+
+test("an error is shown if the curves cannot be exported", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 5);
+  await page.evaluate(() => (HTMLCanvasElement.prototype.toBlob = (take) => take(null)));
+  await page.getByLabel("Export as").selectOption("PNG");
+  await page.getByRole("button", { name: "Export the shown curves" }).click();
+  await page.getByRole("alert").getByText("The curves could not be exported: the browser could not encode the picture.").waitFor();
+  await page.context().close();
+});
 
 test("a logarithmic scale has ticks for any limits", async () => {
   const { logarithmicTicks } = await part("parts/ticks");
@@ -605,7 +682,7 @@ test("a chart draws a logarithmic scale that starts just below a power of ten", 
         smoothing: 0,
       });
       chart.draw();
-      pictures.push((await chart.picture(300, 90, 1)).toDataURL());
+      await chart.offscreen({ width: 300, height: 90, pixels: 1 }, ({ ctx }) => pictures.push(ctx.canvas.toDataURL()));
     }
     return pictures;
   });

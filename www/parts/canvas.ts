@@ -2,35 +2,65 @@
 
 import { palette } from "./theme";
 
+/** Drawing functions that a canvas has, and a file in SVG (`svg.ts`). */
+export type Pen = Pick<
+  CanvasRenderingContext2D,
+  | "arc"
+  | "beginPath"
+  | "clip"
+  | "fill"
+  | "fillRect"
+  | "fillStyle"
+  | "fillText"
+  | "font"
+  | "globalAlpha"
+  | "lineTo"
+  | "lineWidth"
+  | "measureText"
+  | "moveTo"
+  | "rect"
+  | "restore"
+  | "save"
+  | "setLineDash"
+  | "stroke"
+  | "strokeStyle"
+  | "strokeText"
+  | "textAlign"
+  | "textBaseline"
+> & {
+  /** Names the next path in a file. */
+  named?(name: string): void;
+};
+
 /** Sets the colour and width of the following lines. */
-export function pen(c: CanvasRenderingContext2D, colour: string, width: number): void {
+export function pen(c: Pen, colour: string, width: number): void {
   c.strokeStyle = colour;
   c.lineWidth = width;
 }
 
-function through(c: CanvasRenderingContext2D, at: number[]): void {
+function through(c: Pen, at: number[]): void {
   c.beginPath();
   for (let k = 0; k < at.length; k += 2) c.lineTo(at[k]!, at[k + 1]!);
 }
 
-export function stroke(c: CanvasRenderingContext2D, ...at: number[]): void {
+export function stroke(c: Pen, ...at: number[]): void {
   through(c, at);
   c.stroke();
 }
 
-export function fill(c: CanvasRenderingContext2D, ...at: number[]): void {
+export function fill(c: Pen, ...at: number[]): void {
   through(c, at);
   c.fill();
 }
 
 /** Adds a separate segment to the path. */
-export function segment(c: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
+export function segment(c: Pen, x0: number, y0: number, x1: number, y1: number): void {
   c.moveTo(x0, y0);
   c.lineTo(x1, y1);
 }
 
 /** Strokes several pieces as one path. `draw(k)` adds piece `k` to the path. */
-export function strokes(c: CanvasRenderingContext2D, pieces: number, draw: (k: number) => void): void {
+export function strokes(c: Pen, pieces: number, draw: (k: number) => void): void {
   c.beginPath();
   for (let k = 0; k < pieces; k++) draw(k);
   c.stroke();
@@ -40,7 +70,7 @@ export function strokes(c: CanvasRenderingContext2D, pieces: number, draw: (k: n
 export const font = (px: number, weight = 400): string => `${weight} ${px}px Geologica, system-ui, sans-serif`;
 
 /** Draws a text with an outline, so that the text is readable over lines. `ratio` is the number of canvas pixels per CSS pixel. */
-export function outlined(c: CanvasRenderingContext2D, words: string, x: number, y: number, ratio: number): void {
+export function outlined(c: Pen, words: string, x: number, y: number, ratio: number): void {
   pen(c, palette.paper, 3 * ratio);
   c.strokeText(words, x, y);
   c.fillText(words, x, y);

@@ -4,7 +4,7 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import "./chart.css";
-import { font, outlined, pen, segment, stroke } from "./canvas";
+import { font, outlined, pen, segment, stroke, type Pen } from "./canvas";
 import { h, id, write } from "./dom";
 import { figure, minus, percent, short } from "./format";
 import { drawLevels, type Level, type Segment } from "./levels";
@@ -221,16 +221,23 @@ export class Chart {
     this.drawNow();
   }
 
-  /** Renders the chart without its title. `pixels` is the number of device pixels per CSS pixel. */
-  async picture(width: number, height: number, pixels: number): Promise<HTMLCanvasElement> {
+  /**
+   * Draws the chart outside the page and passes the drawing to `take`. `pixels` is the number of device pixels per CSS pixel. `tune`
+   * changes uPlot's options.
+   */
+  async offscreen(
+    { width, height, pixels }: { width: number; height: number; pixels: number },
+    take: (plot: uPlot) => void,
+    tune: (options: uPlot.Options) => void = () => {},
+  ): Promise<void> {
     const unit = pixels / uPlot.pxRatio;
-    const plot = new uPlot(this.uplot(width * unit, height * unit, unit), this.data(), h("div"));
+    const options = this.uplot(width * unit, height * unit, unit);
+    tune(options);
+    const plot = new uPlot(options, this.data(), h("div"));
     // uPlot draws in a microtask after its construction.
     await new Promise((resolve) => setTimeout(resolve));
-    const canvas = h("canvas", { width: plot.ctx.canvas.width, height: plot.ctx.canvas.height });
-    canvas.getContext("2d")!.drawImage(plot.ctx.canvas, 0, 0);
+    take(plot);
     plot.destroy();
-    return canvas;
   }
 
   /**
@@ -534,7 +541,7 @@ export class Chart {
       series: [
         {},
         ...series.map(({ colour }) => ({ ...curve(colour, unit), alpha: FAINT })),
-        ...series.map(({ colour }) => curve(colour, line * unit)),
+        ...series.map(({ colour, label }) => ({ ...curve(colour, line * unit), label: `Current run${label ? `: ${label}` : ""}` })),
       ],
       hooks: {
         drawAxes: [(plot) => this.drawBehind(plot, ratio)],
@@ -545,8 +552,8 @@ export class Chart {
   }
 
   /** Draws levels, the past run and compared runs behind the curve. */
-  private drawBehind(plot: uPlot, ratio: number): void {
-    const { ctx: c, bbox } = plot;
+  drawBehind(plot: uPlot, ratio: number, c: Pen = plot.ctx): void {
+    const { bbox } = plot;
     const { shown, options } = this;
     c.save();
     c.beginPath();
@@ -570,26 +577,29 @@ export class Chart {
       c.stroke();
       return end;
     };
-    const both = (run: Drawn, column: string): [number, number] | undefined => {
-      const values = run.columns[column] ?? [];
-      if (!smoothing) return line(run, values);
-      c.globalAlpha = FAINT;
-      line(run, values);
-      c.globalAlpha = 1;
-      return line(run, smooth(run.at, this.drawable(values), smoothing));
+    const both = (run: Drawn, column: string, name: string): [number, number] | undefined => {
+      let values = run.columns[column] ?? [];
+      if (smoothing) {
+        c.globalAlpha = FAINT;
+        line(run, values);
+        c.globalAlpha = 1;
+        values = smooth(run.at, this.drawable(values), smoothing);
+      }
+      c.named?.(name);
+      return line(run, values);
     };
     if (past) {
       pen(c, palette.ghost, (options.main ? 1.5 : 1) * ratio);
-      both(past, options.column);
+      both(past, options.column, "Past run");
     }
     const series = this.series();
     c.font = font(12 * ratio, 600);
     c.textAlign = "right";
-    for (const { letter, colour, dash, curves } of overlays) {
+    for (const { letter, name, colour, dash, curves } of overlays) {
       for (const one of series) {
         pen(c, palette[series.length > 1 ? one.colour : colour], (options.main ? 1.75 : 1.25) * ratio);
         c.setLineDash(dash.map((part) => part * ratio));
-        const end = both(curves, one.column);
+        const end = both(curves, one.column, name);
         c.setLineDash([]);
         if (!end) continue;
         const [x, y] = [
@@ -637,21 +647,16 @@ export class Chart {
     plot.ctx.font = font(12 * ratio);
     for (const { at, words } of this.options.main ? (present?.changes ?? []) : []) {
       const x = plot.valToPos(at, "x", true);
-      const from = this.labelAt(plot, x, words, ratio);
-      found.push([x, top, x, top + height], [from, top - 8 * ratio, from + plot.ctx.measureText(words).width, top + 6 * ratio]);
+      const { width } = plot.ctx.measureText(words);
+      const from = labelAt(plot, x, width, ratio);
+      found.push([x, top, x, top + height], [from, top - 8 * ratio, from + width, top + 6 * ratio]);
     }
     return found;
   }
 
-  /** Returns the horizontal position of a live change's label: right of its line, or left of the line if there is too little space. */
-  private labelAt({ ctx, bbox }: uPlot, x: number, words: string, ratio: number): number {
-    const room = ctx.measureText(words).width + 4 * ratio;
-    return x + room > bbox.left + bbox.width ? x - room : x + 4 * ratio;
-  }
-
   /** Draws live changes and tests over the curve. */
-  private drawAround(plot: uPlot, ratio: number): void {
-    const { ctx: c, bbox } = plot;
+  drawAround(plot: uPlot, ratio: number, c: Pen = plot.ctx): void {
+    const { bbox } = plot;
     const { options } = this;
     const present = this.shown?.present;
     if (!present) return;
@@ -671,7 +676,7 @@ export class Chart {
       if (!options.main) continue;
       const { words, back } = mark;
       const width = c.measureText(words).width;
-      const from = this.labelAt(plot, x, words, ratio);
+      const from = labelAt(plot, x, width, ratio);
       // First line of labels in which no label overlaps this one.
       let line = endOf.findIndex((end) => end < from);
       if (line < 0) line = endOf.length;
@@ -739,7 +744,13 @@ export class Chart {
 /** Allowed distances of ticks on the axis of a counter. */
 const STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((k) => k * 10 ** power)).flat();
 
-function ring(c: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
+/** Returns the horizontal position of a live change's label: right of its line, or left of the line if there is too little space. */
+function labelAt({ bbox }: uPlot, x: number, width: number, ratio: number): number {
+  const gap = 4 * ratio;
+  return x + width + gap > bbox.left + bbox.width ? x - width - gap : x + gap;
+}
+
+function ring(c: Pen, x: number, y: number, radius: number): void {
   c.beginPath();
   c.arc(x, y, radius, 0, 7);
   c.fill();

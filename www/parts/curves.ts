@@ -3,6 +3,7 @@
 
 import { Chart, type ChartOptions, type Drawn, type Overlay } from "./chart";
 import { Charting, columnText, type ChartWords, type CurveWords, type Group, type RunData, type Scene, type Split } from "./charting";
+import type { ChartPicture } from "./chart-picture";
 import { CurveTables } from "./curve-tables";
 import { Choice, h, id, labelled } from "./dom";
 import { figure, plural } from "./format";
@@ -274,23 +275,16 @@ export class RunCurves {
     }
   }
 
-  /** Renders the selected chart with its legend, in the current theme. */
-  async picture(width: number, height: number, pixels: number, about: string): Promise<HTMLCanvasElement> {
-    const { composed } = await import("./export");
+  /** Returns the selected chart and the texts around its picture. */
+  get selected(): ChartPicture {
     const { chart, group } = this.compareChart;
     const past = this.scene?.past ? [{ ...PAST, name: "Past run" }] : [];
-    const runs = [{ ...PRESENT, name: "Current run" }, ...past, ...(this.scene?.compared ?? [])];
-    const axis = this.charting.time ? "Training time" : this.charting.counter;
-    return composed({
-      plot: () => chart.picture(width, height, pixels),
-      width,
-      height,
-      pixels,
+    return {
+      chart,
       title: this.charting.options(group).title,
-      about,
-      axis,
-      runs,
-    });
+      axis: this.charting.time ? "Training time" : this.charting.counter,
+      runs: [{ ...PRESENT, name: "Current run" }, ...past, ...(this.scene?.compared ?? [])],
+    };
   }
 
   newest(run: RunData): string | undefined {

@@ -1,31 +1,28 @@
-// Exports the compared curves with the settings of each run, as CSV, JSON or a picture.
+// Exports the compared curves with the settings of each run, as CSV, JSON, or a picture of the chart in PNG or SVG.
 
-import { font, pen, stroke } from "./canvas";
-import type { Compared, RunData } from "./charting";
-import type { Look } from "./looks";
-import { palette } from "./theme";
+import type { ChartPicture } from "./chart-picture";
+import type { RunData } from "./charting";
+import { download } from "./files";
 import type { Config, RoomInfo, Row, Value } from "../run/protocol";
 
+export type CurveFormat = "csv" | "json" | "png" | "svg";
+/** A run with the initial settings that differ from the defaults. */
+type Curve = { name: string; config: Config; settings: Record<string, Value>; run: RunData };
 /** An exported run. `knobs` contains the initial settings that differ from the defaults. */
-export type Out = { name: string; variant: string; seed: number; knobs: Record<string, Value>; run: RunData };
-
-const PAD = 20;
-const LINE = 18;
-const GAP = 18;
+type Out = { name: string; variant: string; seed: number; knobs: Record<string, Value>; run: RunData };
 
 /** Quotes a field of a CSV line if necessary. */
 const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-export const knobsOf = ({ knobs }: Out): string =>
+const knobsOf = ({ knobs }: Out): string =>
   Object.entries(knobs)
     .map(([knob, value]) => `${knob}=${value}`)
     .join(" ");
 /** Formats live changes as in links: `320:lr=0.0001` sets `lr` after iteration 320. */
-export const changesOf = ({ run }: Out): string =>
-  run.marks.map(({ progress, knob, to }) => `${progress.iteration}:${knob}=${to}`).join(" ");
+const changesOf = ({ run }: Out): string => run.marks.map(({ progress, knob, to }) => `${progress.iteration}:${knob}=${to}`).join(" ");
 
 /** Returns a CSV of all metrics and tests in the order of iterations. Each row contains the settings of its run. */
-export function csv(room: RoomInfo, runs: Out[]): string {
+function csv(room: RoomInfo, runs: Out[]): string {
   const [counter] = room.counters;
   const head = [
     "run",
@@ -63,7 +60,7 @@ export function csv(room: RoomInfo, runs: Out[]): string {
   return [head.join(","), ...lines, ""].join("\n");
 }
 
-export function json(room: RoomInfo, runs: Out[]): string {
+function json(room: RoomInfo, runs: Out[]): string {
   const exported = runs.map(({ name, variant, seed, knobs, run }) => ({
     name,
     room: room.id,
@@ -88,78 +85,25 @@ export function json(room: RoomInfo, runs: Out[]): string {
   return JSON.stringify({ room: room.id, runs: exported });
 }
 
-type Picture = {
-  plot(): Promise<HTMLCanvasElement>;
-  width: number;
-  height: number;
-  pixels: number;
-  title: string;
-  about: string;
-  axis: string;
-  runs: (Look & { name: string })[];
-};
-
-/** Draws a plot with title, description, legend and axis label in the current theme. */
-export async function composed({ plot, width, height, pixels, title, about, axis, runs }: Picture): Promise<HTMLCanvasElement> {
-  const drawn = await plot();
-  const canvas = document.createElement("canvas");
-  const c = canvas.getContext("2d")!;
-  c.font = font(12);
-  // Distributes the entries of the legend over as many lines as necessary.
-  let [x, line] = [0, 0];
-  const places = runs.map(({ letter, name }) => {
-    const text = letter ? `${letter}  ${name}` : name;
-    const size = 40 + c.measureText(text).width;
-    if (x > 0 && x + size > width) [x, line] = [0, line + 1];
-    const place = { text, x, line };
-    x += size + GAP;
-    return place;
-  });
-  const top = PAD + 24 + LINE;
-  const below = top + height + LINE;
-  canvas.width = (width + 2 * PAD) * pixels;
-  canvas.height = (below + (line + 1) * LINE + PAD) * pixels;
-  c.scale(pixels, pixels);
-  c.fillStyle = palette.paper;
-  c.fillRect(0, 0, canvas.width, canvas.height);
-  c.textBaseline = "middle";
-  const write = (
-    text: string,
-    left: number,
-    y: number,
-    [size, weight]: [size: number, weight?: number],
-    colour: string,
-    align: CanvasTextAlign = "left",
-  ): void => {
-    Object.assign(c, { font: font(size, weight), fillStyle: colour, textAlign: align });
-    c.fillText(text, left, y, width);
-  };
-  write(title, PAD, PAD + 8, [16, 600], palette.ink);
-  write(about, PAD, PAD + 28, [12], palette.muted);
-  c.drawImage(drawn, PAD, top, width, height);
-  write(axis, PAD + width, top + height + 8, [12], palette.muted, "right");
-  runs.forEach(({ colour, dash }, k) => {
-    const { text, x, line } = places[k]!;
-    const y = below + (line + 0.5) * LINE;
-    pen(c, palette[colour], 2);
-    c.setLineDash(dash);
-    stroke(c, PAD + x, y, PAD + x + 32, y);
-    write(text, PAD + x + 40, y, [12], palette.ink);
-  });
-  return canvas;
+/** Returns the content of a file with the curves of these runs. */
+async function contentOf(format: CurveFormat, room: RoomInfo, runs: Out[], picture: ChartPicture): Promise<string | Uint8Array> {
+  if (format === "csv") return csv(room, runs);
+  if (format === "json") return json(room, runs);
+  const { pngOf, svgOf } = await import("./chart-picture");
+  const [{ variant, seed }] = runs as [Out];
+  const about = [room.title, variant, `seed ${seed}`, knobsOf(runs[0]!), changesOf(runs[0]!)].filter(Boolean).join(", ");
+  return (format === "png" ? pngOf : svgOf)(picture, about);
 }
 
-/** Returns the runs to export, the current run first. */
-export function out(
-  present: { config: Config; settings: Record<string, Value>; run: RunData },
-  name: string,
-  compared: (Compared & { config: Config; settings: Record<string, Value> })[],
-): Out[] {
-  return [{ ...present, name }, ...compared].map(({ name, config, settings, run }) => ({
+/** Downloads the curves of runs, the current run first. `picture` is the chart that shows them. */
+export async function exportCurves(format: CurveFormat, room: RoomInfo, curves: Curve[], picture: ChartPicture): Promise<void> {
+  const runs = curves.map(({ name, config, settings, run }) => ({
     name,
     variant: config.variant,
     seed: config.seed,
     knobs: settings,
     run,
   }));
+  const [{ variant, seed }] = runs as [Out];
+  download(`hothouse-${room.id}-${variant}-seed${seed}-curves.${format}`, await contentOf(format, room, runs, picture));
 }

@@ -1,6 +1,6 @@
 // Levels of a chart: horizontal lines with labels. A label is near its line, where it covers the least.
 
-import { font, outlined, pen, stroke } from "./canvas";
+import { font, outlined, pen, stroke, type Pen } from "./canvas";
 import { palette, type Colour } from "./theme";
 
 export type Level = { value: number; label: string; colour?: Colour };
@@ -69,7 +69,7 @@ export function placed(widths: number[], ys: number[], plot: Box, segments: read
  * Draws levels and their labels. The labels cover as little as possible of `segments`. `ratio` is the number of canvas pixels per CSS
  * pixel.
  */
-export function drawLevels(c: CanvasRenderingContext2D, levels: Line[], plot: Box, segments: readonly Segment[], ratio: number): void {
+export function drawLevels(c: Pen, levels: Line[], plot: Box, segments: readonly Segment[], ratio: number): void {
   for (const { y, colour = "muted" } of levels) {
     pen(c, palette[colour], ratio);
     c.setLineDash(colour === "muted" ? [2 * ratio, 4 * ratio] : [6 * ratio, 3 * ratio]);

@@ -26,6 +26,7 @@ import { PALETTE_KEY, presses, Search, type Command } from "./commands";
 import { Present } from "./present";
 import { Readout } from "./readout";
 import { Places, type Section } from "./places";
+import type { Pictures } from "./pictures";
 import type { RoomExtension, RoomPage, PageContext, View } from "./room";
 import { Runs } from "./runs";
 import { Share } from "./share";
@@ -79,6 +80,7 @@ export class Page implements RoomPage {
   private readonly tensors: Late<Tensors>;
   private readonly device: DeviceSwitch;
   private readonly sweep: Late<Sweep>;
+  private readonly pictures: Late<Pictures>;
   /** Arguments of `Sweep.begin` for the current run. */
   private varied: Parameters<Sweep["begin"]> | undefined;
   private readonly explained = new Explained();
@@ -131,7 +133,8 @@ export class Page implements RoomPage {
       past: () => this.ghost.shown.value,
       hidePast: () => this.ghost.toggle(),
       say: (words) => announcer.say(words, "runs"),
-      picture: (...size) => this.curves.picture(...size),
+      failed: (error) => around.notices.show("error", `The curves could not be exported: ${textOf(error)}`, "Export them again."),
+      picture: () => this.curves.selected,
     });
     this.breakdown = new Breakdown(room.parts, (look) => client.operations(look));
     this.tensors = this.late(async () => {
@@ -142,6 +145,10 @@ export class Page implements RoomPage {
     this.sweep = this.late(async () => {
       const { Sweep } = await import("./sweep");
       return () => this.sweeping(Sweep, extension);
+    });
+    this.pictures = this.late(async () => {
+      const { Pictures } = await import("./pictures");
+      return () => this.picturing(Pictures);
     });
     this.readout = new Readout(client, view, this.state, unit, this.transportActions(), {
       progress: () => this.progress,
@@ -289,7 +296,7 @@ export class Page implements RoomPage {
 
   /** Returns the sections of the tabs. */
   private sections(): Section[] {
-    const { view, curves, knobs, share, tensors, sweep, explained, trained } = this;
+    const { view, curves, knobs, share, tensors, sweep, explained, trained, pictures } = this;
     const section = (tab: Section["tab"], name: string, heading: string, ...parts: Node[]): Section => ({
       tab,
       name,
@@ -308,6 +315,9 @@ export class Page implements RoomPage {
       { ...section("explain", "explanation", "Explanation", explained.element), shown: () => explained.show() },
       ...(trained ? [{ ...section("explain", "trained", "Trained agent", trained.element), offered: () => trained.state === "here" }] : []),
       { ...section("share", "save", "Save and share", share.files), words: "export download link" },
+      ...(view.stage
+        ? [{ ...section("share", "pictures", "Pictures", pictures.element), words: "png video replay", shown: () => pictures.show() }]
+        : []),
       {
         ...section("share", "run", "Terminal and Python", share.commands),
         words: "command line",
@@ -336,6 +346,29 @@ export class Page implements RoomPage {
     if (this.varied) sweep.begin(...this.varied);
     if (present?.solved) sweep.solvedAfter(present.solved.counts[0] ?? 0);
     return sweep;
+  }
+
+  private picturing(Part: typeof Pictures): Pictures {
+    const { client, view, around } = this;
+    return new Part(
+      {
+        stage: view.stage!,
+        parts: view.pictured ?? "canvas",
+        caption: () => {
+          const title = `${client.room.title}: ${this.starts.nameOf(client.variant)}`;
+          const progress = `${short(this.progress.counts[0] ?? 0)} ${this.unit}`;
+          return { title, about: [`seed ${this.present?.config.seed ?? 0}`, progress, this.newest()].filter(Boolean).join(", ") };
+        },
+        fileName: () => this.fileName().replace(/\.[a-z]+$/, ""),
+        showStage: () => {
+          const { open } = this.places;
+          this.show([]);
+          return () => this.show(open);
+        },
+        run: () => this.present,
+      },
+      around,
+    );
   }
 
   private transportActions(): ConstructorParameters<typeof Readout>[4] {
@@ -403,6 +436,7 @@ export class Page implements RoomPage {
       ...this.keys.map(key),
       ...presses("Actions", this.share.files),
       ...presses("Actions", this.share.commands),
+      ...presses("Actions", this.pictures.element),
       { kind: "Actions", name: "Help", key: "?", run: () => this.help() },
       { kind: "Actions", name: "Take the tour", run: () => this.tour.begin() },
       ...this.around.commands(),

@@ -51,6 +51,8 @@ export interface OwnVariant {
 export interface View {
   /** The picture of the room, with its main action. In a room without a stage, the curves take its place. */
   stage?: HTMLElement;
+  /** Selector of the parts of the stage that a picture shows. By default, a picture shows the stage's canvases. */
+  pictured?: string;
   /** Parts under the curves, beside the stage. */
   beside?: HTMLElement[];
   /** Sections of the tabs, placed before the sections that every room has. */

@@ -4,10 +4,11 @@
 import { bytesOf, dropRecord, loadRecords, putRecord, type RunRecord } from "../run/records";
 import { textOf } from "../run/notice";
 import type { Config, Progress, RoomInfo, Row, Value, Variant } from "../run/protocol";
+import type { ChartPicture } from "./chart-picture";
 import { columnText, type Compared, type RunData } from "./charting";
 import { spread } from "./curve-tables";
-import { button, h, id, labelled, write } from "./dom";
-import { download } from "./files";
+import { button, h, id, labelled, select, write } from "./dom";
+import type { CurveFormat } from "./export";
 import { exactText, plural, seconds, short } from "./format";
 import { startOf, valuesOf, type History } from "./history";
 import { pageLife, untilClosed } from "./life";
@@ -32,7 +33,12 @@ const SAME_S = 15;
 const NAMED = 3;
 const CHANGES = 3;
 const SEEDS = 1_000_000;
-const PICTURE = { width: 960, height: 420, pixels: 2 };
+const FORMATS: [CurveFormat, words: string][] = [
+  ["csv", "CSV"],
+  ["json", "JSON"],
+  ["png", "PNG"],
+  ["svg", "SVG"],
+];
 
 export interface RunActions {
   /** Starts a new run with the settings of a stored run. */
@@ -41,16 +47,15 @@ export interface RunActions {
   past(): History | undefined;
   hidePast(): void;
   say(words: string): void;
-  /** Renders the chart beside the list. */
-  picture(width: number, height: number, pixels: number, about: string): Promise<HTMLCanvasElement>;
+  /** Reports that the curves could not be exported. */
+  failed(error: unknown): void;
+  /** Returns the chart beside the list. */
+  picture(): ChartPicture;
 }
 
 /** The current run. `kept` is the revision of its history that was last stored. */
 type Present = Pick<RunRecord, "id" | "name" | "beganMs" | "defaults" | "labels"> & { history: History; variant: Variant; kept: number };
 type Entry = { record: RunRecord; element: HTMLElement; name: HTMLTextAreaElement; show(): void; tick: HTMLInputElement };
-/** Code that writes files. It is loaded when a file is saved. */
-type Exports = typeof import("./export");
-
 type Curve = Compared & { config: Config; settings: Record<string, Value> };
 
 /** The runs of this visit, by their histories. The past run of a variant may have begun before the page of its room was opened again. */
@@ -66,6 +71,7 @@ export class Runs {
   /** Hidden while there is no other run to choose. */
   private readonly fromField = labelled("Differences from", this.from);
   private readonly kept = h("p.small");
+  private readonly format = select("curve-format", FORMATS);
   private readonly removed = h("p.row.removed", { role: "status" });
   private present: Present | undefined;
   /** Number that increases with each change of the selection or of a name. */
@@ -80,18 +86,14 @@ export class Runs {
     private readonly actions: RunActions,
   ) {
     this.from.addEventListener("change", () => this.writeAll());
-    const file = (name: string, label: string, save: () => void): HTMLElement =>
-      h("button.small", { "aria-label": label, onclick: save }, name);
     this.element = h("div.runs", [
       this.fromField,
       this.removed,
       this.list,
       this.kept,
-      h("p.row", { role: "group", "aria-label": "Save the shown curves" }, [
-        h("span.small", "Save shown curves:"),
-        file("CSV", "Shown curves as CSV", () => void this.save("csv")),
-        file("JSON", "Shown curves as JSON", () => void this.save("json")),
-        file("PNG", "Shown chart as PNG", () => void this.save("png")),
+      h("div.row.foot", [
+        labelled("Export as", this.format),
+        button("Export", () => this.export(), { "aria-label": "Export the shown curves" }),
       ]),
     ]);
     this.writeKept();
@@ -447,50 +449,24 @@ export class Runs {
   // ---- files
 
   /** Returns the runs to export, the current run first. */
-  private shown({ out }: Exports): ReturnType<Exports["out"]> {
-    const { present } = this;
-    if (!present) return [];
-    const { history } = present;
-    const record = recordOf(present);
+  private shown({ history, ...present }: Present): Pick<Curve, "name" | "config" | "settings" | "run">[] {
+    const record = recordOf({ history, ...present });
     const { past } = this;
     const grey = past && !this.ticked.has(past) ? this.curve(past, PAST) : [];
-    return out({ config: history.config, settings: setOf(record), run: history }, this.nameOf(record), [...grey, ...this.compared()]);
+    const current = { name: this.nameOf(record), config: history.config, settings: setOf(record), run: history };
+    return [current, ...grey, ...this.compared()];
   }
 
-  private fileName(ending: string): string {
-    const { variant = "run", seed = 0 } = this.present?.history.config ?? {};
-    return `hothouse-${this.room.id}-${variant}-seed${seed}-curves.${ending}`;
-  }
-
-  /** Loads the code that writes files, and saves. */
-  private async save(kind: "csv" | "json" | "png"): Promise<void> {
-    try {
-      const exports = await import("./export");
-      await (kind === "png" ? this.savePicture(exports) : this.saveText(kind, exports));
-    } catch {
-      this.actions.say("The file could not be created. Check the connection and try again.");
-    }
-  }
-
-  private saveText(kind: "csv" | "json", exports: Exports): void {
-    const runs = this.shown(exports);
-    download(this.fileName(kind), kind === "csv" ? exports.csv(this.room, runs) : exports.json(this.room, runs));
-    this.actions.say("Curves saved.");
-  }
-
-  private async savePicture(exports: Exports): Promise<void> {
-    const [present] = this.shown(exports);
+  private async export(): Promise<void> {
+    const { present, actions } = this;
     if (!present) return;
-    const { width, height, pixels } = PICTURE;
-    const { knobsOf, changesOf } = exports;
-    const about = [this.room.title, present.variant, `seed ${present.seed}`, knobsOf(present), changesOf(present)]
-      .filter(Boolean)
-      .join(", ");
-    const canvas = await this.actions.picture(width, height, pixels, about);
-    const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/png"));
-    if (!blob) return this.actions.say("The picture could not be created.");
-    download(this.fileName("png"), new Uint8Array(await blob.arrayBuffer()));
-    this.actions.say("Picture saved.");
+    try {
+      const { exportCurves } = await import("./export");
+      await exportCurves(this.format.value as CurveFormat, this.room, this.shown(present), actions.picture());
+      actions.say("Curves exported.");
+    } catch (error) {
+      actions.failed(error);
+    }
   }
 }
 

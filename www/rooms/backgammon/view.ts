@@ -27,6 +27,7 @@ type Notes = { frozen: Frozen[] };
 
 export class BackgammonView implements View {
   readonly stage: HTMLElement;
+  readonly pictured = ".seat, .board, .best, .note";
   readonly beside: HTMLElement[];
   readonly sections: Section[];
   readonly keys: Shortcut[];

@@ -34,6 +34,7 @@ const isPython = (file: File): boolean => file.name.endsWith(".py");
 
 export class ControlView implements View {
   readonly stage: HTMLElement;
+  readonly pictured = ".environments, .stage-field";
   readonly sections: Section[];
   readonly network: HTMLElement[];
   readonly ownVariant = OWN;
@@ -220,7 +221,7 @@ export class ControlView implements View {
     const { world } = this;
     this.stage.style.setProperty("--shape", String(world.large.shape));
     this.legend.setAttribute("aria-label", "Colours");
-    this.legend.replaceChildren(...world.legend.map((words, k) => h("li", { style: `--hue:var(--${CLASSES[k]!})` }, words)));
+    this.legend.replaceChildren(...world.legend.map((words, k) => h("li", { style: `--hue:var(--${CLASSES[k]!})` }, h("i"), words)));
     write(this.stageTitle, `A single ${world.one} to try yourself`);
     this.writeEnvironmentsTitle();
   }

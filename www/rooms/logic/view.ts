@@ -23,6 +23,7 @@ import * as text from "./text";
 
 export class LogicView implements View {
   readonly stage: HTMLElement;
+  readonly pictured = ".stage-picture, .stage-facts";
   readonly beside: HTMLElement[];
   readonly sections: Section[];
   readonly keys: Shortcut[];

@@ -19,6 +19,7 @@ import * as text from "./text";
 
 export class WordsView implements View {
   readonly stage: HTMLElement;
+  readonly pictured = ".sheet, .expected";
   readonly sections: Section[];
   readonly drops = {
     words: "Drop a text to train on, or a saved run to continue",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from . import world
     from ._native import CheckpointError, DivergedError, ForkError, __version__, environments, knobs, rooms
     from ._register import register
+    from ._replay import replay
     from .envs import Env, VectorEnv, make, make_vec
     from .runs import Columns, Policy, Run
 
@@ -26,6 +27,7 @@ _MODULES = {
     **dict.fromkeys(["CheckpointError", "DivergedError", "ForkError", "__version__", "environments", "knobs", "rooms"], "_native"),
     **dict.fromkeys(["Env", "VectorEnv", "make", "make_vec"], "envs"),
     "register": "_register",
+    "replay": "_replay",
     "world": "world",
     **dict.fromkeys(["Columns", "Policy", "Run"], "runs"),
 }
@@ -45,6 +47,7 @@ __all__ = [
     "make",
     "make_vec",
     "register",
+    "replay",
     "rooms",
     "world",
 ]

@@ -304,16 +304,24 @@ class Run:
 
         All tensors share one new buffer. Other libraries can use a tensor without another copy, as in `torch.from_dlpack(tensor)`.
         """
+        # Tensors with this prefix are not the learner's: they hold the run's history and data.
+        return {name: tensor for name, tensor in self._saved() if not name.startswith("run.")}
+
+    def _saved(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Names and tensors of a checkpoint."""
         content = self._native.save_array()
         head = 8 + int.from_bytes(content[:8].tobytes(), "little")
-        header = json.loads(content[8:head].tobytes())
-        tensors = {}
-        for name, about in header.items():
-            # Tensors with this prefix are not the learner's: they hold the run's history and data.
-            if name != "__metadata__" and not name.startswith("run."):
+        for name, about in json.loads(content[8:head].tobytes()).items():
+            if name != "__metadata__":
                 first, end = (head + offset for offset in about["data_offsets"])
-                tensors[name] = content[first:end].view(_DTYPES[about["dtype"]]).reshape(about["shape"])
-        return tensors
+                yield name, content[first:end].view(_DTYPES[about["dtype"]]).reshape(about["shape"])
+
+    @property
+    def world(self) -> str | None:
+        """Text of the Python file that defines the run's environment; `None` for a run without such a file."""
+        if self.room != "control" or "data" not in self.config:
+            return None
+        return dict(self._saved())["run.data"].tobytes().decode()
 
     def __repr__(self) -> str:
         done = ", ".join(f"{name} {value:,.0f}" for name, value in self.progress.items() if name != "train_s")
