@@ -1,10 +1,11 @@
 // The page of a room. It combines the parts that every room has (transport, curves, tables, knobs, device, sweep, saving, past runs) with
 // the room's own pictures and texts. It shows the run's events and sends the visitor's commands. The worker computes the run.
 
+import type { LessonList, Lessons } from "../lessons";
 import type { Client } from "../run/client";
 import type { Began, Event as RunEvent, Mark, Progress, Row, SweepSpec, Value, Variant } from "../run/protocol";
 import { textOf } from "../run/notice";
-import { linkOf, placeIn } from "../run/link";
+import { lessonIn, linkOf, placeIn } from "../run/link";
 import type { SavedRun } from "../run/store";
 import type { Announcer } from "./announce";
 import { Breakdown } from "./breakdown";
@@ -32,7 +33,7 @@ import { Share } from "./share";
 import { Shortcuts, type Gesture, type Shortcut } from "./shortcuts";
 import { effect, paced, untracked } from "./signal";
 import { watchSleep } from "./sleep";
-import { Starts } from "./starts";
+import { fresh, Starts } from "./starts";
 import type { Sweep } from "./sweep";
 import { revealBy, reveal } from "./tabs";
 import type { Tensors } from "./tensors";
@@ -52,6 +53,7 @@ const CAN = [
   "Pause, single-step, or start a new run. The previous run stays as a grey curve and can be restored.",
   "Sweep a knob: several runs side by side, each with a different value.",
   "Save the run, share it as a link that verifies itself, or continue it in a terminal or in Python.",
+  "Take a lesson of ten minutes: tab Explain, section Lessons.",
 ];
 const GESTURES: Gesture[] = [
   { shown: "drag a slider", does: "turns a knob" },
@@ -79,6 +81,9 @@ export class Page implements RoomPage {
   private readonly tensors: Late<Tensors>;
   private readonly device: DeviceSwitch;
   private readonly sweep: Late<Sweep>;
+  /** The lesson beside the room. */
+  private readonly lesson: Late<Lessons>;
+  private readonly lessonList: Late<LessonList>;
   /** Arguments of `Sweep.begin` for the current run. */
   private varied: Parameters<Sweep["begin"]> | undefined;
   private readonly explained = new Explained();
@@ -127,7 +132,7 @@ export class Page implements RoomPage {
     this.device = new DeviceSwitch(client.requestedDevice, this.counts, (wish) => client.command({ kind: "device", wish }));
     this.curves = new RunCurves(room, extension.curves ?? {}, label, (mark) => this.forks.before(mark), [this.knobs.others]);
     this.runs = new Runs(room, {
-      begin: (config) => starts.beginWith(config),
+      begin: (config) => starts.beginWith(fresh(config)),
       past: () => this.ghost.shown.value,
       hidePast: () => this.ghost.toggle(),
       say: (words) => announcer.say(words, "runs"),
@@ -142,6 +147,14 @@ export class Page implements RoomPage {
     this.sweep = this.late(async () => {
       const { Sweep } = await import("./sweep");
       return () => this.sweeping(Sweep, extension);
+    });
+    this.lesson = this.late(async () => {
+      const { Lessons } = await import("../lessons");
+      return () => new Lessons({ client, around, present: () => this.present, begin: (config) => starts.beginWith(config) });
+    });
+    this.lessonList = this.late(async () => {
+      const { LessonList } = await import("../lessons");
+      return () => new LessonList(room.id);
     });
     this.readout = new Readout(client, view, this.state, unit, this.transportActions(), {
       progress: () => this.progress,
@@ -191,7 +204,7 @@ export class Page implements RoomPage {
   follow(address: string): boolean {
     const link = linkOf(address);
     const here = this.starts.address.is(link) || this.starts.follow(link);
-    if (here) this.show(placeIn(address));
+    if (here) this.show(placeIn(address), lessonIn(address));
     return here;
   }
 
@@ -199,9 +212,11 @@ export class Page implements RoomPage {
     this.element.classList.remove("unready");
   }
 
-  /** Shows a tab and a section of the tab; the room's picture if the list is empty. */
-  show(place: string[]): void {
+  /** Shows a tab and a section of the tab; the room's picture if the list is empty. With `lesson`, also opens or closes the lesson. */
+  show(place: string[], lesson?: string): void {
     this.places.show(place);
+    if (lesson) this.lesson.show();
+    if (lesson !== undefined) this.lesson.part?.open(lesson);
   }
 
   showStage(): void {
@@ -282,14 +297,14 @@ export class Page implements RoomPage {
       h("div.intro", readout.headline, readout.status),
       this.starts.switcher.element,
       places.list,
-      h("div.workspace", places.element, h("div.side", results, h("div.beside", view.beside))),
+      h("div.workspace", this.lesson.element, places.element, h("div.side", results, h("div.beside", view.beside))),
       readout.transport.element,
     ];
   }
 
   /** Returns the sections of the tabs. */
   private sections(): Section[] {
-    const { view, curves, knobs, share, tensors, sweep, explained, trained } = this;
+    const { view, curves, knobs, share, tensors, sweep, explained, lessonList, trained } = this;
     const section = (tab: Section["tab"], name: string, heading: string, ...parts: Node[]): Section => ({
       tab,
       name,
@@ -307,6 +322,7 @@ export class Page implements RoomPage {
       section("settings", "device", "Device", this.device.element),
       { ...section("explain", "explanation", "Explanation", explained.element), shown: () => explained.show() },
       ...(trained ? [{ ...section("explain", "trained", "Trained agent", trained.element), offered: () => trained.state === "here" }] : []),
+      { ...section("explain", "lessons", "Lessons", lessonList.element), shown: () => lessonList.show() },
       { ...section("share", "save", "Save and share", share.files), words: "export download link" },
       {
         ...section("share", "run", "Terminal and Python", share.commands),
