@@ -2,8 +2,8 @@
 //
 // A file has the title and the headings of `PARTS`, in this order. "Predict" ends with the numbered predictions. "Run" has a fence tagged
 // `sh A`, `sh B`, … for each run, with one command, after a paragraph that begins with "**A**: ". A file that a command names is a fence
-// tagged `python FILE` in any part. "Result" begins with "**Answer: N.**", and its table has a row for each claim: a sentence, and the claim
-// in backticks.
+// tagged `python FILE` in any part. "Result" begins with "**Answer: N.**", and its table has a row for each claim: a sentence, and the
+// claim in backticks.
 
 import { blocksOf, type Block } from "./markdown";
 

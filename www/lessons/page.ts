@@ -2,7 +2,7 @@
 // after the visitor has committed to a prediction and the runs have ended.
 
 import { form, h, id, write, type Child } from "../parts/dom";
-import { figure } from "../parts/format";
+import { capital, figure } from "../parts/format";
 import { check, type Checked } from "./claims";
 import type { Claim, Lesson, Part, Run } from "./lesson";
 import { elementsOf, lineOf } from "./render";
@@ -57,7 +57,9 @@ export class LessonPage {
   }
 
   private predicting(): HTMLElement {
-    const choices = this.inputs.map((input, k) => h("li.row", input, h("label", { for: input.id }, lineOf(this.lesson.predictions[k]!))));
+    const choices = this.inputs.map((input, k) =>
+      h("li.row", input, h("label", { for: input.id }, `${k + 1}. `, lineOf(this.lesson.predictions[k]!))),
+    );
     return form("lesson-predictions", () => this.predict(), [
       h("fieldset", [h("legend.unseen", "Your prediction"), h("ol", choices)]),
       this.commit,
@@ -90,15 +92,17 @@ export class LessonPage {
 class RunRow {
   readonly element: HTMLElement;
   private readonly begin: HTMLButtonElement;
+  private training = false;
   private readonly progress: HTMLProgressElement;
 
   constructor(
     readonly run: Run,
     begin: () => void,
   ) {
-    this.begin = h("button.strong", { onclick: begin });
+    // The button keeps the focus while the run trains.
+    this.begin = h("button.strong", { onclick: () => this.training || begin() });
     this.progress = h("progress", { max: 1, value: 0, "aria-label": `Progress of run ${run.name}` });
-    this.element = h("li", [h("div.row", this.begin, this.progress), h("p", lineOf(run.words))]);
+    this.element = h("li", [h("div.row", this.begin, this.progress), h("p", lineOf(capital(run.words)))]);
   }
 
   focus(): void {
@@ -108,6 +112,8 @@ class RunRow {
   /** `done` is the share of the run in progress; undefined while the run does not train. */
   update(done: number | undefined, ended: boolean): void {
     const { name } = this.run;
+    this.training = done !== undefined;
+    this.begin.setAttribute("aria-disabled", String(this.training));
     write(this.begin, done === undefined ? (ended ? `Run ${name} again` : `Run ${name}`) : `Training ${name}`);
     this.begin.classList.toggle("strong", !ended);
     this.progress.hidden = done === undefined && !ended;

@@ -501,12 +501,13 @@ export class Page implements RoomPage {
     for (const row of event.history) this.breakdown.push(this.shares(row));
     this.device.show(undefined);
     this.tensors.part?.begin();
-    if (another) this.suit();
+    if (another) this.knobs.suit(client.knobs);
     starts.address.follow();
     this.forks.show(event.marks, client.keptBefore);
     this.knobs.begin(present.settings, config.seed);
     this.runs.begin(present, client.variant, client.knobs);
     view.began?.(event, another);
+    this.suit();
     // The room's first drawings follow in the next frames.
     requestAnimationFrame(() => requestAnimationFrame(() => this.ready()));
     this.places.suit();
@@ -559,16 +560,16 @@ export class Page implements RoomPage {
     this.view.trained?.(this.trained);
   }
 
+  /** Shows the names of the variant, which may change with the visitor's data. */
   private suit(): void {
     const { client, starts } = this;
     document.title = `${starts.nameOf(client.variant)}, ${client.room.title} | Hothouse`;
-    this.knobs.suit(client.knobs);
+    this.readout.suit(client.variant);
     starts.switcher.write(client.variant.id);
   }
 
   private explain(): void {
     const { variant } = this.client;
-    this.readout.suit(variant);
     const summary = [{ heading: variant.name, words: variant.summary }];
     this.explained.suit(async () => (await this.view.explanations?.()) ?? summary);
   }
