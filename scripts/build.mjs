@@ -28,9 +28,9 @@ export async function build({ only } = {}) {
     }
   };
   await step("page", async () => {
-    // The page contains some files of the crate `worlds`, and the gallery.
+    // The page contains some files of the crate `worlds`, the gallery and the lessons.
     const own = ["index.html", "package-lock.json", "tsconfig.json", "vite.config.mjs", "scripts/build.mjs"];
-    const texts = [...own, "crates/worlds/src", "gallery", "www"];
+    const texts = [...own, "crates/worlds/src", "gallery", "docs/lessons", "www"];
     const others = ["www/pkg", "www/samples"].map((name) => join(root, name));
     const files = texts.flatMap((name) => filesUnder(join(root, name))).filter((file) => !others.some((other) => file.startsWith(other)));
     const wanted = fingerprint([JSON.stringify(entries)], files);

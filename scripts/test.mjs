@@ -42,7 +42,7 @@ export const parts = {
       await imports();
     },
   },
-  docs: { does: "cargo doc without warnings; links, names, word limits and commands of the documents", run: documents },
+  docs: { does: "cargo doc without warnings; links, names, word limits and commands of the documents; the lessons", run: documents },
   native: {
     does: "every crate's tests on this machine, the GPU's on a software adapter",
     run: async () => {
@@ -107,8 +107,9 @@ async function imports() {
 async function documents() {
   const rustdoc = { RUSTDOCFLAGS: "-D warnings", CARGO_TARGET_DIR: target };
   await step("cargo doc", async () => void (await sh("cargo", ["doc", "--no-deps", ...SELECTION], { env: rustdoc })));
+  await npmPackages();
   await program();
-  const { passed, ...rest } = await nodeTests(["tests/docs/docs.test.mjs"]);
+  const { passed, ...rest } = await nodeTests(["tests/docs/docs.test.mjs", "tests/docs/lessons.test.mjs"]);
   return { ...rest, passed: passed + 1 };
 }
 

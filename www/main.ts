@@ -7,7 +7,7 @@ import { connect } from "./run/connect";
 import type { Module } from "./run/features";
 import type { Claim } from "./gallery/claim";
 import { keep, keepRooms } from "./run/isolate";
-import { currentLink, placeIn, variantIn } from "./run/link";
+import { currentLink, lessonIn, placeIn, variantIn } from "./run/link";
 import { textOf } from "./run/notice";
 import { loadVisit, places } from "./run/store";
 import { Announcer } from "./parts/announce";
@@ -235,7 +235,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
   search.after(...(claim ? [claim.button] : []), badge.button);
   keys.hidden = search.hidden = false;
   container.replaceChildren(opened.element);
-  opened.show(placeIn(location.hash));
+  opened.show(placeIn(location.hash), lessonIn(location.hash));
   // Set after the room has added its listeners, because the client replays earlier events only to the first listener.
   globalThis.hothouse = client;
   // The files of this room are cached for offline use too.

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
 import { event, everywhere, house, lab, place, script, until, visit } from "./fixture.mjs";
-import { addressOf, OPEN_PANEL } from "./rooms.mjs";
+import { addressOf, MOST_CONTROLS, mostControls, OPEN_PANEL } from "./rooms.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -27,7 +27,6 @@ const AXED = [PHONE.width, 1440];
 const TARGET_PX = 24;
 const BAR_SHARE = 0.08;
 const TYPE_PX = [12, 14, 16, 20, 28, 44];
-const MOST_CONTROLS = 40;
 /** Greatest height of a tab on a phone. */
 const TALLEST_PX = 3000;
 /** Time in which the layout may not shift, and the greatest sum of shifts (as browsers score them). */
@@ -100,24 +99,6 @@ function oddSizes(sizes) {
     if (!sizes.includes(size)) found.add(`${element.tagName}.${element.className} "${textContent.trim().slice(0, 24)}" has ${size} px`);
   }
   return [...found];
-}
-
-/**
- * Runs in the page: returns the greatest number of controls that are visible at once while the page is scrolled. The points of a board are
- * one control, and so are the slider and the number of a knob.
- */
-async function mostControls() {
-  const all = [...document.querySelectorAll("a[href], button, select, summary, input:not([type=file]), textarea, [role=application]")];
-  const parts = ".board-places, .net, .knob input[type=range]";
-  const controls = all.filter((one) => !one.closest(parts) && one.checkVisibility({ visibilityProperty: true }));
-  let most = 0;
-  for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 4) {
-    scrollTo({ top: y, behavior: "instant" });
-    const boxes = controls.map((one) => one.getBoundingClientRect());
-    most = Math.max(most, boxes.filter(({ top, bottom, height }) => height > 0 && bottom > 0 && top < innerHeight).length);
-  }
-  scrollTo({ top: 0, behavior: "instant" });
-  return most;
 }
 
 /** Runs in the page: returns the sum of the layout shifts within `ms`, and the shifted elements. */

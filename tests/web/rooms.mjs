@@ -76,3 +76,24 @@ export async function leave(page) {
   assert.deepEqual(page.said, []);
   await page.context().close();
 }
+
+/** Greatest number of controls that a screen may show at once, as `mostControls` counts them. */
+export const MOST_CONTROLS = 40;
+
+/**
+ * Runs in the page: returns the greatest number of controls that are visible at once while the page is scrolled. The points of a board are
+ * one control, and so are the slider and the number of a knob.
+ */
+export async function mostControls() {
+  const all = [...document.querySelectorAll("a[href], button, select, summary, input:not([type=file]), textarea, [role=application]")];
+  const parts = ".board-places, .net, .knob input[type=range]";
+  const controls = all.filter((one) => !one.closest(parts) && one.checkVisibility({ visibilityProperty: true }));
+  let most = 0;
+  for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 4) {
+    scrollTo({ top: y, behavior: "instant" });
+    const boxes = controls.map((one) => one.getBoundingClientRect());
+    most = Math.max(most, boxes.filter(({ top, bottom, height }) => height > 0 && bottom > 0 && top < innerHeight).length);
+  }
+  scrollTo({ top: 0, behavior: "instant" });
+  return most;
+}

@@ -67,12 +67,17 @@ function table(track: Track): HTMLElement {
     ]),
   );
   const titles = ["Rank", "Run", "Score", "Processor time", "Author", "Chip"];
+  const texts = ["Run", "Author", "Chip"];
   return h("section.card.track", [
     h("h2", track.title),
     h("p.small", track.rule),
     rows.length
       ? h("div.scroll", { tabindex: 0, role: "region", "aria-label": track.title }, [
-          h("table", h("thead", h("tr", ...titles.map((title) => h("th", { scope: "col" }, title)))), h("tbody", ...rows)),
+          h(
+            "table",
+            h("thead", h("tr", ...titles.map((title) => h("th", { scope: "col", class: texts.includes(title) && "text" }, title)))),
+            h("tbody", ...rows),
+          ),
         ])
       : h("p", "No entry yet."),
   ]);

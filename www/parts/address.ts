@@ -2,7 +2,7 @@
 // run.
 
 import type { Client } from "../run/client";
-import { addressOf, currentLink, placeIn } from "../run/link";
+import { addressOf, currentLink, lessonIn, placeIn } from "../run/link";
 import { pageLife, untilClosed } from "./life";
 
 /** Delay between a change of the run and the update of the address. */
@@ -37,7 +37,7 @@ export class Address {
   place(place: string[], chosen: boolean): void {
     const link = currentLink() || `#/${this.client.room.id}`;
     if (placeIn(location.hash).join() === place.join()) return;
-    history[chosen ? "pushState" : "replaceState"](null, "", addressOf(link, place));
+    history[chosen ? "pushState" : "replaceState"](null, "", this.here(link, place));
     this.written = currentLink();
   }
 
@@ -60,9 +60,9 @@ export class Address {
     this.written = currentLink();
   }
 
-  /** Returns a link with the open tab of the browser's address. */
-  private here(link: string): string {
-    return addressOf(link, placeIn(location.hash));
+  /** Adds the open tab and the open lesson of the browser's address to a link. */
+  private here(link: string, place = placeIn(location.hash)): string {
+    return addressOf(link, place, lessonIn(location.hash));
   }
 }
 

@@ -1,10 +1,11 @@
 // The page of a room. It combines the parts that every room has (transport, curves, tables, knobs, device, sweep, saving, past runs) with
 // the room's own pictures and texts. It shows the run's events and sends the visitor's commands. The worker computes the run.
 
+import type { LessonList, Lessons } from "../lessons";
 import type { Client } from "../run/client";
 import type { Began, Event as RunEvent, Mark, Progress, Row, SweepSpec, Value, Variant } from "../run/protocol";
 import { textOf } from "../run/notice";
-import { linkOf, placeIn } from "../run/link";
+import { lessonIn, linkOf, placeIn } from "../run/link";
 import type { SavedRun } from "../run/store";
 import type { Announcer } from "./announce";
 import { Breakdown } from "./breakdown";
@@ -33,7 +34,7 @@ import { Share } from "./share";
 import { Shortcuts, type Gesture, type Shortcut } from "./shortcuts";
 import { effect, paced, untracked } from "./signal";
 import { watchSleep } from "./sleep";
-import { Starts } from "./starts";
+import { fresh, Starts } from "./starts";
 import type { Sweep } from "./sweep";
 import { revealBy, reveal } from "./tabs";
 import type { Tensors } from "./tensors";
@@ -53,6 +54,7 @@ const CAN = [
   "Pause, single-step, or start a new run. The previous run stays as a grey curve and can be restored.",
   "Sweep a knob: several runs side by side, each with a different value.",
   "Save the run, share it as a link that verifies itself, or continue it in a terminal or in Python.",
+  "Take a lesson of ten minutes: tab Explain, section Lessons.",
 ];
 const GESTURES: Gesture[] = [
   { shown: "drag a slider", does: "turns a knob" },
@@ -81,6 +83,9 @@ export class Page implements RoomPage {
   private readonly device: DeviceSwitch;
   private readonly sweep: Late<Sweep>;
   private readonly pictures: Late<Pictures>;
+  /** The lesson beside the room. */
+  private readonly lesson: Late<Lessons>;
+  private readonly lessonList: Late<LessonList>;
   /** Arguments of `Sweep.begin` for the current run. */
   private varied: Parameters<Sweep["begin"]> | undefined;
   private readonly explained = new Explained();
@@ -129,7 +134,7 @@ export class Page implements RoomPage {
     this.device = new DeviceSwitch(client.requestedDevice, this.counts, (wish) => client.command({ kind: "device", wish }));
     this.curves = new RunCurves(room, extension.curves ?? {}, label, (mark) => this.forks.before(mark), [this.knobs.others]);
     this.runs = new Runs(room, {
-      begin: (config) => starts.beginWith(config),
+      begin: (config) => starts.beginWith(fresh(config)),
       past: () => this.ghost.shown.value,
       hidePast: () => this.ghost.toggle(),
       say: (words) => announcer.say(words, "runs"),
@@ -149,6 +154,14 @@ export class Page implements RoomPage {
     this.pictures = this.late(async () => {
       const { Pictures } = await import("./pictures");
       return () => this.picturing(Pictures);
+    });
+    this.lesson = this.late(async () => {
+      const { Lessons } = await import("../lessons");
+      return () => new Lessons({ client, around, present: () => this.present, begin: (config) => starts.beginWith(config) });
+    });
+    this.lessonList = this.late(async () => {
+      const { LessonList } = await import("../lessons");
+      return () => new LessonList(room.id);
     });
     this.readout = new Readout(client, view, this.state, unit, this.transportActions(), {
       progress: () => this.progress,
@@ -198,7 +211,7 @@ export class Page implements RoomPage {
   follow(address: string): boolean {
     const link = linkOf(address);
     const here = this.starts.address.is(link) || this.starts.follow(link);
-    if (here) this.show(placeIn(address));
+    if (here) this.show(placeIn(address), lessonIn(address));
     return here;
   }
 
@@ -206,9 +219,11 @@ export class Page implements RoomPage {
     this.element.classList.remove("unready");
   }
 
-  /** Shows a tab and a section of the tab; the room's picture if the list is empty. */
-  show(place: string[]): void {
+  /** Shows a tab and a section of the tab; the room's picture if the list is empty. With `lesson`, also opens or closes the lesson. */
+  show(place: string[], lesson?: string): void {
     this.places.show(place);
+    if (lesson) this.lesson.show();
+    if (lesson !== undefined) this.lesson.part?.open(lesson);
   }
 
   showStage(): void {
@@ -289,14 +304,14 @@ export class Page implements RoomPage {
       h("div.intro", readout.headline, readout.status),
       this.starts.switcher.element,
       places.list,
-      h("div.workspace", places.element, h("div.side", results, h("div.beside", view.beside))),
+      h("div.workspace", this.lesson.element, places.element, h("div.side", results, h("div.beside", view.beside))),
       readout.transport.element,
     ];
   }
 
   /** Returns the sections of the tabs. */
   private sections(): Section[] {
-    const { view, curves, knobs, share, tensors, sweep, explained, trained, pictures } = this;
+    const { view, curves, knobs, share, tensors, sweep, explained, lessonList, trained, pictures } = this;
     const section = (tab: Section["tab"], name: string, heading: string, ...parts: Node[]): Section => ({
       tab,
       name,
@@ -314,6 +329,7 @@ export class Page implements RoomPage {
       section("settings", "device", "Device", this.device.element),
       { ...section("explain", "explanation", "Explanation", explained.element), shown: () => explained.show() },
       ...(trained ? [{ ...section("explain", "trained", "Trained agent", trained.element), offered: () => trained.state === "here" }] : []),
+      { ...section("explain", "lessons", "Lessons", lessonList.element), shown: () => lessonList.show() },
       { ...section("share", "save", "Save and share", share.files), words: "export download link" },
       ...(view.stage
         ? [{ ...section("share", "pictures", "Pictures", pictures.element), words: "png video replay", shown: () => pictures.show() }]
@@ -519,12 +535,13 @@ export class Page implements RoomPage {
     for (const row of event.history) this.breakdown.push(this.shares(row));
     this.device.show(undefined);
     this.tensors.part?.begin();
-    if (another) this.suit();
+    if (another) this.knobs.suit(client.knobs);
     starts.address.follow();
     this.forks.show(event.marks, client.keptBefore);
     this.knobs.begin(present.settings, config.seed);
     this.runs.begin(present, client.variant, client.knobs);
     view.began?.(event, another);
+    this.suit();
     // The room's first drawings follow in the next frames.
     requestAnimationFrame(() => requestAnimationFrame(() => this.ready()));
     this.places.suit();
@@ -577,16 +594,16 @@ export class Page implements RoomPage {
     this.view.trained?.(this.trained);
   }
 
+  /** Shows the names of the variant, which may change with the visitor's data. */
   private suit(): void {
     const { client, starts } = this;
     document.title = `${starts.nameOf(client.variant)}, ${client.room.title} | Hothouse`;
-    this.knobs.suit(client.knobs);
+    this.readout.suit(client.variant);
     starts.switcher.write(client.variant.id);
   }
 
   private explain(): void {
     const { variant } = this.client;
-    this.readout.suit(variant);
     const summary = [{ heading: variant.name, words: variant.summary }];
     this.explained.suit(async () => (await this.view.explanations?.()) ?? summary);
   }

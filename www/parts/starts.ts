@@ -117,7 +117,7 @@ export class Starts {
     const { variant } = present.config;
     if (config.variant !== variant) this.address.push(this.linkTo(config.variant));
     const ends = config.variant === variant ? NEW_RUN : undefined;
-    void this.succession.replace({ kind: "reset", config: fresh(config) }, { start: true, ends });
+    void this.succession.replace({ kind: "reset", config }, { start: true, ends });
     this.around.announcer.say("New run.");
     this.sources.showStage();
   }
@@ -210,6 +210,6 @@ export class Starts {
 }
 
 /** Returns a config without its live changes, for a new run. */
-function fresh({ changes: _, ...config }: Config): Config {
+export function fresh({ changes: _, ...config }: Config): Config {
   return config;
 }
