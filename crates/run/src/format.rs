@@ -111,7 +111,7 @@ pub fn goal(schema: &Schema, goal: &Goal) -> String {
     let column = schema.test(goal.column).map(|i| &schema.tests[i]);
     let unit = column.map_or("", |column| column.unit);
     let label = column.map_or(goal.column, |column| column.label);
-    format!("{label} of {}{}{unit}", goal.at, if unit.is_empty() { "" } else { " " })
+    format!("{label} of {}{}{unit}", goal.at as f32, if unit.is_empty() { "" } else { " " })
 }
 
 /// Formats the share of time of each part of an iteration, the largest share first: `gradient 61%, policy 17%`. `parts_s` are the seconds
@@ -137,7 +137,7 @@ pub fn knob(value: &Value) -> String {
 /// Formats a failed confirmation in words.
 pub fn attempt(failed: &Confirmation) -> String {
     let value = failed.value.map_or("nothing".into(), |value| (value as f32).to_string());
-    format!("not solved: a test reached {}, its confirmation {value}; training continues", failed.goal)
+    format!("not solved: a test reached {}, its confirmation {value}; training continues", failed.goal as f32)
 }
 
 /// Formats the device in use, with the reason for its choice.
@@ -193,6 +193,11 @@ mod tests {
         let (plain, share) = (Column::new("a", "A", ""), Column::new("b", "B", "").share());
         assert_eq!([None, Some(0.5), Some(475.25), Some(2e6)].map(|x| value(&plain, x)), ["-", "0.5000", "475.2", "2.00 M"]);
         assert_eq!(value(&share, Some(0.125)), "12%");
+        // The goal of a file is a number of 32 bits.
+        let at = f64::from(0.99_f32);
+        assert_eq!(goal(crate::rooms()[0].schema(), &Goal { column: "x", at }), "x of 0.99");
+        let failed = Confirmation { progress: Default::default(), value: Some(at), goal: at, confirmed: false };
+        assert_eq!(attempt(&failed), "not solved: a test reached 0.99, its confirmation 0.99; training continues");
     }
 
     #[test]

@@ -84,7 +84,7 @@ impl<W: Write> Printer<W> {
             Event::Room { text, .. } => writeln!(self.out, "{text}"),
             Event::Solved { progress, goal } => {
                 let after = counted(&schema.counters[0], progress.counts[0]);
-                let at = clock(progress.train_s);
+                let (at, goal) = (clock(progress.train_s), *goal as f32);
                 writeln!(self.out, "{at:>8}  solved: a confirmed test reached {goal} after {after}")
             }
             Event::Confirmation(confirmation) if !confirmation.confirmed => {

@@ -200,12 +200,16 @@ impl Session<'_> {
             let text = format!("This run already has {done}, and --steps counts from its beginning.");
             self.notice(Level::Warning, &text, "Use a larger --steps, or --seconds.");
         }
+        const STOP: &str = "Stop it with Ctrl-C, or use --steps or --seconds.";
         let endless = match self.run.variant() {
-            Variant { goal: None, name, .. } => Some(format!("{name} has no goal, so --until-solved cannot end this run.")),
-            _ => self.out_of_reach.map(String::from),
+            Variant { goal: None, name, .. } => {
+                let goal = if name.ends_with(".py") { "Write a goal such as `solved = 0.9` in the class. " } else { "" };
+                Some((format!("{name} has no goal, so --until-solved cannot end this run."), format!("{goal}{STOP}")))
+            }
+            _ => self.out_of_reach.map(|text| (text.into(), STOP.into())),
         };
-        if let Some(text) = endless.filter(|_| self.budget.until_solved) {
-            self.notice(Level::Warning, &text, "Stop it with Ctrl-C, or use --steps or --seconds.");
+        if let Some((text, next_step)) = endless.filter(|_| self.budget.until_solved) {
+            self.notice(Level::Warning, &text, &next_step);
         }
         self.target.saved_s = self.run.progress().train_s;
     }

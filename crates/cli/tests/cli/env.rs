@@ -182,6 +182,19 @@ fn environment_of_a_file_is_described_and_served() {
 }
 
 #[test]
+fn goal_of_a_file_ends_a_run_and_is_proposed_if_it_is_missing() {
+    let scratch = Scratch::new();
+    let text = "class World:\n    actions = 2\n    solved = 0.1\n    def reset(self):\n        self.x = 0\n    def step(self, action):\n\
+                \x20       return 0.2, True\n    def observe(self):\n        return [self.x]\n";
+    scratch.write("solved.py", text);
+    let solved = scratch.stdout("train control --world solved.py --until-solved --steps 2e6 --plain");
+    assert!(solved.contains("solved: a confirmed test reached 0.1 after"), "{solved}");
+    scratch.write("endless.py", &text.replace("    solved = 0.1\n", ""));
+    let endless = scratch.stdout("train control --world endless.py --until-solved --steps 2000 --plain");
+    assert!(endless.contains("cannot end this run. Write a goal such as `solved = 0.9` in the class. Stop it with"), "{endless}");
+}
+
+#[test]
 fn run_in_a_file_is_trained_tested_and_resumed() {
     let scratch = Scratch::new();
     scratch.write("catch.py", CATCH);

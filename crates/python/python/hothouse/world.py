@@ -35,6 +35,14 @@ _NUMBERS = ("uniform", "randint", "normal")
 _MATH = ("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "atan2", "floor", "ceil", "pi", "tau")
 _PYTHON = ("min", "max", "abs", "sum", "any", "all", "len", "int", "float", "bool", "round", "range", "enumerate")
 _BUILT_IN = {*_SHAPES, *_NUMBERS, *_MATH, *_PYTHON, "clip", "Box"}
+#: Class attributes that Gymnasium reads and a file does not need, with the code to write instead.
+_UNUSED = {
+    "max_episode_steps": "Write `limit = 500`",
+    "reward_threshold": "Write `solved = 400.0`",
+    "action_space": "Write `actions = 3`, or `actions = Box(2, -1.0, 1.0)` for 2 numbers from -1 to 1",
+    "observation_space": "Delete the line",
+    "metadata": "Delete the line",
+}
 _count = itertools.count(1)
 
 
@@ -96,6 +104,9 @@ class Env(gymnasium.Env):
         for method in ("reset", "step", "observe"):
             if not callable(given.get(method)):
                 raise ValueError(f"the class has no method `{method}`. Write `def {method}(self{', action' * (method == 'step')}):`")
+        for name, advice in _UNUSED.items():
+            if name in given:
+                raise ValueError(f"the class attribute `{name}` has no effect. {advice}")
         if "actions" not in given:
             raise ValueError("the class has no attribute `actions`. Write `actions = 3` or `actions = Box(2, -1.0, 1.0)`")
         self._actions = given["actions"]
@@ -137,7 +148,9 @@ class Env(gymnasium.Env):
         self.world: Any = self._class()
         self._steps, self._over = 0, False
         self._random.begin(*self._at, 0)
-        self.world.reset()
+        result = self.world.reset()
+        if result is not None:
+            raise TypeError(f"reset returned {result!r}. Delete the value, and return the observation from `observe`")
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         if not self._begun or self._over:

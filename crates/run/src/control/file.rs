@@ -8,7 +8,7 @@ use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use std::sync::{Mutex, PoisonError};
 use worlds::control::Kind;
 use worlds::control::script::error::Problem as Error;
-use worlds::control::script::{LARGEST, compile};
+use worlds::control::script::{LARGEST, MOST_PROBLEMS, compile};
 
 /// Name of the variant that trains in the environment of a file.
 pub(super) const OWN: &str = "own";
@@ -106,12 +106,13 @@ fn compiled(name: &str, content: &[u8]) -> Result<Kind, RunError> {
     Ok(world.kind(name.to_owned()))
 }
 
-/// Returns a message with the errors of a file. A single error follows the name in the same line. Several errors have a line each.
+/// Returns a message with the errors of a file. A single error follows the name in the same line. Several errors have a line each. The
+/// compiler finds at most [`MOST_PROBLEMS`] errors.
 fn listed(name: &str, text: &str, problems: &[Error]) -> String {
-    match problems {
-        [problem] => format!("{name}, {}", problem.located(text)),
-        _ => problems
-            .iter()
-            .fold(format!("{name} has {} errors:", problems.len()), |all, problem| format!("{all}\n{}", problem.located(text))),
-    }
+    let head = match problems {
+        [problem] => return format!("{name}, {}", problem.located(text)),
+        _ if problems.len() < MOST_PROBLEMS => format!("{name} has {} errors:", problems.len()),
+        _ => format!("{name}, the first {MOST_PROBLEMS} errors:"),
+    };
+    problems.iter().fold(head, |all, problem| format!("{all}\n{}", problem.located(text)))
 }

@@ -29,6 +29,8 @@ fn file_trains_and_its_checkpoint_resumes_bit_for_bit() {
 fn each_fault_of_a_file_is_refused_with_its_line() {
     let cases = [
         ("class World:\n    def reset(self):\n        self.x = 1 +\n", "line 3"),
+        ("x = None\ny = None\n", "catch.py has 3 errors:\nline 1"),
+        (&"x = None\n".repeat(50), "catch.py, the first 20 errors:\nline 1"),
         ("\u{feff}", "catch.py"),
         (&"x = 1\n".repeat(60_000), "at most 100000"),
     ];

@@ -18,6 +18,8 @@ mod point;
 mod poles;
 mod recorded;
 #[cfg(not(target_arch = "wasm32"))]
+mod script_advice;
+#[cfg(not(target_arch = "wasm32"))]
 mod script_checks;
 mod script_fleet;
 mod script_golden;

@@ -4,7 +4,7 @@ use super::script_fleet::{OBSERVE, compiled, file};
 use worlds::control::script::{Choice, Type, compile};
 
 /// Returns the errors of a text as `line:column message`.
-fn errors(text: &str) -> Vec<String> {
+pub fn errors(text: &str) -> Vec<String> {
     let problems = compile(text).err().unwrap_or_default();
     problems.iter().map(|problem| format!("{}:{} {}", problem.span.line, problem.span.column, problem.message)).collect()
 }
@@ -33,7 +33,7 @@ fn check(table: &[(String, &str)]) {
 }
 
 /// Returns a file with a body of `step`. The body begins in line 7 and column 9.
-fn with_step(body: &str) -> String {
+pub fn with_step(body: &str) -> String {
     file("self.x = 0\nself.y = 0.5", &format!("{body}\nreturn 0.0, False"), OBSERVE)
 }
 
@@ -112,14 +112,14 @@ fn parts_of_a_file_have_a_correction() {
         (format!("x = 1 // 0\n{good}"), "1:5 this constant cannot be computed"),
         (format!("x = uniform(0, 1)\n{good}"), "1:5 random numbers cannot be drawn outside of methods"),
         (with("    actions = 3\n", ""), "1:7 the class has no attribute `actions`"),
-        (after("    def __init__(self):\n        self.x = 1\n"), "10:9 `__init__` is never called; move its lines to `reset`"),
+        (after("    def __init__(self):\n        self.x = 1\n"), "10:9 `__init__` is never called; move its constants to the class"),
         ("a = [[[0, 1], [2, 3]]]".to_owned() + "\n" + &good, "1:5 a list has at most two dimensions; write one list for each"),
         (with("actions = 3", "actions = 0"), "2:15 `actions` is the number of choices"),
         (with("actions = 3", "actions = Box(2, 1.0, 1.0)"), "2:15 `actions` is the number of choices, or a box"),
         (with("actions = 3", "actions = 3\n    limit = 0"), "3:13 `limit` is a number of steps from 1 to 1000000"),
         (with("actions = 3", "actions = 3\n    keys = {\"a\": 3}"), "3:18 the action of a key is an integer from 0 to 2"),
         (with("actions = 3", "actions = 3\n    names = [1, 2]"), "3:13 `names` has the names of the choices"),
-        (with("actions = 3", "actions = 3\n    size = 3"), "3:12 `size` is the width and the height"),
+        (with("actions = 3", "actions = 3\n    size = 3"), "3:12 `size` is the size of the picture"),
         (
             good.replace("self.x", "self.speed").replace("return 0.0", "return self.sped"),
             "7:21 there is no attribute `self.sped`; write `self.speed`",

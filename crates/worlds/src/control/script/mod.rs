@@ -19,3 +19,4 @@ pub use engine::{Fleet, World};
 pub use meta::{Choice, Meta};
 pub use parser::{LARGEST, parse};
 pub use program::{Attribute, Type};
+pub use token::MOST_PROBLEMS;

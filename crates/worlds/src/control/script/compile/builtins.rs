@@ -267,7 +267,7 @@ impl<'a> Lower<'a> {
         let unknown = self.colour_names(expr).into_iter().find(|name| COLOURS.iter().all(|(known, _)| known != name));
         if let Some(name) = unknown {
             let all: Vec<_> = COLOURS.iter().map(|(known, _)| *known).collect();
-            let advice = super::expressions::similar(&name, all.iter().copied()).unwrap_or("red");
+            let advice = super::similar::similar(&name, all.iter().copied()).unwrap_or("red");
             let message =
                 format!("`{name}` is not a colour; write another, for example `\"{advice}\"`. The colours are {}", all.join(", "));
             self.problem(expr.span, message);

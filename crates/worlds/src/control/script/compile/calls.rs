@@ -2,7 +2,7 @@
 
 use super::super::ast::{Expr, ExprKind};
 use super::super::error::{Span, count};
-use super::super::names::BUILT_IN;
+use super::super::names::{ACTIONS, BUILT_IN, replacement};
 use super::frames::Frame;
 use super::lower::Lower;
 use super::outline::Definition;
@@ -20,13 +20,16 @@ impl<'a> Lower<'a> {
                 Some(definition) => (name.text.as_str(), definition),
                 None => {
                     let known = self.outline.methods.keys().copied();
-                    let advice = match super::expressions::similar(&name.text, known) {
+                    let advice = match super::similar::similar(&name.text, known) {
                         Some(other) => format!("write `self.{other}(…)`"),
                         None => format!("write `def {}(self):` in the class", name.text),
                     };
                     return self.problem(name.span, format!("there is no method `{}`; {advice}", name.text));
                 }
             },
+            ExprKind::Attribute { name, .. } if matches!(name.text.as_str(), "Discrete" | "Box") => {
+                return self.problem(span, format!("spaces are not part of the language; write {ACTIONS}, in the class"));
+            }
             _ => return self.problem(span, "only functions, and methods of `self`, can be called; write `f(x)` or `self.f(x)`"),
         };
         let values: Vec<Value> = arguments.iter().map(|argument| self.expr(argument)).collect();
@@ -45,7 +48,7 @@ impl<'a> Lower<'a> {
             return self.problem(span, format!("`{name}` is a method; write `self.{name}(…)`"));
         }
         let names = self.outline.functions.keys().copied().chain(BUILT_IN);
-        let advice = match (of_python(name), super::expressions::similar(name, names)) {
+        let advice = match (replacement(name), super::similar::similar(name, names)) {
             (Some(advice), _) => format!("write {advice}"),
             (None, Some(other)) => format!("write `{other}(…)`"),
             (None, None) => format!("write `def {name}(x):` above the class"),
@@ -111,23 +114,4 @@ impl<'a> Lower<'a> {
             value => self.assign_local(name, value, span),
         }
     }
-}
-
-/// Returns the code that replaces a function of Python that the language lacks.
-fn of_python(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "random" => "`uniform(0.0, 1.0)`",
-        "choice" => "`a[randint(0, len(a))]`",
-        "gauss" => "`normal(mean, deviation)`",
-        "str" | "repr" | "format" => "the number itself: `text(x, y, number, \"black\")`",
-        "list" | "tuple" => "`[i for i in range(n)]`, or `a[:]` for a copy",
-        "sorted" | "reversed" | "zip" | "map" | "filter" | "set" | "dict" => "a loop over the indices: `for i in range(len(a)):`",
-        "log2" => "`log(x) / log(2)`",
-        "log10" => "`log(x) / log(10)`",
-        "pow" => "`a ** b`",
-        "sinh" | "cosh" => "it with `exp(x)` and `exp(-x)`",
-        "divmod" => "`a // b` and `a % b`",
-        "print" => "the value in `draw`: `text(x, y, number, \"black\")`",
-        _ => return None,
-    })
 }

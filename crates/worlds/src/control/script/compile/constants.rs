@@ -3,9 +3,10 @@
 use super::super::ast::{Expr, ExprKind, Statement, StatementKind};
 use super::super::error::{Span, count};
 use super::super::meta::{Choice, Meta};
-use super::super::names::BUILT_IN;
+use super::super::names::{ACTIONS, BUILT_IN, unused_attribute};
 use super::super::program::Type;
 use super::lower::Lower;
+use super::survey;
 use super::values::{List, Place, Slot, Value};
 use std::rc::Rc;
 
@@ -29,10 +30,6 @@ impl<'a> Lower<'a> {
         }
         for statement in self.outline.class_constants.clone() {
             self.constant_lines(statement, true, &mut meta);
-        }
-        if !self.class_constants.contains_key("actions") && self.problems.is_empty() {
-            let span = self.outline.class;
-            self.problem(span, "the class has no attribute `actions`; write `actions = 3` or `actions = Box(2, -1.0, 1.0)`");
         }
         self.check_names(&meta);
         meta
@@ -80,6 +77,9 @@ impl<'a> Lower<'a> {
             [Expr { kind: ExprKind::Name(name), .. }] if in_class => name.as_str(),
             _ => "",
         };
+        if in_class && self.reports_unused(statement) {
+            return targets.iter().for_each(|target| self.name_constant(target, Value::Bad, in_class));
+        }
         let given = match name {
             "keys" => return self.keys(value, meta),
             "actions" => self.actions(value, meta),
@@ -121,7 +121,9 @@ impl<'a> Lower<'a> {
                     }
                 }
                 _ => {
-                    self.problem(value.span, "`size` is the width and the height of the picture; write `size = (10.0, 10.0)`");
+                    let message =
+                        "`size` is the size of the picture, such as `size = (10.0, 10.0)`; give a constant of your own another name";
+                    self.problem(value.span, message);
                 }
             },
             _ => {}
@@ -129,6 +131,25 @@ impl<'a> Lower<'a> {
         for target in targets {
             self.name_constant(target, given.clone(), in_class);
         }
+    }
+
+    /// Reports class attributes that would have no effect: those of Gymnasium, and those of Hothouse in one line with other names. Returns
+    /// true if there are any.
+    fn reports_unused(&mut self, statement: &'a Statement) -> bool {
+        let StatementKind::Assign { targets, .. } = &statement.kind else { return false };
+        let is_alone = matches!(targets[..], [Expr { kind: ExprKind::Name(_), .. }]);
+        let mut faults = Vec::new();
+        survey::targets(statement, &mut |target| {
+            let ExprKind::Name(name) = &target.kind else { return };
+            if let Some(advice) = unused_attribute(name) {
+                faults.push((target.span, format!("`{name}` has no effect; {advice}")));
+            } else if !is_alone && matches!(name.as_str(), "actions" | "limit" | "solved" | "keys" | "names" | "size") {
+                faults.push((target.span, format!("`{name}` needs a line of its own; write `{name} = …` there")));
+            }
+        });
+        let found = !faults.is_empty();
+        faults.into_iter().for_each(|(span, message)| drop(self.problem(span, message)));
+        found
     }
 
     pub fn texts(&self, value: &Value) -> Option<Vec<String>> {
@@ -185,7 +206,7 @@ impl<'a> Lower<'a> {
     }
 
     fn actions(&mut self, value: &'a Expr, meta: &mut Meta) -> Value {
-        let wrong = "`actions` is the number of choices, or a box of numbers; write `actions = 3` or `actions = Box(2, -1.0, 1.0)`";
+        let wrong = format!("`actions` is the number of choices, or a box of numbers; write {ACTIONS}");
         if let ExprKind::Call { of, arguments } = &value.kind
             && matches!(&of.kind, ExprKind::Name(name) if name == "Box")
         {

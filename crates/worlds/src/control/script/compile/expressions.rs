@@ -4,7 +4,9 @@ use super::super::ast::{Arithmetic, Expr, ExprKind};
 use super::super::error::Span;
 use super::super::names::BUILT_IN;
 use super::super::program::{Op, Type};
+use super::lists::JOINS;
 use super::lower::Lower;
+use super::similar::similar;
 use super::values::{Slot, Value};
 
 impl<'a> Lower<'a> {
@@ -23,7 +25,11 @@ impl<'a> Lower<'a> {
                 if self.is_self(of) {
                     return self.attribute(&name.text, name.span);
                 }
-                self.problem(span, format!("only `self` has attributes; write `self.{}`, or a variable", name.text))
+                let advice = match path(expr) {
+                    Some(path) => format!("`self.{}` for `self.{path}`", path.replace('.', "_")),
+                    None => format!("`self.{}`, or a variable", name.text),
+                };
+                self.problem(span, format!("only `self` has attributes; write {advice}"))
             }
             ExprKind::Index { .. } => self.indexed(expr),
             ExprKind::Copy(of) => self.copied(of),
@@ -84,6 +90,9 @@ impl<'a> Lower<'a> {
                 format!("`{name}` is a function; write its arguments in brackets: `{name}(…)`")
             }
             _ if self.outline.methods.contains_key(name) => format!("`{name}` is a method; write `self.{name}(…)`"),
+            _ if self.class_constants.contains_key(name) && self.frames.is_empty() => {
+                format!("`{name}` is a constant of the class; write it above the class to use it here")
+            }
             _ if self.class_constants.contains_key(name) || self.outline.attributes.contains_key(name) => {
                 format!("`{name}` is an attribute; write `self.{name}`")
             }
@@ -148,6 +157,10 @@ impl<'a> Lower<'a> {
 
     pub fn number(&mut self, expr: &'a Expr) -> Option<(Slot, Type)> {
         let value = self.expr(expr);
+        if let (Value::List(_), ExprKind::Arithmetic { op: Arithmetic::Add, .. }) = (&value, &expr.kind) {
+            self.problem(expr.span, JOINS);
+            return None;
+        }
         self.number_in(value, expr.span)
     }
 
@@ -199,7 +212,7 @@ impl<'a> Lower<'a> {
             if let Arithmetic::Add | Arithmetic::Multiply = op {
                 return self.list_arithmetic(op == Arithmetic::Add, &left.0, &right.0, span);
             }
-            return self.problem(span, "an operator works on numbers, not on lists; write a loop over the elements");
+            return self.problem(span, "an operator works on numbers, not on lists; write a list: `[a[i] - b[i] for i in range(2)]`");
         }
         let a = self.number_in(left.0, left.1);
         let b = self.number_in(right.0, right.1);
@@ -275,25 +288,11 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Returns the name that is most similar to `name`, if the two differ by at most two letters. The limit is one letter if `name` has fewer
-/// than four letters. Names of one letter are never returned.
-pub fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let most = if name.len() < 4 { 1 } else { 2 };
-    names.map(|other| (distance(name, other), other)).filter(|(distance, other)| *distance <= most && other.len() > 1).min().map(|(_, n)| n)
-}
-
-/// Returns the number of letters that must be inserted, deleted or replaced to change one name into another.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = corner + usize::from(x != *y);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
-        }
+/// Returns the names after `self.`, as in `state.pole` for `self.state.pole`; `None` if the expression has other parts.
+fn path(expr: &Expr) -> Option<String> {
+    let ExprKind::Attribute { of, name } = &expr.kind else { return None };
+    match &of.kind {
+        ExprKind::Name(base) if base == "self" => Some(name.text.clone()),
+        _ => Some(format!("{}.{}", path(of)?, name.text)),
     }
-    row.last().copied().unwrap_or_default()
 }

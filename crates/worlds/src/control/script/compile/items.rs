@@ -3,7 +3,7 @@
 use super::super::ast::{Expr, ExprKind};
 use super::super::error::Span;
 use super::super::program::Type;
-use super::lists::{Index, LONGEST};
+use super::lists::{CONSTANT_LENGTH, Index, LONGEST};
 use super::lower::Lower;
 use super::values::{List, Slot, Value};
 
@@ -111,7 +111,7 @@ impl<'a> Lower<'a> {
         };
         let items = self.items_of(items)?;
         let Some(passes) = items.passes else {
-            self.problem(span, "the length of a list is constant; write a range of constant numbers here");
+            self.problem(span, CONSTANT_LENGTH);
             return None;
         };
         for k in 0..passes {

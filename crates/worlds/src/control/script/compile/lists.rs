@@ -13,6 +13,9 @@ pub const LONGEST: usize = 4096;
 const THREE_DIMENSIONS: &str = "a list has at most two dimensions; write one list for each index of the third, or one with rows of `m * n` \
                                 elements: `a[i][j * n + k]`";
 
+pub const JOINS: &str = "`+` joins lists; add their elements: `[a[i] + b[i] for i in range(2)]`";
+pub const CONSTANT_LENGTH: &str = "the length of a list is constant; write a number, or a constant of the file or of the class: `n = 4`";
+
 /// Index of an element, a row or a column. The elements of a list of two dimensions are numbered row by row.
 #[derive(Clone, Copy)]
 pub enum Index {
@@ -101,7 +104,7 @@ impl<'a> Lower<'a> {
             }
             (Value::List(list), Value::Number(count, Type::Int)) | (Value::Number(count, Type::Int), Value::List(list)) if !is_sum => {
                 let Some(count) = self.bits(*count) else {
-                    return self.problem(span, "the length of a list is constant; write a constant number after `*`");
+                    return self.problem(span, CONSTANT_LENGTH);
                 };
                 if list.columns.is_some() && count as i32 > 1 && !self.frames.is_empty() {
                     return self.problem(span, "in Python, the repeated rows are one list; write `[[0] * n for k in range(m)]`");
@@ -117,7 +120,8 @@ impl<'a> Lower<'a> {
             }
             _ if left.is_bad() || right.is_bad() => Value::Bad,
             _ => {
-                let message = "lists are joined by `a + b` and repeated by `[0] * n`; write a loop to calculate with their elements";
+                let message = "lists are joined by `a + b` and repeated by `[0] * n`; calculate with their elements: \
+                               `[a[i] * b[i] for i in range(2)]`";
                 self.problem(span, message)
             }
         }

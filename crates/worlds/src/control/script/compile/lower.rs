@@ -5,6 +5,7 @@ use super::super::error::{Problem, Span};
 use super::super::fold::{bool_bits, fold};
 use super::super::program::{Attribute, Instruction, NONE, Op, ShapeRows, Type};
 use super::frames::{Env, Frame};
+use super::lists::JOINS;
 use super::outline::Outline;
 use super::values::{Kind, List, Place, Root, Shape, Slot, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -416,7 +417,9 @@ impl<'a> Lower<'a> {
             let message = if name == "return" {
                 format!("this function returns {known} at another place, and {shape} here; return values of one type everywhere")
             } else {
-                format!("`{name}` is {known} at another place, and {shape} here; write another name for one of them")
+                let is_sum = matches!((known, shape), (Shape::List(_, one, None), Shape::List(_, two, None)) if *two == 2 * one);
+                let advice = if is_sum { JOINS } else { "write another name for one of them" };
+                format!("`{name}` is {known} at another place, and {shape} here; {advice}")
             };
             self.problem(span, message);
             return None;

@@ -17,6 +17,7 @@ mod lower;
 mod outline;
 mod rows;
 mod scope;
+mod similar;
 mod statements;
 mod survey;
 mod values;
@@ -24,7 +25,7 @@ mod values;
 use super::engine::World;
 use super::error::Problem;
 use super::meta::Meta;
-use super::parser::parse;
+use super::parser::read;
 use super::program::{ACTION, Code};
 use super::token::MOST_PROBLEMS;
 use draft::Draft;
@@ -37,9 +38,10 @@ const MOST_ROUNDS: usize = 64;
 
 /// Compiles a file. Returns the environment, or at most `MOST_PROBLEMS` errors in the order of their places.
 pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
-    let file = parse(text)?;
-    let mut problems = Vec::new();
-    let outline = Outline::of(&file, &mut problems);
+    let mut reading = read(text);
+    let mut problems = std::mem::take(&mut reading.problems);
+    let file = &reading.file;
+    let outline = Outline::of(file, reading.whole, &mut problems);
     let mut lower = Lower::new(&outline);
     let mut meta = Meta::default();
     let mut drafts = Vec::new();
@@ -56,7 +58,8 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
         problems.append(&mut lower.problems);
     }
     if !problems.is_empty() {
-        problems.sort_by_key(|problem| problem.span);
+        // The sort is stable: of several errors at a place, the first one that was found remains.
+        problems.sort_by_key(|problem| (problem.span.line, problem.span.column));
         problems.dedup_by_key(|problem| (problem.span.line, problem.span.column));
         problems.truncate(MOST_PROBLEMS);
         return Err(problems);

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Expr, ExprKind, File, Function, Statement, StatementKind};
 use super::super::error::{Problem, Span};
-use super::super::names::BUILT_IN;
+use super::super::names::{ACTIONS, BUILT_IN};
 use super::survey::{self, Effects};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -38,7 +38,9 @@ fn problem(span: Span, message: impl Into<String>) -> Problem {
 }
 
 impl<'a> Outline<'a> {
-    pub fn of(file: &'a File, problems: &mut Vec<Problem>) -> Outline<'a> {
+    /// Collects the parts of a file and checks them. If `whole` is false, the file has parts that are not in the syntax tree, so missing
+    /// parts are not reported.
+    pub fn of(file: &'a File, whole: bool, problems: &mut Vec<Problem>) -> Outline<'a> {
         let start = Span { line: 1, column: 1, end: 2 };
         let mut outline = Outline {
             constants: Vec::new(),
@@ -65,13 +67,17 @@ impl<'a> Outline<'a> {
                     }
                 }
                 StatementKind::Pass | StatementKind::Expr(Expr { kind: ExprKind::Text(_), .. }) => {}
-                _ => problems.push(problem(statement.span, OUTSIDE)),
+                _ if whole => problems.push(problem(statement.span, OUTSIDE)),
+                _ => {}
             }
         }
-        if classes == 0 {
+        if classes == 0 && whole {
             problems.push(problem(start, "the file has no class; write `class World:` with the methods `reset`, `step` and `observe`"));
         }
-        outline.require(classes, problems);
+        outline.check_methods(problems);
+        if classes > 0 && whole {
+            outline.require(problems);
+        }
         outline.survey();
         outline
     }
@@ -87,19 +93,40 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Checks that the required methods exist, and that the methods that the language calls have the right number of parameters.
-    fn require(&self, classes: usize, problems: &mut Vec<Problem>) {
-        for (name, parameters) in [("reset", 1), ("step", 2), ("observe", 1), ("mask", 1), ("draw", 1)] {
-            let head = if parameters == 2 { format!("def {name}(self, action):") } else { format!("def {name}(self):") };
-            match self.methods.get(name) {
-                Some(method) if method.function.parameters.len() != parameters => {
-                    problems.push(problem(method.function.name.span, format!("`{name}` has other parameters; write `{head}`")));
-                }
-                None if classes > 0 && !matches!(name, "mask" | "draw") => {
-                    problems.push(problem(self.class, format!("the class has no method `{name}`; write `{head}`")));
-                }
-                _ => {}
+    /// Checks that the methods that the language calls have the right parameters, and that `reset` returns no value.
+    fn check_methods(&self, problems: &mut Vec<Problem>) {
+        for (name, head) in METHODS {
+            let Some(Definition { function, .. }) = self.methods.get(name) else { continue };
+            if function.parameters.len() != head.matches(',').count() + 1 {
+                problems.push(problem(function.name.span, format!("`{name}` has other parameters; write `{head}`")));
             }
+        }
+        let Some(reset) = self.methods.get("reset") else { return };
+        survey::statements(&reset.function.body, &mut |statement| {
+            if let StatementKind::Return(Some(_)) = statement.kind {
+                problems.push(problem(statement.span, "`reset` returns nothing; delete the value, and write the observation in `observe`"));
+            }
+        });
+    }
+
+    /// Checks that the class has the required attribute and methods.
+    fn require(&self, problems: &mut Vec<Problem>) {
+        let has_actions = self.class_constants.iter().any(|statement| {
+            let mut found = false;
+            survey::targets(statement, &mut |target| found |= matches!(&target.kind, ExprKind::Name(name) if name == "actions"));
+            found
+        });
+        let mut missing = Vec::new();
+        if !has_actions {
+            missing.push(("attribute `actions`".to_owned(), ACTIONS.to_owned()));
+        }
+        for (name, head) in METHODS.iter().take(REQUIRED).filter(|(name, _)| !self.methods.contains_key(name)) {
+            missing.push((format!("method `{name}`"), format!("`{head}`")));
+        }
+        if !missing.is_empty() {
+            let (parts, code): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
+            let message = format!("the class has no {}; write {}", parts.join(" and no "), code.join(", and "));
+            problems.push(problem(self.class, message));
         }
     }
 
@@ -139,6 +166,16 @@ impl<'a> Outline<'a> {
     }
 }
 
+/// Methods that the language calls, with their first lines. The first [`REQUIRED`] are required.
+const METHODS: [(&str, &str); 5] = [
+    ("reset", "def reset(self):"),
+    ("step", "def step(self, action):"),
+    ("observe", "def observe(self):"),
+    ("mask", "def mask(self):"),
+    ("draw", "def draw(self):"),
+];
+const REQUIRED: usize = 3;
+
 const OUTSIDE: &str = "outside of functions and the class, a file has constants only; move this line to a function or method";
 
 fn define<'a>(all: &mut BTreeMap<&'a str, Definition<'a>>, function: &'a Function, is_method: bool, problems: &mut Vec<Problem>) {
@@ -148,7 +185,11 @@ fn define<'a>(all: &mut BTreeMap<&'a str, Definition<'a>>, function: &'a Functio
         problems.push(problem(function.name.span, format!("the first parameter of a method is `self`; write `def {name}(self{others}):`")));
     }
     if name.starts_with("__") {
-        problems.push(problem(function.name.span, format!("`{name}` is never called; move its lines to `reset`, and delete it")));
+        let advice = match name {
+            "__init__" => "move its constants to the class, such as `n = 5`, and its other lines to `reset`",
+            _ => "write another name, or delete it",
+        };
+        problems.push(problem(function.name.span, format!("`{name}` is never called; {advice}")));
     }
     if !is_method && BUILT_IN.contains(&name) {
         problems.push(problem(function.name.span, format!("`{name}` is a function of the language; write another name")));

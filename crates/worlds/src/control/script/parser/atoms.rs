@@ -164,9 +164,11 @@ impl Parser<'_> {
         let start = of.expr.span;
         let is_self = matches!(&of.expr.kind, ExprKind::Name(base) if base == "self");
         let message = match &of.expr.kind {
-            ExprKind::Name(base) if !is_self => teaching::module(base, &name.text),
+            ExprKind::Name(base) if !is_self => {
+                teaching::module(base, &name.text, if self.is(".") { self.code(self.ahead(1)) } else { "" })
+            }
             ExprKind::Call { of, .. } if matches!(&of.kind, ExprKind::Name(base) if base == "super") => Some(teaching::SUPER.into()),
-            ExprKind::Attribute { name: generator, .. } if generator.text == "np_random" => teaching::generator(&name.text),
+            ExprKind::Attribute { name: generator, .. } if generator.text == "np_random" => Some(teaching::generator(&name.text)),
             _ => None,
         };
         let message = message.or_else(|| if self.is("(") && !is_self { teaching::method(&name.text) } else { None });
@@ -182,7 +184,7 @@ impl Parser<'_> {
         self.advance();
         let (mut arguments, mut height): (Vec<Expr>, u32) = (Vec::new(), of.height);
         while !self.is(")") {
-            self.check_keyword(&of.expr)?;
+            self.check_keyword()?;
             let argument = self.expression()?;
             self.check_generator()?;
             height = height.max(argument.height);
@@ -196,23 +198,17 @@ impl Parser<'_> {
         self.tree(span, height, ExprKind::Call { of: Box::new(of.expr), arguments })
     }
 
-    /// Fails at a keyword argument. `of` is the called function.
-    fn check_keyword(&mut self, of: &Expr) -> Parsed<()> {
+    fn check_keyword(&mut self) -> Parsed<()> {
         let (name, sign) = (self.token(), self.ahead(1));
         if name.kind != Kind::Name || sign.kind != Kind::Symbol("=") {
             return Ok(());
         }
-        let span = self.join(name.span, sign.span);
-        let function = match &of.kind {
-            ExprKind::Name(name) => shown(name),
-            ExprKind::Attribute { name, .. } => shown(&name.text),
-            _ => "f".into(),
-        };
-        let (name, value) = (shown(self.code(name)), shown(self.code(self.ahead(2))));
         let message = format!(
-            "keyword arguments are not part of the language: `{name}=`; write the value alone at its position: `{function}(…, {value})`"
+            "keyword arguments are not part of the language: `{}=`; write the values in the order of the function's parameters, without \
+             names",
+            shown(self.code(name))
         );
-        self.fail(span, message)
+        self.fail(self.join(name.span, sign.span), message)
     }
 
     fn index(&mut self, of: Tree, first: Token) -> Parsed<Tree> {

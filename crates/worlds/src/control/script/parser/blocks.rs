@@ -29,7 +29,10 @@ impl Parser<'_> {
                 Kind::Indent => all.append(&mut self.unexpected_indent()),
                 _ => match self.statement() {
                     Ok(statement) => all.extend(statement),
-                    Err(Failed) => self.recover(),
+                    Err(Failed) => {
+                        self.whole &= self.place.in_function || !self.place.in_class;
+                        self.recover();
+                    }
                 },
             }
         }
@@ -37,6 +40,7 @@ impl Parser<'_> {
 
     fn unexpected_indent(&mut self) -> Vec<Statement> {
         let token = self.token();
+        self.whole = false;
         let message = "this line is indented, but no line above it begins a block; indent it as the line above, or end that line with `:`";
         self.report(token.row, token.span, message.into());
         self.indented()
@@ -88,6 +92,7 @@ impl Parser<'_> {
             if self.token().kind == Kind::Indent {
                 // The block may belong to a loop or function whose first line was not read.
                 let place = self.place;
+                self.whole &= place.in_function;
                 self.place = Place { unknown: true, ..place };
                 if self.can_nest() {
                     self.indented();
@@ -119,6 +124,7 @@ impl Parser<'_> {
             let code = self.code(header);
             let message = format!("`{code}` has no block; indent the lines after it by four spaces, or write `pass` in the next line");
             self.report(header.row, header.span, message);
+            self.whole = false;
             return Ok(Vec::new());
         }
         Ok(self.indented())

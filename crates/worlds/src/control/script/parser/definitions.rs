@@ -2,6 +2,7 @@
 
 use super::blocks::take_docstring;
 use super::stream::{Parsed, Parser, Place};
+use super::teaching;
 use crate::control::script::ast::{Function, Name, StatementKind};
 use crate::control::script::token::{Kind, shown};
 use std::collections::HashSet;
@@ -16,7 +17,7 @@ impl Parser<'_> {
         }
         let name = self.name("the name of the function: `def f(x):`")?;
         self.expect("(", "`(` and the parameters: `def f(x):`")?;
-        let parameters = self.parameters()?;
+        let parameters = self.parameters(&name.text)?;
         if self.take("->") {
             self.annotation()?;
         }
@@ -29,10 +30,15 @@ impl Parser<'_> {
         Ok(StatementKind::Function(Function { name, parameters, body }))
     }
 
-    /// Parses parameters and the closing bracket.
-    fn parameters(&mut self) -> Parsed<Vec<Name>> {
+    /// Parses the parameters of a function and the closing bracket.
+    fn parameters(&mut self, function: &str) -> Parsed<Vec<Name>> {
         let (mut all, mut names) = (Vec::new(), HashSet::new());
         while !self.is(")") {
+            // The compiler reports parameters of these methods after `self`, so this function reports no default values.
+            let is_reported = !all.is_empty() && self.place.in_class && matches!(function, "__init__" | "reset");
+            if is_reported {
+                self.skip_star();
+            }
             let token = self.token();
             if matches!(token.kind, Kind::Symbol("*" | "**" | "/")) {
                 let code = self.code_between(token, if self.ahead(1).kind == Kind::Name { self.ahead(1) } else { token });
@@ -45,6 +51,9 @@ impl Parser<'_> {
             }
             if self.take(":") {
                 self.annotation()?;
+            }
+            if is_reported {
+                self.skip_value();
             }
             if self.is("=") {
                 let span = self.join(name.span, self.token().span);
@@ -62,6 +71,35 @@ impl Parser<'_> {
         Ok(all)
     }
 
+    /// Moves over `*` or `/` before the name of a parameter.
+    fn skip_star(&mut self) {
+        let is_star = matches!(self.token().kind, Kind::Symbol("*" | "**" | "/"));
+        let comma = usize::from(self.ahead(1).kind == Kind::Symbol(","));
+        if is_star && self.ahead(1 + comma).kind == Kind::Name {
+            for _ in 0..=comma {
+                self.advance();
+            }
+        }
+    }
+
+    /// Moves over the default value of a parameter, if it has one.
+    fn skip_value(&mut self) {
+        if !self.is("=") {
+            return;
+        }
+        let mut open = 0u32;
+        loop {
+            match self.token().kind {
+                Kind::Newline | Kind::End => return,
+                Kind::Symbol("," | ")") if open == 0 => return,
+                Kind::Symbol("(" | "[" | "{") => open += 1,
+                Kind::Symbol(")" | "]" | "}") => open = open.saturating_sub(1),
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+
     pub fn class(&mut self) -> Parsed<StatementKind> {
         let header = self.advance();
         let place = self.place;
@@ -70,19 +108,23 @@ impl Parser<'_> {
             self.report(header.row, header.span, message.into());
         }
         let name = self.name("the name of the class: `class World:`")?;
+        let mut is_exception = false;
         if self.take("(") && !self.take(")") {
+            let first = self.token();
             while !matches!(self.token().kind, Kind::Newline | Kind::End | Kind::Symbol(":")) {
                 self.advance();
             }
-            let message = format!("a class has no base class in the language; write `class {}:`", shown(&name.text));
-            self.report(header.row, self.since(name.span), message);
+            let base = self.code_between(first, self.previous()).trim_end_matches(')').trim_end();
+            is_exception = teaching::is_exception(base);
+            self.report(header.row, self.since(name.span), teaching::base(base, &name.text));
         }
         self.place = Place { in_class: true, in_function: false, in_loop: false, unknown: place.unknown };
         let body = self.block(header);
         self.place = place;
         let mut body = body?;
         take_docstring(&mut body);
-        Ok(StatementKind::Class { name, body })
+        // An exception is not the class of the environment.
+        Ok(if is_exception { StatementKind::Pass } else { StatementKind::Class { name, body } })
     }
 
     /// Parses a type annotation, such as `list[float]`. Annotations have no effect.

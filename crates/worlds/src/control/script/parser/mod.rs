@@ -20,19 +20,33 @@ use stream::Parser;
 /// Largest size of a file in bytes.
 pub const LARGEST: usize = 100_000;
 
+/// A file as far as the parser could read it.
+pub(super) struct Reading {
+    pub file: File,
+    /// True if `file` has every class, every method and every class attribute.
+    pub whole: bool,
+    /// At most `MOST_PROBLEMS` errors in the order of their places.
+    pub problems: Vec<Problem>,
+}
+
 /// Parses a file. Returns the syntax tree, or at most `MOST_PROBLEMS` errors in the order of their places.
 pub fn parse(text: &str) -> Result<File, Vec<Problem>> {
+    let Reading { file, problems, .. } = read(text);
+    if problems.is_empty() { Ok(file) } else { Err(problems) }
+}
+
+/// Parses a file, and continues after errors.
+pub(super) fn read(text: &str) -> Reading {
     if text.len() > LARGEST {
         let message = format!("the file has {} bytes; a file has at most {LARGEST}: delete a part of it", text.len());
-        return Err(vec![Problem { span: Span { line: 1, column: 1, end: 2 }, message }]);
+        let problems = vec![Problem { span: Span { line: 1, column: 1, end: 2 }, message }];
+        return Reading { file: File { doc: None, body: Vec::new() }, whole: false, problems };
     }
     let mut parser = Parser::new(text, lex(text));
     let file = parser.file();
+    let whole = parser.whole;
     let mut problems = parser.problems();
-    if problems.is_empty() {
-        return Ok(file);
-    }
     problems.sort_by_key(|problem| problem.span);
     problems.truncate(MOST_PROBLEMS);
-    Err(problems)
+    Reading { file, whole, problems }
 }

@@ -4,6 +4,7 @@ use super::stream::{Parsed, Parser};
 use super::teaching;
 use crate::control::script::ast::{Arithmetic, Comparison, Expr, ExprKind, Statement, StatementKind};
 use crate::control::script::error::Span;
+use crate::control::script::names::unused_attribute;
 use crate::control::script::token::{Kind, Token, shown};
 
 /// Operators of assignments such as `+=`.
@@ -154,7 +155,8 @@ impl Parser<'_> {
     /// Parses an assignment, or an expression.
     fn assignment(&mut self) -> Parsed<StatementKind> {
         let first = self.token();
-        self.dict_allowed = self.place.in_class && !self.place.in_function && self.code(first) == "keys";
+        let name = self.code(first);
+        self.dict_allowed = self.place.in_class && !self.place.in_function && (name == "keys" || unused_attribute(name).is_some());
         let parsed = self.assignment_from(first);
         self.dict_allowed = false;
         parsed

@@ -31,13 +31,16 @@ pub struct Parser<'a> {
     /// Problems that the parser found. The problems of the lexer are in `tokens`.
     found: Vec<Problem>,
     pub place: Place,
+    /// True if the parser has read every class, every method and every class attribute.
+    pub whole: bool,
     /// True if the next `{` may begin a dictionary.
     pub dict_allowed: bool,
 }
 
 impl<'a> Parser<'a> {
     pub fn new(text: &'a str, tokens: Tokens) -> Parser<'a> {
-        Parser { text, tokens, at: 0, depth: 0, found: Vec::new(), place: Place::default(), dict_allowed: false }
+        let whole = tokens.problems.is_empty();
+        Parser { text, tokens, at: 0, depth: 0, found: Vec::new(), place: Place::default(), whole, dict_allowed: false }
     }
 
     /// Returns the problems of the lexer and of the parser.

@@ -1,6 +1,7 @@
 //! Messages for code that is not part of the language, and for valid code in the wrong place. A word, a name or a symbol of the code
 //! selects the message. Most messages give the code to write instead; some only say which code to delete.
 
+use crate::control::script::names::{BUILT_IN, random, replacement};
 use crate::control::script::token::shown;
 
 /// Returns the message for code that is not possible at its place.
@@ -104,44 +105,50 @@ pub fn beginning(name: &str) -> Option<&'static str> {
 }
 
 /// Returns the message for a name of a Python module, such as `np.zeros`; `None` if the module is unknown. `name` is the name after the
-/// point.
-pub fn module(module: &str, name: &str) -> Option<String> {
+/// point, and `next` is the name after a second point, or empty.
+pub fn module(module: &str, name: &str, next: &str) -> Option<String> {
+    let is_random = module == "random" || (name == "random" && !next.is_empty());
     let instead = match (module, name) {
         ("math" | "np" | "numpy", "pi" | "tau") => format!("`{name}`"),
-        ("math" | "np" | "numpy", "pow" | "power") => "`a ** b`".into(),
-        ("math" | "np" | "numpy", "fabs" | "absolute") => "`abs(x)`".into(),
-        ("math" | "np" | "numpy", "hypot") => "`sqrt(x * x + y * y)`".into(),
-        ("np" | "numpy", "array" | "asarray") => "the list itself: `[0.0, 1.0]`".into(),
-        ("np" | "numpy", "zeros") => "`[0.0] * n`".into(),
-        ("np" | "numpy", "ones") => "`[1.0] * n`".into(),
-        ("np" | "numpy", "arctan2") => "`atan2(y, x)`".into(),
-        ("np" | "numpy", "float32" | "float64") => "`float(x)`".into(),
-        ("np" | "numpy", "random") | ("random", "random") => "`uniform(0.0, 1.0)`".into(),
-        ("random", "randint" | "randrange") => "`randint(low, high)`, which excludes `high`".into(),
-        ("random", "gauss" | "normalvariate") => "`normal(mean, deviation)`".into(),
-        ("random", "choice") => "`a[randint(0, len(a))]`".into(),
-        ("random", "uniform") => "`uniform(low, high)`".into(),
-        ("math" | "np" | "numpy", _) => format!("the function without its module: `{}(x)`", shown(name)),
-        ("random", _) => "`uniform(low, high)`, `randint(low, high)` or `normal(mean, deviation)`".into(),
+        ("math" | "np" | "numpy", "inf") => "a large number: `1e9`".into(),
+        ("math" | "np" | "numpy" | "random", _) if is_random => {
+            random(if module == "random" { name } else { next }).unwrap_or(ANY_RANDOM).into()
+        }
+        ("math" | "np" | "numpy", _) if BUILT_IN.contains(&name) => format!("the function without its module: `{name}(…)`"),
+        ("math" | "np" | "numpy", _) => {
+            replacement(name).map_or_else(|| format!("a function above the class: `def {}(a, b):`", shown(name)), String::from)
+        }
         _ => return None,
     };
     Some(format!("modules are not part of the language: `{module}.{}`; write {instead}", shown(name)))
 }
 
+const ANY_RANDOM: &str = "`uniform(low, high)`, `randint(low, high)` or `normal(mean, deviation)`";
+
 pub const SLICE: &str = "slices other than `[:]` are not part of the language; write a list, `[a[i] for i in range(1, 3)]`, or, if its \
                          length varies, a loop: `for i in range(start, stop):`";
+/// Returns the message for the base of a class. `name` is the name of the class.
+pub fn base(base: &str, name: &str) -> String {
+    let advice = match base {
+        _ if base.ends_with("Env") => {
+            " with `actions = 4`, `limit = 500`, `reset(self)`, `step(self, action)` that returns `reward, over`, and `observe(self)` that \
+             returns a list of numbers"
+        }
+        _ if is_exception(base) => return "a file has one class; return a number that means \"not possible\", such as -1".into(),
+        _ => "",
+    };
+    format!("a class has no base class in the language; write `class {}:`{advice}", shown(name))
+}
+
+pub fn is_exception(base: &str) -> bool {
+    base.ends_with("Exception") || base.ends_with("Error")
+}
+
 pub const SUPER: &str = "the class has no base class; delete the call of `super`";
 
 /// Returns the message for a method of Gymnasium's random number generator, such as `self.np_random.integers`. `name` is the method.
-pub fn generator(name: &str) -> Option<String> {
-    let instead = match name {
-        "integers" => "`randint(low, high)`, which excludes `high`",
-        "normal" => "`normal(mean, deviation)`",
-        "choice" => "`a[randint(0, len(a))]`",
-        "random" => "`uniform(0.0, 1.0)`",
-        _ => "`uniform(low, high)`, `randint(low, high)` or `normal(mean, deviation)`",
-    };
-    Some(format!("`self.np_random` is not part of the language; write {instead}"))
+pub fn generator(name: &str) -> String {
+    format!("`self.np_random` is not part of the language; write {}", random(name).unwrap_or(ANY_RANDOM))
 }
 
 /// Returns the message for a method of lists, such as `append`; `None` for other methods.
@@ -151,7 +158,8 @@ pub fn method(name: &str) -> Option<String> {
             "a list has a fixed length; create it with its largest length: `[0] * n`, and count its elements in a variable"
         }
         "pop" | "remove" | "clear" => "a list has a fixed length; count its elements in a variable, and decrease the count",
-        "sort" | "reverse" | "index" | "count" => "a list has no methods; write a loop over its elements",
+        "reverse" => "a list has no methods; write `[a[n - 1 - i] for i in range(n)]`, with a constant `n`",
+        "sort" | "index" | "count" => "a list has no methods; write a loop over its elements",
         "copy" => "a list has no methods; write `a[:]` for a copy",
         _ => return None,
     };
