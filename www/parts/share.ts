@@ -6,7 +6,6 @@ import { button, h } from "./dom";
 import { chooser, download } from "./files";
 import { ago } from "./format";
 import type { Notices } from "./notices";
-import { quoted } from "./shell";
 import { textOf } from "../run/notice";
 import type { Config, Shared } from "../run/protocol";
 
@@ -67,26 +66,9 @@ export class Share {
     if (!config) return;
     const shared = await this.run.shared().catch(() => undefined);
     if (!shared) return; // the room is closed
-    const { command, changes, limits } = shared;
-    const file = this.savedAs ?? this.actions.fileName();
-    const repeats =
-      changes > 0 && `The command repeats ${changesInWords(changes)}, ${inTime(changes)}. The Python call does not; a saved run does.`;
-    this.commands.replaceChildren(
-      h("h3", "Terminal"),
-      h("p.small", "In a clone of the repository, with Rust installed. Read docs/cli.md there."),
-      copyField("Command", command),
-      copyField("Resume command", `cargo run --release -- resume ${quoted(file)}`),
-      h("h3", "Python"),
-      h("p.small", "After pip install hothouse-rl and import hothouse. Read docs/python.md in the repository."),
-      copyField("Python", python(config)),
-      copyField("Resume in Python", `hothouse.Run.restore(${JSON.stringify(file)})`),
-      h(
-        "p.row",
-        button("Save run", () => this.save()),
-        h("span.small", `writes the file ${file} with the present state.`),
-      ),
-      ...[repeats, ...limits].flatMap((words) => (words ? [h("p.small", words)] : [])),
-    );
+    const { commandsOf } = await import("./shared");
+    const saving = button("Save run", () => this.save());
+    this.commands.replaceChildren(...commandsOf(config, shared, this.savedAs ?? this.actions.fileName(), saving));
   }
 
   /** Updates the commands after a change of the run. */
@@ -114,7 +96,7 @@ export class Share {
   }
 
   private async copyLink(): Promise<void> {
-    const shared = await this.run.shared();
+    const [shared, { inWords }] = await Promise.all([this.run.shared(), import("./shared")]);
     const link = new URL(location.pathname + shared.link, location.href).href;
     this.linkNote.hidden = false;
     this.linkNote.textContent = inWords(shared);
@@ -132,24 +114,4 @@ export class Share {
     dialog.element.addEventListener("close", () => dialog.element.remove());
     dialog.open();
   }
-}
-
-const changesInWords = (changes: number): string => (changes === 1 ? "one live change of a knob" : `${changes} live changes of knobs`);
-const inTime = (changes: number): string => (changes === 1 ? "at its iteration" : "each at its iteration");
-
-/** Returns the expression that starts a run of this config in Python, without live changes. */
-function python({ room, variant, seed, knobs, data }: Config): string {
-  const of = (value: unknown): string => JSON.stringify(value);
-  const set = Object.entries(knobs).map(([name, value]) => `${of(name)}: ${of(value)}`);
-  const parts = [of(room), `variant=${of(variant)}`, `seed=${seed}`];
-  if (set.length) parts.push(`knobs={${set.join(", ")}}`);
-  if (data) parts.push(`data=${of(data.name)}`);
-  return `hothouse.Run(${parts.join(", ")})`;
-}
-
-/** Describes the contents and limits of a link. */
-function inWords({ changes, checked_at, limits }: Shared): string {
-  const contents = `The link contains the settings and the seed${changes ? `, and ${changesInWords(changes)}, ${inTime(changes)}` : ""}.`;
-  const checked = checked_at === null ? "" : ` After ${checked_at} iterations the page checks that the run was reproduced.`;
-  return [contents + checked, ...limits].join(" ");
 }
