@@ -1,5 +1,5 @@
-// The lessons beside the rooms: each lesson on a desktop and on a phone, a whole lesson with its runs and checked claims, and the places from
-// which a lesson is opened. tests/docs/lessons.test.mjs checks the claims of all lessons.
+// The lessons beside the rooms: each lesson on a desktop and on a phone, a whole lesson with its runs and checked claims, and the ways to
+// open a lesson. tests/docs/lessons.test.mjs checks the claims of all lessons.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

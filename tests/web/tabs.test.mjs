@@ -70,7 +70,7 @@ test("the address names the tab and the section; reload and the back button rest
   await page.goBack();
   await opens(page, "Settings", "Device");
   await page.goForward();
-  await opens(page, "Explain");
+  await opens(page, "Explain", "Explanation");
   await place(page, "Live");
   assert.equal(await path(page), "#/control");
   // The same run continues.
@@ -101,7 +101,7 @@ test("the open tab stays through a change of variant and a new run, and no link 
   await page.locator('nav a[href*="variant=Acrobot-v1&"]').click();
   await page.waitForFunction(() => hothouse.variant.id === "Acrobot-v1" && /Acrobot-v1/.test(location.hash));
   assert.equal(await path(page), "#/control/explain");
-  assert.deepEqual(await open(page), ["Explain"]);
+  assert.deepEqual(await open(page), ["Explain", "Explanation"]);
   await place(page, "Share");
   // The button shows the result for two seconds only.
   const copied = await begun(page, () => {
