@@ -2,6 +2,7 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { filesUnder, fingerprint, main, root, step, Trouble } from "./sh.mjs";
+import { elementBundle } from "./element.mjs";
 import { npmPackages } from "./setup.mjs";
 import { flavours, wasm } from "./wasm.mjs";
 
@@ -41,7 +42,15 @@ export async function build({ only } = {}) {
   };
   await step("page", async () => {
     // The page contains some files of the crate `worlds`.
-    const own = ["index.html", "embed.html", "package-lock.json", "tsconfig.json", "vite.config.mjs", "scripts/build.mjs"];
+    const own = [
+      "index.html",
+      "embed.html",
+      "package-lock.json",
+      "tsconfig.json",
+      "vite.config.mjs",
+      "scripts/build.mjs",
+      "scripts/element.mjs",
+    ];
     const texts = [...own, "crates/worlds/src", "www"];
     const others = ["www/pkg", "www/samples"].map((name) => join(root, name));
     const files = texts.flatMap((name) => filesUnder(join(root, name))).filter((file) => !others.some((other) => file.startsWith(other)));
@@ -57,6 +66,7 @@ export async function build({ only } = {}) {
     process.env.HOTHOUSE_MODULES = JSON.stringify(entries);
     await bundle({ root });
     await bundle(FRAME);
+    await bundle(elementBundle(dist));
     for (const name of Object.keys(modules)) if (modules[name].built) await place(name);
     writeServiceWorker(modules, places);
     writeFileSync(stamp, wanted);
