@@ -1,4 +1,4 @@
-// Bundles index.html and www/ into dist/. The wasm modules are not bundled, because their threads load them by name.
+// Bundles index.html and www/ into dist/; `scripts/build.mjs` also bundles embed.html with this configuration. The wasm modules are not bundled, because their threads load them by name.
 // `scripts/build.mjs` copies them and passes their names in HOTHOUSE_MODULES.
 import { defineConfig } from "vite";
 

@@ -7,7 +7,7 @@
 import { launch, reached } from "./browser.mjs";
 import { build } from "./build.mjs";
 import { counted, measured } from "./figure.mjs";
-import { benchPage, loadedBy } from "./page.mjs";
+import { benchFrame, benchPage, loadedBy } from "./page.mjs";
 import { own, ROOMS } from "./rooms.mjs";
 import { main, Trouble } from "./sh.mjs";
 import { serve } from "./serve.mjs";
@@ -105,7 +105,11 @@ await main(import.meta.url, async () => {
   };
   const browser = await launch();
   const server = await serve(dist);
-  if (ofPage) for (const room of part ? [part] : ROOMS) await benchPage(browser, server, dist, room, give);
+  if (ofPage)
+    for (const room of part ? [part] : ROOMS) {
+      await benchFrame(browser, server, dist, room, give);
+      await benchPage(browser, server, dist, room, give);
+    }
   else if (!part || part === "module") await measure(suite, profile, room, browser, dist, modules, give);
   if (suite === "core" && !part && !profile) await visits(browser, dist, server, give);
   if (part !== "module" && !profile)

@@ -2,12 +2,25 @@
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { filesUnder, fingerprint, main, root, step, Trouble } from "./sh.mjs";
+import { elementBundle } from "./element.mjs";
 import { npmPackages } from "./setup.mjs";
 import { flavours, wasm } from "./wasm.mjs";
 
 const dist = join(root, "dist");
 /** Path of a fingerprint of the sources from which dist/ was built. The file is not in dist/, because dist/ contains only public files. */
 const stamp = join(root, "www/pkg/page-stamp");
+
+/**
+ * Options for the bundle of `embed.html`. It shares no files with the bundle of `index.html`, because shared files would be smaller and
+ * more numerous, which makes both larger.
+ */
+const FRAME = {
+  root,
+  mode: "frame",
+  logLevel: "warn",
+  publicDir: false,
+  build: { emptyOutDir: false, assetsDir: "assets/embed", rollupOptions: { input: "embed.html" } },
+};
 
 /**
  * Builds the changed parts of the page. Returns `{ dist, modules, module }`. `dist` is the output folder and `modules` the path of each
@@ -29,7 +42,15 @@ export async function build({ only } = {}) {
   };
   await step("page", async () => {
     // The page contains some files of the crate `worlds`, the gallery and the lessons.
-    const own = ["index.html", "package-lock.json", "tsconfig.json", "vite.config.mjs", "scripts/build.mjs"];
+    const own = [
+      "index.html",
+      "embed.html",
+      "package-lock.json",
+      "tsconfig.json",
+      "vite.config.mjs",
+      "scripts/build.mjs",
+      "scripts/element.mjs",
+    ];
     const texts = [...own, "crates/worlds/src", "gallery", "docs/lessons", "www"];
     const others = ["www/pkg", "www/samples"].map((name) => join(root, name));
     const files = texts.flatMap((name) => filesUnder(join(root, name))).filter((file) => !others.some((other) => file.startsWith(other)));
@@ -44,6 +65,8 @@ export async function build({ only } = {}) {
     const { build: bundle } = await import("vite");
     process.env.HOTHOUSE_MODULES = JSON.stringify(entries);
     await bundle({ root });
+    await bundle(FRAME);
+    await bundle(elementBundle(dist));
     for (const name of Object.keys(modules)) if (modules[name].built) await place(name);
     writeServiceWorker(modules, places);
     writeFileSync(stamp, wanted);
@@ -83,7 +106,8 @@ function writeServiceWorker(modules, places) {
     "trained/",
   ];
   const lazy = (file) => named.some((room) => file.startsWith(room));
-  const shell = ["./", ...files.filter((file) => !/^wasm\/|^sw\.js$|^index\.html$|\.map$/.test(file) && !lazy(file))];
+  const apart = /^wasm\/|^assets\/embed\/|^(sw|hothouse-room)\.js$|\.html$|\.map$/;
+  const shell = ["./", ...files.filter((file) => !apart.test(file) && !lazy(file))];
   const own = files.filter((file) => lazy(file) && !file.endsWith(".map"));
   const rooms = Object.fromEntries(
     Object.keys(flavours).map((flavour) => {

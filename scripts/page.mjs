@@ -1,15 +1,20 @@
-// The bench `page`: speed, stability and density of each room's page on a desktop and a phone. A figure covers the first `TRACE_MS` after
-// the start of loading, if its unit does not state otherwise.
+// The bench `page`: speed, stability and density of each room's page on a desktop and a phone, and speed and size of the room's frame in
+// another page. A figure of the page covers the first `TRACE_MS` after the start of loading, if its unit does not state otherwise.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { everywhere, returning } from "./browser.mjs";
 import { counted, measured } from "./figure.mjs";
+import { serve } from "./serve.mjs";
 
 const TRACE_MS = 15_000;
 /** Number of seconds in which frames are counted, during training and then without it. */
 const SECONDS = 5;
 const SETTLE_MS = 500;
+/** Number of first visits to a frame, its size, and the time in which it loads its files. */
+const VISITS = 3;
+const FRAME = { width: 640, height: 480 };
+const FILES_MS = 3000;
 const SCREENS = [{ viewport: { width: 1440, height: 900 } }, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }];
 
 /** Notes the files that a page loads. The returned function returns the compressed size of these files so far, in kB. */
@@ -23,7 +28,7 @@ export function loadedBy(page, dist) {
 }
 
 /** Runs in the page before its scripts: notes layout shifts, long tasks, frames, and the first picture of the stage in `traced`. */
-function trace() {
+export function trace() {
   const traced = { shifts: [], tasks: [], frames: [], startMs: undefined, pictureMs: undefined };
   globalThis.traced = traced;
   const observe = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true });
@@ -143,6 +148,35 @@ function layoutShift(name, shifts) {
   const [most] = shifts.toSorted((a, b) => b.value - a.value);
   const largest = most ? `; the largest is ${most.value.toFixed(3)} of ${most.moved} after ${(most.startTime / 1000).toFixed(1)} s` : "";
   return counted(name, sum, `layout shift, the sum${largest}`);
+}
+
+/**
+ * Measures the frame of a room in a page of another origin that is not isolated: the compressed size of its files in a first visit, and the
+ * time from the start of the outer page to the first picture.
+ */
+export async function benchFrame(browser, server, dist, room, give) {
+  const text = `<!doctype html><script type="module" src="${server.url}hothouse-room.js"></script><hothouse-room room="${room}">`;
+  const site = await serve(dist, { isolated: false, extra: { "/outer.html": text } });
+  const pictures = [];
+  let kb;
+  for (let visit = 0; visit < VISITS; visit++) {
+    const context = await browser.newContext({ viewport: FRAME });
+    await context.addInitScript(trace);
+    const page = await context.newPage();
+    const loaded = loadedBy(page, dist);
+    const attached = page.waitForEvent("frameattached");
+    await page.goto(`http://localhost:${site.port}/outer.html`);
+    const frame = await attached;
+    await frame.waitForFunction(() => globalThis.traced?.pictureMs);
+    const begun = await page.evaluate(() => performance.timeOrigin);
+    pictures.push((await frame.evaluate(() => performance.timeOrigin + traced.pictureMs)) - begun);
+    await page.waitForTimeout(FILES_MS);
+    kb = loaded();
+    await context.close();
+  }
+  await site.close();
+  give(measured(`embed.${room}.first_picture_ms`, pictures, "ms from the start of an outer page that is not isolated"));
+  give(counted(`embed.${room}.first_load_kb`, kb, "kB, compressed, with the typeface"));
 }
 
 /** Measures the page of a room on both screens. */

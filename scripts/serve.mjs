@@ -8,6 +8,7 @@ import { pipeline } from "node:stream";
 const TYPES = {
   ".html": "text/html; charset=utf-8",
   ".js": "text/javascript; charset=utf-8",
+  ".mjs": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
   ".json": "application/json",
   ".webmanifest": "application/manifest+json",
@@ -25,14 +26,30 @@ const HEADERS = {
   "Referrer-Policy": "no-referrer",
 };
 
-/** Returns the page's own content security policy, extended to forbid framing. Sent as a header, the policy also applies to workers. */
-function policy(folder) {
+/** Headers of files for pages of other origins: the document that any page may frame, and the script of the element that frames it. */
+const OPEN = {
+  "/embed.html": { "Cross-Origin-Resource-Policy": "cross-origin", "Document-Isolation-Policy": "isolate-and-require-corp" },
+  "/hothouse-room.js": { "Cross-Origin-Resource-Policy": "cross-origin", "Access-Control-Allow-Origin": "*" },
+};
+
+/**
+ * Returns the content security policy of a document, extended by `more`. Sent as a header, the policy also applies to the document's
+ * workers.
+ */
+function policy(folder, document, more = "") {
   try {
-    const [, declared] = readFileSync(join(folder, "index.html"), "utf8").match(/http-equiv="Content-Security-Policy"\s+content="([^"]*)"/);
-    return { "Content-Security-Policy": `${declared}; frame-ancestors 'none'` };
+    const [, declared] = readFileSync(join(folder, document), "utf8").match(/http-equiv="Content-Security-Policy"\s+content="([^"]*)"/);
+    return { "Content-Security-Policy": declared + more };
   } catch {
-    return {}; // tests also serve folders without an index.html
+    return {}; // tests also serve folders without these documents
   }
+}
+
+/** Returns the function that returns the headers for isolation and security of a path. Only `embed.html` may be framed. */
+function headersIn(folder) {
+  const closed = { ...HEADERS, ...policy(folder, "index.html", "; frame-ancestors 'none'") };
+  const framed = policy(folder, "embed.html");
+  return (path) => ({ ...closed, ...OPEN[path], ...(path === "/embed.html" && framed) });
 }
 
 /** Returns the path of a request, or an empty string if the address is invalid. */
@@ -82,18 +99,18 @@ async function opened(folder, path) {
  * may create a missing file. `hosts` are host names that are allowed besides loopback.
  */
 export async function serve(folder, { port = 0, isolated = true, base = "/", extra = {}, missing = () => {}, hosts = [] } = {}) {
-  const always = isolated ? { ...HEADERS, ...policy(folder) } : {};
+  const headersOf = isolated ? headersIn(folder) : () => ({});
   const names = [...LOOPBACK, ...hosts.map((name) => name.toLowerCase())];
   const answer = async (request, response) => {
     const refuse = (status, text, headers) =>
-      response.writeHead(status, { "Content-Type": "text/plain", ...always, ...headers }).end(`${text}\n`);
+      response.writeHead(status, { "Content-Type": "text/plain", ...headersOf(""), ...headers }).end(`${text}\n`);
     const host = (request.headers.host ?? "").toLowerCase().replace(/:\d*$/, "");
     if (!names.includes(host)) return refuse(421, `This server does not go by that name. To allow it: npm start -- --host <name>`);
     if (!["GET", "HEAD"].includes(request.method)) return refuse(405, "Only GET and HEAD are supported.", { Allow: "GET, HEAD" });
     const path = pathOf(request.url);
     const inside = path.startsWith(base) ? normalize(`/${path.slice(base.length)}`) : null;
     if (inside !== null && Object.hasOwn(extra, inside)) {
-      response.writeHead(200, { "Content-Type": TYPES[extname(inside)], ...always }).end(extra[inside]);
+      response.writeHead(200, { "Content-Type": TYPES[extname(inside)], ...headersOf(inside) }).end(extra[inside]);
       return;
     }
     const file = inside && join(folder, inside);
@@ -107,7 +124,7 @@ export async function serve(folder, { port = 0, isolated = true, base = "/", ext
     const headers = { "Content-Type": type, "Content-Length": found.size };
     // The names of files under assets/ and wasm/ contain a hash of the content.
     headers["Cache-Control"] = /^\/(assets|wasm)\//.test(inside) ? "max-age=31536000, immutable" : "no-cache";
-    response.writeHead(200, { ...headers, ...always });
+    response.writeHead(200, { ...headers, ...headersOf(inside) });
     const stream = found.handle.createReadStream();
     if (request.method === "HEAD") stream.destroy(), response.end();
     else pipeline(stream, response, () => {}); // closes the file if the client disconnects
@@ -115,7 +132,7 @@ export async function serve(folder, { port = 0, isolated = true, base = "/", ext
   const server = createServer((request, response) =>
     answer(request, response).catch((error) => {
       if (response.headersSent) response.destroy();
-      else response.writeHead(503, { "Content-Type": "text/plain", ...always }).end(`${error.message}\n`);
+      else response.writeHead(503, { "Content-Type": "text/plain", ...headersOf("") }).end(`${error.message}\n`);
     }),
   );
   const asked = port;

@@ -6,7 +6,7 @@ import type { Client, Crash, Options } from "./run/client";
 import { connect } from "./run/connect";
 import type { Module } from "./run/features";
 import type { Claim } from "./gallery/claim";
-import { keep, keepRooms } from "./run/isolate";
+import { isolate, keep, keepRooms } from "./run/isolate";
 import { currentLink, lessonIn, placeIn, variantIn } from "./run/link";
 import { textOf } from "./run/notice";
 import { loadVisit, places } from "./run/store";
@@ -22,7 +22,7 @@ import { PALETTE_KEY, type Command } from "./parts/commands";
 import { roving } from "./parts/roving";
 import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";
-import { ROOMS, type Entry } from "./rooms";
+import { moduleOf, ROOMS } from "./rooms";
 import { onBlankCanvas } from "./fallbacks";
 import "./design.css";
 import "./style.css";
@@ -153,9 +153,9 @@ async function enter(next: string, link: string): Promise<void> {
   await open({ link, checkpoint: run?.bytes, variant: run?.variant });
 }
 
-/** Returns the wasm module for the run that the options describe. */
-function moduleOf({ id, own }: Entry, { variant, config, link = currentLink() }: OpenOptions): string {
-  return own !== undefined && (variant || config?.variant || variantIn(link)) === own ? own : id;
+/** Returns the variant of the run that the options describe; undefined for the room's first variant. */
+function variantOf({ variant, config, link = currentLink() }: OpenOptions): string | undefined {
+  return variant || config?.variant || variantIn(link);
 }
 
 function forget(): void {
@@ -213,7 +213,8 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
     const link = options.link?.includes("digest=") && !options.checkpoint ? options.link : undefined;
     const checking = link ? import("./gallery/claim").catch(() => undefined) : undefined;
     const device = link ? "cpu" : rememberedDevice();
-    client = await connect({ device, ...options, room: room.id, module: moduleOf(room, options) });
+    await isolate();
+    client = await connect({ device, ...options, room: room.id, module: moduleOf(room, variantOf(options)) });
     const loaded = client.room.id === room.id ? await expected : undefined;
     const claims = await checking;
     if (opening !== openings) return client.close();

@@ -7,7 +7,7 @@ type Listeners = { [Kind in keyof HTMLElementEventMap as `on${Kind}`]?: (event: 
 type Common = "autocapitalize" | "class" | "hidden" | "id" | "role" | "spellcheck" | "style" | "tabindex" | "title";
 /** Attributes that only one kind of element may have. */
 type Own = {
-  a: "download" | "href";
+  a: "download" | "href" | "rel" | "target";
   button: "disabled" | "type";
   canvas: "height" | "width";
   form: "novalidate";

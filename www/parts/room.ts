@@ -101,7 +101,7 @@ export interface PageContext {
 /** The page as the room's views use it. */
 export interface RoomPage<C extends Client = Client> {
   readonly client: C;
-  readonly around: PageContext;
+  readonly around: Pick<PageContext, "notices">;
   readonly announcer: Announcer;
   /** The current run; undefined until the first run has begun. */
   readonly present: History | undefined;

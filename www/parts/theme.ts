@@ -4,7 +4,7 @@ import { h, icon } from "./dom";
 import { untilClosed } from "./life";
 import { recall, remember } from "./prefs";
 
-type Theme = "auto" | "light" | "dark";
+export type Theme = "auto" | "light" | "dark";
 
 /** Colours of the style sheet by name, which canvases use. */
 export const palette = {
@@ -55,6 +55,12 @@ export function rgb(name: Colour): [number, number, number] {
 export function onTheme(listener: () => void): () => void {
   listeners.add(listener);
   return untilClosed(() => listeners.delete(listener));
+}
+
+/** Uses another theme and does not remember it. */
+export function useTheme(other: Theme): void {
+  theme = other;
+  apply();
 }
 
 export function startTheme(): void {

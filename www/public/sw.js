@@ -1,6 +1,7 @@
-// Service worker. It adds the headers for cross-origin isolation and serves the page offline. `npm run build` sets the three constants
-// below. `BUILD` is the name of the build and `SHELL` lists the files of every page. `ROOMS` maps each module flavour (a choice of threads
-// and vector instructions) to the files of all rooms, or to null if a module of this flavour is not built.
+// Service worker. It adds the headers for cross-origin isolation and serves the page offline. A frame in another page registers the address
+// `sw.js?frame`, which only adds headers, until the visitor opens the page itself. `npm run build` sets the three constants below. `BUILD` is
+// the name of the build and `SHELL` lists the files of every page. `ROOMS` maps each module flavour (a choice of threads and vector
+// instructions) to the files of all rooms, or to null if a module of this flavour is not built.
 const BUILD = "__BUILD__";
 const SHELL = ["__SHELL__"];
 const ROOMS = "__ROOMS__";
@@ -9,22 +10,28 @@ const ROOMS = "__ROOMS__";
 const SCOPE = self.registration.scope;
 const MINE = `hothouse ${new URL(SCOPE).pathname} `;
 const CACHE = MINE + BUILD;
+/** End of the address of a service worker that a frame has registered. It caches nothing. */
+const FRAME = "?frame";
+const OF_FRAME = self.location.search === FRAME;
 const TIMEOUT_MS = 2500;
 const HEADERS = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
   "Cross-Origin-Resource-Policy": "same-origin",
 };
+/** Headers of `embed.html` in addition: any page may contain it, and a browser with the second policy isolates it in any page. */
+const FRAMED = { "Cross-Origin-Resource-Policy": "cross-origin", "Document-Isolation-Policy": "isolate-and-require-corp" };
 
 self.addEventListener("install", (event) => {
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(SHELL)));
-  // The first service worker activates immediately. A later one waits until all pages of the previous build are closed.
-  if (!self.registration.active) self.skipWaiting();
+  if (!OF_FRAME) event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(SHELL)));
+  // The first service worker of the page activates immediately. A later one waits until all pages of the previous build are closed.
+  const { active } = self.registration;
+  if (!active || active.scriptURL.endsWith(FRAME)) self.skipWaiting();
 });
 
 self.addEventListener("activate", (event) => {
   const tidy = async () => {
-    const names = await caches.keys();
+    const names = OF_FRAME ? [] : await caches.keys();
     await Promise.all(names.filter((name) => name.startsWith(MINE) && name !== CACHE).map((name) => caches.delete(name)));
     await self.clients.claim();
   };
@@ -33,6 +40,7 @@ self.addEventListener("activate", (event) => {
 
 self.addEventListener("message", (event) => {
   const { keep, keepRooms } = event.data ?? {};
+  if (OF_FRAME) return void event.ports[0]?.postMessage(false);
   if (keep) event.waitUntil(cacheAll(keep.filter((url) => ours(new URL(url)))));
   if (keepRooms) event.waitUntil(cacheAll(ROOMS[keepRooms]?.map((path) => SCOPE + path)).then((all) => event.ports[0].postMessage(all)));
 });
@@ -53,19 +61,22 @@ self.addEventListener("fetch", (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (request.method !== "GET" || !ours(url)) return;
-  event.respondWith((isPage(url) ? page(request) : file(request)).then(isolated));
+  const answer = OF_FRAME || isFramed(url) ? fetch(request) : isPage(url) ? page(request) : file(request);
+  event.respondWith(answer.then((response) => isolated(response, isFramed(url) ? { ...HEADERS, ...FRAMED } : HEADERS)));
 });
 
-/** Path of a URL within the scope, without the query; undefined if the URL is outside the scope. */
+/** Path of a URL within the page's folder, without the query; undefined if the URL is outside the folder. */
 function scopedPath({ origin, pathname }) {
   const address = origin + pathname;
   return address.startsWith(SCOPE) ? address.slice(SCOPE.length) : undefined;
 }
 
-/** True for the addresses of the page's only document. */
+/** True for the addresses of the page's document. */
 const isPage = (url) => ["", "index.html"].includes(scopedPath(url));
+/** True for the document for frames in other pages. */
+const isFramed = (url) => scopedPath(url) === "embed.html";
 /** True for the page's files. The browser handles all other requests. */
-const ours = (url) => isPage(url) || SHELL.includes(scopedPath(url)) || /^(assets|trained|wasm)\//.test(scopedPath(url));
+const ours = (url) => isPage(url) || isFramed(url) || SHELL.includes(scopedPath(url)) || /^(assets|trained|wasm)\//.test(scopedPath(url));
 
 /** Loads the document from the network, so that a new build is used. Uses the cache if the network fails or is slow. */
 async function page(request) {
@@ -88,9 +99,9 @@ function keepCopy(cache, key, response) {
   return response;
 }
 
-function isolated(response) {
+function isolated(response, added) {
   if (!response || (response.type !== "basic" && response.type !== "default")) return response;
   const headers = new Headers(response.headers);
-  for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);
+  for (const [name, value] of Object.entries(added)) headers.set(name, value);
   return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
 }

@@ -22,3 +22,6 @@ export const ROOMS: Entry[] = [
   { id: "logic", load: () => import("./logic") },
   { id: "words", load: () => import("./words") },
 ];
+
+/** Returns the name of the wasm module for a run of this room and variant. */
+export const moduleOf = ({ id, own }: Entry, variant: string | undefined): string => (own !== undefined && variant === own ? own : id);

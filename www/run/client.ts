@@ -8,7 +8,7 @@ import { keep } from "./isolate";
 import { currentLink } from "./link";
 import { Line } from "./line";
 import { Heartbeat } from "./monitor";
-import { textOf } from "./notice";
+import { textOf, type Notice } from "./notice";
 import type {
   Answers,
   Backend,
@@ -30,6 +30,7 @@ import type {
   SweepSpec,
   Variant,
 } from "./protocol";
+import { STORES } from "./storing";
 import { beginVisit, loadRuns, loadVisit, type SavedRun, type Saved } from "./store";
 import type { Answerer } from "./trained";
 import type { FromWorker, RunQueries, Opened } from "./worker";
@@ -94,6 +95,8 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   keptRuns: Saved[] = [];
   /** Indices of the live changes that can be undone, because the run's state before them is kept. */
   keptBefore: number[] = [];
+  /** Reason why the requested run was refused and the default run was started; null if it was not refused. */
+  refusal: Notice | null = null;
   /** True if the default run was started because the requested run waits for its data. Becomes false when another run begins. */
   isFallback = false;
   private readonly line = new Line({
@@ -135,18 +138,23 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
       device: this.requestedDevice,
     });
     await opened;
-    const autosave = new Autosave(this.room.id, this.line, (level, text, next_step) =>
-      this.take({ kind: "notice", level, text, next_step }),
-    );
-    this.autosave = autosave;
-    if (options.checkpoint) autosave.newest = { bytes: options.checkpoint, variant: "", address: "" };
-    if (this.isFallback) await this.separateVisit(options.link ?? currentLink()).catch(() => {});
-    this.keptRuns = await loadRuns(this.room.id, options.checkpoint !== undefined).catch(() => []);
+    if (STORES) await this.openStore(options);
     const { threads: used } = this.backend;
     const inUse = module.startsWith("threads") ? [`${used} ${used === 1 ? "thread trains" : "threads train"} in shared memory.`] : [];
     Object.assign(this.backend, { module, why: [...inUse, ...why] });
     keep([url.href, url.href.replace(/\.js$/, "_bg.wasm")]);
-    autosave.begin();
+    this.autosave?.begin();
+  }
+
+  /** Prepares autosaves and reads the stored runs of the room. */
+  private async openStore({ checkpoint, link = currentLink() }: Options): Promise<void> {
+    const autosave = new Autosave(this.room.id, this.line, (level, text, next_step) =>
+      this.take({ kind: "notice", level, text, next_step }),
+    );
+    this.autosave = autosave;
+    if (checkpoint) autosave.newest = { bytes: checkpoint, variant: "", address: "" };
+    if (this.isFallback) await this.separateVisit(link).catch(() => {});
+    this.keptRuns = await loadRuns(this.room.id, checkpoint !== undefined).catch(() => []);
   }
 
   /** Starts a new visit if the requested run is stored under this visit, because the fallback run would overwrite that save. */
@@ -180,8 +188,8 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     }
   }
 
-  private begin({ room, rooms, variant, knobs, backend, monitor, isFallback }: Opened): void {
-    Object.assign(this, { room, rooms, knobs, isFallback });
+  private begin({ room, rooms, variant, knobs, backend, monitor, refusal, isFallback }: Opened): void {
+    Object.assign(this, { room, rooms, knobs, refusal, isFallback });
     this.present = variant;
     this.heartbeat = new Heartbeat(monitor);
     this.backend = { ...backend, module: "", why: [] };

@@ -2,14 +2,12 @@
 
 import { Client, type Options } from "./client";
 import { choose, MODULES, type Module } from "./features";
-import { isolate } from "./isolate";
 import { textOf } from "./notice";
 import type { DeviceWish } from "./protocol";
 
 const DEVICES: DeviceWish[] = ["auto", "cpu", "gpu"];
 
 export async function connect(options: Options): Promise<Client> {
-  await isolate();
   const named = new URLSearchParams(location.search).get("device");
   const device = DEVICES.find((one) => one === named) ?? options.device ?? "auto";
   const requested = options.use ?? new URLSearchParams(location.search).get("use") ?? "auto";

@@ -1,9 +1,13 @@
 // Cross-origin isolation, which threads require, and offline use, both by the page's own service worker. If the host does not send the
-// isolation headers, the first visit reloads the page once.
+// isolation headers, the first visit reloads the page once. The service worker of a frame in another page only adds headers.
 
 import type { Module } from "./features";
 
 const RELOADED = "hothouse.isolation-tried";
+/** Parameter in the address of a frame that was reloaded for isolation. */
+const FRAME_RELOADED = "isolation-tried";
+/** First version of Chromium with Document-Isolation-Policy, which isolates a frame in any page. */
+const ISOLATES_FRAMES = 137;
 const TIMEOUT_MS = 5000;
 
 /** Registration of the service worker, set by `isolate`. Undefined before that; resolves to undefined after a failure. */
@@ -36,9 +40,30 @@ export async function isolate(): Promise<void> {
   }
 }
 
-async function register(container: ServiceWorkerContainer): Promise<ServiceWorkerRegistration | undefined> {
+/**
+ * Resolves when a frame in another page can start. If the host does not send the isolation headers and the browser can isolate the frame,
+ * registers a service worker, reloads the frame once, and never resolves. The service worker of the page is left as it is.
+ */
+export async function isolateFrame(): Promise<void> {
+  const container = workers();
+  const address = new URL(location.href);
+  if (!container || crossOriginIsolated || !isolatesFrames() || address.searchParams.has(FRAME_RELOADED)) return;
+  if (await container.getRegistration().catch(() => undefined)) return;
+  const registration = await Promise.race([register(container, "sw.js?frame"), late()]);
+  if (!registration || !(await activated(registration))) return;
+  address.searchParams.set(FRAME_RELOADED, "");
+  location.replace(address);
+  await new Promise(() => {});
+}
+
+function isolatesFrames(): boolean {
+  const { userAgentData } = navigator as { userAgentData?: { brands: { brand: string; version: string }[] } };
+  return !!userAgentData?.brands.some(({ brand, version }) => brand === "Chromium" && Number(version) >= ISOLATES_FRAMES);
+}
+
+async function register(container: ServiceWorkerContainer, script = "sw.js"): Promise<ServiceWorkerRegistration | undefined> {
   try {
-    return await container.register(new URL("sw.js", document.baseURI));
+    return await container.register(new URL(script, document.baseURI));
   } catch {
     return undefined; // the browser refused it; the page works without it
   }

@@ -19,12 +19,18 @@ const VISITS_KEPT = 2;
 /** Largest size of a room's stored runs in bytes. Beyond this size the oldest runs are deleted, but never the newest run. */
 const MOST_BYTES = 512e6;
 const VISIT = "hothouse-visit";
-let visit = thisVisit();
+/** Start of this visit; undefined until the first access to the store. */
+let visit: number | undefined;
 /** Number of saves since the page was loaded, by room and variant. */
 const saves = new Map<string, number>();
 let saving: Promise<unknown> = Promise.resolve();
 
 function thisVisit(): number {
+  visit ??= begunVisit();
+  return visit;
+}
+
+function begunVisit(): number {
   try {
     const began = sessionStorage.getItem(VISIT) ?? String(Date.now());
     sessionStorage.setItem(VISIT, began);
@@ -64,6 +70,7 @@ export function saveRun(room: string, run: SavedRun): Promise<void> {
 }
 
 async function put(room: string, run: SavedRun): Promise<void> {
+  const visit = thisVisit();
   const slot = `${room}/${run.variant}`;
   const count = saves.get(slot) ?? 0;
   saves.set(slot, count + 1);
@@ -93,13 +100,13 @@ function newestOf(runs: Saved[], kind: (run: Saved) => unknown): Saved[] {
 /** Returns the newest run of each of the last visits, newest first. With `others`, this visit is excluded. */
 export async function loadRuns(room: string, others: boolean): Promise<Saved[]> {
   const kept = newestOf(await all(room), (run) => run.visit).slice(0, VISITS_KEPT);
-  return kept.filter((run) => !others || run.visit !== visit);
+  return kept.filter((run) => !others || run.visit !== thisVisit());
 }
 
 /** Returns the newest run of each variant in this visit, newest first. */
 export async function loadVisit(room: string): Promise<Saved[]> {
   return newestOf(
-    (await all(room)).filter((run) => run.visit === visit),
+    (await all(room)).filter((run) => run.visit === thisVisit()),
     (run) => run.variant,
   );
 }

@@ -24,7 +24,7 @@ import type {
 } from "./protocol";
 import { GpuOpener, type GpuFailure, type GraphicsModule, type MayTrainOnGpu } from "./gpu";
 import { Monitor, type MonitorLocation } from "./monitor";
-import { inWords, isNotice } from "./notice";
+import { inWords, isNotice, type Notice } from "./notice";
 import { TrainedRun, type Answerer, type Answering } from "./trained";
 import { BURST_MS, POLL_MS, Loop, Saves } from "./work";
 
@@ -74,7 +74,10 @@ export type ToWorker =
   | { kind: "panic"; inPool: boolean }
   | { kind: "fail_gpu"; how: GpuFailure };
 
-/** Reply to `open`. `isFallback` is true if the default run was started because the requested run waits for its data. */
+/**
+ * Reply to `open`. If the requested run was refused, `refusal` contains the reason, and the default run was started instead. `isFallback`
+ * is true if the refused run waits for its data.
+ */
 export type Opened = {
   kind: "opened";
   room: RoomInfo;
@@ -83,6 +86,7 @@ export type Opened = {
   knobs: Knob[];
   backend: Backend;
   monitor: MonitorLocation;
+  refusal: Notice | null;
   isFallback: boolean;
 };
 export type FromWorker =
@@ -377,7 +381,7 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   memory = (await wasm.default()).memory;
   wasm.forward_panics(message.channel);
   await threadsStarted(wasm.initThreadPool?.(message.threads));
-  const notices = begin(message);
+  const refusal = begin(message);
   const [layout, rooms] = [run.layout(), wasm.rooms()];
   monitor = new Monitor(layout, memory.buffer, run.monitor());
   variant = run.config().variant;
@@ -389,16 +393,17 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
     knobs: run.knobs(),
     backend: run.backend(),
     monitor: { layout, offset: run.monitor(), memory: memory.buffer instanceof ArrayBuffer ? null : memory },
+    refusal,
     isFallback: waitingForData !== undefined,
   });
-  if (notices.length) post(notices);
+  if (refusal) post([refusal]);
   run.command({ kind: "device", wish: message.device });
   run.command({ kind: "start" });
   loop.wake();
 }
 
-/** Starts the requested run. If the module refuses the run, starts the default run and returns the reason as an event. */
-function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event[] {
+/** Starts the requested run. If the module refuses the run, starts the default run and returns the reason. */
+function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Notice | null {
   let command: Command | undefined;
   let digest: Digest | null = null;
   try {
@@ -414,12 +419,12 @@ function begin({ config, checkpoint, link }: ToWorker & { kind: "open" }): Event
       run = wasm.Run.begin(config);
       if (digest) run.expect(digest);
     }
-    return [];
+    return null;
   } catch (error) {
     if (!isNotice(error)) throw error;
     if (command && wantsData(command)) waitingForData = { command, digest };
     run = wasm.Run.begin(wasm.default_config(link));
-    return [error];
+    return error;
   }
 }
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _native
 from ._source import source
+from .page import Frame, frame
 
 #: NumPy types of tensors, by their names in a checkpoint.
 _DTYPES = {"F32": np.float32, "F64": np.float64, "U32": np.uint32, "U64": np.uint64, "U8": np.uint8}
@@ -371,6 +372,22 @@ class Run:
         axes.set_xlabel(self._counter)
         axes.legend()
         return axes
+
+    def show(
+        self,
+        page: str | os.PathLike[str] | None = None,
+        *,
+        controls: str = "all",
+        theme: str = "auto",
+        width: int | str = "100%",
+        height: int | str = 480,
+    ) -> Frame:
+        """Frame for a notebook in which the run of this run's link trains from its beginning.
+
+        `page` is the address of a built page, or a folder that contains it, which is then served on this machine. By default it is the
+        environment variable `HOTHOUSE_PAGE`. `controls` is `all`, `play`, `knobs` or `none`; `theme` is `auto`, `light` or `dark`.
+        """
+        return frame(self.link, f"Hothouse: {self.variant}", page, controls, theme, (width, height))
 
 
 def _value(value: Any) -> float | str:

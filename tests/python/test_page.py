@@ -1,0 +1,126 @@
+"""The frame of a run in a notebook, and the server of the built page."""
+
+import http.client
+import socket
+import threading
+from html.parser import HTMLParser
+from urllib.parse import urlsplit
+
+import pytest
+
+import hothouse
+from hothouse import page as pages
+
+POLICY = "default-src 'none'; script-src 'self'"
+DOCUMENT = f'<!doctype html><meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+
+
+@pytest.fixture
+def built(tmp_path):
+    folder = tmp_path / "dist"
+    (folder / "assets").mkdir(parents=True)
+    for name in ["index.html", "embed.html"]:
+        (folder / name).write_text(DOCUMENT + name)
+    (folder / "assets/a.js").write_text("1")
+    (tmp_path / "secret.txt").write_text("secret")
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    return folder
+
+
+def ask(address, path, method="GET", host=None):
+    """Request without the normalisation of paths by clients. Returns status, headers and body."""
+    place = urlsplit(address)
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
+    connection.putrequest(method, path, skip_host=True)
+    connection.putheader("Host", host or place.netloc)
+    connection.endheaders()
+    answer = connection.getresponse()
+    body = answer.read()
+    connection.close()
+    return answer.status, answer.headers, body
+
+
+def test_only_the_document_for_frames_can_be_framed(built):
+    address = pages.serve(built)
+    status, headers, body = ask(address, "/embed.html?controls=all")
+    assert status == 200 and body.endswith(b"embed.html")
+    assert headers["Cross-Origin-Resource-Policy"] == "cross-origin"
+    assert headers["Document-Isolation-Policy"] == "isolate-and-require-corp"
+    assert headers["Content-Security-Policy"] == POLICY
+    for path, kind in [("/", "text/html; charset=utf-8"), ("/assets/a.js", "text/javascript; charset=utf-8")]:
+        status, headers, _ = ask(address, path)
+        assert status == 200 and headers["Content-Type"] == kind
+        assert headers["Content-Security-Policy"] == f"{POLICY}; frame-ancestors 'none'"
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert headers["Cross-Origin-Opener-Policy"] == "same-origin" and headers["Cross-Origin-Embedder-Policy"] == "require-corp"
+        assert headers["Document-Isolation-Policy"] is None
+    assert "immutable" in headers["Cache-Control"]
+    assert ask(address, "/embed.html", "HEAD")[2] == b""
+
+
+@pytest.mark.parametrize(
+    "path", ["/../secret.txt", "/%2e%2e/secret.txt", "/assets/..%2f..%2fsecret.txt", "//etc/passwd", "/link.txt", "/assets", "/%00", "/%ff"]
+)
+def test_no_file_outside_of_the_folder_is_served(built, path):
+    assert ask(pages.serve(built), path)[0] == 404
+
+
+def test_other_names_and_methods_are_refused(built):
+    address = pages.serve(built)
+    assert ask(address, "/embed.html", host="attacker.example")[0] == 421
+    assert ask(address, "/embed.html", "POST")[0] == 501
+    assert ask(address, "/embed.html", host=f"localhost:{urlsplit(address).port}")[0] == 200
+
+
+def test_a_folder_has_one_server_with_a_limited_number_of_connections(built):
+    address = pages.serve(built)
+    assert pages.serve(str(built)) == address
+    place = urlsplit(address)
+    idle = [socket.create_connection((place.hostname, place.port)) for _ in range(pages._MOST_CONNECTIONS + 8)]
+    try:
+        ours = [thread for thread in threading.enumerate() if "process_request_thread" in thread.name]
+        assert len(ours) <= pages._MOST_CONNECTIONS
+        assert all(thread.daemon for thread in ours)
+    finally:
+        for connection in idle:
+            connection.close()
+    assert ask(address, "/embed.html")[0] == 200
+
+
+class Tags(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def test_a_run_is_shown_in_a_frame(built, monkeypatch):
+    run = hothouse.Run("control", variant="CartPole-v1", seed=4, knobs={"envs": 64})
+    shown = run.show(page="https://example.org/hothouse", controls="play", theme="dark", height=300)
+    [(tag, found)] = Tags(shown._repr_html_()).found
+    assert tag == "iframe" and found["height"] == "300" and found["width"] == "100%"
+    assert found["src"] == shown.address
+    assert shown.address.startswith("https://example.org/hothouse/embed.html?controls=play&theme=dark#/control?variant=CartPole-v1&seed=4")
+    monkeypatch.setenv("HOTHOUSE_PAGE", str(built))
+    assert ask(run.show().address, "/embed.html")[0] == 200
+
+
+def test_texts_are_escaped():
+    harm = '"><script>harm()</script>'
+    shown = pages.frame(f"#/control?{harm}", harm, f"https://example.org/{harm}", "all", "auto", (harm, 480))
+    [(tag, found)] = Tags(shown._repr_html_()).found
+    assert tag == "iframe" and found["title"] == harm and found["width"] == harm
+
+
+def test_errors_name_the_next_step(tmp_path, monkeypatch):
+    run = hothouse.Run("control", knobs={"envs": 64})
+    monkeypatch.delenv("HOTHOUSE_PAGE", raising=False)
+    with pytest.raises(ValueError, match="page= or the environment variable HOTHOUSE_PAGE"):
+        run.show()
+    with pytest.raises(ValueError, match="no embed.html. Give the folder dist"):
+        run.show(page=tmp_path)
+    with pytest.raises(ValueError, match="controls='some' is unknown. Choose one of: all, play, knobs, none"):
+        run.show(page=tmp_path, controls="some")

@@ -1,0 +1,275 @@
+// Tests of `<hothouse-room>` and its frame `embed.html` in pages of another origin.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { loadedBy, trace } from "../../scripts/page.mjs";
+import { ROOMS } from "../../scripts/rooms.mjs";
+import { serve } from "../../scripts/serve.mjs";
+import { dist, event, house, visit, WAIT_MS } from "./fixture.mjs";
+import { element, outer } from "./frames.mjs";
+
+const here = house();
+const axe = createRequire(import.meta.url).resolve("axe-core");
+/** A small run, which leaves time for other tests. */
+const SMALL = 'link="#/control?envs=64&v=2"';
+
+test("in a page that is not isolated, the picture appears, training is solved, and events arrive", async () => {
+  const page = await outer(here, element('room="control" variant="CartPole-v1"'), { init: trace });
+  const began = await page.next("began");
+  assert.match(began.link, /^#\/control\?variant=CartPole-v1&seed=1&v=\d+$/);
+  assert.deepEqual([began.room, began.variant], ["control", "CartPole-v1"]);
+  assert.equal(await page.evaluate(() => crossOriginIsolated), false);
+  assert.ok(began.isolated && began.threads >= 1, "Document-Isolation-Policy isolates the frame");
+  const frame = await page.frame();
+  await frame.waitForFunction(() => traced.pictureMs);
+  const [start, shown] = [
+    await page.evaluate(() => performance.timeOrigin),
+    await frame.evaluate(() => performance.timeOrigin + traced.pictureMs),
+  ];
+  console.log(`embed.first_picture_ms ${(shown - start).toFixed(0)}`);
+  const first = await page.next("progress");
+  const later = await page.next("progress", ({ iteration }) => iteration > 3);
+  assert.ok(later.counts.env_steps > first.counts.env_steps);
+  assert.ok(Number.isFinite(later.metrics.mean_return) && later.trainSeconds > 0);
+  const solved = await page.next("solved");
+  assert.equal(solved.goal, 475);
+  assert.ok((await page.next("progress", ({ tests }) => tests.mean_return >= 475)).iteration >= solved.iteration);
+  assert.deepEqual(page.said, []);
+  await page.close();
+});
+
+test("attributes and methods of the element change the run", async () => {
+  const page = await outer(here, element(`${SMALL} controls="none"`));
+  await page.next("began");
+  const entries = await page.evaluate(() => history.length);
+  const frame = await page.frame();
+  const shown = (selector) => frame.locator(selector).isVisible();
+  assert.deepEqual([await shown(".transport"), await shown(".first-knobs"), await shown(".returns .plot")], [false, false, true]);
+  const set = (values) => page.evaluate((values) => Object.assign(document.querySelector("hothouse-room"), values), values);
+  await set({ controls: "all", theme: "dark" });
+  await frame.locator(".transport").waitFor();
+  assert.equal(await frame.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await page.evaluate(() => document.querySelector("hothouse-room").pause());
+  await frame.getByRole("button", { name: "Play" }).waitFor();
+  await page.evaluate(() => document.querySelector("hothouse-room").play());
+  await frame.getByRole("button", { name: "Pause" }).waitFor();
+  await page.evaluate(() => document.querySelector("hothouse-room").set("lr", 0.002));
+  await frame.locator('a[href*="lr"]').waitFor();
+  assert.match(await frame.locator("a").getAttribute("href"), /^\.\/#\/control\?.*envs=64.*&at=\d+:lr=0\.002&v=/);
+  const { length } = await page.evaluate(() => noted);
+  await page.evaluate(() => document.querySelector("hothouse-room").removeAttribute("link"));
+  await set({ room: "control", variant: "Pendulum-v1" });
+  assert.match((await page.next("began", undefined, length)).link, /variant=Pendulum-v1&seed=1/);
+  assert.equal(await page.evaluate(() => history.length), entries, "the visitor's back button leaves the outer page");
+  assert.equal(await page.evaluate(() => document.querySelector("hothouse-room").shadowRoot.querySelectorAll("iframe").length), 1);
+  await page.close();
+});
+
+test("an element below the visible part starts when it is scrolled into view", async () => {
+  const page = await outer(here, `<div style="height: 3000px"></div>${element(SMALL)}`);
+  const frames = () => page.evaluate(() => document.querySelector("hothouse-room").shadowRoot.querySelectorAll("iframe").length);
+  await page.waitForTimeout(500);
+  assert.equal(await frames(), 0);
+  await page.locator("hothouse-room").scrollIntoViewIfNeeded();
+  await page.next("began");
+  assert.equal(await frames(), 1);
+  await page.close();
+});
+
+test("the frame takes neither focus nor keys from the outer page, and stores nothing", async () => {
+  const page = await outer(here, `<input id="outer" autofocus>${element(SMALL)}`);
+  await page.locator("#outer").focus();
+  await page.next("progress");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "outer");
+  await page.keyboard.type("r s");
+  assert.equal(await page.locator("#outer").inputValue(), "r s");
+  const frame = await page.frame();
+  await frame.getByRole("button", { name: "Step" }).click();
+  const stored = await frame.evaluate(async () => ({
+    local: Object.keys(localStorage).filter((name) => name !== "hothouse.tour"),
+    session: Object.keys(sessionStorage),
+    databases: (await indexedDB.databases()).map(({ name }) => name),
+    caches: await caches.keys(),
+    workers: (await navigator.serviceWorker.getRegistrations()).length,
+  }));
+  assert.deepEqual(stored, { local: [], session: [], databases: [], caches: [], workers: 0 });
+  await page.close();
+});
+
+test("in an isolated page of another origin the frame is isolated too", async () => {
+  const page = await outer(here, element(SMALL), { isolated: true });
+  const began = await page.next("began");
+  assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+  assert.equal(began.isolated, true);
+  await page.close();
+});
+
+test("on a host without headers, a service worker isolates the frame and caches nothing", async () => {
+  const server = await serve(dist, { isolated: false });
+  const page = await outer(here, element(`${SMALL} src="PAGE/"`), { server });
+  assert.equal((await page.next("began")).isolated, true);
+  await page.next("progress");
+  const frame = await page.frame();
+  assert.deepEqual(await frame.evaluate(() => caches.keys()), []);
+  await page.close();
+  await server.close();
+});
+
+test("the page replaces the service worker of a frame by its own", async () => {
+  const server = await serve(dist, { isolated: false });
+  const page = await visit(here, { server, at: "embed.html#/control?envs=64&v=2", started: false });
+  await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
+  const script = () => page.evaluate(async () => new URL((await navigator.serviceWorker.ready).active.scriptURL).search);
+  assert.equal(await script(), "?frame");
+  await page.goto(server.url);
+  await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
+  await page.waitForFunction(() => navigator.serviceWorker.controller && !navigator.serviceWorker.controller.scriptURL.includes("?"));
+  assert.equal(await script(), "");
+  // The service worker of the page isolates frames too.
+  await page.goto(`${server.url}embed.html#/control?envs=64&v=2`);
+  await page.waitForFunction(() => globalThis.hothouse);
+  assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+  await page.context().close();
+  await server.close();
+});
+
+test("if nothing isolates the frame, it trains on one thread and states the reason", async () => {
+  const server = await serve(dist, { isolated: false });
+  const page = await outer(here, element(`${SMALL} src="PAGE/"`), { server, context: { serviceWorkers: "block" } });
+  const began = await page.next("began");
+  assert.deepEqual([began.isolated, began.threads], [false, 1]);
+  await page.next("progress");
+  const frame = await page.frame();
+  await frame.getByText("Training on one thread. Threads need a page that is cross-origin isolated.").waitFor();
+  assert.equal(await frame.evaluate(() => hothouse.backend.module), "simd128");
+  await page.close();
+  await server.close();
+});
+
+test("only embed.html can be framed", async () => {
+  const page = await outer(here, `<iframe title="page" src="PAGE/"></iframe><iframe title="file" src="PAGE/icon.svg"></iframe>`);
+  await page.waitForFunction(() => document.readyState === "complete");
+  assert.deepEqual(
+    [
+      ...new Set(
+        page
+          .frames()
+          .slice(1)
+          .map((frame) => frame.url()),
+      ),
+    ],
+    ["chrome-error://chromewebdata/"],
+  );
+  assert.ok(
+    page.said.some((text) => /frame-ancestors 'none'/.test(text)),
+    page.said.join("\n"),
+  );
+  await page.close();
+});
+
+const WRONG = [
+  ["an unknown room", 'room="attic"', /There is no room called 'attic'. The rooms are: control, backgammon, cube, logic, words/],
+  ["markup as a room", 'room="<img src=x onerror=parent.harm()>"', /There is no room called '%3Cimg%20src=x/],
+  ["a link of a later version", 'link="#/control?variant=CartPole-v1&v=99"', /newer Hothouse \(format 99, .*Update Hothouse/],
+  [
+    "markup as a variant",
+    'link="#/control?variant=%3Cimg%20src=x%20onerror=harm()%3E&v=2"',
+    /no environment called '<img src=x onerror=harm\(\)>'/,
+  ],
+  ["a link to a file that is absent", 'link="#/words?data=0123456789abcdef.7.book.txt&v=2"', /book\.txt/],
+];
+for (const [name, attributes, message] of WRONG)
+  test(`${name} shows an error and harms nothing else`, async () => {
+    const page = await outer(here, `<p id="text">Text</p>${element(attributes)}`);
+    const error = await page.next("error");
+    assert.match(error.message, message);
+    const frame = await page.frame();
+    await frame.getByRole("alert").filter({ hasText: message }).waitFor();
+    assert.equal(await frame.locator("img").count(), 0);
+    assert.equal(await frame.evaluate(() => globalThis.hothouse), undefined, "no run trains");
+    assert.equal(await page.locator("#text").textContent(), "Text");
+    // The element works after a correction.
+    await page.evaluate(() => Object.assign(document.querySelector("hothouse-room"), { link: "#/control?envs=64&v=2" }));
+    assert.equal((await page.next("began")).variant, "CartPole-v1");
+    await page.close();
+  });
+
+test("an address without a built page shows an error in the element", async () => {
+  const page = await outer(here, element('src="javascript:harm()"'));
+  assert.match((await page.next("error")).message, /address 'javascript:harm\(\)' of the page is invalid/);
+  await page.getByRole("alert").filter({ hasText: "Set the attribute 'src'" }).waitFor();
+  await page.close();
+});
+
+test("the frame ignores messages of windows other than its outer page, and messages of other forms", async () => {
+  const page = await outer(here, element(SMALL));
+  const { length } = await page.next("began").then(() => page.evaluate(() => noted));
+  const frame = await page.frame();
+  await frame.evaluate(() => postMessage({ hothouse: 1, kind: "open", link: "#/cube" }, "*"));
+  await page.evaluate(() => {
+    const { contentWindow } = document.querySelector("hothouse-room").shadowRoot.querySelector("iframe");
+    for (const message of [null, "open", { hothouse: 2, kind: "open", link: "#/cube" }, { hothouse: 1, kind: "open", link: 3 }])
+      contentWindow.postMessage(message, "*");
+    // The element ignores messages of its own page.
+    postMessage({ hothouse: 1, kind: "error", detail: { message: "of the outer page" } }, "*");
+  });
+  await page.next("progress", undefined, length + 3);
+  const later = (await page.evaluate(() => noted)).slice(length);
+  assert.deepEqual(
+    later.filter(({ name }) => name === "began" || name === "error"),
+    [],
+  );
+  assert.equal(await frame.evaluate(() => hothouse.room.id), "control");
+  await page.close();
+});
+
+test("a first visit to the frame loads at most 700 kB, compressed", async () => {
+  const context = await here.browser.newContext();
+  context.setDefaultTimeout(WAIT_MS);
+  const page = await context.newPage();
+  const loaded = loadedBy(page, dist);
+  await page.goto(`${here.server.url}embed.html`);
+  await page.waitForFunction(() => globalThis.hothouse);
+  await event(page, "metrics");
+  const kb = loaded();
+  console.log(`embed.first_load_kb ${kb.toFixed(1)}`);
+  assert.ok(kb > 400 && kb <= 700, `${kb} kB`);
+  await context.close();
+});
+
+const SIZES = [
+  { width: 400, height: 600 },
+  { width: 640, height: 480 },
+  { width: 1024, height: 600 },
+];
+for (const room of ROOMS)
+  test(`${room} fits the frame, has one link, and passes axe`, async () => {
+    for (const theme of ["light", "dark"]) {
+      const page = await visit(here, { at: `embed.html?theme=${theme}#/${room}`, started: false });
+      await page.waitForFunction(() => globalThis.hothouse);
+      await page.addScriptTag({ path: axe });
+      for (const size of SIZES) {
+        await page.setViewportSize(size);
+        await page.waitForTimeout(300);
+        const wide = await page.evaluate(() => [
+          document.documentElement.scrollWidth - innerWidth,
+          document.querySelector(".live-panel").scrollWidth - document.querySelector(".live-panel").clientWidth,
+        ]);
+        assert.deepEqual(wide, [0, 0], JSON.stringify(size));
+        const bar = await page.locator(".transport .play").boundingBox();
+        assert.ok(bar.y + bar.height <= size.height, "the buttons are in the frame");
+        const { violations } = await page.evaluate(() => axe.run());
+        const serious = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
+        assert.deepEqual(
+          serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`),
+          [],
+        );
+      }
+      assert.deepEqual(await page.locator("a").allTextContents(), ["Open in Hothouse"]);
+      const link = page.locator("a.away");
+      assert.deepEqual([await link.getAttribute("target"), await link.getAttribute("rel")], ["_blank", "noopener"]);
+      assert.match(await link.getAttribute("href"), new RegExp(`^\\./#/${room}\\?`));
+      assert.deepEqual(page.said, []);
+      await page.context().close();
+    }
+  });

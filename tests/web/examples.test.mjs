@@ -1,0 +1,44 @@
+// Tests of the pages in examples/embed. The addresses of `npm start` and of reveal.js lead to the built page and to the installed package.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { root } from "../../scripts/sh.mjs";
+import { house } from "./fixture.mjs";
+import { outer } from "./frames.mjs";
+
+const here = house();
+const STARTED = "http://127.0.0.1:4173/";
+const REVEAL = "https://cdn.jsdelivr.net/npm/reveal.js@6.0.2/";
+
+const example = (name) =>
+  readFileSync(join(root, "examples/embed", name), "utf8")
+    .replaceAll(STARTED, "PAGE/")
+    .replaceAll(REVEAL, "/reveal/");
+
+test("the blog post shows a run with its steps and its result", async () => {
+  const page = await outer(here, example("blog.html"));
+  await page.next("progress");
+  await page.waitForFunction(() => document.querySelector("#steps").textContent !== "0");
+  await page.next("solved");
+  assert.match(await page.locator("#result").textContent(), /^Solved after \d+\.\d s of training\.$/);
+  assert.equal((await page.next("progress", ({ counts }) => counts.env_steps > 0)).metrics.mean_return > 0, true);
+  assert.deepEqual(page.said, []);
+  await page.close();
+});
+
+test("a run of the slides starts with its slide and pauses when the slide is left", async () => {
+  const files = ["dist/reveal.css", "dist/theme/white.css", "dist/reveal.mjs"];
+  const extra = Object.fromEntries(files.map((name) => [`/reveal/${name}`, readFileSync(join(root, "node_modules/reveal.js", name))]));
+  const page = await outer(here, example("slides.html"), { extra });
+  await page.waitForFunction(() => document.querySelector(".reveal.ready"));
+  assert.equal(await page.evaluate(() => noted.length), 0, "no run trains behind the first slide");
+  await page.keyboard.press("ArrowRight");
+  assert.equal((await page.next("began")).room, "control");
+  const frame = await page.frame();
+  await frame.getByRole("button", { name: "Pause" }).waitFor();
+  await page.keyboard.press("ArrowRight");
+  assert.equal((await page.next("began", ({ room }) => room === "cube")).room, "cube");
+  assert.equal(await frame.evaluate(() => document.querySelector(".play").textContent), "Play");
+  await page.close();
+});
