@@ -6,6 +6,7 @@ import { launch, returning } from "./browser.mjs";
 import { build } from "./build.mjs";
 import { main, options, root, step, Trouble } from "./sh.mjs";
 import { serve } from "./serve.mjs";
+import { FIRST_FLAVOUR, MODULES } from "./wasm.mjs";
 
 const folder = join(root, "gallery");
 const SCREEN = { width: 1280, height: 800 };
@@ -38,7 +39,7 @@ async function picture(page, id) {
 
 await main(import.meta.url, async () => {
   const given = options({ pictures: "also takes the pictures of the tracks" });
-  const { dist } = await build();
+  const { dist } = await build({ only: MODULES.filter((name) => name.endsWith(`/${FIRST_FLAVOUR}`)) });
   const [server, browser] = [await serve(dist), await launch()];
   mkdirSync(join(folder, "pictures"), { recursive: true });
   const failed = [];

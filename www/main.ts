@@ -71,7 +71,7 @@ roving(nav);
 roving(tools);
 container.before(notices.element);
 document.body.append(announcer.element);
-keys.addEventListener("click", () => page?.help());
+keys.addEventListener("click", () => void page?.help());
 search.addEventListener("click", () => page?.search());
 document.querySelector("#skip")?.addEventListener("click", (event) => {
   // The browser would put the target into the address, which is reserved for links to runs.

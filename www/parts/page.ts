@@ -10,6 +10,7 @@ import type { SavedRun } from "../run/store";
 import type { Announcer } from "./announce";
 import { Breakdown } from "./breakdown";
 import { CHART_KEYS, RunCurves } from "./curves";
+import type { Dialog } from "./dialog";
 import { DeviceSwitch, deviceText, type Counts } from "./device";
 import { h } from "./dom";
 import { Explained } from "./explained";
@@ -31,7 +32,7 @@ import type { Pictures } from "./pictures";
 import type { RoomExtension, RoomPage, PageContext, View } from "./room";
 import { Runs } from "./runs";
 import { Share } from "./share";
-import { Shortcuts, type Gesture, type Shortcut } from "./shortcuts";
+import { Shortcuts, type Shortcut } from "./shortcuts";
 import { effect, paced, untracked } from "./signal";
 import { watchSleep } from "./sleep";
 import { fresh, Starts } from "./starts";
@@ -47,20 +48,6 @@ const READY_MS = 800;
 /** Least time between two redraws of the curves. */
 const DRAW_MS = 100;
 
-const ABOUT =
-  "Watch agents learn on your own CPU and GPU. Everything is computed in this tab. Nothing is installed and nothing is sent anywhere.";
-const CAN = [
-  "Turn a knob during training. Each change marks the curve and can be undone.",
-  "Pause, single-step, or start a new run. The previous run stays as a grey curve and can be restored.",
-  "Sweep a knob: several runs side by side, each with a different value.",
-  "Save the run, share it as a link that verifies itself, or continue it in a terminal or in Python.",
-  "Take a lesson of ten minutes: tab Explain, section Lessons.",
-];
-const GESTURES: Gesture[] = [
-  { shown: "drag a slider", does: "turns a knob" },
-  { shown: "touch a chart", does: "reads the values there" },
-  { shown: "swipe a row of names", does: "shows the other rooms and variants" },
-];
 const SAVED =
   "A saved run contains everything: weights, optimiser, random numbers and progress. It continues here or in a terminal exactly " +
   "where it stopped. A link contains the settings, the seed and the live changes.";
@@ -91,6 +78,8 @@ export class Page implements RoomPage {
   private readonly explained = new Explained();
   private readonly keys: Shortcut[];
   private readonly shortcuts: Shortcuts;
+  /** The help dialog; undefined before it is first opened. */
+  private helping: Dialog | undefined;
   private readonly palette: Search;
   private readonly share: Share;
   private readonly tour: Tour;
@@ -99,7 +88,7 @@ export class Page implements RoomPage {
   constructor(
     readonly client: Client,
     readonly around: PageContext,
-    extension: RoomExtension = {},
+    private readonly extension: RoomExtension = {},
   ) {
     const { announcer } = around;
     const { room } = client;
@@ -173,13 +162,7 @@ export class Page implements RoomPage {
     });
     this.share = this.sharing(extension.saved ?? SAVED);
     this.keys = this.allKeys();
-    const palette = { shown: PALETTE_KEY, does: "search all actions, knobs, tabs and rooms" };
-    this.shortcuts = new Shortcuts(this.keys, [palette, CHART_KEYS, ...(view.otherKeys ?? [])], {
-      about: ABOUT,
-      can: [...(extension.can ?? []), ...CAN],
-      gestures: [...(extension.gestures ?? []), ...GESTURES],
-      tour: () => this.tour.begin(),
-    });
+    this.shortcuts = new Shortcuts(this.keys, () => void this.help());
     this.places = new Places(view.stage ?? h("div"), this.sections(), (chosen) => starts.address.place(this.places.open, chosen));
     this.element = h("main", { id: "main", tabindex: -1, class: view.stage ? "unready" : "plain", "data-tab": "live" }, ...this.contents());
     this.tour = new Tour(extension.tour ?? commonSteps("The agent"), this.element);
@@ -199,8 +182,16 @@ export class Page implements RoomPage {
     });
   }
 
-  help(): void {
-    this.shortcuts.help();
+  async help(): Promise<void> {
+    const { helpDialog } = await import("./help");
+    const { view, extension, keys, shortcuts } = this;
+    const palette = { shown: PALETTE_KEY, does: "search all actions, knobs, tabs and rooms" };
+    this.helping ??= helpDialog(extension, {
+      keys: [...keys, palette, CHART_KEYS, ...(view.otherKeys ?? [])],
+      shortcuts,
+      tour: () => this.tour.begin(),
+    });
+    this.helping.open();
   }
 
   search(): void {
@@ -453,7 +444,7 @@ export class Page implements RoomPage {
       ...presses("Actions", this.share.files),
       ...presses("Actions", this.share.commands),
       ...presses("Actions", this.pictures.element),
-      { kind: "Actions", name: "Help", key: "?", run: () => this.help() },
+      { kind: "Actions", name: "Help", key: "?", run: () => void this.help() },
       { kind: "Actions", name: "Take the tour", run: () => this.tour.begin() },
       ...this.around.commands(),
       ...starts.variants.map(variant),
