@@ -97,6 +97,7 @@ fn a_false_entry_is_refused_with_the_place() {
     for (path, value, expected) in [
         (&["digests", "32"][..], wrong(), "after 32 iterations the digest of the weights is"),
         (&["digests", "32"], wrong(), "after 16 iterations it was equal"),
+        (&["curve", "points", "32"], 0.5.into(), "after 32 iterations the curve has"),
         (&["digests", "5"], wrong(), "after 5 iterations the digest of the weights is"),
         (&["link"], format!("{}&environment=Pendulum-v1", entry["link"].as_str().unwrap()).into(), "its link must be written as #/control"),
         (&["test", "mean_return"], 500.into(), "the test has mean_return"),
