@@ -26,12 +26,8 @@ export interface Lesson {
 
 export type Claim = { words: string; check: string };
 
-/** A run: a command of the program, read into its parts. */
-export interface Run {
-  /** `A`, `B`, … */
-  name: string;
-  /** Sentence before the command. */
-  words: string;
+/** A command of the program, read into its parts. */
+interface Command {
   command: string;
   room: string;
   /** Name of the variant; undefined for the room's first. */
@@ -43,6 +39,13 @@ export interface Run {
   steps: number;
   /** Python file of the environment. */
   world: { name: string; text: string } | undefined;
+}
+
+export interface Run extends Command {
+  /** `A`, `B`, … */
+  name: string;
+  /** Sentence before the command. */
+  words: string;
 }
 
 /** Reads the file of a lesson. Throws an error if a part is missing or out of place. */
@@ -110,11 +113,11 @@ function runsOf(blocks: Block[], files: Map<string, string>): Run[] {
 const PLAIN = { room: "", variant: undefined, seed: 1, steps: 0, world: undefined };
 
 /** Reads a command `hothouse train ROOM …`. */
-function runOf(command: string, files: Map<string, string>): Omit<Run, "name" | "words"> {
+function runOf(command: string, files: Map<string, string>): Command {
   const faulty = (what: string): Error => new Error(`The command '${command}' cannot be read: ${what}.`);
   const [program, verb, room = "", ...rest] = command.trim().split(/\s+/);
   if (program !== "hothouse" || verb !== "train") throw faulty("expected hothouse train");
-  const run: Omit<Run, "name" | "words"> = { ...PLAIN, room, command, knobs: {}, changes: [] };
+  const run: Command = { ...PLAIN, room, command, knobs: {}, changes: [] };
   for (let k = 0; k < rest.length; k += 2) {
     const [option, value = ""] = [rest[k], rest[k + 1]];
     const [, iteration, knob = "", given = ""] = /^(?:(\d+):)?(\w+)=(.+)$/.exec(value) ?? [];
