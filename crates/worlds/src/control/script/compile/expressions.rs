@@ -4,10 +4,9 @@ use super::super::ast::{Arithmetic, Expr, ExprKind};
 use super::super::error::Span;
 use super::super::names::BUILT_IN;
 use super::super::program::{Op, Type};
-use super::lists::JOINS;
 use super::lower::Lower;
 use super::similar::similar;
-use super::values::{Slot, Value};
+use super::values::{JOINS, Slot, Value};
 
 impl<'a> Lower<'a> {
     pub fn expr(&mut self, expr: &'a Expr) -> Value {

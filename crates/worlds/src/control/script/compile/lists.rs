@@ -13,7 +13,6 @@ pub const LONGEST: usize = 4096;
 const THREE_DIMENSIONS: &str = "a list has at most two dimensions; write one list for each index of the third, or one with rows of `m * n` \
                                 elements: `a[i][j * n + k]`";
 
-pub const JOINS: &str = "`+` joins lists; add their elements: `[a[i] + b[i] for i in range(2)]`";
 pub const CONSTANT_LENGTH: &str = "the length of a list is constant; write a number, or a constant of the file or of the class: `n = 4`";
 
 /// Index of an element, a row or a column. The elements of a list of two dimensions are numbered row by row.

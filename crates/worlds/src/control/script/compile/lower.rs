@@ -5,9 +5,8 @@ use super::super::error::{Problem, Span};
 use super::super::fold::{bool_bits, fold};
 use super::super::program::{Attribute, Instruction, NONE, Op, ShapeRows, Type};
 use super::frames::{Env, Frame};
-use super::lists::JOINS;
 use super::outline::Outline;
-use super::values::{Kind, List, Place, Root, Shape, Slot, Value};
+use super::values::{JOINS, Kind, List, Place, Root, Shape, Slot, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 

@@ -4,6 +4,9 @@ use super::super::error::count;
 use super::super::program::Type;
 use std::rc::Rc;
 
+/// Advice about `+` between lists.
+pub const JOINS: &str = "`+` joins lists; add their elements: `[a[i] + b[i] for i in range(2)]`";
+
 /// A row of the program, before rows are numbered. The highest four bits give the kind of row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(pub u32);
