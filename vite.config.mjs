@@ -1,5 +1,5 @@
-// Bundles index.html and www/ into dist/; `scripts/build.mjs` also bundles embed.html with this configuration. The wasm modules are not bundled, because their threads load them by name.
-// `scripts/build.mjs` copies them and passes their names in HOTHOUSE_MODULES.
+// Bundles index.html and www/ into dist/. `scripts/build.mjs` also bundles embed.html with this configuration. The wasm modules are not
+// bundled, because their threads load them by name. `scripts/build.mjs` copies them and passes their names in HOTHOUSE_MODULES.
 import { defineConfig } from "vite";
 
 export default defineConfig(({ mode }) => ({

@@ -1,7 +1,7 @@
 // `npm run gallery` opens each entry of the gallery on the page, waits until the page has compared the run with the entry, and fails if an
-// entry is not reproduced. `-- --pictures` also takes the picture of each track from its leading entry, into gallery/pictures/.
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+// entry is not reproduced. `-- --pictures` also takes the pictures of the entries, into gallery/pictures/.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { launch, returning } from "./browser.mjs";
 import { build } from "./build.mjs";
 import { main, options, root, step, Trouble } from "./sh.mjs";
@@ -18,14 +18,16 @@ const QUALITY = 60;
 /** Longest time of a run. */
 const PATIENCE_MS = 1_800_000;
 
-/** Returns the entries with the link that opens each of them. */
-function entries() {
-  const files = readdirSync(folder).filter((name) => name.endsWith(".json"));
-  return files.map((name) => {
-    const entry = JSON.parse(readFileSync(join(folder, name), "utf8"));
-    const [iteration, weights] = Object.entries(entry.digests).at(-1);
-    return { ...entry, id: basename(name, ".json"), link: `${entry.link}&digest=${iteration}.${weights}.${entry.arithmetic}` };
-  });
+/** Returns the entries that the gallery of the page lists, each with the link that opens its run. */
+async function entriesOf(browser, server) {
+  const page = await browser.newPage();
+  await page.goto(`${server.url}#/gallery`);
+  await page.locator(".entry").first().waitFor();
+  const entries = await page
+    .locator(".entry")
+    .evaluateAll((all) => all.map((one) => ({ id: one.dataset.entry, link: one.querySelector("a").getAttribute("href") })));
+  await page.close();
+  return entries;
 }
 
 async function picture(page, id) {
@@ -38,12 +40,12 @@ async function picture(page, id) {
 }
 
 await main(import.meta.url, async () => {
-  const given = options({ pictures: "also takes the pictures of the tracks" });
+  const given = options({ pictures: "also takes the pictures of the entries" });
   const { dist } = await build({ only: MODULES.filter((name) => name.endsWith(`/${FIRST_FLAVOUR}`)) });
   const [server, browser] = [await serve(dist), await launch()];
   mkdirSync(join(folder, "pictures"), { recursive: true });
   const failed = [];
-  for (const { id, link, track } of entries())
+  for (const { id, link } of await entriesOf(browser, server))
     await step(id, async () => {
       const page = await browser.newPage({ viewport: SCREEN, deviceScaleFactor: SCALE });
       await page.addInitScript(returning);
@@ -52,7 +54,7 @@ await main(import.meta.url, async () => {
       await badge.waitFor({ timeout: PATIENCE_MS });
       const state = await badge.textContent();
       if (state !== "Reproduced") failed.push(id);
-      if (given.pictures) await picture(page, track || id);
+      if (given.pictures) await picture(page, id);
       await page.close();
       return state.toLowerCase();
     });

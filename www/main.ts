@@ -223,7 +223,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
     // Style sheets of opened rooms stay loaded. This class selects the rules of the current room.
     document.body.className = `room-${currentRoom}`;
     opened = new Page(client, context, loaded?.extension);
-    if (link) claim = claims?.Claim.of(link, client, announcer);
+    if (link && !client.refusal) claim = claims?.Claim.of(link, client, announcer);
   } catch (error) {
     if (opening === openings) showCrash("Training could not start", { text: textOf(error), autosave: null }, undefined);
     return;

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
-import { house, part, visit } from "./fixture.mjs";
+import { event, house, part, visit } from "./fixture.mjs";
 import { accessible, fits } from "./rooms.mjs";
 
 const here = house();
@@ -92,6 +92,12 @@ test("a link with another digest is not reproduced", async () => {
     .getByRole("dialog")
     .getByText(/After 16 iterations the digest is [0-9a-f]{16}, not 0123456789abcdef/)
     .waitFor();
+});
+
+test("a link that is refused has no badge, because another run was started", async () => {
+  const page = await visit(here, { at: "#/control?variant=None-v0&seed=1&v=2&digest=16.0123456789abcdef.fused" });
+  await event(page, "digest", 16);
+  assert.equal(await badge(page).count(), 0);
 });
 
 const room = {

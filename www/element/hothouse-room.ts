@@ -43,8 +43,30 @@ const STYLE = `
 // Servers render pages without this class.
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
 
+/** Attributes with their defaults. The element has a property of the same name for each. */
+const ATTRIBUTES = {
+  room: "",
+  variant: "",
+  link: "",
+  controls: "all",
+  theme: "auto",
+  src: __PAGE__ || import.meta.url.replace(/[^/]*$/, ""),
+};
+
 export class HothouseRoom extends Base {
-  static readonly observedAttributes = ["room", "variant", "link", "controls", "theme", "src"];
+  static readonly observedAttributes = Object.keys(ATTRIBUTES);
+  /** Name of the room, for example `control`. */
+  declare room: string;
+  /** Name of the variant, for example `CartPole-v1`; empty for the room's first variant. */
+  declare variant: string;
+  /** Link to a run, as the page or `run.link` gives it. It replaces `room` and `variant`. */
+  declare link: string;
+  /** Parts besides picture and curve: `all` (default), `play`, `knobs` or `none`. */
+  declare controls: string;
+  /** Colours: `auto` (default), `light` or `dark`. */
+  declare theme: string;
+  /** Address of the folder with the built page. */
+  declare src: string;
   private frame: HTMLIFrameElement | undefined;
   /** Error in place of the frame. */
   private alert: HTMLElement | undefined;
@@ -83,56 +105,6 @@ export class HothouseRoom extends Base {
     } else if (name === "controls" || name === "theme") this.look();
     // Several attributes may change at once.
     else queueMicrotask(() => this.open());
-  }
-
-  // ---- properties, one for each attribute
-
-  /** Name of the room, for example `control`. */
-  get room(): string {
-    return this.getAttribute("room") ?? "";
-  }
-  set room(value: string) {
-    this.setAttribute("room", value);
-  }
-
-  /** Name of the variant, for example `CartPole-v1`; empty for the room's first variant. */
-  get variant(): string {
-    return this.getAttribute("variant") ?? "";
-  }
-  set variant(value: string) {
-    this.setAttribute("variant", value);
-  }
-
-  /** Link to a run, as the page or `run.link` gives it. It replaces `room` and `variant`. */
-  get link(): string {
-    return this.getAttribute("link") ?? "";
-  }
-  set link(value: string) {
-    this.setAttribute("link", value);
-  }
-
-  /** Parts besides picture and curve: `all` (default), `play`, `knobs` or `none`. */
-  get controls(): string {
-    return this.getAttribute("controls") ?? "all";
-  }
-  set controls(value: string) {
-    this.setAttribute("controls", value);
-  }
-
-  /** Colours: `auto` (default), `light` or `dark`. */
-  get theme(): string {
-    return this.getAttribute("theme") ?? "auto";
-  }
-  set theme(value: string) {
-    this.setAttribute("theme", value);
-  }
-
-  /** Address of the folder with the built page. */
-  get src(): string {
-    return this.getAttribute("src") ?? (__PAGE__ || import.meta.url.replace(/[^/]*$/, ""));
-  }
-  set src(value: string) {
-    this.setAttribute("src", value);
   }
 
   // ---- commands
@@ -259,6 +231,16 @@ export class HothouseRoom extends Base {
     this.dispatchEvent(new CustomEvent(name, { detail }));
   }
 }
+
+for (const [name, preset] of Object.entries(ATTRIBUTES))
+  Object.defineProperty(HothouseRoom.prototype, name, {
+    get(this: HothouseRoom) {
+      return this.getAttribute(name) ?? preset;
+    },
+    set(this: HothouseRoom, value: string) {
+      this.setAttribute(name, value);
+    },
+  });
 
 declare global {
   interface HTMLElementTagNameMap {

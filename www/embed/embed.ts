@@ -2,46 +2,42 @@
 // the run in Hothouse. It stores nothing.
 
 import type { Client } from "../run/client";
-import type { Began, Event as RunEvent, Mark, Progress, Value, Variant } from "../run/protocol";
+import type { Began, Event as RunEvent, Mark, Value, Variant } from "../run/protocol";
 import type { Announcer } from "../parts/announce";
 import { RunCurves } from "../parts/curves";
 import { deviceText } from "../parts/device";
 import { h, write } from "../parts/dom";
-import { exactText, plural, two } from "../parts/format";
-import type { History } from "../parts/history";
+import { exactText } from "../parts/format";
 import { Knobs } from "../parts/knobs";
 import { closePage, untilClosed } from "../parts/life";
 import type { Notices } from "../parts/notices";
 import { Pace } from "../parts/pace";
-import { Present } from "../parts/present";
 import { Readout } from "../parts/readout";
 import type { RoomExtension, RoomPage, View } from "../parts/room";
+import { Shown } from "../parts/shown";
 import { effect, paced, untracked } from "../parts/signal";
 import { Reports } from "./reports";
 
 /** Least time between two redraws of the curve. */
 const DRAW_MS = 100;
 
-export class Embed implements RoomPage {
+type Around = { notices: Notices; announcer: Announcer };
+
+export class Embed extends Shown<Around> implements RoomPage {
   readonly element: HTMLElement;
   readonly trained = undefined;
-  private readonly state: Present;
   private readonly view: View;
   private readonly pace: Pace;
-  private readonly knobs: Knobs;
-  private readonly curves: RunCurves;
+  protected readonly knobs: Knobs;
+  protected readonly curves: RunCurves;
   private readonly readout: Readout;
   private readonly reports: Reports;
   private readonly link = h("a.away", { href: "./", target: "_blank", rel: "noopener" }, "Open in Hothouse");
   private readonly note = h("p.small.note", { role: "status" });
 
-  constructor(
-    readonly client: Client,
-    readonly around: { notices: Notices; announcer: Announcer },
-    extension: RoomExtension = {},
-  ) {
+  constructor(client: Client, around: Around, extension: RoomExtension = {}) {
+    super(client, around);
     const { room } = client;
-    this.state = new Present(room);
     this.view = extension.view?.(this) ?? {};
     const { view, unit } = this;
     this.pace = new Pace(client, () => view.realTime?.() ?? 1);
@@ -114,26 +110,6 @@ export class Embed implements RoomPage {
 
   // ---- interface for the room's views
 
-  get announcer(): Announcer {
-    return this.around.announcer;
-  }
-
-  get present(): History | undefined {
-    return this.state.run.value;
-  }
-
-  get progress(): Progress {
-    return this.client.progress ?? this.present?.progress ?? { iteration: 0, counts: [], train_s: 0 };
-  }
-
-  get unit(): string {
-    return plural(this.client.room.counters[0]!);
-  }
-
-  showCurves(): void {
-    this.present?.bumpRevision();
-  }
-
   async begin(variant: Variant, knobs: Record<string, Value>): Promise<void> {
     const { present } = this;
     if (present) this.client.command({ kind: "reset", config: { ...present.config, changes: [], variant: variant.id, knobs } });
@@ -186,20 +162,6 @@ export class Embed implements RoomPage {
   private drawCurve(): void {
     const { present } = this;
     if (present?.revision.value) untracked(() => this.curves.show(present, undefined));
-  }
-
-  private showLearningRate(): void {
-    const lr = this.present?.latest("lr");
-    this.knobs.showNow("lr", lr === undefined ? "" : `now ${two(lr)}`);
-  }
-
-  private newest(): string | undefined {
-    const value = this.present && this.curves.newest(this.present);
-    return value === undefined ? undefined : `${this.curves.title} ${value}`;
-  }
-
-  private labelOf(knob: string): string {
-    return this.client.knobs.find(({ name }) => name === knob)?.label ?? knob;
   }
 
   /** States why training uses a single thread, if the frame is not isolated. */

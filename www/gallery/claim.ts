@@ -1,6 +1,7 @@
 // Badge of a run that was opened from a link with a digest. It shows whether the run is reproduced. Its dialog lists what was compared.
 
 import type { Client } from "../run/client";
+import type { Event as RunEvent } from "../run/protocol";
 import type { Announcer } from "../parts/announce";
 import { Dialog } from "../parts/dialog";
 import { facts, h, write } from "../parts/dom";
@@ -20,7 +21,9 @@ export class Claim {
   private readonly words = h("span");
   readonly button = h("button.quiet.claim", { hidden: true, title: "What the link states, and what this run reached" }, this.words);
   private readonly state = h("p", { role: "status" });
-  private readonly list = h("dl.facts");
+  private readonly facts = h("dl.facts");
+  /** True after the beginning of the link's run. */
+  private begun = false;
   private readonly dialog: Dialog;
 
   private constructor(
@@ -33,23 +36,31 @@ export class Claim {
       entry?.title ?? "The run of a link",
       entry ? [h("p.small", `by ${entry.author}`), h("p", entry.text)] : h("p", "The link contains a digest of the weights."),
       this.state,
-      this.list,
+      this.facts,
       h("p", h("a", { href: "#/gallery" }, "Gallery")),
     );
-    this.button.addEventListener("click", () => this.dialog.open());
-    client.onEvent((event) => {
-      // A new run on this page is no run of the link.
-      if (event.kind === "began" && event.progress.iteration === 0 && this.check.iteration > 0) return this.button.remove();
-      const before = this.check.state;
-      this.check.take(event);
-      this.show(before);
+    this.button.addEventListener("click", () => {
+      this.dialog.open();
+      this.list();
     });
+    client.onEvent((event) => this.take(event));
   }
 
   /** Returns the badge for the run of a link; undefined if the link contains no digest. */
   static of(link: string, client: Client, announcer: Announcer): Claim | undefined {
     const digest = digestIn(link);
     return digest && new Claim(new Check(link, digest, entryOf(link), client.room), client, announcer);
+  }
+
+  private take(event: RunEvent): void {
+    if (event.kind === "began") {
+      // A further run on this page is no run of the link.
+      if (this.begun) this.button.remove();
+      this.begun = true;
+    }
+    const before = this.check.state;
+    this.check.take(event);
+    this.show(before);
   }
 
   private show(before: State): void {
@@ -59,8 +70,13 @@ export class Claim {
     this.button.dataset.state = check.state;
     write(this.words, check.state === "checking" ? `Checking ${share}%` : WORDS[check.state]);
     if (check.state !== before) this.announcer.say(this.sentence());
+    if (this.dialog.element.open) this.list();
+  }
+
+  /** Writes the content of the dialog. */
+  private list(): void {
     write(this.state, this.sentence());
-    this.list.replaceChildren(...facts(this.rows()));
+    this.facts.replaceChildren(...facts(this.rows()));
   }
 
   private sentence(): string {

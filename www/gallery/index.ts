@@ -46,7 +46,7 @@ const scoreText = (entry: Entry, track: Track): string => {
 
 function card(entry: Entry): HTMLElement {
   const track = TRACKS.find(({ id }) => id === entry.track);
-  return h("li.card.entry", [
+  return h("li.card.entry", { "data-entry": entry.id }, [
     h("a.entry-link", { href: checkedLink(entry) }, [picture(entry), h("h2", entry.title)]),
     curve(entry),
     track && h("p.entry-score", [h("strong", scoreText(entry, track)), h("span.small", track.title)]),

@@ -3,11 +3,10 @@
 
 import type { LessonList, Lessons } from "../lessons";
 import type { Client } from "../run/client";
-import type { Began, Event as RunEvent, Mark, Progress, Row, SweepSpec, Value, Variant } from "../run/protocol";
+import type { Began, Event as RunEvent, Mark, Row, SweepSpec, Value, Variant } from "../run/protocol";
 import { textOf } from "../run/notice";
 import { lessonIn, linkOf, placeIn } from "../run/link";
 import type { SavedRun } from "../run/store";
-import type { Announcer } from "./announce";
 import { Breakdown } from "./breakdown";
 import { CHART_KEYS, RunCurves } from "./curves";
 import type { Dialog } from "./dialog";
@@ -16,16 +15,15 @@ import { h } from "./dom";
 import { Explained } from "./explained";
 import { dropping } from "./files";
 import { Forks } from "./forks";
-import { capital, exactText, plural, seconds, short, two } from "./format";
+import { capital, exactText, seconds, short } from "./format";
 import { Ghost } from "./ghost";
-import { sameMark, type History } from "./history";
+import { sameMark } from "./history";
 import { forgetRun, keepRun, keptRun, type Kept } from "./kept";
 import { Knobs } from "./knobs";
 import { Late } from "./late";
 import { closePage, untilClosed } from "./life";
 import { calm } from "./loop";
 import { PALETTE_KEY, presses, Search, type Command } from "./commands";
-import { Present } from "./present";
 import { Readout } from "./readout";
 import { Places, type Section } from "./places";
 import type { Pictures } from "./pictures";
@@ -33,6 +31,7 @@ import type { RoomExtension, RoomPage, PageContext, View } from "./room";
 import { Runs } from "./runs";
 import { Share } from "./share";
 import { Shortcuts, type Shortcut } from "./shortcuts";
+import { Shown } from "./shown";
 import { effect, paced, untracked } from "./signal";
 import { watchSleep } from "./sleep";
 import { fresh, Starts } from "./starts";
@@ -52,18 +51,17 @@ const SAVED =
   "A saved run contains everything: weights, optimiser, random numbers and progress. It continues here or in a terminal exactly " +
   "where it stopped. A link contains the settings, the seed and the live changes.";
 
-export class Page implements RoomPage {
+export class Page extends Shown<PageContext> implements RoomPage {
   readonly element: HTMLElement;
   readonly counts: Counts;
   readonly trained: Trained | undefined;
   private readonly view: View;
-  private readonly state: Present;
   private readonly starts: Starts;
   private readonly readout: Readout;
-  private readonly knobs: Knobs;
+  protected readonly knobs: Knobs;
   private readonly ghost: Ghost;
   private readonly forks: Forks;
-  private readonly curves: RunCurves;
+  protected readonly curves: RunCurves;
   private readonly runs: Runs;
   private readonly breakdown: Breakdown;
   private readonly tensors: Late<Tensors>;
@@ -86,14 +84,14 @@ export class Page implements RoomPage {
   private readonly places: Places;
 
   constructor(
-    readonly client: Client,
-    readonly around: PageContext,
+    client: Client,
+    around: PageContext,
     private readonly extension: RoomExtension = {},
   ) {
+    super(client, around);
     const { announcer } = around;
     const { room } = client;
     const label = (knob: string): string => this.labelOf(knob);
-    this.state = new Present(room);
     this.counts = { rate: this.state.rates.work, boundary: room.iteration_word };
     this.trained = extension.trained?.(client, {
       announcer,
@@ -244,26 +242,6 @@ export class Page implements RoomPage {
   }
 
   // ---- interface for the room's views
-
-  get announcer(): Announcer {
-    return this.around.announcer;
-  }
-
-  get present(): History | undefined {
-    return this.state.run.value;
-  }
-
-  get progress(): Progress {
-    return this.client.progress ?? this.present?.progress ?? { iteration: 0, counts: [], train_s: 0 };
-  }
-
-  get unit(): string {
-    return plural(this.client.room.counters[0]!);
-  }
-
-  showCurves(): void {
-    this.present?.bumpRevision();
-  }
 
   learnFrom(source: File | string | undefined, knobs: Record<string, Value>): Promise<void> {
     return this.starts.learnFrom(source, knobs);
@@ -605,24 +583,9 @@ export class Page implements RoomPage {
     if (present?.revision.value) untracked(() => this.curves.show(present, past, compared));
   }
 
-  /** Shows the scheduled learning rate beside the knob of the initial rate. */
-  private showLearningRate(): void {
-    const lr = this.present?.latest("lr");
-    this.knobs.showNow("lr", lr === undefined ? "" : `now ${two(lr)}`);
-  }
-
-  private newest(): string | undefined {
-    const value = this.present && this.curves.newest(this.present);
-    return value === undefined ? undefined : `${this.curves.title} ${value}`;
-  }
-
   /** Returns the shares of time in a row. The row's values are the metrics, followed by these shares. */
   private shares({ values }: Row): number[] {
     return values.slice(this.client.room.metrics.length).map((share) => share ?? 0);
-  }
-
-  private labelOf(knob: string): string {
-    return this.client.knobs.find(({ name }) => name === knob)?.label ?? knob;
   }
 
   private fileName(): string {

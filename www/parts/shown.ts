@@ -1,0 +1,59 @@
+// The common part of the page and of the frame in another page: the present run, its knobs and its curve.
+
+import type { Client } from "../run/client";
+import type { Progress } from "../run/protocol";
+import type { Announcer } from "./announce";
+import type { RunCurves } from "./curves";
+import { plural, two } from "./format";
+import type { History } from "./history";
+import type { Knobs } from "./knobs";
+import type { Notices } from "./notices";
+import { Present } from "./present";
+
+export abstract class Shown<Around extends { notices: Notices; announcer: Announcer }> {
+  protected readonly state: Present;
+  protected abstract readonly knobs: Knobs;
+  protected abstract readonly curves: RunCurves;
+
+  constructor(
+    readonly client: Client,
+    readonly around: Around,
+  ) {
+    this.state = new Present(client.room);
+  }
+
+  get announcer(): Announcer {
+    return this.around.announcer;
+  }
+
+  get present(): History | undefined {
+    return this.state.run.value;
+  }
+
+  get progress(): Progress {
+    return this.client.progress ?? this.present?.progress ?? { iteration: 0, counts: [], train_s: 0 };
+  }
+
+  get unit(): string {
+    return plural(this.client.room.counters[0]!);
+  }
+
+  showCurves(): void {
+    this.present?.bumpRevision();
+  }
+
+  /** Shows the scheduled learning rate beside the knob of the initial rate. */
+  protected showLearningRate(): void {
+    const lr = this.present?.latest("lr");
+    this.knobs.showNow("lr", lr === undefined ? "" : `now ${two(lr)}`);
+  }
+
+  protected newest(): string | undefined {
+    const value = this.present && this.curves.newest(this.present);
+    return value === undefined ? undefined : `${this.curves.title} ${value}`;
+  }
+
+  protected labelOf(knob: string): string {
+    return this.client.knobs.find(({ name }) => name === knob)?.label ?? knob;
+  }
+}
