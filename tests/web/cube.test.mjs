@@ -423,7 +423,7 @@ test("curriculum and replay of a playing learner are shown on demand", async () 
   // The other learners do not show this part.
   await page.getByRole("tab", { name: "Explore", exact: true }).click();
   await page.getByRole("tab", { name: "Inside the learner" }).waitFor();
-  await page.locator(".worlds a", { hasText: /^2x2x2$/ }).click();
+  await page.locator(".variant-menu select").selectOption("2x2x2");
   await page.getByRole("tab", { name: "Inside the learner" }).waitFor({ state: "hidden" });
   await leave(page);
 });

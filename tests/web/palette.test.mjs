@@ -199,6 +199,7 @@ test("the palette's key works in a text field and without single-key shortcuts, 
   await page.keyboard.press("Escape");
   assert.equal(await focused(page), "Seed");
   await page.getByRole("button", { name: "Help", exact: true }).click();
+  await page.getByRole("dialog", { name: "Help" }).waitFor();
   await page.keyboard.press("Control+k");
   assert.equal(await field(page).count(), 0);
   await leave(page);
