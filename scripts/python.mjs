@@ -9,7 +9,7 @@ import { ask, fingerprint, root, sh, step } from "./sh.mjs";
 /** Packages that the tests require, with versions if the tests depend on them. */
 const NEEDS = ["numpy>=1.24", "gymnasium[classic-control]==1.4.0", "pytest>=8", "pandas", "pyarrow", "tqdm", "matplotlib", "pillow>=9.2"];
 /** Packages that some tests need and that cannot be installed on every machine. */
-const WANTS = ["box2d", "ray[tune]>=2.40"];
+const WANTS = ["box2d", "ray[tune]>=2.40", "onnxruntime>=1.17"];
 /** Package that requires PyTorch, whose Linux build takes 5.5 GB with its GPU libraries. Only the part `learners` installs it. */
 const LARGE = "stable-baselines3";
 const AT_LEAST = [3, 10];

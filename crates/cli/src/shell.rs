@@ -82,7 +82,8 @@ pub struct RoomVerb {
     pub path: &'static [&'static str],
     /// Adds the arguments and the help to the command that is the last word of `path`.
     pub grammar: fn(Command) -> Command,
-    pub run: fn(&ArgMatches) -> Result<()>,
+    /// Runs the command `path`.
+    pub run: fn(&[&str], &ArgMatches) -> Result<()>,
 }
 
 pub fn verb<V: VerbArgs>() -> RoomVerb {
@@ -95,6 +96,6 @@ pub fn verb<V: VerbArgs>() -> RoomVerb {
                 help => verb.after_help(help),
             }
         },
-        run: |matches| V::from_arg_matches(matches)?.run(),
+        run: |_, matches| V::from_arg_matches(matches)?.run(),
     }
 }

@@ -12,8 +12,10 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 mod memory;
+mod models;
 
 pub use memory::memory_bytes;
+pub use models::{check_model, write_model};
 
 /// Maximum size in bytes of a file such as a circuit, drawing or table.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;

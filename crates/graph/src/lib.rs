@@ -60,6 +60,8 @@
 #![forbid(unsafe_code)]
 
 mod exec;
+#[cfg(feature = "export")]
+pub mod export;
 mod gradients;
 mod graph;
 pub mod models;

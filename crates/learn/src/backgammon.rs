@@ -11,7 +11,7 @@ mod net;
 mod outcomes;
 mod player;
 pub mod published;
-#[cfg(test)]
+#[cfg(any(test, feature = "export"))]
 mod random_play;
 mod search;
 mod self_taught;

@@ -3,6 +3,8 @@
 
 pub mod dqn;
 pub mod evaluate;
+#[cfg(feature = "export")]
+mod export;
 mod inside;
 mod judge;
 pub mod net;
@@ -91,6 +93,12 @@ pub trait CubeLearner: Learner<Stats = Stats, Progress = Progress> {
     fn inside(&self, _top: usize) -> Result<Option<Inside<Self::Cube>>, PlanError> {
         Ok(None)
     }
+    /// Returns the network with the current weights, for other programs.
+    #[cfg(feature = "export")]
+    fn exported(&self) -> graph::export::Model;
+    /// Returns `count` inputs of the exported network, with the results of [`CubeLearner::judge`].
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<graph::export::Examples, PlanError>;
 }
 
 progress! {

@@ -6,6 +6,8 @@
 //! checkpoint contains no batch.
 
 mod config;
+#[cfg(feature = "export")]
+mod export;
 mod model;
 mod reader;
 mod train;

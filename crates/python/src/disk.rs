@@ -4,9 +4,10 @@ use files::{CHECKPOINT, FileKind, Refused};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use run::export::{Exported, Format};
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 const KIND: FileKind = FileKind { next: "Name another file", ..CHECKPOINT };
@@ -72,6 +73,16 @@ impl Events {
     fn close(&self, py: Python) {
         py.detach(|| drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take()));
     }
+}
+
+/// Raises an error if a model and its card cannot be written to `path`.
+pub fn check_model(py: Python, path: &Path, format: Format) -> PyResult<()> {
+    py.detach(|| files::check_model(path, format)).map_err(trouble)
+}
+
+/// Writes an exported model and its card.
+pub fn write_model(py: Python, path: &Path, format: Format, exported: &Exported) -> PyResult<()> {
+    py.detach(|| files::write_model(path, format, exported)).map(drop).map_err(trouble)
 }
 
 fn trouble(error: anyhow::Error) -> PyErr {

@@ -4,16 +4,19 @@
 //! when their input is ready for the workers. Until the results arrive, the run may do other work.
 
 use crate::data::{from_python, to_python};
+use crate::disk;
 use crate::errors::refusal;
 use crate::host::{self, Threads, Turns};
 use crate::policy::Policy;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
+use run::export::{Format, NamedExamples, Numbers};
 use run::protocol::{Command, Config, Dataset, DeviceWish, Digest, Event, Level, Row};
 use run::room::Schema;
 use run::{AnyRun, Host, RunError};
 use std::ops::Range;
+use std::path::PathBuf;
 use std::sync::MutexGuard;
 use std::time::Instant;
 
@@ -293,6 +296,38 @@ impl Run {
 
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.work_on(py, Session::saved)?.map_err(refusal)?))
+    }
+
+    /// Model of the run in a format, and its model card. With `path`, also writes both files.
+    #[pyo3(signature = (format, path=None))]
+    fn export<'py>(&self, py: Python<'py>, format: &str, path: Option<PathBuf>) -> PyResult<(Bound<'py, PyBytes>, String)> {
+        let format = Format::named(format).map_err(refusal)?;
+        if let Some(path) = &path {
+            disk::check_model(py, path, format)?;
+        }
+        let exported = self.work_on(py, |session| session.run.export(format))?.map_err(refusal)?;
+        if let Some(path) = &path {
+            disk::write_model(py, path, format, &exported)?;
+        }
+        Ok((PyBytes::new(py, &exported.model.bytes), String::from_utf8_lossy(&exported.card.bytes).into_owned()))
+    }
+
+    /// Inputs of the exported model, and outputs of the run's own code for them.
+    fn examples<'py>(&self, py: Python<'py>, count: usize, seed: u32) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        let NamedExamples { inputs, outputs } = self.work_on(py, |session| session.run.examples(count, seed))?.map_err(refusal)?;
+        let arrays = |all: Vec<Numbers>| {
+            let by_name = PyDict::new(py);
+            for Numbers { name, shape, integers, values } in all {
+                if integers {
+                    let values = values.iter().map(|&value| value as i64).collect();
+                    by_name.set_item(name, numpy::PyArrayMethods::reshape(&PyArray1::from_vec(py, values), shape)?)?;
+                } else {
+                    by_name.set_item(name, numpy::PyArrayMethods::reshape(&PyArray1::from_vec(py, values), shape)?)?;
+                }
+            }
+            PyResult::Ok(by_name)
+        };
+        Ok((arrays(inputs)?, arrays(outputs)?))
     }
 
     /// Saves the run to a NumPy array. Unlike `save`, does not copy the bytes to a `bytes` object.

@@ -22,6 +22,8 @@ mod dataset;
 mod device;
 mod digest;
 mod error;
+#[cfg(feature = "export")]
+pub mod export;
 pub mod format;
 pub mod gallery;
 mod history;

@@ -155,6 +155,18 @@ pub trait Room: Send + Sync + Sized + 'static {
         None
     }
 
+    /// Returns the model with the present weights, for other programs.
+    #[cfg(feature = "export")]
+    fn exported(&self) -> Result<crate::export::Described, RunError> {
+        Err(crate::export::none(Self::SCHEMA.title))
+    }
+    /// Returns `_count` inputs of the model that [`Room::exported`] returns, with the results of the learner's own code for them. The
+    /// inputs depend on `_seed`.
+    #[cfg(feature = "export")]
+    fn examples(&self, _count: usize, _seed: u32) -> Result<crate::export::Examples, RunError> {
+        Err(crate::export::none(Self::SCHEMA.title))
+    }
+
     /// Returns the interface that offloads work to another machine. The error is the reason why the CPU does all work.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
         self.learner_mut().ok_or("The training data is not prepared yet")?.offload()

@@ -239,6 +239,13 @@ impl Run {
         to_js(&answer)
     }
 
+    /// Returns the model in a format (`onnx`, `c` or `js`) and its model card, as `{ model, card }`. Each file is `{ name, bytes }`.
+    #[cfg(feature = "export")]
+    pub fn export(&self, format: &str) -> Result<JsValue, JsValue> {
+        let exported = run::export::Format::named(format).and_then(|format| self.run.export(format));
+        to_js(&exported.map_err(refusal)?)
+    }
+
     /// Returns the time per operation of the gradient computation since profiling started; null if the learner has no plan. `look` switches
     /// profiling on or off.
     pub fn operations(&mut self, look: bool) -> Result<JsValue, JsValue> {

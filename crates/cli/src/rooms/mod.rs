@@ -68,7 +68,7 @@ pub fn dispatch(matches: &ArgMatches) -> Option<Result<()>> {
     // A command can have subcommands, which are later in the list. The reverse order tries them first.
     verbs().iter().rev().find_map(|verb| {
         let found = verb.path.iter().try_fold(matches, |matches, &name| matches.subcommand_matches(name))?;
-        Some((verb.run)(found))
+        Some((verb.run)(verb.path, found))
     })
 }
 

@@ -3,6 +3,7 @@
 pub mod bench;
 mod config;
 pub mod eval;
+pub mod export;
 pub mod info;
 pub mod sweep;
 pub mod train;

@@ -64,6 +64,38 @@ const TOGETHER: [(usize, InputKind); BOTH] = [
     (80, InputKind::Graded(80, 0.2)), // in a race: lead in pips from -40
 ];
 
+/// Description of each handmade feature of a side; 0 means that the feature is absent.
+#[cfg(feature = "export")]
+pub const NAMES: [&str; READ] = [
+    "rolls that hit a blot, of 36",
+    "mean pips that the opponent loses by hits, over all rolls",
+    "1 + 4 x home points made + opposing checkers on the bar (at most 3)",
+    "home points made, as bits",
+    "length of the longest prime in front of the opponent's rear checker",
+    "most points made within six places in front of the opponent's rear checker",
+    "rolls with which the opponent's rear checker escapes",
+    "rolls without escape from the worst place, from the opponent's rear checker to point 11",
+    "place of the rearmost checker",
+    "checkers behind the opponent's rear checker",
+    "foremost anchor: 7 for point 18, down to 1 for point 24",
+    "anchors on points 18 to 24",
+    "checkers on point 19 or farther back",
+    "pips in units of six, rounded up",
+    "pips until the checkers on points 7 to 18 are home, in units of four",
+    "blots",
+    "blots at home",
+    "points made",
+    "checkers beyond three on a point, summed over all points",
+    "legal moves with one die, summed over the dice 1 to 6, in units of two",
+    "points from 7 to 24 that one die reaches",
+    "checkers on points 1 to 3",
+    "in a race: pips in units of two, rounded up",
+    "in a race: checkers not yet home",
+];
+#[cfg(feature = "export")]
+pub const NAMES_TOGETHER: [&str; BOTH] =
+    ["in contact: (lead in pips + 96) / 4, from 0 to 48", "in a race: lead in pips + 40, from 0 to 80"];
+
 /// First-layer rows of all inputs. `most` is the largest value of each input; `grades` defines each row by its learned steps.
 pub struct Layout {
     /// Index of the row for value 1, for each input.
@@ -75,7 +107,7 @@ pub struct Layout {
 }
 
 /// Index of the row that is active for every board.
-const ALWAYS: u16 = 0;
+pub const ALWAYS: u16 = 0;
 
 pub fn layout() -> &'static Layout {
     static LAYOUT: OnceLock<Layout> = OnceLock::new();
@@ -111,6 +143,19 @@ impl Layout {
     pub fn is_valid(&self, inputs: &Inputs) -> bool {
         let (used, rest) = inputs.split_at(USED);
         used.iter().zip(&self.most).all(|(value, most)| value <= most) && rest.iter().all(|&value| value == 0)
+    }
+
+    /// Returns the number of inputs without the padding.
+    #[cfg(feature = "export")]
+    pub fn used(&self) -> usize {
+        USED
+    }
+
+    /// Returns the rows of each input, from the row for value 1 to the row for the largest value.
+    #[cfg(feature = "export")]
+    pub fn rows_of(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let first = self.first.iter().map(|&first| usize::from(first));
+        first.zip(&self.most).map(|(first, &most)| first..first + usize::from(most))
     }
 
     fn row(&self, input: usize, value: u8) -> u16 {

@@ -8,6 +8,9 @@
 //! tables and packed matrices, which do not change during play. Gradients are summed in a fixed order, which does not depend on the
 //! threads.
 
+#[cfg(feature = "export")]
+pub mod export;
+
 use super::inputs::{self, Changes, Inputs};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};
 use super::{PARTS, bearoff};

@@ -22,6 +22,8 @@
 
 pub mod accelerator;
 mod config;
+#[cfg(feature = "export")]
+mod export;
 mod inputs;
 mod local;
 mod memory;
@@ -534,6 +536,16 @@ impl SelfTaught for Published {
         let mut params = self.trainer.state.params.clone();
         params.values_mut().copy_from_slice(weights);
         Box::new(self.player_of(&params, evals))
+    }
+
+    #[cfg(feature = "export")]
+    fn exported(&self) -> graph::export::Model {
+        self.model()
+    }
+
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<graph::export::Examples, graph::PlanError> {
+        self.example_decisions(count, seed)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Random games for tests.
+//! Random games, for tests and examples.
 
 use math::Rng;
 use math::rng::Sequence;

@@ -73,4 +73,12 @@ pub trait SelfTaught: Learner<Stats = Stats, Progress = Progress> {
 
     /// Returns a player with the given weights; `evals` is as in [`SelfTaught::player`].
     fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player>;
+
+    /// Returns the network with the current weights, for other programs.
+    #[cfg(feature = "export")]
+    fn exported(&self) -> graph::export::Model;
+
+    /// Returns `count` inputs of the exported network, with the results of the learner's own code.
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<graph::export::Examples, graph::PlanError>;
 }

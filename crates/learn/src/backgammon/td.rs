@@ -628,6 +628,16 @@ impl SelfTaught for Strong {
     fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player> {
         Box::new(SearchPlayer::new(Network::new(self.isa, self.shape, weights), evals))
     }
+
+    #[cfg(feature = "export")]
+    fn exported(&self) -> graph::export::Model {
+        net::export::model(&Network::new(self.isa, self.shape, &self.weights), &self.weights)
+    }
+
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<graph::export::Examples, graph::PlanError> {
+        Ok(net::export::examples(&Network::new(self.isa, self.shape, &self.weights), count, seed))
+    }
 }
 
 #[cfg(test)]

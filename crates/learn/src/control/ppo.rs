@@ -30,6 +30,8 @@ mod actor;
 mod advantages;
 mod config;
 mod evaluation;
+#[cfg(feature = "export")]
+mod export;
 mod gradients;
 mod greedy;
 mod memory;

@@ -18,7 +18,7 @@ use crate::settings;
 use crate::settings::{Settings, between, count, one_of};
 use crate::state::{counters, load, partial, save, save_partial, tensors};
 use crate::{Data, Find, Learner, Offload, Parts, Slice, Tensor, WorkedOn};
-use graph::{Executor, Graph, PlanError};
+use graph::{Executor, Graph, NodeId, PlanError};
 use math::{Isa, Rng, graded, par};
 use std::ops::Range;
 use std::sync::Arc;
@@ -120,6 +120,15 @@ impl SupervisedConfig {
     /// Returns the number of states per optimizer step: `batch`, rounded down to whole walks.
     fn rows(&self) -> usize {
         self.batch / self.walk * self.walk
+    }
+
+    /// Converts the network's outputs to scores.
+    fn read(&self, g: &mut Graph, y: NodeId) -> NodeId {
+        let (scale, shift) = self.unit();
+        match self.signal.scores() {
+            Scores::Value | Scores::ActionValues => g.affine(y, scale, shift),
+            Scores::Policy => g.log_softmax(y),
+        }
     }
 
     /// Returns the scale and the mean by which the targets are normalized. Normalized walk lengths and distances have a variance of about
@@ -421,11 +430,18 @@ impl<P: Cube> CubeLearner for Supervised<P> {
 
     fn judge(&self) -> Result<Evaluator<P>, PlanError> {
         let SupervisedConfig { net, signal, .. } = &self.config;
-        let (scale, shift) = self.config.unit();
-        let read = |g: &mut Graph, y| match signal.scores() {
-            Scores::Value | Scores::ActionValues => g.affine(y, scale, shift),
-            Scores::Policy => g.log_softmax(y),
-        };
+        let read = |g: &mut Graph, y| self.config.read(g, y);
         Evaluator::new(net, signal.scores(), self.outputs, read, &self.weights, self.isa)
+    }
+
+    #[cfg(feature = "export")]
+    fn exported(&self) -> graph::export::Model {
+        let SupervisedConfig { net, signal, .. } = &self.config;
+        crate::cube::export::model::<P>(net, signal.scores(), self.actions, &|g, y| self.config.read(g, y), &self.weights)
+    }
+
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<graph::export::Examples, PlanError> {
+        crate::cube::export::examples(self, self.config.net.inputs, count, seed)
     }
 }

@@ -63,7 +63,7 @@ impl Shape {
 
     /// Adds all layers before the output head to `g`. The input is `tokens`, `[rows, 1]`, with one row per token. Returns the head's input,
     /// `[rows, width]`. `drop` is `None` without dropout.
-    fn body(&self, g: &mut Graph, tokens: NodeId, drop: Option<Drop>) -> NodeId {
+    pub(super) fn body(&self, g: &mut Graph, tokens: NodeId, drop: Option<Drop>) -> NodeId {
         let &Shape { heads, context, .. } = self;
         let rows = g.shape(tokens)[0];
         let mut sites = 0..;
@@ -131,13 +131,13 @@ impl Shape {
 }
 
 /// Returns the node of a declared parameter.
-fn declared(g: &mut Graph, name: &str) -> NodeId {
+pub(super) fn declared(g: &mut Graph, name: &str) -> NodeId {
     let at = g.table().index(name).expect("every parameter is declared");
     let spec = g.table().specs()[at].clone();
     if spec.vector { g.vector(name, spec.shape[1], spec.init) } else { g.param(name, spec.shape, spec.init) }
 }
 
-struct Drop {
+pub(super) struct Drop {
     share: f32,
     seed: u32,
     step: NodeId,

@@ -9,7 +9,7 @@ import os
 import time
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,6 +82,13 @@ class Columns(Mapping[str, np.ndarray]):
 
     def __repr__(self) -> str:
         return f"Columns({self.rows} rows of {', '.join(self._columns)})"
+
+
+class Exported(NamedTuple):
+    """An exported model and its model card."""
+
+    model: bytes
+    card: str
 
 
 class Policy:
@@ -299,6 +306,18 @@ class Run:
         if path is not None:
             _native.write_checkpoint(os.fspath(path), content)
         return content
+
+    def export(self, format: str, path: str | os.PathLike[str] | None = None) -> Exported:
+        """Exports the model as `"onnx"`, `"c"` or `"js"`, with its model card; docs/export.md describes inputs and outputs.
+
+        With `path`, the model is written there, and the card beside it with the extension `.md`. Only files of the same kind are
+        overwritten.
+        """
+        return Exported(*self._native.export(format, None if path is None else os.fspath(path)))
+
+    def examples(self, count: int = 1000, *, seed: int = 1) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+        """Inputs of the exported model, and the outputs that Hothouse's own code computes for them. They check an exported model."""
+        return self._native.examples(count, seed)
 
     def tensors(self) -> dict[str, np.ndarray]:
         """Copies of the learner's tensors by name: weights, optimiser moments, states.

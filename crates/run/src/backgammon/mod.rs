@@ -3,6 +3,8 @@
 
 mod analysis;
 pub mod decisions;
+#[cfg(feature = "export")]
+mod export;
 pub mod fibs;
 mod frozen;
 mod learners;

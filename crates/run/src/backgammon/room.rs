@@ -144,6 +144,16 @@ impl Room for Backgammon {
         self.kept.keep(&*self.learner, train_s)
     }
 
+    #[cfg(feature = "export")]
+    fn exported(&self) -> Result<crate::export::Described, RunError> {
+        Ok(super::export::described(&*self.learner))
+    }
+
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<crate::export::Examples, RunError> {
+        self.learner.examples(count, seed).map_err(RunError::below)
+    }
+
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
         let mut players = PlayerPool { learner: &*self.learner, frozen_agents: &self.kept.0, player_cache: &mut self.player_cache };
         self.sessions.answer(&mut players, question)

@@ -2,6 +2,8 @@
 
 pub mod env;
 mod environments;
+#[cfg(feature = "export")]
+mod export;
 mod file;
 mod knobs;
 mod network;

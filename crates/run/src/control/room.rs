@@ -129,6 +129,16 @@ impl<F: Opens> Room for Control<F> {
         self.ppo.policy().ok().map(|policy| Box::new(policy) as Box<dyn Policy>)
     }
 
+    #[cfg(feature = "export")]
+    fn exported(&self) -> Result<crate::export::Described, RunError> {
+        Ok(super::export::described(&self.ppo))
+    }
+
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<crate::export::Examples, RunError> {
+        self.ppo.examples(count, seed).map_err(RunError::below)
+    }
+
     /// Records the steps of the last slice for the next frame; the room has no events.
     fn take_events(&mut self, _: f64) -> Vec<(serde_json::Value, String)> {
         self.trail.follow(&mut self.ppo);

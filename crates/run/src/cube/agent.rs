@@ -37,6 +37,13 @@ pub trait Agent: Send + Sync {
     /// Returns the results of greedy play from every state; `None` if the cube has too many states.
     fn report(&mut self) -> Result<Option<Report>, RunError>;
 
+    /// Returns the network for other programs.
+    #[cfg(feature = "export")]
+    fn exported(&self) -> crate::export::Described;
+    /// Returns `count` inputs of the exported network, with the results of the learner's own code.
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<crate::export::Examples, RunError>;
+
     fn ask(&mut self, question: Question) -> Result<Answer, RunError>;
     /// Runs one slice of the search in progress. Returns the state of the search; `None` if no search is in progress.
     fn advance_search(&mut self) -> Option<SolveView>;
@@ -251,6 +258,16 @@ impl<P: Known> Agent for AgentOf<P> {
     fn report(&mut self) -> Result<Option<Report>, RunError> {
         let judge = self.looked.now(&*self.learner, &self.weights, self.version)?;
         Ok(P::report(self.exact.as_ref(), judge))
+    }
+
+    #[cfg(feature = "export")]
+    fn exported(&self) -> crate::export::Described {
+        super::export::described(&*self.learner)
+    }
+
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<crate::export::Examples, RunError> {
+        self.learner.examples(count, seed).map_err(RunError::below)
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {

@@ -3,6 +3,8 @@
 
 mod agent;
 mod conversions;
+#[cfg(feature = "export")]
+mod export;
 mod judging;
 mod learners;
 pub mod protocol;

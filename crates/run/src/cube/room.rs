@@ -117,6 +117,16 @@ impl Room for Cube {
         self.agent.offload()
     }
 
+    #[cfg(feature = "export")]
+    fn exported(&self) -> Result<crate::export::Described, RunError> {
+        Ok(self.agent.exported())
+    }
+
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<crate::export::Examples, RunError> {
+        self.agent.examples(count, seed)
+    }
+
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
         self.agent.ask(question)
     }

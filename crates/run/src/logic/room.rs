@@ -122,6 +122,12 @@ impl Room for Logic {
         Ok(self.tests.advance(&self.population))
     }
 
+    #[cfg(feature = "export")]
+    fn exported(&self) -> Result<crate::export::Described, RunError> {
+        let next = "Export it with `hothouse export logic`, or in the tab Share";
+        Err(RunError::refused("the model of this room is a circuit and has its own formats", next))
+    }
+
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
         self.answers.answer(&self.population, &self.tests, question)
     }

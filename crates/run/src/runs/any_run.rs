@@ -186,6 +186,30 @@ impl<R: Room> AnyRun for Run<R> {
         self.room.policy().ok_or_else(|| RunError::NoPolicy { room: R::SCHEMA.title })
     }
 
+    #[cfg(feature = "export")]
+    fn export(&self, format: crate::export::Format) -> Result<crate::export::Exported, RunError> {
+        if let Some(failure) = self.failure() {
+            return Err(failure);
+        }
+        let facts = crate::export::Facts {
+            schema: R::SCHEMA,
+            variant: &self.variant,
+            config: self.config_now(),
+            digest: self.digest(),
+            count: self.progress().counts[0],
+            test: self.tests.rows.last(),
+            solved: self.tests.solved.as_ref().map(|progress| progress.counts[0]),
+            command: self.shared().command,
+        };
+        crate::export::exported(&self.room.exported()?, &facts, format)
+    }
+
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<crate::export::NamedExamples, RunError> {
+        let described = self.room.exported()?;
+        Ok(crate::export::NamedExamples::new(&described.model, count, self.room.examples(count, seed)?))
+    }
+
     fn save(&mut self) -> Result<Vec<u8>, RunError> {
         // A save does not wait for remote workers. This process computes the missing pieces.
         let shared = self.sharing().is_some_and(|sharing| {

@@ -35,6 +35,12 @@ pub trait AnyRun: Send + Sync {
     fn test_while(&mut self, should_continue: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError>;
     /// Returns the policy with the present weights; an error if the room's learner does not act on observations.
     fn policy(&self) -> Result<Box<dyn Policy>, RunError>;
+    /// Returns the model with the present weights as a file of this format, and its model card.
+    #[cfg(feature = "export")]
+    fn export(&self, format: crate::export::Format) -> Result<crate::export::Exported, RunError>;
+    /// Returns `count` inputs of the exported model and the results of the learner's own code for them; they check the exported model.
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<crate::export::NamedExamples, RunError>;
     /// Returns the whole run as a file. If [`AnyRun::saves`] returns `None`, first continues the iteration in progress. Stops at its end,
     /// or earlier if this takes too long and the present state or a snapshot of the iteration's beginning can be saved. If another machine
     /// does not answer, the CPU completes the iteration.

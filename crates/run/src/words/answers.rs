@@ -30,6 +30,11 @@ pub struct Answers {
     written: Option<(u32, Written)>,
 }
 
+/// Returns the error of a request for a model whose text is not prepared yet.
+pub fn not_yet() -> RunError {
+    RunError::refused("the text is still being prepared", "Try again when training has begun")
+}
+
 pub fn model(learner: &Pretrainer) -> ModelView {
     let shape = learner.config().shape;
     let specs = learner.params().table().specs();

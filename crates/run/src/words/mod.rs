@@ -2,6 +2,8 @@
 
 mod answers;
 mod events;
+#[cfg(feature = "export")]
+mod export;
 mod knobs;
 mod phase;
 pub mod protocol;

@@ -242,14 +242,21 @@ impl Room for Words {
         Ok(Some(values))
     }
 
+    #[cfg(feature = "export")]
+    fn exported(&self) -> Result<crate::export::Described, RunError> {
+        Ok(super::export::described(self.learner().ok_or_else(answers::not_yet)?))
+    }
+
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<crate::export::Examples, RunError> {
+        Ok(self.learner().ok_or_else(answers::not_yet)?.examples(count, seed))
+    }
+
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
         match question {
             Question::About {} => Ok(Box::new(self.about())),
             Question::Samples {} => Ok(Box::new(self.events.samples.clone())),
-            question => {
-                let not_yet = || RunError::refused("the text is still being prepared", "Try again when training has begun");
-                self.answers.answer(self.phase.learning().ok_or_else(not_yet)?, &self.settings, question)
-            }
+            question => self.answers.answer(self.phase.learning().ok_or_else(answers::not_yet)?, &self.settings, question),
         }
     }
 }

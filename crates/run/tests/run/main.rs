@@ -12,6 +12,8 @@ mod data;
 mod device;
 mod digests;
 mod example;
+#[cfg(feature = "export")]
+mod export;
 mod files;
 mod fuzz;
 mod invariants;

@@ -9,6 +9,7 @@ mod screen;
 mod table;
 
 use crate::shell::{RoomShell, RoomVerb, verb};
+use crate::verbs::export;
 
 pub struct Shell;
 
@@ -18,7 +19,7 @@ impl RoomShell for Shell {
     }
 
     fn verbs(&self) -> Vec<RoomVerb> {
-        vec![verb::<eval::JudgeArgs>(), verb::<play::PlayArgs>(), verb::<moves::MovesArgs>()]
+        vec![verb::<eval::JudgeArgs>(), verb::<play::PlayArgs>(), verb::<moves::MovesArgs>(), export::verb(&["export", "backgammon"])]
     }
 
     fn examples(&self) -> [&'static str; 2] {

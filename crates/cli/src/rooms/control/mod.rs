@@ -11,6 +11,7 @@ mod solve;
 use crate::host::Machine;
 use crate::outputs::screen::Picture;
 use crate::shell::{Emit, RoomShell, RoomVerb, verb};
+use crate::verbs::export;
 use ::bench::Figure;
 use anyhow::Result;
 use run::control::{Control, TEST_EPISODES};
@@ -25,7 +26,7 @@ impl RoomShell for Shell {
     }
 
     fn verbs(&self) -> Vec<RoomVerb> {
-        vec![verb::<solve::SolveArgs>(), verb::<env::EnvArgs>(), verb::<play::PlayArgs>()]
+        vec![verb::<solve::SolveArgs>(), verb::<env::EnvArgs>(), verb::<play::PlayArgs>(), export::verb(&["export", "control"])]
     }
 
     fn examples(&self) -> [&'static str; 2] {
@@ -36,6 +37,7 @@ impl RoomShell for Shell {
   hothouse solve --seeds 5                   solve every environment with its preset; prints the times
   hothouse train control --world snake.py    train in the environment that a Python file defines
   hothouse play control snake.py             play in it by keys
+  hothouse export control run.safetensors --format onnx --out policy.onnx   formats: onnx, c, js
   hothouse env Pendulum-v1 --stdio           serve an environment to another program
 ",
             "  \

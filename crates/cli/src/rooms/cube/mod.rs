@@ -5,6 +5,7 @@ mod eval;
 mod solve;
 
 use crate::shell::{RoomShell, RoomVerb, verb};
+use crate::verbs::export;
 
 pub struct Shell;
 
@@ -14,7 +15,7 @@ impl RoomShell for Shell {
     }
 
     fn verbs(&self) -> Vec<RoomVerb> {
-        vec![verb::<solve::SolveArgs>(), verb::<eval::EvalArgs>()]
+        vec![verb::<solve::SolveArgs>(), verb::<eval::EvalArgs>(), export::verb(&["export", "cube"])]
     }
 
     fn examples(&self) -> [&'static str; 2] {

@@ -1,10 +1,8 @@
-//! `hothouse export words`: prints a run's tokenizer as one line of JSON. Another run can use a file with this line through `--vocab`.
+//! `hothouse export words`: prints a run's tokenizer as one line of JSON, or exports the model. Another run can use a file with the
+//! tokenizer through `--vocab`.
 
-use crate::args::{DataArgs, MachineArgs};
-use crate::error::Usage;
-use crate::host::Machine;
-use crate::session::begin;
 use crate::shell::VerbArgs;
+use crate::verbs::export::{ModelFormat, RunArgs};
 use anyhow::{Result, bail};
 use clap::Args;
 use run::protocol::Event;
@@ -13,30 +11,27 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, Args)]
 pub struct ExportArgs {
-    /// Checkpoint of the room words, saved here or in the page
-    #[arg(value_name = "CHECKPOINT")]
-    file: PathBuf,
     #[command(flatten)]
-    data: DataArgs,
-    #[command(flatten)]
-    machine: MachineArgs,
+    run: RunArgs,
+    /// Format of the model; without a format, the tokenizer is printed
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "out")]
+    format: Option<ModelFormat>,
+    /// File for the model. The model card is beside it, with the extension md
+    #[arg(long, value_name = "FILE", requires = "format")]
+    out: Option<PathBuf>,
 }
 
 impl VerbArgs for ExportArgs {
     const PATH: &'static [&'static str] = &["export", "words"];
-    const ABOUT: &'static str = "Export the tokenizer of a run as one line of JSON to standard output";
+    const ABOUT: &'static str = "Export the tokenizer as one line of JSON to standard output, or the model as ONNX, C or JavaScript";
 
     fn run(self) -> Result<()> {
-        let machine = Machine::new(&self.machine)?;
-        let mut run = machine.pool.install(|| begin::restored(&self.file, &self.data, machine.host))?;
-        let notes = run.events().into_iter().find_map(|event| match event {
-            Event::Began(began) if run.schema().id == "words" => Some(began.room),
-            _ => None,
-        });
-        let Some(notes) = notes else {
-            let (file, room) = (self.file.display(), run.schema().id);
-            bail!(Usage(format!("{file} belongs to room '{room}', not 'words'. Name a checkpoint of `hothouse train words`")));
-        };
+        if let (Some(format), Some(out)) = (self.format, &self.out) {
+            return self.run.export("words", format.into(), out);
+        }
+        let events = self.run.restored("words")?.events();
+        let notes = events.into_iter().find_map(|event| if let Event::Began(began) = event { Some(began.room) } else { None });
+        let Some(notes) = notes else { bail!("the run has no tokenizer. Train it longer, then save it again") };
         let line = run::words::vocabulary_line(&notes["tokenizer"]);
         Ok(std::io::stdout().lock().write_all(line.as_bytes())?)
     }

@@ -110,10 +110,15 @@ fn logits(g: &mut Graph, policy: NodeId) -> NodeId {
 fn whole(shape: Shape, rows: usize) -> (Graph, NodeId, NodeId) {
     let mut g = Graph::new();
     let x = g.input("inputs", [rows, INPUTS]);
-    let stem = g.dense(x, "stem", shape.width, Init::Kaiming);
-    let (policy, value) = body(&mut g, shape.blocks, stem);
-    let policy = logits(&mut g, policy);
+    let (policy, value) = whole_on(&mut g, shape, x);
     (g, policy, value)
+}
+
+/// Appends the whole network. Returns the policy logits and the value logits.
+pub fn whole_on(g: &mut Graph, shape: Shape, inputs: NodeId) -> (NodeId, NodeId) {
+    let stem = g.dense(inputs, "stem", shape.width, Init::Kaiming);
+    let (policy, value) = body(g, shape.blocks, stem);
+    (logits(g, policy), value)
 }
 
 /// Compiles a plan with the outputs `policy` and `value`. The value outputs are probabilities.

@@ -101,8 +101,7 @@ fn trunk(g: &mut Graph, observation: NodeId, name: &str, config: &PpoConfig) -> 
 }
 
 /// Adds policy and critic to the graph. Returns the policy's outputs `[rows, outputs]` and the critic's value `[rows, 1]`.
-fn networks(g: &mut Graph, task: Task, config: &PpoConfig, rows: usize) -> (NodeId, NodeId) {
-    let observation = g.input("observation", [rows, task.observation]);
+pub(super) fn networks(g: &mut Graph, task: Task, config: &PpoConfig, observation: NodeId) -> (NodeId, NodeId) {
     let (policy, critic) = if config.shared {
         let trunk = trunk(g, observation, "trunk", config);
         (trunk, trunk)
@@ -120,14 +119,16 @@ fn networks(g: &mut Graph, task: Task, config: &PpoConfig, rows: usize) -> (Node
 
 pub(super) fn plan_acting(task: Task, config: &PpoConfig, rows: usize, layout: Layout, isa: Isa) -> Result<Arc<Plan>, PpoError> {
     let mut g = Graph::new();
-    let (policy, value) = networks(&mut g, task, config, rows);
+    let observation = g.input("observation", [rows, task.observation]);
+    let (policy, value) = networks(&mut g, task, config, observation);
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], layout, isa)?))
 }
 
 /// Returns a plan of the policy without the critic. It has the same parameters as a plan with the critic.
 pub(super) fn plan_policy(task: Task, config: &PpoConfig, rows: usize, layout: Layout, isa: Isa) -> Result<Arc<Plan>, PpoError> {
     let mut g = Graph::new();
-    let (policy, _) = networks(&mut g, task, config, rows);
+    let observation = g.input("observation", [rows, task.observation]);
+    let (policy, _) = networks(&mut g, task, config, observation);
     Ok(Arc::new(Plan::new(&g, &[("policy", policy)], layout, isa)?))
 }
 
@@ -138,7 +139,8 @@ pub const METRICS: [&str; 5] = ["policy_loss", "value_loss", "entropy", "approx_
 pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Isa) -> Result<Arc<Plan>, PpoError> {
     let mut g = Graph::new();
     let g = &mut g;
-    let (policy, value) = networks(g, task, config, rows);
+    let observation = g.input("observation", [rows, task.observation]);
+    let (policy, value) = networks(g, task, config, observation);
     let column = |g: &mut Graph, name| g.input(name, [rows, 1]);
     let scalar = |g: &mut Graph, name| g.input(name, [1, 1]);
     let (action, old_log_prob) = (g.input("action", [rows, task.head.numbers()]), column(g, "old_log_prob"));
@@ -153,7 +155,7 @@ pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Is
     // The clipped surrogate.
     let (log_prob, entropy) = match task.head {
         Head::Choices(_) => {
-            let logits = if task.mask > 0 { masked(g, policy, task.mask, rows) } else { policy };
+            let logits = if task.mask > 0 { masked(g, policy, task.mask) } else { policy };
             choice(g, logits, action, rows)
         }
         Head::Gaussian { count, squash, .. } => gaussian(g, policy, action, count, squash),
@@ -207,7 +209,8 @@ pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Is
 const FORBIDDEN: f32 = 1e9;
 
 /// Lowers the logits of forbidden choices, so that their probabilities and gradients are 0. Returns all logits.
-fn masked(g: &mut Graph, logits: NodeId, choices: usize, rows: usize) -> NodeId {
+pub(super) fn masked(g: &mut Graph, logits: NodeId, choices: usize) -> NodeId {
+    let rows = g.shape(logits)[0];
     let mask = g.input("mask", [rows, choices]);
     let shift = g.affine(mask, FORBIDDEN, -FORBIDDEN);
     g.add(logits, shift)

@@ -78,4 +78,15 @@ impl<P: Cube> CubeLearner for Dqn<P> {
         let (count, scores) = (self.actions.count(), Scores::ActionValues);
         Evaluator::new(net, scores, count, read, self.weights(), self.isa)
     }
+
+    #[cfg(feature = "export")]
+    fn exported(&self) -> graph::export::Model {
+        let DqnConfig { net, rewards, .. } = &self.config;
+        crate::cube::export::model::<P>(net, Scores::ActionValues, self.actions, &|g, q| rewards.moves_of(g, q), self.weights())
+    }
+
+    #[cfg(feature = "export")]
+    fn examples(&self, count: usize, seed: u32) -> Result<graph::export::Examples, PlanError> {
+        crate::cube::export::examples(self, self.config.net.inputs, count, seed)
+    }
 }

@@ -1,0 +1,34 @@
+//! Plain text in Markdown.
+
+/// Returns Markdown that shows `text` in one line and has no effect of its own.
+pub fn plain(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            letter if letter.is_control() => safe.push(' '),
+            letter if letter.is_ascii_punctuation() && !",;:'\"%/=?-".contains(letter) => safe.extend(['\\', letter]),
+            letter => safe.push(letter),
+        }
+    }
+    safe
+}
+
+/// Returns a block that shows `text` unchanged. The fence is longer than every run of backticks in the text.
+pub fn block(text: &str) -> String {
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}text\n{}\n{fence}\n", text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{block, plain};
+
+    #[test]
+    fn text_has_no_effect_in_markdown() {
+        assert_eq!(plain("x (m), 5 %"), "x \\(m\\), 5 %");
+        assert_eq!(plain("<b>*a*_|\n# [x](y) `z` \\ !"), "\\<b\\>\\*a\\*\\_\\| \\# \\[x\\]\\(y\\) \\`z\\` \\\\ \\!");
+        assert_eq!(block("a"), "```text\na\n```\n");
+        assert_eq!(block("```\n````x"), "`````text\n```\n````x\n`````\n");
+    }
+}
