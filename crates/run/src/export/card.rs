@@ -1,7 +1,8 @@
 //! Model card: a Markdown file that states what a model computes, how it was trained, and its score.
 
+use super::described::{Described, Facts};
+use super::format::{CARD_BEGINS, Format};
 use super::markdown::{block, plain};
-use super::{CARD_BEGINS, Described, Facts, Format};
 use crate::permalink::can_be_reached;
 use crate::protocol::{Column, Row};
 use crate::version::VERSION;

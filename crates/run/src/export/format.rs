@@ -1,0 +1,42 @@
+//! Formats of models.
+
+use crate::RunError;
+use graph::export::{C_BEGINS, JS_BEGINS, ONNX_BEGINS};
+
+/// First characters of a model card.
+pub const CARD_BEGINS: &str = "<!-- Model card by Hothouse -->";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Onnx,
+    C,
+    Js,
+}
+
+impl Format {
+    pub const ALL: [Format; 3] = [Format::Onnx, Format::C, Format::Js];
+
+    /// Returns the format with this name.
+    pub fn named(name: &str) -> Result<Format, RunError> {
+        let known = Format::ALL.iter().find(|format| format.name() == name).copied();
+        known.ok_or_else(|| RunError::refused(format!("there is no model format called '{name}'"), "Choose one of: onnx, c, js"))
+    }
+
+    /// Returns the name, which is also the extension of files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::Onnx => "onnx",
+            Format::C => "c",
+            Format::Js => "js",
+        }
+    }
+
+    /// Returns the first bytes of every file of this format.
+    pub fn begins(self) -> &'static [u8] {
+        match self {
+            Format::Onnx => ONNX_BEGINS,
+            Format::C => C_BEGINS,
+            Format::Js => JS_BEGINS,
+        }
+    }
+}
