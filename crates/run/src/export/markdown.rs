@@ -1,14 +1,20 @@
 //! Plain text in Markdown.
 
-/// Returns Markdown that shows `text` in one line and has no effect of its own.
+/// Returns Markdown that shows `text` in one line, without markup of its own.
 pub fn plain(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in text.trim().chars() {
         match letter {
             letter if letter.is_control() => safe.push(' '),
-            letter if letter.is_ascii_punctuation() && !",;:'\"%/=?-".contains(letter) => safe.extend(['\\', letter]),
+            letter if "\\`*_{}[]<>#+|~!&^$@".contains(letter) => safe.extend(['\\', letter]),
             letter => safe.push(letter),
         }
+    }
+    // At the beginning of a line, these marks would begin a list or draw a line.
+    let digits = safe.len() - safe.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+    let marks: &[&str] = if digits > 0 { &[". ", ") "] } else { &["- ", "--", "="] };
+    if marks.iter().any(|mark| safe[digits..].starts_with(mark)) {
+        safe.insert(digits, '\\');
     }
     safe
 }
@@ -26,8 +32,9 @@ mod tests {
 
     #[test]
     fn text_has_no_effect_in_markdown() {
-        assert_eq!(plain("x (m), 5 %"), "x \\(m\\), 5 %");
-        assert_eq!(plain("<b>*a*_|\n# [x](y) `z` \\ !"), "\\<b\\>\\*a\\*\\_\\| \\# \\[x\\]\\(y\\) \\`z\\` \\\\ \\!");
+        assert_eq!(plain("x (m), 0.5 %"), "x (m), 0.5 %");
+        assert_eq!(plain("<b>*a*_|\n# [x](y) `z` \\ !"), "\\<b\\>\\*a\\*\\_\\| \\# \\[x\\](y) \\`z\\` \\\\ \\!");
+        assert_eq!(["1. a", "12) a", " - a", "---", "-0.5", "1.5"].map(plain), ["1\\. a", "12\\) a", "\\- a", "\\---", "-0.5", "1.5"]);
         assert_eq!(block("a"), "```text\na\n```\n");
         assert_eq!(block("```\n````x"), "`````text\n```\n````x\n`````\n");
     }

@@ -25,7 +25,7 @@ impl Ppo {
         let mut inputs = vec![Input {
             name: "observation",
             integers: false,
-            help: "Observation of the environment. The model normalises it as in training.".into(),
+            help: "Observation of the environment. If training normalised observations, the model does so too.".into(),
             numbers: names(&spec.observation),
         }];
         let outputs = match task.head {
