@@ -1,8 +1,8 @@
 //! Models in C99: one file with a function `hothouse_predict`. It needs only `math.h`.
 
 use super::helpers::Dialect;
+use super::model::{C_BEGINS, ExportError, Model, Reads};
 use super::nodes::Program;
-use super::{C_BEGINS, ExportError, Model, Reads};
 
 const C: Dialect = Dialect {
     words: &[("INT", "int"), ("REAL", "float"), ("exp(", "expf("), ("tanh(", "tanhf("), ("log(", "logf("), ("sqrt(", "sqrtf(")],
@@ -71,11 +71,11 @@ fn cast(integers: bool) -> &'static str {
 /// Returns the declaration of the function, without a semicolon. Numbers in brackets are the lengths of the arrays.
 fn prototype(model: &Model) -> String {
     let len = |dims: &[usize]| dims.iter().product::<usize>();
-    let input = |input: &super::Input| {
+    let input = |input: &super::model::Input| {
         let kind = if input.integers { "int" } else { "float" };
         format!("const {kind} {}[{}]", input.name, len(&model.input_dims(input)))
     };
-    let output = |output: &super::Output| {
+    let output = |output: &super::model::Output| {
         let kind = if output.reads == Reads::Largest { "int" } else { "float" };
         format!("{kind} {}[{}]", output.name, len(&model.output_dims(output)))
     };

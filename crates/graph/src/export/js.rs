@@ -2,8 +2,8 @@
 
 use super::base64::encoded;
 use super::helpers::Dialect;
+use super::model::{ExportError, JS_BEGINS, Model, Reads};
 use super::nodes::Program;
-use super::{ExportError, JS_BEGINS, Model, Reads};
 
 const JS: Dialect = Dialect {
     words: &[
@@ -53,7 +53,7 @@ pub fn js(model: &Model, title: &str) -> Result<String, ExportError> {
         text += &format!("  take({}, {}, \"{}\");\n", program.input(input.name), input.name, input.name);
     }
     program.statements.iter().for_each(|statement| text += &format!("  {statement}\n"));
-    let output = |(i, output): (usize, &super::Output)| {
+    let output = |(i, output): (usize, &super::model::Output)| {
         let (array, len) = program.output(i);
         match output.reads {
             Reads::Numbers => format!("{}: {array}.slice()", output.name),

@@ -1,7 +1,7 @@
 //! Lowers a model to calls of the functions in `helpers.rs`. A call has the same text in C and in JavaScript.
 
 use super::helpers::{HELPERS, Helper};
-use super::{ExportError, Model, Reads};
+use super::model::{ExportError, Model, Reads};
 use crate::op::{Op, Sums};
 use crate::shape::Shape;
 

@@ -1,8 +1,8 @@
 //! Models as ONNX. Fields are those of `onnx.proto` (github.com/onnx/onnx), and operators those of version 17 of its operator set.
 
+use super::model::{ExportError, Model, Reads};
 use super::nodes::Program;
 use super::protobuf::Message;
-use super::{ExportError, Model, Reads};
 use crate::op::{Op, Sums};
 use math::Unary;
 
@@ -38,8 +38,9 @@ pub fn onnx(model: &Model, title: &str) -> Result<Vec<u8>, ExportError> {
             Reads::Largest => writer.node("ArgMax", &[&from], output.name, &[("axis", Int(1)), ("keepdims", Int(0))]),
         }
     }
-    let input = |input: &super::Input| value(input.name, if input.integers { INT64 } else { FLOAT }, &model.input_dims(input), model);
-    let output = |output: &super::Output| {
+    let input =
+        |input: &super::model::Input| value(input.name, if input.integers { INT64 } else { FLOAT }, &model.input_dims(input), model);
+    let output = |output: &super::model::Output| {
         value(output.name, if output.reads == Reads::Largest { INT64 } else { FLOAT }, &model.output_dims(output), model)
     };
     let graph = Message::default()
