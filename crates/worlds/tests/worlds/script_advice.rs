@@ -171,6 +171,9 @@ fn first_report_contains_the_missing_parts() {
     assert_eq!(places(text), ["1:7", "2:9", "3:18", "4:9", "5:9", "7:18", "8:28"], "{:#?}", errors(text));
     let missing = "1:7 the class has no attribute `actions` and no method `observe`; write `actions = 3`, or";
     assert!(errors(text)[0].starts_with(missing) && errors(text)[0].ends_with(", and `def observe(self):`"), "{:?}", errors(text));
+    // Missing parts, and a value that `reset` returns, do not hide errors of the rules.
+    let text = with("actions = 3", "limit = 3").replace("self.y = 0", "self.y = a\n        return 1").replace("def observe", "def look");
+    assert_eq!(places(&text), ["1:7", "5:18", "6:9"], "{:#?}", errors(&text));
     // Parts that the parser could not read are not reported as missing.
     for text in [
         "class World:\n    actions = = 3\n",

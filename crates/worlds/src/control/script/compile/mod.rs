@@ -42,10 +42,16 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
     let mut problems = std::mem::take(&mut reading.problems);
     let file = &reading.file;
     let outline = Outline::of(file, reading.whole, &mut problems);
+    // The translation finds more errors. After the errors so far, and without `reset`, some of them would be wrong.
+    let can_continue = problems.is_empty() && outline.methods.contains_key("reset");
+    outline.check_reset(&mut problems);
+    if reading.whole && outline.has_class {
+        outline.require(&mut problems);
+    }
     let mut lower = Lower::new(&outline);
     let mut meta = Meta::default();
     let mut drafts = Vec::new();
-    if problems.is_empty() {
+    if can_continue {
         for _ in 0..MOST_ROUNDS {
             lower.begin_round();
             meta = lower.declare(file.doc.as_deref());

@@ -22,7 +22,9 @@ pub struct Definition<'a> {
 pub struct Outline<'a> {
     pub constants: Vec<&'a Statement>,
     pub functions: BTreeMap<&'a str, Definition<'a>>,
+    /// Place of the class's name; the start of the file without a class.
     pub class: Span,
+    pub has_class: bool,
     pub class_constants: Vec<&'a Statement>,
     pub methods: BTreeMap<&'a str, Definition<'a>>,
     /// Effects of each method, including the effects of the functions and methods that the method calls.
@@ -38,32 +40,31 @@ fn problem(span: Span, message: impl Into<String>) -> Problem {
 }
 
 impl<'a> Outline<'a> {
-    /// Collects the parts of a file and checks them. If `whole` is false, the file has parts that are not in the syntax tree, so missing
-    /// parts are not reported.
+    /// Collects the parts of a file. If `whole` is false, the file has parts that are not in the syntax tree, so a missing class is not
+    /// reported.
     pub fn of(file: &'a File, whole: bool, problems: &mut Vec<Problem>) -> Outline<'a> {
         let start = Span { line: 1, column: 1, end: 2 };
         let mut outline = Outline {
             constants: Vec::new(),
             functions: BTreeMap::new(),
             class: start,
+            has_class: false,
             class_constants: Vec::new(),
             methods: BTreeMap::new(),
             effects: HashMap::new(),
             function_effects: HashMap::new(),
             attributes: BTreeMap::new(),
         };
-        let mut classes = 0;
         for statement in &file.body {
             match &statement.kind {
                 StatementKind::Assign { .. } => outline.constants.push(statement),
                 StatementKind::Function(function) => define(&mut outline.functions, function, false, problems),
                 StatementKind::Class { name, body } => {
-                    classes += 1;
-                    if classes == 1 {
-                        outline.class = name.span;
-                        outline.class_of(body, problems);
-                    } else {
+                    if outline.has_class {
                         problems.push(problem(name.span, "a file has one class; delete this one, or move its methods to the other"));
+                    } else {
+                        (outline.class, outline.has_class) = (name.span, true);
+                        outline.class_of(body, problems);
                     }
                 }
                 StatementKind::Pass | StatementKind::Expr(Expr { kind: ExprKind::Text(_), .. }) => {}
@@ -71,13 +72,10 @@ impl<'a> Outline<'a> {
                 _ => {}
             }
         }
-        if classes == 0 && whole {
+        if whole && !outline.has_class {
             problems.push(problem(start, "the file has no class; write `class World:` with the methods `reset`, `step` and `observe`"));
         }
-        outline.check_methods(problems);
-        if classes > 0 && whole {
-            outline.require(problems);
-        }
+        outline.check_parameters(problems);
         outline.survey();
         outline
     }
@@ -93,14 +91,18 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// Checks that the methods that the language calls have the right parameters, and that `reset` returns no value.
-    fn check_methods(&self, problems: &mut Vec<Problem>) {
+    /// Checks that the methods that the language calls have the right parameters.
+    fn check_parameters(&self, problems: &mut Vec<Problem>) {
         for (name, head) in METHODS {
             let Some(Definition { function, .. }) = self.methods.get(name) else { continue };
             if function.parameters.len() != head.matches(',').count() + 1 {
                 problems.push(problem(function.name.span, format!("`{name}` has other parameters; write `{head}`")));
             }
         }
+    }
+
+    /// Checks that `reset` returns no value.
+    pub fn check_reset(&self, problems: &mut Vec<Problem>) {
         let Some(reset) = self.methods.get("reset") else { return };
         survey::statements(&reset.function.body, &mut |statement| {
             if let StatementKind::Return(Some(_)) = statement.kind {
@@ -110,7 +112,7 @@ impl<'a> Outline<'a> {
     }
 
     /// Checks that the class has the required attribute and methods.
-    fn require(&self, problems: &mut Vec<Problem>) {
+    pub fn require(&self, problems: &mut Vec<Problem>) {
         let has_actions = self.class_constants.iter().any(|statement| {
             let mut found = false;
             survey::targets(statement, &mut |target| found |= matches!(&target.kind, ExprKind::Name(name) if name == "actions"));
