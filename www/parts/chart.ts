@@ -104,7 +104,8 @@ function rowAt(at: readonly number[], x: number): number {
 
 export class Chart {
   readonly element: HTMLElement;
-  private plot!: uPlot;
+  /** The plot; undefined until the chart is first visible. */
+  private plot: uPlot | undefined;
   private readonly area = h("div.plot");
   private readonly now = h("output.number");
   private readonly heading: HTMLElement;
@@ -145,10 +146,10 @@ export class Chart {
       for (const [name, value] of Object.entries({ valuemin: 0, valuemax: 0, valuenow: 0, valuetext: "nothing yet" }))
         this.area.setAttribute(`aria-${name}`, String(value));
       this.area.addEventListener("keydown", (event) => this.key(event));
-      this.area.addEventListener("blur", () => ((this.own = false), this.plot.setCursor({ left: -10, top: -10 })));
+      this.area.addEventListener("blur", () => ((this.own = false), this.plot?.setCursor({ left: -10, top: -10 })));
     }
     this.area.setAttribute("aria-label", `${options.title}: nothing yet`);
-    this.make();
+    this.writeHead();
     this.area.append(this.tip);
     this.area.addEventListener("pointerenter", () => (this.own = true));
     this.area.addEventListener("pointerleave", () => {
@@ -156,26 +157,29 @@ export class Chart {
       this.writeTip();
     });
     zooming(this.area, {
-      box: () => this.plot.over.getBoundingClientRect(),
+      box: () => this.over.getBoundingClientRect(),
       range: () => this.shown?.range ?? [0, 1],
       zoom: (range) => this.zoom(range),
       point: (x, y) => {
         this.own = true;
-        const { left, top } = this.plot.over.getBoundingClientRect();
-        this.plot.setCursor({ left: x - left, top: y - top });
+        const { left, top } = this.over.getBoundingClientRect();
+        this.plot?.setCursor({ left: x - left, top: y - top });
       },
     });
     const sizes = new ResizeObserver(() => {
       const { clientWidth: width, clientHeight: height } = this.area;
-      if (width > 0 && height > 0) this.plot.setSize({ width, height });
+      if (width === 0 || height === 0) return;
+      if (this.plot) this.plot.setSize({ width, height });
+      else this.make(width, height);
     });
     sizes.observe(this.area);
     this.drawNow = drawing(this.area, () => this.draw(), DRAW_EVERY_MS);
-    onTheme(() => this.plot.redraw(false));
-    untilClosed(() => (sizes.disconnect(), this.plot.destroy()));
+    onTheme(() => this.plot?.redraw(false));
+    untilClosed(() => (sizes.disconnect(), this.plot?.destroy()));
   }
 
-  private make(): void {
+  /** Writes the labels of the values above the plot. */
+  private writeHead(): void {
     const series = this.series();
     this.values = series.map(() => h("span"));
     this.now.classList.toggle("several", series.length > 1);
@@ -184,12 +188,19 @@ export class Chart {
         h("span.value", { style: label && `color:var(--${colour})` }, label && h("span.unit", `${label} `), this.values[k]),
       ),
     );
+  }
+
+  private make(width: number, height: number): void {
     this.plot?.destroy();
-    const { clientWidth, clientHeight } = this.area;
-    this.plot = new uPlot(this.uplot(clientWidth || 300, clientHeight || (this.options.main ? 220 : 90)), this.data(), (plot, ready) => {
+    this.plot = new uPlot(this.uplot(width, height), this.data(), (plot, ready) => {
       this.area.prepend(plot.root);
       ready();
     });
+  }
+
+  /** The part of the plot inside its axes; before the plot exists, the area of the plot. */
+  private get over(): HTMLElement {
+    return this.plot?.over ?? this.area;
   }
 
   /** Changes some options, for another variant or another column. */
@@ -199,7 +210,9 @@ export class Chart {
     this.settings.value = { ...this.options, ...options };
     write(this.about, this.options.about);
     write(this.heading, this.options.title);
-    if (made() !== before) this.make();
+    if (made() === before) return;
+    this.writeHead();
+    if (this.plot) this.make(this.plot.width, this.plot.height);
   }
 
   show(shown: Shown): void {
@@ -264,7 +277,7 @@ export class Chart {
     const { shown, options } = this;
     if (!shown) return;
     const { present } = shown;
-    this.plot.setData(this.data());
+    this.plot?.setData(this.data());
     const values = this.series().flatMap((series) => {
       const last = this.value(present, series, present.at.length - 1);
       return last == null ? [] : [this.named(series, last)];
@@ -330,10 +343,11 @@ export class Chart {
 
   private cursorMoved(): void {
     const { plot, options, shown } = this;
+    if (!plot) return;
     const { left = -10, idx } = plot.cursor;
     const present = shown?.present;
     this.hovered = left >= 0 && present?.at.length ? (idx ?? null) : null;
-    this.tests = options.main && left >= 0 && present ? this.nearest(present.tests, left) : [];
+    this.tests = options.main && left >= 0 && present ? this.nearest(plot, present.tests, left) : [];
     this.writeNow();
     this.writeTip();
   }
@@ -342,8 +356,8 @@ export class Chart {
    * Returns the tests at the position nearest to `left`, a horizontal position in the plot in px. Returns none beyond a distance of
    * `NEAR_PX`.
    */
-  private nearest(tests: Test[], left: number): Test[] {
-    const apart = (test: Test): number => Math.abs(this.plot.valToPos(test.at, "x") - left);
+  private nearest(plot: uPlot, tests: Test[], left: number): Test[] {
+    const apart = (test: Test): number => Math.abs(plot.valToPos(test.at, "x") - left);
     const near = tests.reduce<Test | undefined>((best, test) => (best && apart(best) <= apart(test) ? best : test), undefined);
     return near && apart(near) <= NEAR_PX ? tests.filter(({ at }) => at === near.at) : [];
   }
@@ -351,8 +365,8 @@ export class Chart {
   /** Returns the values at the cursor, one line per run. The current run is first. */
   private readings(): { letter: string; name: string; text: string }[] {
     const { shown, plot, options } = this;
-    const { left = -10 } = plot.cursor;
-    if (!shown || left < 0) return [];
+    const { left = -10 } = plot?.cursor ?? {};
+    if (!shown || !plot || left < 0) return [];
     const x = this.tests[0]?.at ?? (this.hovered !== null ? shown.present.at[this.hovered]! : plot.posToVal(left, "x"));
     const of = (run: Drawn): string => {
       // A run has no value after its end.
@@ -363,7 +377,7 @@ export class Chart {
         const mean = shown.smoothing ? smooth(run.at, run.columns[series.column]!, shown.smoothing)[row] : undefined;
         return [mean == null ? this.named(series, value) : `${this.named(series, mean)} smoothed, ${this.number(value)} raw`];
       });
-      const tests = !options.main ? [] : run === shown.present ? this.tests : this.nearest(run.tests, left);
+      const tests = !options.main ? [] : run === shown.present ? this.tests : this.nearest(plot, run.tests, left);
       return [...curves, ...tests.map((test) => this.testWords(test))].join("; ");
     };
     const lines = [{ letter: "", name: shown.overlays.length ? "Current run" : "", text: of(shown.present) }];
@@ -389,7 +403,7 @@ export class Chart {
     const x = this.tests[0]?.at ?? shown?.present.at[this.hovered ?? -1];
     // The text above the plot already shows a single value.
     tip.hidden = lines.length === 0 || (lines.length === 1 && !this.tests.length && !shown?.smoothing);
-    if (!tip.hidden) {
+    if (plot && !tip.hidden) {
       tip.replaceChildren(
         ...(x === undefined ? [] : [h("p.small", options.axis.words(x))]),
         ...lines.map(({ letter, name, text }) => h("p", h("b", letter), h("span.small", letter ? " " : name && `${name} `), text)),
@@ -407,7 +421,7 @@ export class Chart {
   /** Handles keys: left and right move along the curve, up and down select a test, plus and minus zoom, and 0 shows the whole axis. */
   private key(event: KeyboardEvent): void {
     const { shown, plot } = this;
-    if (!shown || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!shown || !plot || event.ctrlKey || event.metaKey || event.altKey) return;
     const { at, tests } = shown.present;
     const [from, to] = shown.range;
     const [first, last] = [Math.max(0, rowAt(at, from)), rowAt(at, to)];
