@@ -24,10 +24,11 @@ const SMALL = [
   ...["foldhash", "memchr", "zmij", "itoa", "crossbeam-channel", "wasm-bindgen-rayon", "console_error_panic_hook"],
 ].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="z"`]);
 
+/** `exports` is true for the flavour that can export models. The other flavours lack this code, because it makes a first load larger. */
 export const flavours = {
   "threads-relaxed": { threads: true, features: "+simd128,+relaxed-simd" },
   "threads-simd128": { threads: true, features: "+simd128" },
-  simd128: { threads: false, features: "+simd128" },
+  simd128: { threads: false, features: "+simd128", exports: true },
 };
 /** Names of all modules, as `room/flavour`. */
 export const MODULES = MODULE_NAMES.flatMap((room) => Object.keys(flavours).map((flavour) => `${room}/${flavour}`));
@@ -82,7 +83,8 @@ export async function wasm({ only = MODULES, of } = {}) {
     const settings = cargoSettings(flavour, route);
     const out = join(root, into, name);
     const stamp = join(out, "stamp");
-    const features = [flavours[flavour].threads && "threads", !of && room].filter(Boolean);
+    const { threads, exports } = flavours[flavour];
+    const features = [threads && "threads", !of && exports && "export", !of && room].filter(Boolean);
     const hash = fingerprint([sourceHash, JSON.stringify(settings), features.join()]);
     const built = () => existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
     if (only.includes(name))

@@ -26,6 +26,7 @@ import { calm } from "./loop";
 import { PALETTE_KEY, presses, Search, type Command } from "./commands";
 import { Readout } from "./readout";
 import { Places, type Section } from "./places";
+import type { Model } from "./model";
 import type { Pictures } from "./pictures";
 import type { RoomExtension, RoomPage, PageContext, View } from "./room";
 import { Runs } from "./runs";
@@ -68,6 +69,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
   private readonly device: DeviceSwitch;
   private readonly sweep: Late<Sweep>;
   private readonly pictures: Late<Pictures>;
+  private readonly model: Late<Model>;
   /** The lesson beside the room. */
   private readonly lesson: Late<Lessons>;
   private readonly lessonList: Late<LessonList>;
@@ -141,6 +143,10 @@ export class Page extends Shown<PageContext> implements RoomPage {
     this.pictures = this.late(async () => {
       const { Pictures } = await import("./pictures");
       return () => this.picturing(Pictures);
+    });
+    this.model = this.late(async () => {
+      const { Model } = await import("./model");
+      return () => new Model(client, { about: extension.model ?? "", fileName: () => this.fileName() }, around);
     });
     this.lesson = this.late(async () => {
       const { Lessons } = await import("../lessons");
@@ -280,7 +286,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
 
   /** Returns the sections of the tabs. */
   private sections(): Section[] {
-    const { view, curves, knobs, share, tensors, sweep, explained, lessonList, trained, pictures } = this;
+    const { view, extension, curves, knobs, share, tensors, sweep, explained, lessonList, trained, pictures, model } = this;
     const section = (tab: Section["tab"], name: string, heading: string, ...parts: Node[]): Section => ({
       tab,
       name,
@@ -302,6 +308,9 @@ export class Page extends Shown<PageContext> implements RoomPage {
       { ...section("share", "save", "Save and share", share.files), words: "export download link" },
       ...(view.stage
         ? [{ ...section("share", "pictures", "Pictures", pictures.element), words: "png video replay", shown: () => pictures.show() }]
+        : []),
+      ...(extension.model
+        ? [{ ...section("share", "model", "Model", model.element), words: "export onnx c javascript policy", shown: () => model.show() }]
         : []),
       {
         ...section("share", "run", "Terminal and Python", share.commands),
@@ -422,6 +431,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
       ...presses("Actions", this.share.files),
       ...presses("Actions", this.share.commands),
       ...presses("Actions", this.pictures.element),
+      ...presses("Actions", this.model.element),
       { kind: "Actions", name: "Help", key: "?", run: () => void this.help() },
       { kind: "Actions", name: "Take the tour", run: () => this.tour.begin() },
       ...this.around.commands(),

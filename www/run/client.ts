@@ -111,6 +111,8 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   private heartbeat: Heartbeat | undefined;
   /** Variant of the current run. */
   private present!: Variant;
+  /** Name of the wasm module, without its flavour. */
+  private module = "";
   /** Events that arrived before the first listener. */
   private early: Event[] = [];
   private readonly listeners: { [Kind in keyof Notifications]: ((value: Notifications[Kind]) => void)[] } = {
@@ -126,10 +128,11 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
 
   async open(module: Module, why: string[], threads: number, options: Options): Promise<void> {
     const opened = new Promise<void>((resolve, reject) => (this.opened = { resolve, reject }));
-    const url = new URL(__MODULES__[`${options.module ?? options.room}/${module}`]!, document.baseURI);
+    this.module = options.module ?? options.room;
+    const url = this.moduleUrl(module);
     this.line.send({
       kind: "open",
-      url: url.href,
+      url,
       threads,
       channel: this.line.channel,
       config: options.config ?? null,
@@ -142,7 +145,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     const { threads: used } = this.backend;
     const inUse = module.startsWith("threads") ? [`${used} ${used === 1 ? "thread trains" : "threads train"} in shared memory.`] : [];
     Object.assign(this.backend, { module, why: [...inUse, ...why] });
-    keep([url.href, url.href.replace(/\.js$/, "_bg.wasm")]);
+    keep([url, url.replace(/\.js$/, "_bg.wasm")]);
     this.autosave?.begin();
   }
 
@@ -225,6 +228,11 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
 
   get variant(): Variant {
     return this.present;
+  }
+
+  /** Returns the address of a flavour of this run's wasm module. */
+  moduleUrl(flavour: Module): string {
+    return new URL(__MODULES__[`${this.module}/${flavour}`]!, document.baseURI).href;
   }
 
   /** Returns true if runs of this variant can begin in this module. */
@@ -328,6 +336,11 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
 
   save(): Promise<Uint8Array> {
     return this.query("save");
+  }
+
+  /** Returns the bytes of the user data; undefined if the run has none. */
+  data(): Promise<Uint8Array | undefined> {
+    return this.query("data");
   }
 
   /** Returns a description of the run for sharing, with a list of what cannot be reproduced. */

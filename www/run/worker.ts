@@ -30,6 +30,8 @@ import { BURST_MS, POLL_MS, Loop, Saves } from "./work";
 
 export interface RunQueries {
   save: Uint8Array;
+  /** Bytes of the user data; undefined if the run has none. */
+  data: Uint8Array | undefined;
   shared: Shared;
   test: Row;
 }
@@ -129,6 +131,7 @@ interface Run extends MayTrainOnGpu, Answering {
   count(): number;
   expect(digest: Digest): void;
   config(): Config;
+  data(): Uint8Array | undefined;
   variant(): Variant;
   knobs(): Knob[];
   backend(): Backend;
@@ -495,6 +498,7 @@ function answer(question: Extract<ToWorker, { id: number }>): void {
     else if (question.kind === "provide_data") reply(provideData(question.data, question.config));
     else if (question.kind === "save_before") reply(run.save_before(question.mark));
     else if (question.what === "save") saves.request(id);
+    else if (question.what === "data") reply(run.data() satisfies RunQueries["data"]);
     else if (question.what === "shared") reply(run.shared() satisfies RunQueries["shared"]);
     else reply(run.test() satisfies RunQueries["test"]);
   } catch (error) {

@@ -102,6 +102,19 @@ pub fn data_wanted(bytes: &[u8]) -> Result<JsValue, JsValue> {
     wanted.map_or(Ok(JsValue::UNDEFINED), |wanted| to_js(&wanted))
 }
 
+/// Returns the model of a saved run in a format (`onnx`, `c` or `js`) and its model card, as `{ model, card }`. Each file is
+/// `{ name, bytes }`. `data` has the bytes of the run's user data, if the saved run does not contain them.
+#[cfg(feature = "export")]
+#[wasm_bindgen]
+pub fn export_model(saved: &[u8], data: Option<Vec<u8>>, format: &str) -> Result<JsValue, JsValue> {
+    let exported = || {
+        let wanted = run::data_wanted(saved)?;
+        let data = wanted.zip(data).map(|(wanted, data)| run::protocol::Dataset::new(wanted.name, data));
+        run::restore_with(saved, host(), data.as_ref())?.export(run::export::Format::named(format)?)
+    };
+    to_js(&exported().map_err(refusal)?)
+}
+
 /// Runs the benchmark suite of a room in this module, or of the compute core (`core`). Passes each figure (a measured number with its name)
 /// to `give`. If `profile` is true, measures the time per operation of a training step instead.
 #[wasm_bindgen]
@@ -239,13 +252,6 @@ impl Run {
         to_js(&answer)
     }
 
-    /// Returns the model in a format (`onnx`, `c` or `js`) and its model card, as `{ model, card }`. Each file is `{ name, bytes }`.
-    #[cfg(feature = "export")]
-    pub fn export(&self, format: &str) -> Result<JsValue, JsValue> {
-        let exported = run::export::Format::named(format).and_then(|format| self.run.export(format));
-        to_js(&exported.map_err(refusal)?)
-    }
-
     /// Returns the time per operation of the gradient computation since profiling started; null if the learner has no plan. `look` switches
     /// profiling on or off.
     pub fn operations(&mut self, look: bool) -> Result<JsValue, JsValue> {
@@ -281,6 +287,11 @@ impl Run {
 
     pub fn config(&self) -> Result<JsValue, JsValue> {
         to_js(self.run.config())
+    }
+
+    /// Returns the bytes of the user data; undefined if the run has none.
+    pub fn data(&self) -> Option<Vec<u8>> {
+        Some(self.run.config().data.as_ref()?.content.as_ref()?.to_vec())
     }
 
     pub fn knobs(&self) -> Result<JsValue, JsValue> {

@@ -1,0 +1,87 @@
+// A section of a tab that exports the model of the run for other programs, with its model card.
+
+import type { Announcer } from "./announce";
+import { copyField } from "./dialog";
+import { button, h, labelled, select } from "./dom";
+import { download } from "./files";
+import { bytes } from "./format";
+import type { Notices } from "./notices";
+import { quoted } from "./shell";
+import type { Client } from "../run/client";
+import type { Exported, ModelFormat } from "../run/exporter";
+import { exportModel } from "../run/model";
+import { textOf } from "../run/notice";
+
+const FORMATS: Record<ModelFormat, string> = {
+  onnx: "ONNX, for onnxruntime and other runtimes",
+  c: "C, a file without dependencies",
+  js: "JavaScript, a module for browsers and Node",
+};
+
+export interface ModelActions {
+  /** Describes the model of the room. */
+  about: string;
+  /** Name of the file of a saved run. */
+  fileName(): string;
+}
+
+export class Model {
+  readonly element: HTMLElement;
+  private readonly format = select("format", Object.entries(FORMATS));
+  private readonly start = button("Export the model", () => this.export());
+  private readonly status = h("p.small", { role: "status" });
+  private readonly card = h("div.model-card", { hidden: true });
+  private readonly command = h("div");
+
+  constructor(
+    private readonly client: Client,
+    private readonly actions: ModelActions,
+    private readonly around: { notices: Notices; announcer: Announcer },
+  ) {
+    this.format.addEventListener("change", () => this.writeCommand());
+    this.writeCommand();
+    this.element = h("div.saving", [
+      h("p", actions.about),
+      h("div.row.foot", labelled("Format", this.format), this.start),
+      this.status,
+      this.card,
+      h("p.small", "In a terminal, this command exports the model of a saved run. Read docs/export.md in the repository."),
+      this.command,
+    ]);
+  }
+
+  private get chosen(): ModelFormat {
+    return this.format.value as ModelFormat;
+  }
+
+  private writeCommand(): void {
+    const { chosen } = this;
+    const saved = quoted(this.actions.fileName());
+    const words = `cargo run --release -- export ${this.client.room.id} ${saved} --format ${chosen} --out model.${chosen}`;
+    this.command.replaceChildren(copyField("Command", words));
+  }
+
+  private async export(): Promise<void> {
+    this.start.disabled = true;
+    this.status.textContent = "The model is being exported…";
+    try {
+      this.take(await exportModel(this.client, this.chosen));
+    } catch (error) {
+      this.status.textContent = "";
+      this.around.notices.show("error", `The model could not be exported: ${textOf(error)}`, "Training continues.");
+    }
+    this.start.disabled = false;
+  }
+
+  /** Downloads the model and shows its card. */
+  private take({ model, card }: Exported): void {
+    download(model.name, model.bytes);
+    this.status.textContent = `Exported ${model.name}, ${bytes(model.bytes.length)}.`;
+    const text = new TextDecoder().decode(card.bytes);
+    this.card.hidden = false;
+    this.card.replaceChildren(
+      button("Download the model card", () => download(card.name, card.bytes)),
+      h("details", h("summary", "Model card"), h("pre", { tabindex: 0, role: "region", "aria-label": "Model card" }, text)),
+    );
+  }
+}
