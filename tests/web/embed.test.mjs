@@ -169,7 +169,11 @@ test("only embed.html can be framed", async () => {
 
 const WRONG = [
   ["an unknown room", 'room="attic"', /There is no room called 'attic'. The rooms are: control, backgammon, cube, logic, words/],
-  ["markup as a room", 'room="<img src=x onerror=parent.harm()>"', /There is no room called '%3Cimg%20src%3Dx%20onerror%3Dparent.harm\(\)%3E'/],
+  [
+    "markup as a room",
+    'room="<img src=x onerror=parent.harm()>"',
+    /There is no room called '%3Cimg%20src%3Dx%20onerror%3Dparent.harm\(\)%3E'/,
+  ],
   ["a link of a later version", 'link="#/control?variant=CartPole-v1&v=99"', /newer Hothouse \(format 99, .*Update Hothouse/],
   [
     "markup as a variant",

@@ -11,19 +11,13 @@ import type { Client } from "../run/client";
 import type { Exported, ModelFormat } from "../run/exporter";
 import { exportModel } from "../run/model";
 import { textOf } from "../run/notice";
+import "./model.css";
 
 const FORMATS: Record<ModelFormat, string> = {
   onnx: "ONNX, for onnxruntime and other runtimes",
   c: "C, a file without dependencies",
   js: "JavaScript, a module for browsers and Node",
 };
-
-export interface ModelActions {
-  /** Describes the model of the room. */
-  about: string;
-  /** Name of the file of a saved run. */
-  fileName(): string;
-}
 
 export class Model {
   readonly element: HTMLElement;
@@ -33,15 +27,19 @@ export class Model {
   private readonly card = h("div.model-card", { hidden: true });
   private readonly command = h("div");
 
+  /** `fileName` returns the name of the file of a saved run. */
   constructor(
     private readonly client: Client,
-    private readonly actions: ModelActions,
+    private readonly fileName: () => string,
     private readonly around: { notices: Notices; announcer: Announcer },
   ) {
     this.format.addEventListener("change", () => this.writeCommand());
     this.writeCommand();
     this.element = h("div.saving", [
-      h("p", actions.about),
+      h("p", [
+        "The model contains the network with its present weights, for other programs. Rules, searches and the optimiser are not in it. The ",
+        "model card describes inputs and outputs, and states how the run was trained and how well it does.",
+      ]),
       h("div.row.foot", labelled("Format", this.format), this.start),
       this.status,
       this.card,
@@ -56,7 +54,7 @@ export class Model {
 
   private writeCommand(): void {
     const { chosen } = this;
-    const saved = quoted(this.actions.fileName());
+    const saved = quoted(this.fileName());
     const words = `cargo run --release -- export ${this.client.room.id} ${saved} --format ${chosen} --out model.${chosen}`;
     this.command.replaceChildren(copyField("Command", words));
   }

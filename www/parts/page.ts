@@ -146,7 +146,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     });
     this.model = this.late(async () => {
       const { Model } = await import("./model");
-      return () => new Model(client, { about: extension.model ?? "", fileName: () => this.fileName() }, around);
+      return () => new Model(client, () => this.fileName(), around);
     });
     this.lesson = this.late(async () => {
       const { Lessons } = await import("../lessons");

@@ -16,7 +16,7 @@ export const extension: RoomExtension<Backgammon> = {
     "A saved run contains weights, optimiser, random state, curves, saved agents and the table. It resumes exactly, here or in a " +
     "terminal. A link carries the settings, the seed and the live changes.",
   knobs: ["lr", "lambda", "games", "value_coef", "passes"],
-  model: "The network judges a position. Rules, search and the doubling cube are not in the model. The model card describes each number.",
+  model: true,
   tour: [
     {
       at: ".board",

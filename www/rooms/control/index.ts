@@ -14,9 +14,7 @@ export const extension: RoomExtension<ControlClient> = {
     "A saved run contains weights, optimiser, random state, environments and progress. It resumes exactly, here or in a terminal. " +
     "A link carries the settings, the seed and the live changes.",
   knobs: ["lr", "entropy", "gamma"],
-  model:
-    "The policy takes an observation and returns the probability of each action, or the action itself. Normalisation is inside the model. " +
-    "The model card describes each number.",
+  model: true,
   tour: [
     {
       at: ".environments",

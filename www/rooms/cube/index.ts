@@ -16,7 +16,7 @@ export const extension: RoomExtension<CubeClient> = {
   budgets: [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000],
   comparable: (a, b) => (a.about as Puzzle).size === (b.about as Puzzle).size,
   knobs: ["lr", "epsilon", "gamma", "lr_steps"],
-  model: "The network judges a state of the cube. Rules and searches are not in the model. The model card describes each number.",
+  model: true,
   tour: [
     {
       at: ".cube-picture",

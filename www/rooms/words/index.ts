@@ -10,9 +10,7 @@ import "./style.css";
 export const extension: RoomExtension<WordsClient> = {
   curves: { front: ["above", "bits", "speed", "lr"], charts: text.charts },
   knobs: ["lr", "weight_decay", "temperature"],
-  model:
-    "The network takes a window of tokens and returns the scores of the next token. In a terminal, hothouse export words CHECKPOINT " +
-    "writes the tokenizer.",
+  model: true,
   tour: [
     {
       at: ".text-stage",
