@@ -310,7 +310,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
         ? [{ ...section("share", "pictures", "Pictures", pictures.element), words: "png video replay", shown: () => pictures.show() }]
         : []),
       ...(extension.model
-        ? [{ ...section("share", "model", "Model", model.element), words: "export onnx c javascript policy", shown: () => model.show() }]
+        ? [{ ...section("share", "export", "Model", model.element), words: "export onnx c javascript policy", shown: () => model.show() }]
         : []),
       {
         ...section("share", "run", "Terminal and Python", share.commands),
