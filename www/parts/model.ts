@@ -66,7 +66,7 @@ export class Model {
       this.take(await exportModel(this.client, this.chosen));
     } catch (error) {
       this.status.textContent = "";
-      this.around.notices.show("error", `The model could not be exported: ${textOf(error)}`, "Training continues.");
+      this.around.notices.show("error", `The model could not be exported: ${textOf(error)}`, "Export it again.");
     }
     this.start.disabled = false;
   }

@@ -165,7 +165,7 @@ pub static HELPERS: [Helper; 24] = [
   }
 }",
     },
-    // Columns from..from + count.
+    // Copies the columns first..first + count.
     Helper {
         name: "columns",
         parameters: "to y, from x, int rows, int cols, int first, int count",
