@@ -194,10 +194,20 @@ export async function tab({ name, version, command, close }, limitMs) {
     if (error) throw new Error(`${error}\nin ${work}`);
     return element ?? JSON.parse(value);
   };
+  /** Calls `act` again if the page replaces an element between its selection and its use. */
+  const attached = async (act) => {
+    for (const began = performance.now(); ; ) {
+      try {
+        return await act();
+      } catch (error) {
+        if (!error.message.startsWith("stale element reference") || performance.now() - began > limitMs) throw error;
+      }
+    }
+  };
   /** Waits until a function in the page returns a truthy value, and returns that value. */
   const until = async (work, ...args) => {
     for (const began = performance.now(); performance.now() - began < limitMs; ) {
-      const value = await run(work, ...args);
+      const value = await attached(() => run(work, ...args));
       if (value) return value;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
@@ -253,7 +263,7 @@ export async function tab({ name, version, command, close }, limitMs) {
       await outlast(() => !!globalThis.isOld);
     },
     find,
-    click: async (css, text) => command("click", { id: (await find(css, text))[ELEMENT] }),
+    click: (css, text) => attached(async () => command("click", { id: (await find(css, text))[ELEMENT] })),
     keys: async (css, keys) => command("keys", { id: (await find(css))[ELEMENT], text: keys }),
     /** Holds a key, given by its WebDriver code, while `work` runs. */
     hold: async (key, work) => {
@@ -263,7 +273,7 @@ export async function tab({ name, version, command, close }, limitMs) {
     },
     /** Drags the mouse through two or more points. Each point is given as shares of the element's width and height. */
     pull: async (css, ...shares) => {
-      const box = await find(css).then((element) => run((one) => one.getBoundingClientRect(), element));
+      const box = await attached(async () => run((one) => one.getBoundingClientRect(), await find(css)));
       const moves = shares.map(([x, y]) => ({
         type: "pointerMove",
         duration: 50,

@@ -1,15 +1,14 @@
 // Tests of `<hothouse-room>` and its frame `embed.html` in pages of another origin.
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { test } from "node:test";
 import { loadedBy, trace } from "../../scripts/page.mjs";
 import { ROOMS } from "../../scripts/rooms.mjs";
 import { serve } from "../../scripts/serve.mjs";
 import { dist, event, house, visit, WAIT_MS } from "./fixture.mjs";
 import { element, outer } from "./frames.mjs";
+import { serious } from "./rooms.mjs";
 
 const here = house();
-const axe = createRequire(import.meta.url).resolve("axe-core");
 /** A small run, which leaves time for other tests. */
 const SMALL = 'link="#/control?envs=64&v=2"';
 
@@ -251,7 +250,6 @@ for (const room of ROOMS)
     for (const theme of ["light", "dark"]) {
       const page = await visit(here, { at: `embed.html?theme=${theme}#/${room}`, started: false });
       await page.waitForFunction(() => globalThis.hothouse);
-      await page.addScriptTag({ path: axe });
       for (const size of SIZES) {
         await page.setViewportSize(size);
         await page.waitForTimeout(300);
@@ -262,13 +260,8 @@ for (const room of ROOMS)
         assert.deepEqual(wide, [0, 0], JSON.stringify(size));
         const bar = await page.locator(".transport .play").boundingBox();
         assert.ok(bar.y + bar.height <= size.height, "the buttons are in the frame");
-        const { violations } = await page.evaluate(() => axe.run());
-        const serious = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
-        assert.deepEqual(
-          serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`),
-          [],
-        );
       }
+      assert.deepEqual(await serious(page, theme), []);
       assert.deepEqual(await page.locator("a").allTextContents(), ["Open in Hothouse"]);
       const link = page.locator("a.away");
       assert.deepEqual([await link.getAttribute("target"), await link.getAttribute("rel")], ["_blank", "noopener"]);

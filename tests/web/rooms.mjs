@@ -1,9 +1,10 @@
 // Helpers for the tests of rooms: opening a room, checking texts and accessibility, closing.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { lab, visit } from "./fixture.mjs";
 
-const axe = createRequire(import.meta.url).resolve("axe-core");
+const AXE = createRequire(import.meta.url).resolve("axe-core");
 
 /** Returns a function that opens a room and waits until the element `ready` exists. */
 export const entrance =
@@ -39,16 +40,28 @@ export const SCREENS = [
 /** Selector of the open tab. The layout tests check the rest of the page, which is the same in every tab. */
 export const OPEN_PANEL = ".panels > .panel:not([hidden])";
 
+/** Returns the violations that axe finds in a part of the page, each with its `impact` and its text. */
+async function violations(page, part, options = {}) {
+  if (!(await page.evaluate(() => Boolean(globalThis.axe)))) await page.evaluate(readFileSync(AXE, "utf8"));
+  const found = await page.evaluate(([part, options]) => axe.run(part, { resultTypes: ["violations"], ...options }), [part, options]);
+  return found.violations.map(({ id, impact, nodes }) => ({ impact, text: `${id}: ${nodes.map(({ html }) => html).join(", ")}` }));
+}
+
+/**
+ * Returns the serious and critical issues that axe finds in a part of the page. In the dark theme axe checks only the contrast. The checks
+ * in the light theme cover the other rules.
+ */
+export async function serious(page, colorScheme, part = "html") {
+  const found = await violations(page, part, colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {});
+  return found.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ text }) => text);
+}
+
 /** Checks that axe finds no issue in a part of the page. Training, if any, pauses during the check, because training would slow it. */
 export async function accessible(page, part = OPEN_PANEL) {
-  await page.addScriptTag({ path: axe });
   await page.evaluate(() => globalThis.hothouse?.command({ kind: "pause" }));
-  const { violations } = await page.evaluate((part) => axe.run(part, { resultTypes: ["violations"] }), part);
+  const found = await violations(page, part);
   await page.evaluate(() => globalThis.hothouse?.command({ kind: "start" }));
-  assert.deepEqual(
-    violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-    [],
-  );
+  assert.deepEqual(found, []);
 }
 
 /** Checks that nothing overflows the screen. */
@@ -82,11 +95,11 @@ export const MOST_CONTROLS = 40;
 
 /**
  * Runs in the page: returns the greatest number of controls that are visible at once while the page is scrolled. The points of a board are
- * one control, and so are the slider and the number of a knob.
+ * one control, and so are the slider and the number of a knob, and the options of a radio group, as those of a select.
  */
 export async function mostControls() {
   const all = [...document.querySelectorAll("a[href], button, select, summary, input:not([type=file]), textarea, [role=application]")];
-  const parts = ".board-places, .net, .knob input[type=range]";
+  const parts = ".board-places, .net, .knob input[type=range], input[type=radio]:not(:checked)";
   const controls = all.filter((one) => !one.closest(parts) && one.checkVisibility({ visibilityProperty: true }));
   let most = 0;
   for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 4) {

@@ -2,7 +2,6 @@
 // pictures anew; alone: `SAMPLES=write node --test tests/web/samples.test.mjs`.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { samples } from "../../scripts/samples.mjs";
@@ -10,10 +9,10 @@ import { serve } from "../../scripts/serve.mjs";
 import { root } from "../../scripts/sh.mjs";
 import { house, WAIT_MS } from "./fixture.mjs";
 import { difference, reduced } from "./pictures.mjs";
+import { serious } from "./rooms.mjs";
 
 /** The flags make the rendering of text and colours independent of the machine's settings. */
 const here = house(["--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"], { shell: false });
-const axe = createRequire(import.meta.url).resolve("axe-core");
 const WRITE = process.env.SAMPLES === "write";
 const PICTURES = join(root, "tests/samples");
 const FAILED = join(root, "test-results/samples");
@@ -111,14 +110,7 @@ test("the comparison finds another colour, padding or radius, and tolerates a sh
 test("axe finds no serious issue in the samples", async () => {
   for (const look of LOOKS.slice(0, 2)) {
     const page = await open(look);
-    await page.evaluate(readFileSync(axe, "utf8"));
-    const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
-    const found = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
-    assert.deepEqual(
-      found.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-      [],
-      look.colorScheme,
-    );
+    assert.deepEqual(await serious(page, look.colorScheme), []);
     await page.close();
   }
 });

@@ -132,10 +132,13 @@ const lacks = {
   "a locale": () => Object.defineProperty(Navigator.prototype, "language", { configurable: true, get: () => "en-US@posix" }),
   "contexts of canvases": () => (HTMLCanvasElement.prototype.getContext = () => null),
 };
+/** Keys of `lacks` that concern every room. */
+const used = ["a locale", "contexts of canvases"];
 for (const [what, init] of Object.entries(lacks))
-  test(`every room opens and trains in a browser without ${what}`, async () => {
+  test(`${used.includes(what) ? "every room" : "the page"} opens and trains in a browser without ${what}`, async () => {
     const page = await visit(here, { init });
-    for (const room of await page.evaluate(() => hothouse.rooms.map(({ id }) => id))) {
+    const rooms = await page.evaluate(() => hothouse.rooms.map(({ id }) => id));
+    for (const room of used.includes(what) ? rooms : rooms.slice(0, 1)) {
       await page.locator(`#rooms a[href="#/${room}"]`).click();
       await lab(page, room);
       await event(page, "metrics");

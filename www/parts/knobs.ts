@@ -80,8 +80,8 @@ const group = (heading: HTMLElement, words: string, rows: HTMLElement[], ...belo
 export class Knobs {
   /** The most important knobs. */
   readonly first = h("div");
-  /** Opens the other knobs. */
-  readonly others = button("All knobs", () => this.goToOthers(), { class: "quiet small" });
+  /** Opens the other knobs. Hidden in the tab that contains them. */
+  readonly others = button("All knobs", () => this.goToOthers(), { class: "quiet small all-knobs" });
   /** The other knobs that apply during training. */
   readonly live = h("div");
   /** The knobs that apply to a new run, with the seed. */
