@@ -281,3 +281,14 @@ fn lists_are_compared_element_by_element() {
         assert_eq!(world.state()[6], expected, "action {action}: {:?}", world.state());
     }
 }
+
+#[test]
+fn observations_have_one_length_of_at_most_1024() {
+    let observed = |body: &str| file("self.x = 0\nself.y = 0", "return 0.0, False", &format!("    def observe(self):\n{body}"));
+    let two = observed("        if self.x > 0:\n            return [self.x]\n        return [self.x, self.y]\n");
+    check(&[
+        (two, "10:13 this function returns a list of 2 elements at another place, and a list of 1 element here"),
+        (observed("        return [self.x] * 1025\n"), "8:9 `observe` returns a list of 1025 elements; return a list of 1 to 1024 numbers"),
+    ]);
+    assert_eq!(compiled(&observed("        return [self.x] * 1024\n")).observation_len(), 1024);
+}

@@ -5,7 +5,7 @@ use super::script_fleet::{TEMPLATES, Worlds, compiled};
 use math::Isa;
 use testkit::test;
 use worlds::control::Vector;
-use worlds::control::script::World;
+use worlds::control::script::{World, compile};
 
 const TEMPLATE_STEPS: &str = include_str!("../../../../tests/golden/script_worlds.txt");
 
@@ -154,5 +154,41 @@ fn random_programs_agree_with_python() {
     assert_eq!(programs.len(), 200);
     for program in &programs {
         check_program(program, Isa::best());
+    }
+}
+
+/// The counts of these files do not fit into a `usize` of 32 bits, as in the page's module, or nearly do not. The test therefore also runs
+/// in wasm.
+#[test]
+fn script_lengths_beyond_32_bits_are_errors_at_their_lines() {
+    let loops = |passes: u32| {
+        format!("for i in range({passes}):\n            for j in range({passes}):\n                self.x = (self.x + i * j) % 7")
+    };
+    for (before, body, line, part) in [
+        ("", "a = [0, 1, 2, 3] * 1073741825", 8, "a list has 1 to 4096 elements, and this one has 4294967300"),
+        ("", "a = 1073741825 * [0, 1, 2, 3]", 8, "and this one has 4294967300"),
+        ("", "a = [0] * 1000000000", 8, "and this one has 1000000000"),
+        ("", "a = [[0, 1] * 2147483647 for k in range(2)]", 8, "and this one has 4294967294"),
+        ("", "a = [i for i in range(1000000000)]", 8, "a list has 1 to 4096 elements"),
+        ("", "a = [i for i in range(-2147483647, 2147483647)]", 8, "a list has 1 to 4096 elements"),
+        ("", "a = [[0] * 70 for i in range(70)]", 8, "a list has at most 4096 elements"),
+        ("", "a = [i * j for i in range(65536) for j in range(65536)]", 8, "a list has 1 to 4096 elements"),
+        ("a = [0, 1, 2, 3] * 1073741825", "pass", 2, "and this one has 4294967300"),
+        ("a = [[0, 1], [2, 3]] * 1073741825", "pass", 2, "and this one has 4294967300"),
+        ("a = [0] * 1000000000", "pass", 2, "and this one has 1000000000"),
+        ("a = [i for i in range(1000000000)]", "pass", 2, "a list has 1 to 4096 elements"),
+        ("n = 1000000000\na = [[i] for i in range(n)]", "pass", 3, "a list has 1 to 4096 elements"),
+        // The numbers of passes of the two loops multiply to 2^32.
+        ("", &loops(65_536), 8, "make the program too large"),
+        ("", &loops(2_147_483_647), 8, "make the program too large"),
+    ] {
+        let text = format!(
+            "# Constants.\n{before}\nclass World:\n    actions = 3\n    def reset(self):\n        self.x = 0\n    \
+             def step(self, action):\n        {body}\n        return 0.0, False\n    def observe(self):\n        return [self.x]\n"
+        );
+        let Err(problems) = compile(&text) else { panic!("{text}\nno error") };
+        let found: Vec<(u32, &str)> = problems.iter().map(|problem| (problem.span.line, problem.message.as_str())).collect();
+        assert!(found.len() == 1 && found[0].1.contains(part), "{text}\n{found:?}");
+        assert!(found[0].0 == line || part.starts_with("make") && found[0].0 > line, "{text}\n{found:?}");
     }
 }

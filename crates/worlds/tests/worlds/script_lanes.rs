@@ -5,6 +5,7 @@ use super::script_fleet::{OBSERVE, TEMPLATES, Worlds, compiled, file};
 use math::Isa;
 use worlds::control::Vector;
 use worlds::control::script::compile;
+use worlds::control::vector::{LENGTH_SHIFT, TRUNCATED};
 
 /// Rewards and ends of all steps, and the states after them.
 type Played = (Vec<u32>, Vec<u32>, Vec<(Vec<u32>, u32, u32)>);
@@ -211,6 +212,37 @@ fn errors_of_reset_have_step_0() {
     worlds.step();
     assert_eq!((worlds.rewards[env], worlds.ended[env], worlds.shown(env)), (0.0, 0, vec![0.0; 2]));
     assert_eq!(worlds.saved(env), (vec![0.0; 4], 0, fault.episode));
+}
+
+#[test]
+fn an_environment_that_never_ends_is_truncated_at_its_limit() {
+    let text =
+        file("self.x = 0\nself.y = 0", "self.x += 1\nreturn 1.0, False", OBSERVE).replace("actions = 3", "actions = 3\n    limit = 7");
+    let mut worlds = Worlds::new(&compiled(&text), Isa::best(), 1, 0, 40);
+    for step in 1..=21 {
+        worlds.step();
+        let expected = if step % 7 == 0 { TRUNCATED | 7 << LENGTH_SHIFT } else { 0 };
+        assert!(worlds.ended[..40].iter().all(|ended| *ended == expected), "step {step}: {:?}", worlds.ended);
+        assert_eq!((worlds.saved(39).1, worlds.saved(39).2), (step % 7, step / 7), "step {step}");
+    }
+    // The reached state is the last one, and the shown state is the first one of the next episode.
+    assert_eq!((worlds.reached(39), worlds.shown(39)), (vec![7.0, 0.0], vec![0.0; 2]));
+}
+
+/// These ranges end near the largest or the smallest integer. The count after the last pass does not fit into 32 bits.
+#[test]
+fn ranges_at_the_end_of_the_integers_end() {
+    for (range, passes) in [
+        ("range(2147483000, 2147483647, 5)", 130.0),
+        ("range(-2147483000, -2147483647, -5)", 130.0),
+        ("range(2147483640 + self.y, 2147483647, 5)", 2.0),
+        ("range(-2147483640 + self.y, -2147483647, -5)", 2.0),
+    ] {
+        let step = format!("self.x = 0\nfor i in {range}:\n    self.x += 1\nreturn 0.0, False");
+        let mut worlds = Worlds::new(&compiled(&file("self.x = 0\nself.y = 0", &step, OBSERVE)), Isa::best(), 1, 0, 40);
+        worlds.step();
+        assert_eq!((worlds.fault(), worlds.shown(3)), (None, vec![passes, 0.0]), "{range}");
+    }
 }
 
 #[test]

@@ -108,14 +108,14 @@ impl<'a> Lower<'a> {
                 if list.columns.is_some() && count as i32 > 1 && !self.frames.is_empty() {
                     return self.problem(span, "in Python, the repeated rows are one list; write `[[0] * n for k in range(m)]`");
                 }
-                let rows = (count as i32).max(0) as usize * list.rows;
-                let len = rows.saturating_mul(list.columns.unwrap_or(1));
-                if !(1..=LONGEST).contains(&len) {
+                // The product may not fit into a `usize` of 32 bits.
+                let len = u64::from((count as i32).max(0) as u32) * list.len() as u64;
+                if !(1..=LONGEST as u64).contains(&len) {
                     return self.problem(span, format!("a list has 1 to {LONGEST} elements, and this one has {len}; write another length"));
                 }
                 let items = self.items(list);
-                let all: Vec<Slot> = items.iter().copied().cycle().take(len).collect();
-                Value::List(List { rows, columns: list.columns, ..List::of_items(list.ty, all) })
+                let all: Vec<Slot> = items.iter().copied().cycle().take(len as usize).collect();
+                Value::List(List { rows: count as usize * list.rows, columns: list.columns, ..List::of_items(list.ty, all) })
             }
             _ if left.is_bad() || right.is_bad() => Value::Bad,
             _ => {

@@ -299,8 +299,7 @@ impl<'a> Lower<'a> {
             lower.merge(running, env, true, true);
             lower.end_pass(&carried, present, running, lanes);
             if let Some((items, _)) = counted {
-                let step = lower.constant(items.step as u32);
-                lower.emit(Instruction { op: Op::AddU, d: counter.0, a: counter.0, b: step.0, ..Instruction::NOTHING });
+                lower.count_on(items, counter, lanes);
             }
             let end = lower.emit(Instruction { op: Op::Jump, n: head as u32, ..Instruction::NOTHING });
             lower.body.loops.push((head, end));
@@ -316,6 +315,28 @@ impl<'a> Lower<'a> {
             at_end.clear();
         }
         self.after_loop(carried, before, endless, at_end)
+    }
+
+    /// Adds the step to the counter of a loop. A lane whose next count does not fit into 32 bits leaves the loop.
+    fn count_on(&mut self, items: &Items, counter: Slot, lanes: Slot) {
+        let step = self.constant(items.step as u32);
+        if !self.counts_fit(items) {
+            let next = self.op(Op::AddU, &[counter, step]);
+            let ordered = if items.step > 0 { [counter, next] } else { [next, counter] };
+            let fits = self.op(Op::LtI, &ordered);
+            self.emit(Instruction { op: Op::And, d: lanes.0, a: lanes.0, b: fits.0, ..Instruction::NOTHING });
+        }
+        self.emit(Instruction { op: Op::AddU, d: counter.0, a: counter.0, b: step.0, ..Instruction::NOTHING });
+    }
+
+    /// Returns true if the counter of a loop certainly fits into 32 bits, also after the last pass.
+    fn counts_fit(&self, items: &Items) -> bool {
+        let step = i64::from(items.step);
+        let last = match (self.bits(items.start), items.passes) {
+            (Some(start), Some(passes)) => Some(i64::from(start as i32) + step * passes as i64),
+            _ => None,
+        };
+        step.abs() == 1 || last.is_some_and(|last| i32::try_from(last).is_ok())
     }
 
     /// Writes the variables and the lanes of the next pass to their rows.

@@ -6,7 +6,7 @@ use super::super::fold::{bool_bits, fold};
 use super::super::program::{Attribute, Instruction, NONE, Op, ShapeRows, Type};
 use super::frames::{Env, Frame};
 use super::outline::Outline;
-use super::values::{JOINS, Kind, List, Place, Root, Shape, Slot, Value};
+use super::values::{JOINS, List, Place, Root, Shape, Slot, SlotKind, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
@@ -192,7 +192,7 @@ impl<'a> Lower<'a> {
     /// Returns the bits of a slot if the slot is a constant, else `None`.
     pub fn bits(&self, slot: Slot) -> Option<u32> {
         match slot.kind() {
-            Kind::Constant(index) => self.pool.constants.get(index).copied(),
+            SlotKind::Constant(index) => self.pool.constants.get(index).copied(),
             _ => None,
         }
     }
@@ -213,7 +213,8 @@ impl<'a> Lower<'a> {
     /// Appends an instruction and returns its index.
     pub fn emit(&mut self, instruction: Instruction) -> usize {
         let body = &mut self.body;
-        body.work += body.repeats * if matches!(instruction.op, Op::Fill | Op::Rows) { instruction.n as usize } else { 1 };
+        let rows = if matches!(instruction.op, Op::Fill | Op::Rows) { instruction.n as usize } else { 1 };
+        body.work = body.work.saturating_add(body.repeats.saturating_mul(rows));
         if body.code.len() <= 2 * MOST_INSTRUCTIONS {
             body.code.push(instruction);
             body.lines.push(self.line);
