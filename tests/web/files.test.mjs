@@ -42,6 +42,29 @@ async function write(page, text) {
   await page.keyboard.insertText(text);
 }
 
+/** Drops a file on the page, as from the system's file manager. */
+const drop = (page, name, text) =>
+  page.evaluate(
+    ([name, text]) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File([text], name));
+      for (const kind of ["dragover", "drop"])
+        document.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer }));
+    },
+    [name, text],
+  );
+
+/** Waits until the editor shows a file, by its name and a part of its first line. */
+async function showsFile(page, name, words) {
+  await code(page).filter({ hasText: words }).waitFor();
+  await until(page, (name) => document.querySelector(".own-bar select")?.selectedOptions[0]?.textContent.startsWith(`${name},`), name);
+}
+
+/** Text of a file whose rules fail in the third step. */
+const FAULTY = CATCH.replace("self.y += 1", "self.y += 1 + 0 // (2 - self.y)");
+/** Text of a file with another first line. */
+const MINE = CATCH.replace("ten falling fruits", "my fruits");
+
 test("a first visit trains in a template and shows its picture", async () => {
   const page = await openOwn();
   assert.equal(await page.evaluate(() => hothouse.variant.about.summary), "Catch ten falling fruits with a basket");
@@ -146,7 +169,7 @@ test("an error of the rules stops training and marks its line", async () => {
   // The check of the text ends before the run begins, because its result replaces the marks of other errors.
   await write(page, CATCH.replace("self.basket =", "self.basket = )"));
   await page.locator(".own-problems button").first().waitFor();
-  await write(page, CATCH.replace("self.y += 1", "self.y += 1 + 0 // (2 - self.y)"));
+  await write(page, FAULTY);
   await page.locator(".own-problems", { hasText: "No problems." }).waitFor();
   const stopped = await aheadWhere(page, "notice", `(event) => event.level === "error"`);
   await page.keyboard.press("ControlOrMeta+Enter");
@@ -159,5 +182,77 @@ test("an error of the rules stops training and marks its line", async () => {
   await page.locator(".stage-actions", { hasText: "before the error" }).waitFor();
   await place(page, "Explore", "Your environment");
   await page.locator(".own-problems", { hasText: "division by zero" }).waitFor();
+  await page.context().close();
+});
+
+test("after an error of the rules, the run before stays beside the new one and can be continued", async () => {
+  const page = await openOwn();
+  await event(page, "metrics", 4); // a past run is kept if it has several points
+  await write(page, FAULTY);
+  const begun = await beginning(page);
+  const stopped = await aheadWhere(page, "notice", `(event) => event.level === "error"`);
+  await page.keyboard.press("ControlOrMeta+Enter");
+  const failed = await begun();
+  await stopped();
+  const past = page.locator(".returns .ghost-line");
+  await past.locator("label", { hasText: "Past run: other data" }).waitFor();
+  const back = await beginning(page);
+  await past.getByRole("button", { name: "Back to the previous run" }).click();
+  const { config, progress } = await back();
+  assert.ok(progress.iteration > 0);
+  assert.notEqual(config.data.hash, failed.config.data.hash);
+  await page.context().close();
+});
+
+test("a Python file that is dropped on another environment opens in the editor, and training begins in it", async () => {
+  const page = await visit(here, { at: SMALL, context: WIDE });
+  await event(page, "metrics");
+  // A file that is refused changes nothing.
+  await drop(page, "long.py", "#".repeat(100_001));
+  await page.getByText("The file has 100,001 bytes, and the limit is 100,000 bytes.").waitFor();
+  assert.equal(await page.evaluate(() => hothouse.variant.id), "CartPole-v1");
+  await drop(page, "mine.PY", MINE);
+  await until(page, "globalThis.hothouse?.variant.id === 'own'");
+  await event(page, "metrics");
+  await showsFile(page, "mine.py", "Catch my fruits");
+  assert.equal(await page.evaluate(() => hothouse.variant.about.summary), "Catch my fruits with a basket");
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a Python file that is dropped on a file's environment opens in the editor, and a key trains in it", async () => {
+  const page = await openOwn();
+  await drop(page, "mine.py", MINE);
+  await showsFile(page, "mine.py", "Catch my fruits");
+  // The run in the other file continues until the visitor starts a run.
+  assert.equal(await page.evaluate(() => hothouse.variant.about.summary), "Catch ten falling fruits with a basket");
+  const begun = await beginning(page);
+  await code(page).click();
+  await page.keyboard.press("ControlOrMeta+Enter");
+  assert.equal((await begun()).config.data.name, "mine.py");
+  await page.context().close();
+});
+
+test("the keys of a file move its environment at the controls", async () => {
+  const page = await openOwn();
+  await page.evaluate(() => {
+    globalThis.baskets = [];
+    const basket = hothouse.variant.about.state.indexOf("basket");
+    const ask = hothouse.ask.bind(hothouse);
+    hothouse.ask = async (question) => {
+      const answer = await ask(question);
+      if (question.touch?.drive) baskets.push(answer.player.state[basket]);
+      return answer;
+    };
+  });
+  await page.getByRole("button", { name: "Take the controls" }).click();
+  for (const [key, end] of [
+    ["ArrowRight", 9],
+    ["ArrowLeft", 0],
+  ]) {
+    await page.keyboard.down(key);
+    await until(page, (end) => baskets.at(-1) === end, end);
+    await page.keyboard.up(key);
+  }
   await page.context().close();
 });

@@ -16,6 +16,7 @@ import type { Shortcut } from "../../parts/shortcuts";
 import { reveal } from "../../parts/tabs";
 import type { ControlClient } from "./client";
 import { EnvironmentsView } from "./environments";
+import { isPython } from "./own/python";
 import { OWN, OwnSection } from "./own/section";
 import { Plane } from "./plane";
 import type { Environment } from "./protocol";
@@ -30,7 +31,6 @@ const FEW = 512;
 const LABELS_MS = 4000;
 
 const environmentOf = (variant: Variant): Environment => variant.about as Environment;
-const isPython = (file: File): boolean => file.name.endsWith(".py");
 
 export class ControlView implements View {
   readonly stage: HTMLElement;

@@ -37,6 +37,8 @@ const PLACE = /\bline (\d+): (.+)$/s;
 export class Desk {
   readonly element: HTMLElement;
   private readonly pane: OwnPane;
+  /** Resolves when the first file is open. */
+  private readonly begun: Promise<void>;
 
   /** `step` advances the single environment, whose picture is beside the editor. */
   constructor(
@@ -50,7 +52,7 @@ export class Desk {
       tour: () => page.beginTour(REWARD_TOUR),
     });
     this.element = this.pane.element;
-    void this.pane.begin();
+    this.begun = this.pane.begin();
     animate(this.pane.picture.element, step);
   }
 
@@ -65,9 +67,10 @@ export class Desk {
     if (line && message) this.pane.editor.show([{ line: Number(line), column: 1, message }]);
   }
 
-  /** Creates a file from a file that the visitor has dropped. */
-  drop(file: File): Promise<void> {
-    return this.pane.take(file);
+  /** Creates a file from a file that the visitor has dropped. It is opened after the first file, which would otherwise replace it. */
+  async drop(file: File): Promise<void> {
+    await this.begun;
+    await this.pane.take(file);
   }
 
   private async start(file: File): Promise<void> {

@@ -2,10 +2,11 @@
 
 import { textOf } from "../../../run/notice";
 import { checkSize, FileError } from "./files";
+import { isPython } from "./python";
 
 /** Reads a file that the visitor has opened or dropped. Throws if it is not a Python file in UTF-8, or too long. */
 export async function readPython(file: File): Promise<string> {
-  if (!/\.py$/i.test(file.name)) throw new FileError(`${file.name} is not a Python file.`, "Open a file with the ending .py.");
+  if (!isPython(file)) throw new FileError(`${file.name} is not a Python file.`, "Open a file with the ending .py.");
   checkSize(file.size);
   const bytes = await file.arrayBuffer().catch((error) => {
     throw new FileError(`${file.name} cannot be read: ${textOf(error)}.`, "Try again.");

@@ -1,6 +1,7 @@
-// The file in which a first run of the visitor's own environments begins.
+// The file in which a first run of the visitor's own environments begins, and which the editor opens first.
 
-import { FileError, lastOpen, listFiles } from "./files";
+import { createFile, FileError, lastOpen, listFiles, rememberOpen } from "./files";
+import { readPython } from "./imported";
 import type { Template } from "./templates";
 
 /** Template of a first visit. */
@@ -26,4 +27,15 @@ export async function newest(): Promise<File> {
   const last = lastOpen();
   const { name, text } = files.find(({ id }) => id === last) ?? files[0] ?? (await first());
   return new File([text], name);
+}
+
+/** Stores a file that the visitor has dropped, as the file that was open last. Returns the error if the file cannot be stored. */
+export async function keep(file: File): Promise<FileError | undefined> {
+  try {
+    rememberOpen(await createFile(file.name, await readPython(file)));
+    return undefined;
+  } catch (error) {
+    if (error instanceof FileError) return error;
+    throw error;
+  }
 }

@@ -28,10 +28,15 @@ export const OWN: OwnVariant = {
 export class OwnSection {
   readonly section: Section;
   private readonly late: Late<Desk>;
+  /** True if the module has the compiler. */
+  private readonly here: boolean;
   private environment: Environment | undefined;
 
   /** `step` advances the single environment. */
-  constructor(page: RoomPage<ControlClient>, step: (nowMs: number) => void) {
+  constructor(
+    private readonly page: RoomPage<ControlClient>,
+    step: (nowMs: number) => void,
+  ) {
     const { client, around } = page;
     this.late = new Late(
       async () => {
@@ -41,6 +46,7 @@ export class OwnSection {
       (error) => around.notices.show("error", textOf(error), "Check the connection and open the section again."),
     );
     const here = client.has(OWN.variant.id);
+    this.here = here;
     const invitation = h(
       "div.card",
       h("p", `${OWN.variant.summary} Nothing is installed, and the text stays on this machine.`),
@@ -72,11 +78,26 @@ export class OwnSection {
     this.late.part?.take(event);
   }
 
-  /** Opens a Python file that the visitor has dropped. */
+  /** Opens a Python file that the visitor has dropped. Without the compiler, opens the module with it, whose editor opens the file. */
   async drop(file: File): Promise<void> {
     reveal(this.section.element);
+    if (!this.here) return this.keep(file);
     this.late.show();
     await this.late.loaded();
     await this.late.part?.drop(file);
+  }
+
+  /** Stores a file as the file that was open last, and opens the module with the compiler. */
+  private async keep(file: File): Promise<void> {
+    const { notices } = this.page.around;
+    try {
+      const { keep } = await import("./newest");
+      const refused = await keep(file);
+      if (!refused) return this.page.chooseOwn();
+      const next = refused.storage ? `Choose "${OWN.variant.name}", then drop the file again.` : refused.nextStep;
+      notices.show("warning", refused.message, next);
+    } catch (error) {
+      notices.show("error", textOf(error), "Check the connection and drop the file again.");
+    }
   }
 }
