@@ -1,10 +1,16 @@
 // Comparison of a run with the claims of the link that opened it: the link's digest, and everything that an entry of the gallery states.
 
 import type { Digest, Event, Progress, RoomInfo, Row } from "../run/protocol";
-import { digestsOf, type Entry } from "./entries";
+import { digestsOf, type Entry, type Named } from "./entry";
 
-/** `void` means that the visitor changed the run, so that it is no longer the run of the link. */
-export type State = "checking" | "reproduced" | "different" | "incomparable" | "void";
+/**
+ * `partial` means that all compared values are equal, and that the run did not show some of the stated values. `void` means that the
+ * visitor changed the run, so that it is no longer the run of the link.
+ */
+export type State = "checking" | "reproduced" | "partial" | "different" | "incomparable" | "void";
+
+/** Values of an entry that are compared together. */
+type Group = "end" | "test" | "solved";
 
 const DIGEST = /[?&]digest=(\d+)\.([0-9a-f]+)\.(\w+)/;
 
@@ -20,11 +26,13 @@ export class Check {
   reason = "";
   /** Newest iteration of the run. */
   iteration = 0;
-  /** Numbers of digests and of points of the curve that are equal so far. */
-  equal = { digests: 0, points: 0 };
-  /** True if the run was solved after the stated number of iterations. */
-  solved = false;
+  /** Numbers of digests and of points of the curve that are equal so far, and the equal groups of values. */
+  readonly equal = { digests: 0, points: 0, groups: new Set<Group>() };
   readonly digests: Digest[];
+  /** Number of stated points of the curve. */
+  readonly points: number;
+  /** True if the run has trained beyond the last comparison. */
+  private isPast = false;
   /** Number of live changes that the link contains and the run has not repeated yet. */
   private changes: number;
   private readonly word: string;
@@ -37,6 +45,7 @@ export class Check {
     private readonly room: RoomInfo,
   ) {
     this.digests = entry ? digestsOf(entry) : [digest];
+    this.points = Object.keys(entry?.curve.points ?? {}).length;
     this.changes = link.split(/[?&]at=/).length - 1;
     this.word = room.iteration_word;
   }
@@ -47,52 +56,96 @@ export class Check {
   }
 
   take(event: Event): void {
-    if (event.kind === "metrics") this.point(event);
+    if (event.kind === "metrics") this.iteration = event.progress.iteration;
+    if (this.state !== "checking") return;
+    if (event.kind === "metrics" || event.kind === "test") this.row(event.kind, event);
     else if (event.kind === "digest") this.digest(event);
     else if (event.kind === "solved") this.solution(event.progress);
-    else if (event.kind === "mark" && this.state === "checking" && this.changes-- <= 0) this.end("void", "A knob was changed.");
+    else if (event.kind === "mark" && this.changes-- <= 0) this.end("void", "A knob was changed.");
+  }
+
+  /**
+   * Ends the check if all is seen, or if the run is past the last comparison. The worker sends rows before the other events of a moment, so
+   * call this after all events that arrived together. On the CPU, the test and the confirmation of an iteration end before the next one.
+   */
+  settle(): void {
+    if (this.state !== "checking") return;
+    const unseen = this.unseen();
+    if (unseen.length === 0) this.end("reproduced", "");
+    else if (!this.isPast) return;
+    else if (this.entry?.solved && unseen.includes("solved"))
+      this.end("different", "The entry states a solution, and the run is not solved.");
+    else this.end("partial", `All that the page saw is equal. It did not see ${unseen.join(", ")}, which hothouse verify compares.`);
   }
 
   private end(state: State, reason: string): void {
-    if (this.state === "different") return;
     this.state = state;
     this.reason = reason;
   }
 
-  private digest(reached: Digest): void {
-    const stated = this.digests.find(({ iteration }) => iteration === reached.iteration);
-    if (!stated || this.state !== "checking") return;
-    const place = `After ${reached.iteration} ${this.word}s`;
-    if (stated.arithmetic !== reached.arithmetic) {
-      const reason = `The stated digests need ${stated.arithmetic} arithmetic, and this run uses ${reached.arithmetic}.`;
-      return this.end("incomparable", reason);
+  private differ(iteration: number, what: string, found: unknown, stated: unknown): void {
+    this.end("different", `After ${iteration} ${this.word}s ${what} ${found ?? "unknown"}, not ${stated ?? "unknown"}.`);
+  }
+
+  private unseen(): string[] {
+    const { entry, equal } = this;
+    const unseen: string[] = equal.digests < this.digests.length ? ["digests"] : [];
+    if (!entry) return unseen;
+    if (equal.points < this.points) unseen.push("points of the curve");
+    if (this.isPast && !entry.solved) equal.groups.add("solved");
+    return [...unseen, ...(["end", "test", "solved"] as const).filter((group) => !equal.groups.has(group))];
+  }
+
+  private digest({ iteration, weights, arithmetic }: Digest): void {
+    const stated = this.digests.find((digest) => digest.iteration === iteration);
+    if (!stated) return;
+    if (stated.arithmetic !== arithmetic)
+      this.end("incomparable", `The stated digests need ${stated.arithmetic} arithmetic, and this run uses ${arithmetic}.`);
+    else if (stated.weights !== weights) this.differ(iteration, "the digest is", weights, stated.weights);
+    else this.equal.digests++;
+  }
+
+  private row(kind: "metrics" | "test", { progress, values }: Row): void {
+    const { entry, last, room } = this;
+    const { iteration } = progress;
+    if (iteration > last) this.isPast = true;
+    if (!entry || iteration > last) return;
+    const names = (kind === "test" ? room.tests : room.metrics).map(({ name }) => name);
+    const stated = entry.curve.points[iteration];
+    const column = names.findIndex((name) => `${kind}.${name}` === entry.curve.column);
+    if (stated !== undefined && column >= 0) {
+      if (values[column] === stated) this.equal.points++;
+      else return this.differ(iteration, "the curve has", values[column], stated);
     }
-    if (stated.weights !== reached.weights)
-      return this.end("different", `${place} the digest is ${reached.weights}, not ${stated.weights}.`);
-    this.equal.digests++;
-    if (reached.iteration === this.last) this.end("reproduced", "");
-  }
-
-  private point({ progress, values }: Row): void {
-    this.iteration = progress.iteration;
-    const stated = this.entry?.curve.points[progress.iteration];
-    const column = this.curveColumn;
-    if (stated === undefined || column < 0 || this.state === "void" || this.state === "incomparable") return;
-    if (values[column] === stated) this.equal.points++;
-    else this.end("different", `After ${progress.iteration} ${this.word}s the curve has ${values[column]}, not ${stated}.`);
-  }
-
-  /** Index of the curve's metric; -1 if the curve is no metric. The page does not compare curves of tests. */
-  get curveColumn(): number {
-    const name = this.entry?.curve.column.replace(/^metrics\./, "");
-    return this.room.metrics.findIndex((column) => column.name === name);
+    if (iteration < last) return;
+    if (kind === "test") this.compare("test", iteration, named(names, values));
+    else this.compare("end", iteration, this.counters(progress));
   }
 
   private solution(progress: Progress): void {
-    if (!this.entry || this.state === "void" || this.state === "incomparable") return;
-    const stated = this.entry.solved?.iteration;
-    // A run that is not stated to be solved may be solved after the end of the entry.
-    if (stated === undefined ? progress.iteration > this.last : stated === progress.iteration) this.solved = stated !== undefined;
-    else this.end("different", `The run is solved after ${progress.iteration} ${this.word}s, not ${stated ?? "never"}.`);
+    const { entry, last } = this;
+    if (entry?.solved) this.compare("solved", progress.iteration, this.counters(progress));
+    else if (entry && progress.iteration <= last)
+      this.end("different", `The run is solved after ${progress.iteration} ${this.word}s, and the entry states no solution.`);
+  }
+
+  private counters({ iteration, counts }: Progress): Named {
+    return {
+      iteration,
+      ...named(
+        this.room.counters.map(({ name }) => name),
+        counts,
+      ),
+    };
+  }
+
+  /** Compares a group of values after an iteration. The first difference ends the check. */
+  private compare(group: Group, iteration: number, reached: Named): void {
+    const stated = this.entry?.[group] ?? {};
+    const name = Object.keys({ ...reached, ...stated }).find((name) => reached[name] !== stated[name]);
+    if (name === undefined) this.equal.groups.add(group);
+    else this.differ(iteration, `${group}.${name} is`, reached[name], stated[name]);
   }
 }
+
+const named = (names: string[], values: (number | null)[]): Named => Object.fromEntries(names.map((name, k) => [name, values[k] ?? null]));

@@ -12,6 +12,7 @@ import { entryOf } from "./entries";
 const WORDS: Record<State, string> = {
   checking: "Checking",
   reproduced: "Reproduced",
+  partial: "Partly reproduced",
   different: "Not reproduced",
   incomparable: "Not comparable",
   void: "Changed",
@@ -22,8 +23,10 @@ export class Claim {
   readonly button = h("button.quiet.claim", { hidden: true, title: "What the link states, and what this run reached" }, this.words);
   private readonly state = h("p", { role: "status" });
   private readonly facts = h("dl.facts");
-  /** True after the beginning of the link's run. */
-  private begun = false;
+  /** Number of runs that have begun. */
+  private runs = 0;
+  /** State that the announcer has said. */
+  private said: State = "checking";
   private readonly dialog: Dialog;
 
   private constructor(
@@ -53,23 +56,23 @@ export class Claim {
   }
 
   private take(event: RunEvent): void {
-    if (event.kind === "began") {
-      // A further run on this page is no run of the link.
-      if (this.begun) this.button.remove();
-      this.begun = true;
-    }
-    const before = this.check.state;
+    if (event.kind === "began") this.runs++;
+    // A further run on this page is no run of the link.
+    if (this.runs > 1) return this.button.remove();
     this.check.take(event);
-    this.show(before);
+    // This runs after the other events of the same message.
+    queueMicrotask(() => this.show());
   }
 
-  private show(before: State): void {
+  private show(): void {
     const { check } = this;
+    check.settle();
     const share = Math.min(99, Math.floor((100 * check.iteration) / check.last));
     this.button.hidden = false;
     this.button.dataset.state = check.state;
     write(this.words, check.state === "checking" ? `Checking ${share}%` : WORDS[check.state]);
-    if (check.state !== before) this.announcer.say(this.sentence());
+    if (check.state !== this.said) this.announcer.say(this.sentence());
+    this.said = check.state;
     if (this.dialog.element.open) this.list();
   }
 
@@ -80,22 +83,24 @@ export class Claim {
   }
 
   private sentence(): string {
-    const { state, reason, last } = this.check;
+    const { entry, state, reason, last } = this.check;
     const word = this.client.room.iteration_word;
-    if (state === "reproduced") return `Reproduced: after ${last} ${word}s the weights are those of the link, bit for bit.`;
+    const what = entry ? "all values are those of the entry, and the weights are equal" : "the weights are those of the link";
+    if (state === "reproduced") return `Reproduced: after ${last} ${word}s ${what}, bit for bit.`;
     if (state === "checking") return `Checking: ${this.check.iteration} of ${last} ${word}s are done.`;
     return `${WORDS[state]}. ${reason}`;
   }
 
   private rows(): [string, string][] {
-    const { digests, equal, entry, solved } = this.check;
+    const { digests, equal, entry, points } = this.check;
     const rows: [string, string][] = [["Digests", `${equal.digests} of ${digests.length} are equal`]];
     if (!entry) return rows;
-    const points = Object.keys(entry.curve.points).length;
-    if (this.check.curveColumn >= 0) rows.push(["Curve", `${equal.points} of ${points} points are equal`]);
     const [counter] = this.client.room.counters;
-    const after = entry.solved?.[counter!.name];
-    if (after) rows.push(["Solved", `after ${short(after)} ${plural(counter!)}, ${solved ? "as stated" : "not reached yet"}`]);
+    const after = entry.solved?.[counter!.name] ?? 0;
+    const word = (group: "end" | "test" | "solved"): string => (equal.groups.has(group) ? "as stated" : "not seen");
+    if (points > 0) rows.push(["Curve", `${equal.points} of ${points} points are equal`]);
+    rows.push(["End", word("end")], ["Test", word("test")]);
+    rows.push(["Solved", `${entry.solved ? `after ${short(after)} ${plural(counter!)}` : "never"}, ${word("solved")}`]);
     rows.push(["Trained on", `${entry.chip}, ${entry.threads} threads, ${entry.cpu_seconds} s of processor time`]);
     return rows.map(([name, value]) => [capital(name), value]);
   }

@@ -152,7 +152,7 @@ fn gallery(name: &str) -> Vec<(PathBuf, String)> {
     paths.into_iter().map(|path| (path.clone(), std::fs::read_to_string(&path).unwrap())).collect()
 }
 
-/// Entries of more processor time are verified by the nightly workflow.
+/// Entries of more processor time are verified by the weekly workflow.
 const QUICK_S: f64 = 5.0;
 
 #[test]
@@ -164,8 +164,10 @@ fn the_gallery_is_valid_and_its_quick_entries_are_reproduced() {
     let mut quick = Vec::new();
     for (path, text) in gallery("") {
         let entry = Entry::read(&text).unwrap();
-        let score = entry.score(&tracks[&entry.track]).unwrap();
-        assert!(score.is_finite(), "{}", path.display());
+        if !entry.track.is_empty() {
+            let score = entry.score(&tracks[&entry.track]).unwrap();
+            assert!(score.is_finite(), "{}", path.display());
+        }
         if entry.cpu_seconds <= QUICK_S {
             quick.push(path.display().to_string());
         }
