@@ -41,7 +41,7 @@ export async function build({ only } = {}) {
     }
   };
   await step("page", async () => {
-    // The page contains some files of the crate `worlds`, the gallery and the lessons.
+    // The page contains some files of the crate `worlds`, the gallery, the lessons and the documents.
     const own = [
       "index.html",
       "embed.html",
@@ -49,9 +49,11 @@ export async function build({ only } = {}) {
       "tsconfig.json",
       "vite.config.mjs",
       "scripts/build.mjs",
+      "scripts/docs.mjs",
+      "scripts/documents.mjs",
       "scripts/element.mjs",
     ];
-    const texts = [...own, "crates/worlds/src", "gallery", "docs/lessons", "www"];
+    const texts = [...own, "crates/worlds/src", "gallery", "docs", "www"];
     const others = ["www/pkg", "www/samples"].map((name) => join(root, name));
     const files = texts.flatMap((name) => filesUnder(join(root, name))).filter((file) => !others.some((other) => file.startsWith(other)));
     const wanted = fingerprint([JSON.stringify(entries)], files);
@@ -69,6 +71,9 @@ export async function build({ only } = {}) {
     await bundle(elementBundle(dist));
     for (const name of Object.keys(modules)) if (modules[name].built) await place(name);
     writeServiceWorker(modules, places);
+    // The documents are written after the list of files, because the service worker does not cache them.
+    const { writeDocuments } = await import("./documents.mjs");
+    writeDocuments(dist);
     writeFileSync(stamp, wanted);
     return "dist/";
   });

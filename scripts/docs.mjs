@@ -162,6 +162,8 @@ export function commandFaults(command, known, help) {
   const [program, ...rest] = words;
   const lost = words.filter((word) => pathExists(word.replace(/[,;]$/, ""), known) === false).map((path) => `there is no file ${path}`);
   if (program === "hothouse") return programFaults(rest, help);
+  // Tables name some commands without the program, several in a cell.
+  if (["train", "eval"].includes(program)) return programFaults(firstOf(words), help);
   if (program === "npm") return [...lost, ...npmFaults(rest, known)];
   if (program === "cargo")
     return rest[0] === "run" && !rest.includes("-p") ? programFaults(after(rest), help) : [...lost, ...cargoFaults(rest, known)];
@@ -169,6 +171,11 @@ export function commandFaults(command, known, help) {
   return lost;
 }
 
+/** Returns the words before the first comma or semicolon at the end of a word. */
+const firstOf = (words) => {
+  const last = words.findIndex((word) => /[,;]$/.test(word));
+  return last < 0 ? words : [...words.slice(0, last), words[last].slice(0, -1)];
+};
 const after = (words) => (words.includes("--") ? words.slice(words.indexOf("--") + 1) : []);
 const flagsOf = (words) => words.filter((word) => /^--[a-z]/.test(word)).map((word) => word.split("=")[0]);
 

@@ -109,7 +109,7 @@ async function documents() {
   await step("cargo doc", async () => void (await sh("cargo", ["doc", "--no-deps", ...SELECTION], { env: rustdoc })));
   await npmPackages();
   await program();
-  const { passed, ...rest } = await nodeTests(["tests/docs/docs.test.mjs", "tests/docs/lessons.test.mjs"]);
+  const { passed, ...rest } = await nodeTests(["docs", "documents", "lessons"].map((name) => `tests/docs/${name}.test.mjs`));
   return { ...rest, passed: passed + 1 };
 }
 

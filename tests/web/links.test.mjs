@@ -125,3 +125,27 @@ test("the digest of a link stays in the address until a setting changes", async 
   await page.waitForFunction(() => /at=/.test(location.hash) && !/digest/.test(location.hash));
   await page.context().close();
 });
+
+test("the commands have links to documents, which open in a new tab and are not cached", async () => {
+  const page = await visit(here, { at: SMALL });
+  for (const [section, words, address, title] of [
+    ["Terminal and Python", "all commands", "docs/cli.html", "Command line"],
+    ["Terminal and Python", "the Python package", "docs/python.html", "Python"],
+    ["Model", "formats, inputs and outputs", "docs/export.html", "Export of models"],
+  ]) {
+    await place(page, "Share", section);
+    const link = page.getByRole("link", { name: words, exact: true });
+    assert.equal(await link.getAttribute("href"), address);
+    const response = await fetch(here.server.url + address);
+    assert.equal(response.status, 200, address);
+    assert.match(response.headers.get("content-type"), /^text\/html/);
+    const [opened] = await Promise.all([page.context().waitForEvent("page"), link.click()]);
+    await opened.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
+    // The policy allows the style sheet.
+    await opened.waitForFunction(() => getComputedStyle(document.querySelector("table")).borderCollapse === "collapse");
+    await opened.close();
+  }
+  const worker = await fetch(`${here.server.url}sw.js`);
+  assert.doesNotMatch(await worker.text(), /"docs\//);
+  await page.context().close();
+});

@@ -43,7 +43,11 @@ export class Model {
       h("div.row.foot", labelled("Format", this.format), this.start),
       this.status,
       this.card,
-      h("p.small", "In a terminal, this command exports the model of a saved run. Read docs/export.md in the repository."),
+      h("p.small", [
+        "In a terminal, this command exports the model of a saved run. See ",
+        h("a", { href: "docs/export.html", target: "_blank", rel: "noopener" }, "formats, inputs and outputs"),
+        ".",
+      ]),
       this.command,
     ]);
   }

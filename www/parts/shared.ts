@@ -11,17 +11,20 @@ export function commandsOf(config: Config, { command, changes, limits }: Shared,
     changes > 0 && `The command repeats ${changesInWords(changes)}, ${inTime(changes)}. The Python call does not; a saved run does.`;
   return [
     h("h3", "Terminal"),
-    h("p.small", "In a clone of the repository, with Rust installed. Read docs/cli.md there."),
+    h("p.small", "In a clone of the repository, with Rust installed. See ", documentLink("cli", "all commands"), "."),
     copyField("Command", command),
     copyField("Resume command", `cargo run --release -- resume ${quoted(file)}`),
     h("h3", "Python"),
-    h("p.small", "After pip install hothouse-rl and import hothouse. Read docs/python.md in the repository."),
+    h("p.small", "After pip install hothouse-rl and import hothouse. See ", documentLink("python", "the Python package"), "."),
     copyField("Python", python(config)),
     copyField("Resume in Python", `hothouse.Run.restore(${JSON.stringify(file)})`),
     h("p.row", saving, h("span.small", `writes the file ${file} with the present state.`)),
     ...[repeats, ...limits].flatMap((words) => (words ? [h("p.small", words)] : [])),
   ];
 }
+
+const documentLink = (name: string, words: string): HTMLElement =>
+  h("a", { href: `docs/${name}.html`, target: "_blank", rel: "noopener" }, words);
 
 const changesInWords = (changes: number): string => (changes === 1 ? "one live change of a knob" : `${changes} live changes of knobs`);
 const inTime = (changes: number): string => (changes === 1 ? "at its iteration" : "each at its iteration");
