@@ -12,7 +12,10 @@ import { cargoSettings, targetOf } from "./wasm.mjs";
 
 /** Crates that `npm test` tests in Chromium. */
 const CRATES = ["math", "graph", "worlds"];
-/** Crates that the part `learnwasm` tests. `npm test` covers them by parity (digests in every module) and by the page tests (kernels). */
+/**
+ * Crates that the part `learnwasm` tests. `npm test` only checks that their tests compile. It covers the crates by parity (digests in every
+ * module) and by the page tests (kernels).
+ */
 export const LONG = ["learn", "gpu"];
 /** Time limit of a test file, long enough for a busy machine. A file contains all or half of a crate's tests. */
 const PATIENCE_MS = 1_800_000;
@@ -43,16 +46,19 @@ export async function wasmTests(crates = CRATES) {
   const program = await bindgen();
   await chromium();
   const target = targetOf("simd128"); // shared with the page's modules of this flavour
+  const settings = cargoSettings("simd128", route);
+  const cargo = (crates, ...args) =>
+    sh("cargo", [...args, "--release", ...crates.flatMap((name) => ["-p", name]), ...settings.args], {
+      env: { ...settings.env, CARGO_TARGET_DIR: target },
+    });
   let files;
   await step("tests compiled for wasm", async () => {
-    const settings = cargoSettings("simd128", route);
-    const packages = crates.flatMap((name) => ["-p", name]);
-    const choice = ["--release", "--no-run", "--test", "*", "--message-format=json-render-diagnostics"];
-    const args = ["test", ...choice, ...packages, ...settings.args];
-    const out = await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
-    files = testFiles(out);
+    files = testFiles(await cargo(crates, "test", "--no-run", "--test", "*", "--message-format=json-render-diagnostics"));
     return `${files.length} files`;
   });
+  const others = LONG.filter((name) => !crates.includes(name));
+  if (others.length)
+    await step(`tests of ${others.join(" and ")} checked for wasm`, async () => void (await cargo(others, "check", "--tests")));
   const browsers = {
     plain: await launch(["--disable-gpu"], { shell: true }),
     gpu: crates.includes("gpu") ? await launch(GPU_ARGS, { shell: true }) : undefined,

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { MODULE_NAMES, ROOMS } from "./rooms.mjs";
-import { ask, filesUnder, fingerprint, main, root, sh, sideBySide, step } from "./sh.mjs";
+import { ask, filesUnder, fingerprint, main, root, sh, step } from "./sh.mjs";
 import { bindgen, rust, wasmToolchain } from "./setup.mjs";
 
 const TARGET = "wasm32-unknown-unknown";
@@ -101,10 +101,12 @@ export async function wasm({ only = MODULES, of } = {}) {
       });
     modules[name] = { folder: out, hash, built: built() };
   };
-  // The last crate and the bindings of a room use a single core, so two flavours are built in parallel.
-  await sideBySide(2, Object.keys(flavours), async (flavour) => {
-    for (const name of MODULES.filter((name) => name.endsWith(`/${flavour}`))) await make(name);
-  });
+  // The last crate and the bindings of a room use a single core, so the flavours are built in parallel.
+  await Promise.all(
+    Object.keys(flavours).map(async (flavour) => {
+      for (const name of MODULES.filter((name) => name.endsWith(`/${flavour}`))) await make(name);
+    }),
+  );
   // The order depends only on the names, not on the builds, because the fingerprint of the page contains this list.
   return Object.fromEntries(MODULES.map((name) => [name, modules[name]]));
 }

@@ -2,7 +2,7 @@
 
 use crate::learning::steps_to_solve;
 use learn::control::{IterationStats, Ppo, PpoConfig};
-use learn::{Failure, Iteration, Learner, Slice, part};
+use learn::{Failure, Iteration, Learner, Slice};
 use math::{Isa, PANEL};
 use worlds::control::script::compile;
 use worlds::control::{Kind, WorldFault};
@@ -82,7 +82,7 @@ fn results_do_not_depend_on_threads_or_saves() {
         let whole = run(1, 3);
         assert!(whole == run(2, 3) && whole == run(3, 3), "{id}");
         let saved = run(3, 1);
-        let mut again = Ppo::restore(&kind, small(), 3, Isa::best(), &|name| part(&saved, name)).unwrap();
+        let mut again = Ppo::restore(&kind, small(), 3, Isa::best(), &|name| learn::part(&saved, name)).unwrap();
         (0..2).for_each(|_| drop(iterate(&mut again)));
         assert!(whole == again.parts(), "{id}");
     }
