@@ -6,6 +6,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { ROOMS as LISTED } from "../../scripts/rooms.mjs";
+import { returning } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
 import { root } from "../../scripts/sh.mjs";
 import { pixels, tab } from "../../scripts/webdriver.mjs";
@@ -278,9 +279,8 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
     server = await serve(dist);
     page = await tab(await open(), WAIT_MS);
     console.log(`${title}: version ${page.version}`);
-    // Marks the visitor as a returning one, so that the tour does not start.
     await page.go(server.url);
-    await page.run(() => localStorage.setItem("hothouse.tour", "seen"));
+    await page.run(returning);
   });
   after(async () => {
     await page?.close();

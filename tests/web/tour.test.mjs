@@ -65,6 +65,9 @@ for (const room of ROOMS)
     await again.waitForFunction(() => globalThis.hothouse);
     await event(again, "metrics", 2);
     assert.ok(await box(again).isHidden(), "the tour starts only once");
+    const other = ROOMS.find((one) => one !== room);
+    await again.locator(`#rooms a[href="#/${other}"]`).click();
+    await box(again).waitFor();
     assert.deepEqual(page.said, []);
     await page.context().close();
   });

@@ -1,16 +1,16 @@
-// Time of an iteration by part, as a segmented bar and as a table. The shares are smoothed over iterations, so that they stay readable.
+// Time of an iteration by part, as a segmented bar and as a table. The shares are means of recent rows, so that they stay readable.
 
 import { h, id, write } from "./dom";
 import { untilClosed } from "./life";
 import { drawing } from "./loop";
 import { Operations, type Look } from "./operations";
-import { state } from "./signal";
 import type { Colour } from "./theme";
 import { Table } from "./table";
 import type { TimePart } from "../run/protocol";
+import type { History } from "./history";
 
-/** Weight of the newest iteration in the exponential average. */
-const WEIGHT = 0.05;
+/** Number of the newest rows whose mean is shown. */
+const RECENT = 40;
 const WRITE_EVERY_MS = 500;
 /** Space beside a label and greatest mean width of its characters, in px. A label that does not fit into its segment is left out. */
 const [BESIDE_PX, CHARACTER_PX] = [12, 7.4];
@@ -26,17 +26,15 @@ const percent = (share: number): string => `${Math.round(100 * share)}\u00a0%`;
 
 export class Breakdown {
   readonly element: HTMLElement;
-  private readonly shares = state<number[] | undefined>(undefined);
   private readonly bar = h("div.breakdown-bar", { role: "img" });
   private readonly segments: HTMLElement[];
   private readonly table: Table;
   private readonly operations: Operations;
 
-  /**
-   * `parts` has the order of the shares that `push` receives. `time` turns the timing of operations on or off and returns the measurements.
-   */
+  /** `time` turns the timing of operations on or off and returns the measurements. */
   constructor(
     private readonly parts: readonly TimePart[],
+    private readonly present: () => History | undefined,
     time: Look,
   ) {
     // The parts that every room has come last and have fixed colours.
@@ -47,11 +45,14 @@ export class Breakdown {
     this.table = new Table(
       "Where the time goes",
       ["Part", "Share", "What happens"],
-      () =>
-        this.measured().map(({ label, help, share }, k) => {
+      () => {
+        const parts = this.measured();
+        const isMeasured = parts.some(({ share }) => share > 0);
+        return parts.map(({ label, help, share }, k) => {
           const heading = h("span", h("i.swatch", { style: look(k), "aria-hidden": "true" }), label);
-          return [heading, this.shares.value ? percent(share) : "", help];
-        }),
+          return [heading, isMeasured ? percent(share) : "", help];
+        });
+      },
       ["What happens"],
     );
     this.table.caption.textContent = "Recent shares of time";
@@ -70,18 +71,11 @@ export class Breakdown {
     untilClosed(() => observer.disconnect());
   }
 
-  push(shares: number[]): void {
-    const before = this.shares.value;
-    this.shares.value = before ? before.map((share, i) => share + (shares[i]! - share) * WEIGHT) : [...shares];
-  }
-
-  clear(): void {
-    this.shares.value = undefined;
-  }
-
   private measured(): { label: string; help: string; share: number }[] {
-    const shares = this.shares.value ?? [];
-    const whole = shares.reduce((sum, share) => sum + share, 0);
+    const columns = this.present()?.columns ?? {};
+    const sum = (values: (number | null)[]): number => values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+    const shares = this.parts.map(({ name }) => sum(columns[name]?.slice(-RECENT) ?? []));
+    const whole = sum(shares);
     return this.parts.map(({ label, help }, k) => ({ label, help, share: whole > 0 ? shares[k]! / whole : 0 }));
   }
 

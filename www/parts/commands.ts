@@ -21,17 +21,22 @@ const MAC = typeof navigator === "object" && navigator.userAgent.includes("Mac")
 /** Key that opens the palette. */
 export const PALETTE_KEY = MAC ? "⌘ K" : "Ctrl K";
 
+/** Buttons and radio buttons that are usable. The places of a board, of which one is a tab stop, are no commands. */
+const PRESSED = 'button:not(:disabled, [tabindex="-1"], [tabindex="-1"] ~ *, :has(~ [tabindex="-1"])), input[type=radio]';
+
 /** Returns commands that press the buttons and radio buttons of a part of the page. A command opens the tab of its button first. */
 export const presses = (kind: string, part: HTMLElement): Command[] =>
-  [...part.querySelectorAll<HTMLButtonElement | HTMLInputElement>("button:not([hidden]), input[type=radio]")].map((control) => ({
-    kind,
-    name: control.ariaLabel || control.labels?.[0]?.title || control.textContent,
-    run: () => {
-      reveal(control);
-      control.focus();
-      control.click();
-    },
-  }));
+  [...part.querySelectorAll<HTMLButtonElement | HTMLInputElement>(PRESSED)]
+    .filter((control) => !part.contains(control.closest("[hidden]")))
+    .map((control) => ({
+      kind,
+      name: control.ariaLabel || control.labels?.[0]?.title || (control.labels?.[0] ?? control).textContent,
+      run: () => {
+        reveal(control);
+        control.focus();
+        control.click();
+      },
+    }));
 
 export class Search {
   private palette: Palette | undefined;

@@ -3,11 +3,11 @@
 
 import type { LessonList, Lessons } from "../lessons";
 import type { Client } from "../run/client";
-import type { Began, Event as RunEvent, Mark, Row, SweepSpec, Value, Variant } from "../run/protocol";
+import type { Began, Event as RunEvent, Mark, SweepSpec, Value, Variant } from "../run/protocol";
 import { textOf } from "../run/notice";
 import { lessonIn, linkOf, placeIn } from "../run/link";
 import type { SavedRun } from "../run/store";
-import { Breakdown } from "./breakdown";
+import type { Breakdown } from "./breakdown";
 import { CHART_KEYS, RunCurves } from "./curves";
 import type { Dialog } from "./dialog";
 import { DeviceSwitch, deviceText, type Counts } from "./device";
@@ -64,7 +64,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
   private readonly forks: Forks;
   protected readonly curves: RunCurves;
   private readonly runs: Runs;
-  private readonly breakdown: Breakdown;
+  private readonly breakdown: Late<Breakdown>;
   private readonly tensors: Late<Tensors>;
   private readonly device: DeviceSwitch;
   private readonly sweep: Late<Sweep>;
@@ -130,7 +130,15 @@ export class Page extends Shown<PageContext> implements RoomPage {
       failed: (error) => around.notices.show("error", `The curves could not be exported: ${textOf(error)}`, "Export them again."),
       picture: () => this.curves.selected,
     });
-    this.breakdown = new Breakdown(room.parts, (look) => client.operations(look));
+    this.breakdown = this.late(async () => {
+      const { Breakdown } = await import("./breakdown");
+      return () =>
+        new Breakdown(
+          room.parts,
+          () => this.present,
+          (look) => client.operations(look),
+        );
+    });
     this.tensors = this.late(async () => {
       const { Tensors } = await import("./tensors");
       const [ask, iteration] = [() => client.tensors(), () => this.progress.iteration];
@@ -169,7 +177,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     this.shortcuts = new Shortcuts(this.keys, () => void this.help());
     this.places = new Places(view.stage ?? h("div"), this.sections(), (chosen) => starts.address.place(this.places.open, chosen));
     this.element = h("main", { id: "main", tabindex: -1, class: view.stage ? "unready" : "plain", "data-tab": "live" }, ...this.contents());
-    this.tour = new Tour(extension.tour ?? commonSteps("The agent"), this.element);
+    this.tour = new Tour(room.id, extension.tour ?? commonSteps("The agent"), this.element);
     // Before the first event, so that nothing moves when it arrives.
     this.readout.suit(client.variant);
     starts.switcher.write(client.variant.id);
@@ -286,7 +294,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
 
   /** Returns the sections of the tabs. */
   private sections(): Section[] {
-    const { view, extension, curves, knobs, share, tensors, sweep, explained, lessonList, trained, pictures, model } = this;
+    const { view, extension, breakdown, curves, knobs, share, tensors, sweep, explained, lessonList, trained, pictures, model } = this;
     const section = (tab: Section["tab"], name: string, heading: string, ...parts: Node[]): Section => ({
       tab,
       name,
@@ -295,7 +303,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     });
     return [
       ...(view.sections ?? []),
-      section("explore", "metrics", "Training metrics", curves.small, this.breakdown.element),
+      { ...section("explore", "metrics", "Training metrics", curves.small, breakdown.element), shown: () => breakdown.show() },
       { ...section("explore", "network", "Network", ...(view.network ?? []), tensors.element), shown: () => tensors.show() },
       { ...section("compare", "runs", "Runs", curves.compare, this.runs.element, curves.help), words: "history earlier yesterday seeds" },
       { ...section("compare", "sweep", "Sweep", sweep.element), shown: () => sweep.show() },
@@ -428,6 +436,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     });
     return [
       ...this.keys.map(key),
+      ...presses("Actions", this.view.stage ?? h("div")),
       ...presses("Actions", this.share.files),
       ...presses("Actions", this.share.commands),
       ...presses("Actions", this.pictures.element),
@@ -465,7 +474,6 @@ export class Page extends Shown<PageContext> implements RoomPage {
     const { announcer, notices } = this.around;
     switch (event.kind) {
       case "metrics":
-        this.breakdown.push(this.shares(event));
         // The first events may arrive before the page is in the document.
         if (this.element.isConnected && this.places.open.length === 0) this.tour.beginOnce();
         break;
@@ -510,8 +518,6 @@ export class Page extends Shown<PageContext> implements RoomPage {
     this.keepPrevious(another);
     this.replaceKept(event, another);
     const present = this.state.begin(event);
-    this.breakdown.clear();
-    for (const row of event.history) this.breakdown.push(this.shares(row));
     this.device.show(undefined);
     this.tensors.part?.begin();
     if (another) this.knobs.suit(client.knobs);
@@ -591,11 +597,6 @@ export class Page extends Shown<PageContext> implements RoomPage {
     const { present } = this;
     const [past, compared] = [this.ghost.shown.value, this.runs.compared()];
     if (present?.revision.value) untracked(() => this.curves.show(present, past, compared));
-  }
-
-  /** Returns the shares of time in a row. The row's values are the metrics, followed by these shares. */
-  private shares({ values }: Row): number[] {
-    return values.slice(this.client.room.metrics.length).map((share) => share ?? 0);
   }
 
   private fileName(): string {

@@ -21,8 +21,8 @@ const ABOUT =
   "Each column is the distribution of a tensor's values at a time: more values give a stronger colour. Time runs to the right, and the " +
   "newest numbers are below. Values beyond four standard deviations are not drawn.";
 
-type Kind = "weights" | "gradients";
-const KINDS: { kind: Kind; words: string; colour: Colour }[] = [
+type TensorKind = "weights" | "gradients";
+const KINDS: { kind: TensorKind; words: string; colour: Colour }[] = [
   { kind: "weights", words: "Weights", colour: "agent" },
   { kind: "gradients", words: "Average gradient: Adam’s first moment", colour: "training" },
 ];
@@ -52,7 +52,7 @@ class Samples {
     this.every *= 2;
   }
 
-  columns(tensor: string, kind: Kind): Column[] {
+  columns(tensor: string, kind: TensorKind): Column[] {
     return this.kept.flatMap(({ iteration, tensors }) => {
       const histogram = tensors.find(({ name }) => name === tensor)?.[kind];
       return histogram ? [{ iteration, histogram }] : [];

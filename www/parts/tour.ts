@@ -1,5 +1,5 @@
 // A short tour: the picture, the curve, and a knob. The tour's box lies over the stage, on a narrow page at an edge of the screen. It never
-// covers the curve and does not block the page. The tour starts automatically only on the first visit.
+// covers the curve and does not block the page. The tour starts automatically only on the first visit of a room.
 
 import { h, icon, id, write } from "./dom";
 import { untilClosed } from "./life";
@@ -9,6 +9,10 @@ import { reveal } from "./tabs";
 
 /** Step of the tour. `at` is a CSS selector of its target. A step with `change` ends when the visitor changes a knob or starts a run. */
 export type Step = { at: string; heading: string; words: string; change?: boolean };
+
+/** Name under which the rooms whose tour has started are remembered. */
+const SEEN = "tour";
+const seenRooms = (): string[] => recall(SEEN)?.split(" ") ?? [];
 
 const GAP = 16;
 /** Page width up to which the picture and the curve are below each other, in px. */
@@ -50,6 +54,7 @@ export class Tour {
   };
 
   constructor(
+    private readonly room: string,
     private readonly usual: Step[],
     place: HTMLElement,
   ) {
@@ -63,17 +68,17 @@ export class Tour {
     untilClosed(() => (this.end(), this.box.remove()));
   }
 
-  /** Starts the tour on the first visit with this browser. The focus does not move. */
+  /** Starts the tour on the first visit of its room with this browser. The focus does not move. */
   beginOnce(): void {
     if (this.offered) return;
     this.offered = true;
-    if (recall("tour") === null) this.begin(false);
+    if (!seenRooms().includes(this.room)) this.begin(false);
   }
 
   /** Starts the tour from its first step; by default the tour of the room. */
   begin(requested = true, steps = this.usual): void {
     this.steps = steps;
-    remember("tour", "seen");
+    remember(SEEN, [...new Set([...seenRooms(), this.room])].join(" "));
     this.before = requested ? document.activeElement : null;
     document.addEventListener("keydown", this.escape);
     this.go(0, requested);

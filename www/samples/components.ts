@@ -104,7 +104,7 @@ export function tour(): { content: Child; begin(): void } {
     { at, heading: "Turn a knob", words: "Drag a slider far to either side. The change applies at once." },
     { at, heading: "See the effect", words: "A vertical line marks the change." },
   ];
-  const tour = new Tour(steps, content);
+  const tour = new Tour("samples", steps, content);
   const begin = (): void => {
     tour.begin(false);
     tour.changed();

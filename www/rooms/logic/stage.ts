@@ -1,7 +1,7 @@
 // The stage of the room: the grid, the drawn circuit, or the circuit on a million cells. Each part has a picture and, beside it, facts and
 // actions.
 
-import { Choice, h, write } from "../../parts/dom";
+import { button, Choice, h, write } from "../../parts/dom";
 import type { BigPane } from "./big";
 import type { CircuitStage } from "./circuit";
 import type { TrainedChoice } from "../../parts/trained-choice";
@@ -10,11 +10,11 @@ import { gatesText } from "./text";
 const PARTS = { grid: "Grid", circuit: "Circuit", big: "A million cells" };
 type StagePart = keyof typeof PARTS;
 
-export class Stage {
+export class LogicStage {
   readonly element: HTMLElement;
   private readonly choice: Choice<StagePart>;
-  /** Note beside the automaton of the trained run. */
-  private readonly note = h("p.small");
+  /** Shows the automaton of the visitor's run in place of that of the trained run. */
+  private readonly yours = button("", () => this.train(), { class: "small", hidden: true });
   private part: StagePart = "grid";
   private gates: number | undefined;
 
@@ -24,12 +24,13 @@ export class Stage {
     private readonly big: BigPane,
     /** The choice between the automaton of the trained run and that of the visitor's run. */
     private readonly trained: TrainedChoice,
+    private readonly train: () => void,
   ) {
     const options = (Object.keys(PARTS) as StagePart[]).map((value) => ({ value, words: PARTS[value] }));
     this.choice = new Choice("On the stage", options, "grid", (part) => this.show(part), "speeds stage-switch");
     this.element = h(
       "div.logic-stage",
-      h("div.stage-choices", this.choice.element, trained.element, this.note),
+      h("div.stage-choices", this.choice.element, trained.element, this.yours),
       grid,
       circuit.element,
       big.stage,
@@ -50,10 +51,10 @@ export class Stage {
     if (part === "big") big.start();
   }
 
-  /** Shows the note while the automaton of the trained run is shown. */
-  setNote(note: string): void {
-    const { trained } = this;
-    write(this.note, trained.answerer === "trained" ? note : "");
+  /** Offers the automaton of the visitor's run, with these words, while that of the trained run is shown. */
+  offer(words: string): void {
+    write(this.yours, words);
+    this.yours.hidden = this.trained.answerer !== "trained";
   }
 
   /** Called when a run begins. The selected part remains. */

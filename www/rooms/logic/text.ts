@@ -48,10 +48,10 @@ export function lengthLeft(variant: string, members: number, progress: Progress)
   return time ? `About ${time} to ${length}.` : `The time to ${length} is not known yet.`;
 }
 
-/** Returns a note beside a circuit that was trained before the visit. */
-export function trainedNote(variant: string, members: number, progress: Progress): string {
+/** Returns the text of the button that shows the training in place of a circuit that was trained before the visit. */
+export function trainYours(variant: string, members: number, progress: Progress): string {
   const time = timeLeft(PUBLISHED[variant] ?? 0, members, progress);
-  return `Trained before your visit. Yours is training${time ? `: about ${time} left` : ""}.`;
+  return `Train it yourself${time ? `: about ${time}` : ""}`;
 }
 
 /**

@@ -17,7 +17,7 @@ import { GridPane } from "./grid";
 import { OwnPane } from "./own";
 import { PopulationPane } from "./population";
 import type { Experiment, PopulationView } from "./protocol";
-import { Stage } from "./stage";
+import { LogicStage } from "./stage";
 import { Turns } from "../shared/requests";
 import * as text from "./text";
 
@@ -33,7 +33,7 @@ export class LogicView implements View {
     { shown: "← ↑ → ↓", does: "on the gates and the circuit: move between gates; + and − zoom the circuit" },
   ];
   private readonly client: LogicClient;
-  private readonly onStage: Stage;
+  private readonly onStage: LogicStage;
   private readonly circuitStage: CircuitStage;
   private readonly chosen: Chosen;
   private readonly trainedChoice = new TrainedChoice("Automaton", "Show", "circuit", () => this.choose());
@@ -84,7 +84,10 @@ export class LogicView implements View {
         page.showStage();
       },
     );
-    this.onStage = new Stage(this.grid.element, this.circuitStage, this.big, this.trainedChoice);
+    this.onStage = new LogicStage(this.grid.element, this.circuitStage, this.big, this.trainedChoice, () => {
+      this.trainedChoice.choose("own");
+      this.choose();
+    });
     this.stage = this.onStage.element;
     this.beside = [this.gates.element];
     this.sections = [
@@ -118,7 +121,7 @@ export class LogicView implements View {
     this.population.refresh();
     const { present, progress } = this.page;
     this.onStage.setGates(present?.test("perfect") === 1 ? present.test("gates") : undefined);
-    this.onStage.setNote(text.trainedNote(this.client.variant.id, this.newest?.members.length ?? 0, progress));
+    this.onStage.offer(text.trainYours(this.client.variant.id, this.newest?.members.length ?? 0, progress));
   }
 
   trained(agent: TrainedAgent): void {
