@@ -23,7 +23,7 @@ const WORDS = [
 /** First words of a doc comment that start a clause. A doc comment must start with its noun or verb. */
 const OPENERS = /^(what|whatever|where|wherever|who|whose|how|of|those|that|so|why|such)\b/i;
 
-const DOC = /^\s*(?:\/\/[/!]|\/\*\*)\s*(\S.*)$/;
+const DOC = /^\s*(?:\/\/[/!]|\/\*\*|""")\s*(\S.*)$/;
 const CONTINUED = /^\s*(?:\/\/[/!]|\*)/;
 
 /** Files that hold data, other people's text, or generated text. */

@@ -12,7 +12,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("document, least", [("docs/python.md", 4), ("crates/python/README.md", 1)])
+@pytest.mark.parametrize("document, least", [("README.md", 1), ("docs/python.md", 4), ("crates/python/README.md", 1)])
 def test_examples_of_a_document_run(document, least, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.S)

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { ROOMS } from "../../scripts/rooms.mjs";
 import { event, house, lab, place, script, visit } from "./fixture.mjs";
 import { accessible, addressOf, fits, SCREENS } from "./rooms.mjs";
 
 const here = house();
-const ROOMS = ["control", "backgammon", "cube", "logic", "words"];
 const SMALL = "#/control?envs=64&v=2";
 
 /** Presses a button that saves a file, and returns the file. */

@@ -8,7 +8,7 @@
 import { blocksOf, type Block } from "./markdown";
 
 export const PARTS = ["Question", "Predict", "Change", "Run", "Result", "Why", "Next"] as const;
-export type Part = (typeof PARTS)[number];
+export type Heading = (typeof PARTS)[number];
 
 export interface Lesson {
   /** Name of the file without its ending, such as `3-discount`. */
@@ -16,7 +16,7 @@ export interface Lesson {
   title: string;
   room: string;
   /** Blocks of each part, without the blocks that the other fields contain. */
-  parts: Record<Part, Block[]>;
+  parts: Record<Heading, Block[]>;
   predictions: string[];
   /** Index of the prediction that comes true. */
   answer: number;
@@ -75,11 +75,11 @@ export function lessonOf(name: string, text: string): Lesson {
   };
 }
 
-function partsOf(blocks: Block[]): Record<Part, Block[]> {
-  const parts = Object.fromEntries(PARTS.map((part): [Part, Block[]] => [part, []])) as Record<Part, Block[]>;
-  let part: Part = PARTS[0];
+function partsOf(blocks: Block[]): Record<Heading, Block[]> {
+  const parts = Object.fromEntries(PARTS.map((part): [Heading, Block[]] => [part, []])) as Record<Heading, Block[]>;
+  let part: Heading = PARTS[0];
   for (const block of blocks) {
-    if (block.kind === "heading") part = block.text as Part;
+    if (block.kind === "heading") part = block.text as Heading;
     else parts[part].push(block);
   }
   return parts;

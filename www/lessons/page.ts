@@ -4,7 +4,7 @@
 import { form, h, id, write, type Child } from "../parts/dom";
 import { capital, figure } from "../parts/format";
 import { check, type Checked } from "./claims";
-import type { Claim, Lesson, Part, Run } from "./lesson";
+import type { Claim, Lesson, Heading, Run } from "./lesson";
 import { elementsOf, lineOf } from "./render";
 import { workOf, type Trainer, type Work } from "./trainer";
 
@@ -51,7 +51,7 @@ export class LessonPage {
     if (this.shown.hidden !== !(committed && ended) || this.claims.childElementCount === 0) this.judge(committed && ended);
   }
 
-  private part(name: Part, ...more: Child[]): HTMLElement {
+  private part(name: Heading, ...more: Child[]): HTMLElement {
     const [first, ...rest] = elementsOf(this.lesson.parts[name]);
     return h("section", [h("h3", name), first, name === "Result" && this.judged, ...more, rest]);
   }

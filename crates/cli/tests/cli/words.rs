@@ -79,7 +79,7 @@ fn a_text_is_learned_and_continued() {
     assert_eq!(resumed["digest"]["weights"], summary(&whole)["digest"]["weights"]);
 }
 
-/// The memory limit was checked for the original text, and a longer text might exceed the limit.
+/// The file of this test is larger than any memory, so it is refused by its length alone.
 #[test]
 fn a_text_longer_than_the_runs_is_an_error_before_it_is_read() {
     let scratch = Scratch::new();

@@ -295,7 +295,7 @@ impl Grouping<'_> {
         None
     }
 
-    /// Creates a group with one node; returns the time of the node's results.
+    /// Creates a group with node `n`. Returns the time from which the results of the node can be read.
     fn begin(&mut self, n: usize) -> usize {
         let (dataflow, node) = (self.dataflow, &self.dataflow.nodes[n]);
         let mut sums = 0;

@@ -216,7 +216,9 @@ impl Writer<'_> {
                 let share = self.step("Mul", &[&share, &half], &[]);
                 self.step("Mul", &[x, &share], &[])
             }
-            of => self.step(&format!("{of:?}"), &[x], &[]),
+            Unary::Square => self.step("Mul", &[x, x], &[]),
+            // ONNX has these functions under the same names.
+            Unary::Relu | Unary::Tanh | Unary::Exp | Unary::Sqrt | Unary::Sigmoid => self.step(&format!("{of:?}"), &[x], &[]),
         }
     }
 

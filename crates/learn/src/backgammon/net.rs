@@ -68,7 +68,7 @@ pub struct Shape {
 }
 
 /// Name and shape of a parameter tensor, and its range `at` in the flat vector of all weights.
-pub struct Part {
+pub struct ParamTensor {
     pub name: String,
     pub shape: Vec<usize>,
     pub at: Range<usize>,
@@ -118,11 +118,11 @@ impl Shape {
     }
 
     /// Returns the parameter tensors of both networks, in the order of their weights.
-    pub fn parts(self) -> Vec<Part> {
+    pub fn parts(self) -> Vec<ParamTensor> {
         let (mut parts, mut from) = (Vec::new(), 0);
         let mut add = |name: String, shape: Vec<usize>| {
             let to = from + shape.iter().product::<usize>();
-            parts.push(Part { name, shape, at: from..to });
+            parts.push(ParamTensor { name, shape, at: from..to });
             from = to;
         };
         for net in ["contact", "race"] {

@@ -590,7 +590,8 @@ impl Learner for Strong {
 
     fn tensors(&self) -> Vec<Tensor<'_>> {
         let [gradients, _] = &self.moments;
-        let of = |net::Part { name, shape, at }| Tensor { name, shape, weights: &self.learned[at.clone()], gradients: &gradients[at] };
+        let of =
+            |net::ParamTensor { name, shape, at }| Tensor { name, shape, weights: &self.learned[at.clone()], gradients: &gradients[at] };
         self.shape.parts().into_iter().map(of).collect()
     }
 

@@ -325,7 +325,7 @@ struct Roll {
     masks: Vec<Vec<f32>>,
     d_grids: Vec<f32>,
     pieces: Vec<Piece>,
-    /// Workspaces, as many as pieces. A thread uses any free workspace for a piece.
+    /// One workspace per piece. A thread uses any free one.
     workspaces: Vec<Mutex<Workspace>>,
 }
 

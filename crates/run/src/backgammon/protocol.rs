@@ -207,9 +207,9 @@ plain_data! {
         pub no_double: f64,
         pub double_take: f64,
         pub double_pass: f64,
-        /// Advice to the player on roll: true for a double.
+        /// True if the player on roll should double.
         pub double: bool,
-        /// Advice to the other player: true for a take of a double.
+        /// True if the other player should take a double.
         pub take: bool,
         /// Advice to the player on roll: true if playing on for a gammon is better than a double that the other player passes.
         pub too_good: bool,

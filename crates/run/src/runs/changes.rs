@@ -20,7 +20,7 @@ type Kept = (Range<usize>, Snapshot);
 pub(super) struct Changes {
     /// Changes that the user requested and that are not made yet. The run makes them before the next iteration.
     pub pending: Vec<(String, Value)>,
-    /// Number of the config's changes made so far.
+    /// Number of changes in the config that the run has made.
     replayed: usize,
     /// True if the user changed a knob during the run, beyond the changes in the config.
     pub user_changed: bool,

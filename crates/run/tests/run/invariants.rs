@@ -46,7 +46,7 @@ fn only_math_and_the_shells_name_platforms() {
 
 #[test]
 fn only_math_names_an_instruction_set() {
-    for name in ["graph", "worlds", "learn", "run", "gpu", "bench", "cli", "web", "python"] {
+    for name in ["graph", "worlds", "learn", "run", "gpu", "bench", "files", "cli", "web", "python"] {
         assert_absent(name, &["target_feature", "core::arch", "std::arch"]);
     }
 }
@@ -57,7 +57,7 @@ fn unsafe_code_is_forbidden_outside_math() {
         assert!(lines(name).iter().any(|(_, line)| line == "#![forbid(unsafe_code)]"), "{name}");
     }
     // The workspace denies unsafe code. These attributes would allow it in a shell.
-    for name in ["gpu", "files", "cli", "web"] {
+    for name in ["gpu", "bench", "files", "cli", "web"] {
         assert_absent(name, &["allow(unsafe_code)", "expect(unsafe_code)"]);
     }
     // In the crate `python`, only macros generate unsafe code.

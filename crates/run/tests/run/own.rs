@@ -7,7 +7,7 @@ use run::protocol::{Command, Config, Dataset};
 use serde_json::json;
 
 const CATCH: &str = include_str!("../../../worlds/src/control/script/templates/catch.py");
-/// `OWN` of the room.
+/// Variant of control for environments from files.
 const OWN: &str = "own";
 
 fn file(name: &str, text: &str) -> Config {

@@ -8,7 +8,7 @@ use worlds::control::script::{error::Span, parse};
 
 const EXPRESSIONS: &str = include_str!("../../../../tests/golden/script_expressions.json");
 
-/// A whole file, from the description of the language.
+/// A complete file of an environment.
 pub const CATCH: &str = r#""""Catch what falls."""
 width, height = 10, 12
 

@@ -6,7 +6,7 @@ use super::error::{Problem, Span};
 pub const MOST_PROBLEMS: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum TokenKind {
     Name,
     /// A keyword of Python.
     Word(&'static str),
@@ -29,7 +29,7 @@ pub enum Kind {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub span: Span,
     /// Index of the token's first byte in the text. `to` is the index after the last byte.
     pub from: usize,
@@ -38,7 +38,7 @@ pub struct Token {
     pub row: usize,
 }
 
-/// Output of the lexer. The last token is [`Kind::End`].
+/// Output of the lexer. The last token is [`TokenKind::End`].
 pub struct Tokens {
     pub all: Vec<Token>,
     pub texts: Vec<String>,

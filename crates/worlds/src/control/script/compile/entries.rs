@@ -7,7 +7,7 @@ use super::draft::Draft;
 use super::frames::Frame;
 use super::lower::Lower;
 use super::outline::Definition;
-use super::values::{Kind, List, Slot, Value};
+use super::values::{List, Slot, SlotKind, Value};
 
 /// Largest number of values in an observation.
 const LONGEST_OBSERVATION: usize = 1024;
@@ -181,7 +181,7 @@ impl<'a> Lower<'a> {
         for attribute in self.attributes.values() {
             let bound = self.env.get(&(0, attribute.name.as_str().into()));
             if let Some(Value::Number(slot, _)) = bound.map(|bound| &bound.value)
-                && !matches!(slot.kind(), Kind::State(row) if row == attribute.start)
+                && !matches!(slot.kind(), SlotKind::State(row) if row == attribute.start)
             {
                 changed.push((Slot::state(attribute.start), *slot));
             }

@@ -3,7 +3,7 @@
 use super::super::program::{Instruction, Op, Program};
 use super::draft::{Draft, push};
 use super::rows::{Layout, number};
-use super::values::{Kind, Slot};
+use super::values::{Slot, SlotKind};
 use std::collections::{HashMap, HashSet};
 
 impl Draft {
@@ -69,7 +69,7 @@ impl Draft {
         let (reads, writes) = self.counts();
         let code = &mut self.body.code;
         let mut products: HashMap<u32, usize> = HashMap::new();
-        let once = |row: u32| !matches!(Slot(row).kind(), Kind::Temporary(_)) || writes.get(&row) == Some(&1);
+        let once = |row: u32| !matches!(Slot(row).kind(), SlotKind::Temporary(_)) || writes.get(&row) == Some(&1);
         for at in 0..code.len() {
             let i = code[at];
             if i.op == Op::MulF && reads.get(&i.d) == Some(&1) && [i.a, i.b, i.d].into_iter().all(once) {
@@ -107,8 +107,8 @@ impl Draft {
         }
         let mut instead = HashMap::new();
         for (at, i) in self.body.code.iter_mut().enumerate() {
-            let is_element = i.op == Op::Move && matches!(Slot(i.a).kind(), Kind::List(_) | Kind::State(_));
-            if !is_element || writes.get(&i.d) != Some(&1) || !matches!(Slot(i.d).kind(), Kind::Temporary(_)) {
+            let is_element = i.op == Op::Move && matches!(Slot(i.a).kind(), SlotKind::List(_) | SlotKind::State(_));
+            if !is_element || writes.get(&i.d) != Some(&1) || !matches!(Slot(i.d).kind(), SlotKind::Temporary(_)) {
                 continue;
             }
             let end = ends.get(&i.d).copied().unwrap_or(at);

@@ -2,7 +2,7 @@
 
 use super::super::program::{Instruction, NONE, Op};
 use super::draft::{Draft, push};
-use super::values::{Kind, Slot};
+use super::values::{Slot, SlotKind};
 use std::collections::HashMap;
 
 /// First rows of the parts of a program's memory.
@@ -30,12 +30,12 @@ impl Rows {
             return NONE;
         }
         let number = match Slot(row).kind() {
-            Kind::Constant(index) => self.layout.constants + index,
-            Kind::Input(index) => index,
-            Kind::State(index) => self.layout.state + index,
-            Kind::List(index) => self.layout.own + self.lists + index,
+            SlotKind::Constant(index) => self.layout.constants + index,
+            SlotKind::Input(index) => index,
+            SlotKind::State(index) => self.layout.state + index,
+            SlotKind::List(index) => self.layout.own + self.lists + index,
             // A row without an instruction that writes it is never read.
-            Kind::Temporary(_) => return self.temporaries.get(&row).copied().unwrap_or(0),
+            SlotKind::Temporary(_) => return self.temporaries.get(&row).copied().unwrap_or(0),
         };
         number as u32
     }
@@ -60,7 +60,7 @@ pub fn number(draft: &mut Draft, layout: Layout) -> Rows {
             free.extend(ending.remove(&at).unwrap_or_default());
         }
         for row in i.writes() {
-            if !matches!(Slot(row).kind(), Kind::Temporary(_)) || temporaries.contains_key(&row) {
+            if !matches!(Slot(row).kind(), SlotKind::Temporary(_)) || temporaries.contains_key(&row) {
                 continue;
             }
             let number = free.pop().unwrap_or_else(|| {
@@ -85,7 +85,7 @@ pub fn number(draft: &mut Draft, layout: Layout) -> Rows {
 
 fn state_index(row: Slot) -> u32 {
     match row.kind() {
-        Kind::State(index) => index as u32,
+        SlotKind::State(index) => index as u32,
         _ => 0,
     }
 }
@@ -108,7 +108,7 @@ fn in_state(draft: &Draft, layout: Layout) -> HashMap<u32, u32> {
         let i = &code[*at];
         let last = ends.get(&row.0).copied().or(readers.get(&row.0).copied());
         let is_free = last.is_none_or(|last| last < *at || (last == *at && !i.op.can_fail()));
-        let is_temporary = matches!(value.kind(), Kind::Temporary(_));
+        let is_temporary = matches!(value.kind(), SlotKind::Temporary(_));
         if is_temporary && draft.body.depths[*at] == 0 && is_free && !found.contains_key(&value.0) {
             found.insert(value.0, layout.state as u32 + state_index(*row));
         }

@@ -39,14 +39,14 @@ impl Slot {
         Slot(index as u32)
     }
 
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> SlotKind {
         let index = (self.0 & !KIND) as usize;
         match self.0 & KIND {
-            Self::CONSTANT => Kind::Constant(index),
-            Self::INPUT => Kind::Input(index),
-            Self::STATE => Kind::State(index),
-            Self::LIST => Kind::List(index),
-            _ => Kind::Temporary(index),
+            Self::CONSTANT => SlotKind::Constant(index),
+            Self::INPUT => SlotKind::Input(index),
+            Self::STATE => SlotKind::State(index),
+            Self::LIST => SlotKind::List(index),
+            _ => SlotKind::Temporary(index),
         }
     }
 
@@ -57,7 +57,7 @@ impl Slot {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum SlotKind {
     Constant(usize),
     Input(usize),
     State(usize),

@@ -7,7 +7,7 @@ mod strings;
 mod symbols;
 
 use super::error::Span;
-use super::token::{Kind, Token, Tokens, shown};
+use super::token::{Token, TokenKind, Tokens, shown};
 use cursor::Cursor;
 use indentation::Indentation;
 
@@ -21,9 +21,9 @@ pub fn lex(text: &str) -> Tokens {
     }
     let last = lexer.last();
     while lexer.indentation.close() {
-        lexer.push_at(Kind::Dedent, last);
+        lexer.push_at(TokenKind::Dedent, last);
     }
-    lexer.push_at(Kind::End, last);
+    lexer.push_at(TokenKind::End, last);
     lexer.tokens
 }
 
@@ -50,17 +50,17 @@ impl<'a> Lexer<'a> {
     /// Returns the span of the column after the last token.
     fn last(&self) -> Span {
         let span = self.tokens.all.last().map_or(Span { line: 1, column: 1, end: 1 }, |token| token.span);
-        if matches!(self.tokens.all.last().map(|token| token.kind), Some(Kind::Newline)) { span } else { after(span) }
+        if matches!(self.tokens.all.last().map(|token| token.kind), Some(TokenKind::Newline)) { span } else { after(span) }
     }
 
     /// Adds a token without text.
-    fn push_at(&mut self, kind: Kind, span: Span) {
+    fn push_at(&mut self, kind: TokenKind, span: Span) {
         let at = self.cursor.at();
         // `Tokens::push` would extend the end of the line to this token.
         self.tokens.all.push(Token { kind, span, from: at, to: at, row: self.row });
     }
 
-    fn push(&mut self, kind: Kind, start: Cursor<'a>) {
+    fn push(&mut self, kind: TokenKind, start: Cursor<'a>) {
         let (from, to) = (start.at(), self.cursor.at());
         self.tokens.push(Token { kind, span: self.cursor.span_from(start), from, to, row: self.row });
     }
@@ -89,7 +89,7 @@ impl<'a> Lexer<'a> {
         self.brackets.clear();
         if self.tokens.all.len() > self.first {
             let last = after(self.tokens.all.last().map_or(Span::default(), |token| token.span));
-            self.push_at(Kind::Newline, last);
+            self.push_at(TokenKind::Newline, last);
         }
         self.row += 1;
     }
@@ -102,10 +102,10 @@ impl<'a> Lexer<'a> {
             self.report(span, message);
         }
         for _ in 0..change.dedents {
-            self.push_at(Kind::Dedent, span);
+            self.push_at(TokenKind::Dedent, span);
         }
         if change.indents {
-            self.push_at(Kind::Indent, span);
+            self.push_at(TokenKind::Indent, span);
         }
     }
 
@@ -140,7 +140,7 @@ impl<'a> Lexer<'a> {
             return false;
         }
         // A colon at the end of a line begins a block, except in a dictionary.
-        let colon = self.tokens.all.last().is_some_and(|token| token.kind == Kind::Symbol(":"));
+        let colon = self.tokens.all.last().is_some_and(|token| token.kind == TokenKind::Symbol(":"));
         let in_dict = self.brackets.last().is_some_and(|bracket| bracket.symbol == "{");
         if (colon && !in_dict) || symbols::begins_statement(self.cursor.rest_of_line(), self.indentation.width()) {
             self.report_open_bracket();
@@ -179,11 +179,11 @@ impl<'a> Lexer<'a> {
         match strings::string(&mut self.cursor) {
             Ok(text) => {
                 self.tokens.texts.push(text);
-                self.push(Kind::Text(self.tokens.texts.len() - 1), start);
+                self.push(TokenKind::Text(self.tokens.texts.len() - 1), start);
             }
             Err(problem) => {
                 self.report(problem.span, problem.message);
-                self.push(Kind::Faulty, start);
+                self.push(TokenKind::Faulty, start);
             }
         }
     }
@@ -192,7 +192,7 @@ impl<'a> Lexer<'a> {
         let start = self.cursor;
         let kind = numbers::number(&mut self.cursor).unwrap_or_else(|message| {
             self.report(self.cursor.span_from(start), message);
-            Kind::Faulty
+            TokenKind::Faulty
         });
         self.push(kind, start);
     }
@@ -212,7 +212,7 @@ impl<'a> Lexer<'a> {
             self.report(self.cursor.span_from(start), message);
             return;
         }
-        let kind = symbols::keyword(code).map_or(Kind::Name, Kind::Word);
+        let kind = symbols::keyword(code).map_or(TokenKind::Name, TokenKind::Word);
         self.push(kind, start);
     }
 
@@ -244,7 +244,7 @@ impl<'a> Lexer<'a> {
             ")" | "]" | "}" if !self.close(symbol, span) => return,
             _ => {}
         }
-        self.push(Kind::Symbol(symbol), start);
+        self.push(TokenKind::Symbol(symbol), start);
     }
 
     /// Returns true if a brace after the row's last token begins a block, as in JavaScript. The token then ends an operand, or is a keyword
@@ -253,9 +253,9 @@ impl<'a> Lexer<'a> {
         let in_row = self.tokens.all.get(self.first..).unwrap_or_default();
         matches!(
             in_row.last().map(|token| token.kind),
-            Some(Kind::Name | Kind::Int(_) | Kind::Float(_) | Kind::Text(_))
-                | Some(Kind::Symbol(")" | "]"))
-                | Some(Kind::Word("else" | "try" | "finally" | "True" | "False"))
+            Some(TokenKind::Name | TokenKind::Int(_) | TokenKind::Float(_) | TokenKind::Text(_))
+                | Some(TokenKind::Symbol(")" | "]"))
+                | Some(TokenKind::Word("else" | "try" | "finally" | "True" | "False"))
         )
     }
 

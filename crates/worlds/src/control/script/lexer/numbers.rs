@@ -1,10 +1,10 @@
 //! Reads the number literals of a file.
 
 use super::cursor::Cursor;
-use crate::control::script::token::{Kind, shown};
+use crate::control::script::token::{TokenKind, shown};
 
 /// Reads a number. The cursor must be at a digit, or at a decimal point before a digit. Returns a message if the number is invalid.
-pub fn number(cursor: &mut Cursor) -> Result<Kind, String> {
+pub fn number(cursor: &mut Cursor) -> Result<TokenKind, String> {
     let start = *cursor;
     let other_base = start.rest().starts_with("0x") || start.rest().starts_with("0X");
     while let Some(c) = cursor.peek() {
@@ -24,7 +24,7 @@ pub fn number(cursor: &mut Cursor) -> Result<Kind, String> {
     if is_float(code) {
         let value: f32 = code.replace('_', "").parse().unwrap_or(f32::INFINITY);
         return match value.is_finite() {
-            true => Ok(Kind::Float(value)),
+            true => Ok(TokenKind::Float(value)),
             false => Err(format!("`{}` is too large: the largest float is about 3.4e38; write a smaller number", shown(code))),
         };
     }
@@ -47,7 +47,7 @@ fn is_float(code: &str) -> bool {
     mantissa_is_valid && exponent.is_none_or(|exponent| digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)))
 }
 
-fn int(code: &str) -> Result<Kind, String> {
+fn int(code: &str) -> Result<TokenKind, String> {
     let plain = code.replace('_', "");
     let significant = plain.trim_start_matches('0');
     if !significant.is_empty() && significant.len() < plain.len() {
@@ -55,8 +55,8 @@ fn int(code: &str) -> Result<Kind, String> {
     }
     let value: u64 = if significant.is_empty() { 0 } else { significant.parse().unwrap_or(u64::MAX) };
     match i32::try_from(value) {
-        Ok(value) => Ok(Kind::Int(value)),
-        Err(_) if value == 1 << 31 => Ok(Kind::Least),
+        Ok(value) => Ok(TokenKind::Int(value)),
+        Err(_) if value == 1 << 31 => Ok(TokenKind::Least),
         Err(_) => Err(format!(
             "`{}` does not fit into an integer of 32 bits: the largest is 2147483647; write a smaller integer, or a float as `{}.0`",
             shown(code),

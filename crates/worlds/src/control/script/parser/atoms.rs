@@ -5,7 +5,7 @@ use super::stream::{Parsed, Parser};
 use super::teaching;
 use crate::control::script::ast::{Expr, ExprKind};
 use crate::control::script::error::Span;
-use crate::control::script::token::{Kind, Token, shown};
+use crate::control::script::token::{Token, TokenKind, shown};
 
 impl Parser<'_> {
     /// Parses an operand and the calls, indices and attributes after it.
@@ -14,9 +14,9 @@ impl Parser<'_> {
         let mut tree = self.atom()?;
         loop {
             tree = match self.token().kind {
-                Kind::Symbol(".") => self.attribute(tree)?,
-                Kind::Symbol("(") => self.call(tree, first)?,
-                Kind::Symbol("[") => self.index(tree, first)?,
+                TokenKind::Symbol(".") => self.attribute(tree)?,
+                TokenKind::Symbol("(") => self.call(tree, first)?,
+                TokenKind::Symbol("[") => self.index(tree, first)?,
                 _ => return Ok(tree),
             };
         }
@@ -26,27 +26,27 @@ impl Parser<'_> {
         self.check_name()?;
         let token = self.token();
         let kind = match token.kind {
-            Kind::Name => ExprKind::Name(self.code(token).into()),
-            Kind::Int(value) => ExprKind::Int(value),
-            Kind::Float(value) => ExprKind::Float(value),
-            Kind::Word("True") => ExprKind::Bool(true),
-            Kind::Word("False") => ExprKind::Bool(false),
-            Kind::Text(index) => ExprKind::Text(self.string(index)),
-            Kind::Symbol("(") => return self.brackets(),
-            Kind::Symbol("[") => return self.list(),
-            Kind::Symbol("{") => return self.dict(),
-            Kind::Symbol("*" | "**") => {
+            TokenKind::Name => ExprKind::Name(self.code(token).into()),
+            TokenKind::Int(value) => ExprKind::Int(value),
+            TokenKind::Float(value) => ExprKind::Float(value),
+            TokenKind::Word("True") => ExprKind::Bool(true),
+            TokenKind::Word("False") => ExprKind::Bool(false),
+            TokenKind::Text(index) => ExprKind::Text(self.string(index)),
+            TokenKind::Symbol("(") => return self.brackets(),
+            TokenKind::Symbol("[") => return self.list(),
+            TokenKind::Symbol("{") => return self.dict(),
+            TokenKind::Symbol("*" | "**") => {
                 let message = "`*` before a list or name is not part of the language; write the elements one by one: `a[0], a[1]`";
                 return self.fail(token.span, message);
             }
-            Kind::Least => {
+            TokenKind::Least => {
                 let message = "`2147483648` does not fit into an integer of 32 bits: the largest is 2147483647; write a smaller integer";
                 return self.fail(token.span, message);
             }
             _ => return self.unexpected("a value, such as a name or a number"),
         };
         self.advance();
-        if matches!(token.kind, Kind::Text(_)) && matches!(self.token().kind, Kind::Text(_)) {
+        if matches!(token.kind, TokenKind::Text(_)) && matches!(self.token().kind, TokenKind::Text(_)) {
             let span = self.token().span;
             return self.fail(span, "two strings in a row are not joined; write one string");
         }
@@ -77,7 +77,10 @@ impl Parser<'_> {
     /// missing.
     fn close(&mut self, symbol: &'static str, expected: &str) -> Parsed<()> {
         let next = self.token();
-        let is_value = matches!(next.kind, Kind::Name | Kind::Int(_) | Kind::Float(_) | Kind::Text(_) | Kind::Word("True" | "False"));
+        let is_value = matches!(
+            next.kind,
+            TokenKind::Name | TokenKind::Int(_) | TokenKind::Float(_) | TokenKind::Text(_) | TokenKind::Word("True" | "False")
+        );
         if is_value && teaching::name(self.code(next), "").is_none() {
             let (before, after) = (shown(self.code(self.previous())), shown(self.code(next)));
             let message = format!("a comma or an operator is missing between `{before}` and `{after}`; write `{before}, {after}`");
@@ -200,7 +203,7 @@ impl Parser<'_> {
 
     fn check_keyword(&mut self) -> Parsed<()> {
         let (name, sign) = (self.token(), self.ahead(1));
-        if name.kind != Kind::Name || sign.kind != Kind::Symbol("=") {
+        if name.kind != TokenKind::Name || sign.kind != TokenKind::Symbol("=") {
             return Ok(());
         }
         let message = format!(
@@ -214,7 +217,7 @@ impl Parser<'_> {
     fn index(&mut self, of: Tree, first: Token) -> Parsed<Tree> {
         let open = self.advance();
         let start = first.span;
-        if self.is(":") && self.ahead(1).kind == Kind::Symbol("]") {
+        if self.is(":") && self.ahead(1).kind == TokenKind::Symbol("]") {
             self.advance();
             self.advance();
             let span = self.since(start);

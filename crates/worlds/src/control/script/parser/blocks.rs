@@ -3,14 +3,14 @@
 use super::stream::{Failed, Parsed, Parser, Place};
 use crate::control::script::ast::{Expr, ExprKind, File, Statement, StatementKind};
 use crate::control::script::error::Span;
-use crate::control::script::token::{Kind, Token, shown};
+use crate::control::script::token::{Token, TokenKind, shown};
 
 impl Parser<'_> {
     pub fn file(&mut self) -> File {
         let mut body = Vec::new();
-        while self.token().kind != Kind::End {
+        while self.token().kind != TokenKind::End {
             body.append(&mut self.lines());
-            if self.token().kind == Kind::Dedent {
+            if self.token().kind == TokenKind::Dedent {
                 self.advance();
             }
         }
@@ -22,11 +22,11 @@ impl Parser<'_> {
         let mut all = Vec::new();
         loop {
             match self.token().kind {
-                Kind::End | Kind::Dedent => return all,
-                Kind::Newline => {
+                TokenKind::End | TokenKind::Dedent => return all,
+                TokenKind::Newline => {
                     self.advance();
                 }
-                Kind::Indent => all.append(&mut self.unexpected_indent()),
+                TokenKind::Indent => all.append(&mut self.unexpected_indent()),
                 _ => match self.statement() {
                     Ok(statement) => all.extend(statement),
                     Err(Failed) => {
@@ -57,7 +57,7 @@ impl Parser<'_> {
         }
         self.advance();
         let lines = self.nested(|parser| Ok(parser.lines())).unwrap_or_default();
-        if self.token().kind == Kind::Dedent {
+        if self.token().kind == TokenKind::Dedent {
             self.advance();
         }
         lines
@@ -66,20 +66,20 @@ impl Parser<'_> {
     /// Moves to the token after the Dedent of the current block.
     pub fn skip_block(&mut self) {
         let mut open = 1u32;
-        while open > 0 && self.token().kind != Kind::End {
+        while open > 0 && self.token().kind != TokenKind::End {
             match self.advance().kind {
-                Kind::Indent => open += 1,
-                Kind::Dedent => open -= 1,
+                TokenKind::Indent => open += 1,
+                TokenKind::Dedent => open -= 1,
                 _ => {}
             }
         }
     }
 
     pub fn skip_row(&mut self) {
-        while !matches!(self.token().kind, Kind::Newline | Kind::Indent | Kind::Dedent | Kind::End) {
+        while !matches!(self.token().kind, TokenKind::Newline | TokenKind::Indent | TokenKind::Dedent | TokenKind::End) {
             self.advance();
         }
-        if self.token().kind == Kind::Newline {
+        if self.token().kind == TokenKind::Newline {
             self.advance();
         }
     }
@@ -89,7 +89,7 @@ impl Parser<'_> {
     fn recover(&mut self) {
         loop {
             self.skip_row();
-            if self.token().kind == Kind::Indent {
+            if self.token().kind == TokenKind::Indent {
                 // The block may belong to a loop or function whose first line was not read.
                 let place = self.place;
                 self.whole &= place.in_function;
@@ -102,7 +102,7 @@ impl Parser<'_> {
                 }
                 self.place = place;
             }
-            if !matches!(self.token().kind, Kind::Word("elif" | "else" | "except" | "finally")) {
+            if !matches!(self.token().kind, TokenKind::Word("elif" | "else" | "except" | "finally")) {
                 return;
             }
         }
@@ -111,16 +111,16 @@ impl Parser<'_> {
     /// Parses the colon and the block of a statement that begins with the token `header`.
     pub fn block(&mut self, header: Token) -> Parsed<Vec<Statement>> {
         self.colon()?;
-        if self.token().kind != Kind::Newline {
+        if self.token().kind != TokenKind::Newline {
             // The block is a statement in the same line.
-            if matches!(self.token().kind, Kind::Word("if" | "for" | "while" | "def" | "class")) {
+            if matches!(self.token().kind, TokenKind::Word("if" | "for" | "while" | "def" | "class")) {
                 let span = self.token().span;
                 return self.fail(span, "a line begins one block at most; write this statement in the next line, indented by four spaces");
             }
             return Ok(self.simple_row()?.into_iter().collect());
         }
         self.advance();
-        if self.token().kind != Kind::Indent {
+        if self.token().kind != TokenKind::Indent {
             let code = self.code(header);
             let message = format!("`{code}` has no block; indent the lines after it by four spaces, or write `pass` in the next line");
             self.report(header.row, header.span, message);
@@ -136,7 +136,7 @@ impl Parser<'_> {
             return Ok(());
         }
         let (last, next) = (self.previous(), self.token());
-        if next.kind != Kind::Newline {
+        if next.kind != TokenKind::Newline {
             if matches!(self.code(next), "then" | "do") {
                 return self.fail(next.span, format!("Python writes `:` before a block; write `:` instead of `{}`", self.code(next)));
             }

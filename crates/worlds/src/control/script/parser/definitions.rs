@@ -4,7 +4,7 @@ use super::blocks::take_docstring;
 use super::stream::{Parsed, Parser, Place};
 use super::teaching;
 use crate::control::script::ast::{Function, Name, StatementKind};
-use crate::control::script::token::{Kind, shown};
+use crate::control::script::token::{TokenKind, shown};
 use std::collections::HashSet;
 
 impl Parser<'_> {
@@ -40,8 +40,8 @@ impl Parser<'_> {
                 self.skip_star();
             }
             let token = self.token();
-            if matches!(token.kind, Kind::Symbol("*" | "**" | "/")) {
-                let code = self.code_between(token, if self.ahead(1).kind == Kind::Name { self.ahead(1) } else { token });
+            if matches!(token.kind, TokenKind::Symbol("*" | "**" | "/")) {
+                let code = self.code_between(token, if self.ahead(1).kind == TokenKind::Name { self.ahead(1) } else { token });
                 let message = format!("parameters such as `{}` are not part of the language; write a name for each value", shown(code));
                 return self.fail(token.span, message);
             }
@@ -73,9 +73,9 @@ impl Parser<'_> {
 
     /// Moves over `*` or `/` before the name of a parameter.
     fn skip_star(&mut self) {
-        let is_star = matches!(self.token().kind, Kind::Symbol("*" | "**" | "/"));
-        let comma = usize::from(self.ahead(1).kind == Kind::Symbol(","));
-        if is_star && self.ahead(1 + comma).kind == Kind::Name {
+        let is_star = matches!(self.token().kind, TokenKind::Symbol("*" | "**" | "/"));
+        let comma = usize::from(self.ahead(1).kind == TokenKind::Symbol(","));
+        if is_star && self.ahead(1 + comma).kind == TokenKind::Name {
             for _ in 0..=comma {
                 self.advance();
             }
@@ -90,10 +90,10 @@ impl Parser<'_> {
         let mut open = 0u32;
         loop {
             match self.token().kind {
-                Kind::Newline | Kind::End => return,
-                Kind::Symbol("," | ")") if open == 0 => return,
-                Kind::Symbol("(" | "[" | "{") => open += 1,
-                Kind::Symbol(")" | "]" | "}") => open = open.saturating_sub(1),
+                TokenKind::Newline | TokenKind::End => return,
+                TokenKind::Symbol("," | ")") if open == 0 => return,
+                TokenKind::Symbol("(" | "[" | "{") => open += 1,
+                TokenKind::Symbol(")" | "]" | "}") => open = open.saturating_sub(1),
                 _ => {}
             }
             self.advance();
@@ -111,7 +111,7 @@ impl Parser<'_> {
         let mut is_exception = false;
         if self.take("(") && !self.take(")") {
             let first = self.token();
-            while !matches!(self.token().kind, Kind::Newline | Kind::End | Kind::Symbol(":")) {
+            while !matches!(self.token().kind, TokenKind::Newline | TokenKind::End | TokenKind::Symbol(":")) {
                 self.advance();
             }
             let base = self.code_between(first, self.previous()).trim_end_matches(')').trim_end();
@@ -132,11 +132,11 @@ impl Parser<'_> {
         self.nested(|parser| {
             loop {
                 match parser.token().kind {
-                    Kind::Word("None") | Kind::Text(_) | Kind::Symbol("...") => {
+                    TokenKind::Word("None") | TokenKind::Text(_) | TokenKind::Symbol("...") => {
                         parser.advance();
                     }
-                    Kind::Symbol("[") => parser.type_list()?,
-                    Kind::Name => {
+                    TokenKind::Symbol("[") => parser.type_list()?,
+                    TokenKind::Name => {
                         parser.advance();
                         while parser.take(".") {
                             parser.name("a type")?;
@@ -158,7 +158,7 @@ impl Parser<'_> {
     fn type_list(&mut self) -> Parsed<()> {
         self.advance();
         while !self.is("]") {
-            if matches!(self.token().kind, Kind::Int(_)) {
+            if matches!(self.token().kind, TokenKind::Int(_)) {
                 self.advance();
             } else {
                 self.annotation()?;

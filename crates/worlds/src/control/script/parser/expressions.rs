@@ -4,7 +4,7 @@ use super::stream::{Parsed, Parser};
 use super::teaching;
 use crate::control::script::ast::{Arithmetic, Comparison, Expr, ExprKind};
 use crate::control::script::error::Span;
-use crate::control::script::token::Kind;
+use crate::control::script::token::TokenKind;
 
 /// Largest height of an expression's tree. A chain such as `a + b + c` has a level for each operator.
 const MOST_HEIGHT: u32 = 100;
@@ -37,7 +37,7 @@ impl Parser<'_> {
 
     /// Returns false if the next token, for example a closing bracket, ends a tuple after the last comma.
     fn begins_expression(&self) -> bool {
-        !matches!(self.token().kind, Kind::Newline | Kind::End | Kind::Symbol("=" | ")" | "]" | "}" | ":"))
+        !matches!(self.token().kind, TokenKind::Newline | TokenKind::End | TokenKind::Symbol("=" | ")" | "]" | "}" | ":"))
     }
 
     /// Parses an expression that is not a tuple.
@@ -132,15 +132,15 @@ impl Parser<'_> {
     /// Moves over a comparison operator. Returns `None` if the next token is not a comparison operator.
     fn comparison_operator(&mut self) -> Parsed<Option<Comparison>> {
         let comparison = match self.token().kind {
-            Kind::Symbol("==") => Comparison::Equal,
-            Kind::Symbol("!=") => Comparison::NotEqual,
-            Kind::Symbol("<") => Comparison::Less,
-            Kind::Symbol("<=") => Comparison::LessEqual,
-            Kind::Symbol(">") => Comparison::Greater,
-            Kind::Symbol(">=") => Comparison::GreaterEqual,
-            Kind::Word("in") => Comparison::In,
-            Kind::Word("not") => {
-                if self.ahead(1).kind != Kind::Word("in") {
+            TokenKind::Symbol("==") => Comparison::Equal,
+            TokenKind::Symbol("!=") => Comparison::NotEqual,
+            TokenKind::Symbol("<") => Comparison::Less,
+            TokenKind::Symbol("<=") => Comparison::LessEqual,
+            TokenKind::Symbol(">") => Comparison::Greater,
+            TokenKind::Symbol(">=") => Comparison::GreaterEqual,
+            TokenKind::Word("in") => Comparison::In,
+            TokenKind::Word("not") => {
+                if self.ahead(1).kind != TokenKind::Word("in") {
                     return self.unexpected("`not in`, or an operator");
                 }
                 self.advance();
@@ -159,7 +159,7 @@ impl Parser<'_> {
     /// Parses operands between operators of equal precedence, which are applied from left to right.
     fn chain(&mut self, operators: &[(&str, Arithmetic)], operand: fn(&mut Self) -> Parsed<Tree>) -> Parsed<Tree> {
         let mut left = operand(self)?;
-        while let Kind::Symbol(symbol) = self.token().kind
+        while let TokenKind::Symbol(symbol) = self.token().kind
             && let Some(&(_, op)) = operators.iter().find(|(of, _)| *of == symbol)
         {
             self.check_increment(symbol)?;
@@ -180,7 +180,7 @@ impl Parser<'_> {
     /// Fails at `x++` and `x--`.
     fn check_increment(&mut self, symbol: &str) -> Parsed<()> {
         let (first, second, third) = (self.token(), self.ahead(1), self.ahead(2));
-        let ends = matches!(third.kind, Kind::Newline | Kind::End | Kind::Symbol(")" | "]" | ";" | ","));
+        let ends = matches!(third.kind, TokenKind::Newline | TokenKind::End | TokenKind::Symbol(")" | "]" | ";" | ","));
         if matches!(symbol, "+" | "-") && second.kind == first.kind && second.from == first.to && ends {
             let span = self.join(first.span, second.span);
             return self.fail(span, format!("`{symbol}{symbol}` is not an operator of Python; write `x {symbol}= 1`"));
@@ -192,7 +192,7 @@ impl Parser<'_> {
     fn signed(&mut self) -> Parsed<Tree> {
         let first = self.token();
         let sign = match first.kind {
-            Kind::Symbol(sign @ ("+" | "-")) => sign,
+            TokenKind::Symbol(sign @ ("+" | "-")) => sign,
             _ => return self.power(),
         };
         let second = self.ahead(1);
@@ -201,7 +201,7 @@ impl Parser<'_> {
             return self.fail(span, format!("`{sign}{sign}` is not an operator of Python; write `x {sign}= 1`"));
         }
         self.advance();
-        if sign == "-" && second.kind == Kind::Least && self.ahead(1).kind != Kind::Symbol("**") {
+        if sign == "-" && second.kind == TokenKind::Least && self.ahead(1).kind != TokenKind::Symbol("**") {
             self.advance();
             let span = self.since(first.span);
             return self.tree(span, 0, ExprKind::Int(i32::MIN));
@@ -228,13 +228,13 @@ impl Parser<'_> {
 
     /// Returns true if the next token is the first of its statement.
     fn at_statement(&self) -> bool {
-        matches!(self.previous().kind, Kind::Newline | Kind::Indent | Kind::Dedent)
+        matches!(self.previous().kind, TokenKind::Newline | TokenKind::Indent | TokenKind::Dedent)
     }
 
     /// Fails if the next token is a name that only other languages have, such as `null`.
     pub fn check_name(&mut self) -> Parsed<()> {
         let (token, next) = (self.token(), self.ahead(1));
-        if token.kind == Kind::Name
+        if token.kind == TokenKind::Name
             && let Some(message) = teaching::name(self.code(token), self.code(next))
         {
             return self.fail(token.span, message);

@@ -4,7 +4,7 @@
 use super::stream::{Parsed, Parser};
 use crate::control::script::ast::Name;
 use crate::control::script::names::BUILT_IN;
-use crate::control::script::token::{Kind, Token, shown};
+use crate::control::script::token::{Token, TokenKind, shown};
 
 const MATH: [&str; 12] = ["sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "atan2", "floor", "ceil", "pi", "tau"];
 
@@ -61,7 +61,7 @@ impl Parser<'_> {
     /// Parses the name of a module, such as `hothouse.world`.
     fn module(&mut self) -> Parsed<String> {
         let first = self.token();
-        if matches!(first.kind, Kind::Symbol("." | "...")) {
+        if matches!(first.kind, TokenKind::Symbol("." | "...")) {
             return self.fail(first.span, "a file cannot import from other files; copy the function into this file");
         }
         self.name("the name of a module")?;

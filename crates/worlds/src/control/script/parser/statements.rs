@@ -5,7 +5,7 @@ use super::teaching;
 use crate::control::script::ast::{Arithmetic, Comparison, Expr, ExprKind, Statement, StatementKind};
 use crate::control::script::error::Span;
 use crate::control::script::names::unused_attribute;
-use crate::control::script::token::{Kind, Token, shown};
+use crate::control::script::token::{Token, TokenKind, shown};
 
 /// Operators of assignments such as `+=`.
 const AUGMENTED: [(&str, Arithmetic); 7] = [
@@ -23,18 +23,18 @@ impl Parser<'_> {
     pub fn statement(&mut self) -> Parsed<Option<Statement>> {
         let first = self.token();
         let kind = match first.kind {
-            Kind::Word("if") => self.conditional()?,
-            Kind::Word("for") => self.for_loop()?,
-            Kind::Word("while") => self.while_loop()?,
-            Kind::Word("def") => self.function()?,
-            Kind::Word("class") => self.class()?,
-            Kind::Symbol("@") => {
+            TokenKind::Word("if") => self.conditional()?,
+            TokenKind::Word("for") => self.for_loop()?,
+            TokenKind::Word("while") => self.while_loop()?,
+            TokenKind::Word("def") => self.function()?,
+            TokenKind::Word("class") => self.class()?,
+            TokenKind::Symbol("@") => {
                 return self.fail(first.span, "decorators are not part of the language; delete the line");
             }
-            Kind::Name if self.is_match() => {
+            TokenKind::Name if self.is_match() => {
                 self.report(first.row, first.span, teaching::beginning("match").unwrap_or_default().into());
                 self.skip_row();
-                if self.token().kind == Kind::Indent {
+                if self.token().kind == TokenKind::Indent {
                     self.advance();
                     self.skip_block();
                 }
@@ -49,16 +49,17 @@ impl Parser<'_> {
     fn is_match(&self) -> bool {
         let (name, next) = (self.code(self.token()), self.ahead(1).kind);
         matches!(name, "match" | "switch")
-            && (matches!(next, Kind::Name | Kind::Int(_)) || (next == Kind::Symbol("(") && (name == "switch" || self.opens_block())))
+            && (matches!(next, TokenKind::Name | TokenKind::Int(_))
+                || (next == TokenKind::Symbol("(") && (name == "switch" || self.opens_block())))
     }
 
     /// Returns true if the row ends with `:`.
     fn opens_block(&self) -> bool {
         let mut count = 0;
-        while !matches!(self.ahead(count).kind, Kind::Newline | Kind::End) {
+        while !matches!(self.ahead(count).kind, TokenKind::Newline | TokenKind::End) {
             count += 1;
         }
-        count > 0 && self.ahead(count - 1).kind == Kind::Symbol(":")
+        count > 0 && self.ahead(count - 1).kind == TokenKind::Symbol(":")
     }
 
     /// Parses a statement without a block, and the end of its row.
@@ -67,10 +68,10 @@ impl Parser<'_> {
         let kind = self.simple()?;
         let span = self.since(first.span);
         match self.token().kind {
-            Kind::Newline => {
+            TokenKind::Newline => {
                 self.advance();
             }
-            Kind::End => {}
+            TokenKind::End => {}
             _ => return self.trailing(),
         }
         Ok(kind.map(|kind| Statement { span, kind }))
@@ -79,13 +80,13 @@ impl Parser<'_> {
     /// Fails at code after a complete statement.
     fn trailing(&mut self) -> Parsed<Option<Statement>> {
         let next = self.token();
-        let is_value = matches!(next.kind, Kind::Name | Kind::Int(_) | Kind::Float(_) | Kind::Text(_));
+        let is_value = matches!(next.kind, TokenKind::Name | TokenKind::Int(_) | TokenKind::Float(_) | TokenKind::Text(_));
         if is_value && teaching::name(self.code(next), "").is_none() {
             let (before, after) = (shown(self.code(self.previous())), shown(self.code(next)));
             let message = format!("an operator is missing between `{before}` and `{after}`; write one, or begin a new line");
             return self.fail(next.span, message);
         }
-        if next.kind == Kind::Symbol(":") {
+        if next.kind == TokenKind::Symbol(":") {
             let message = "`:` begins a block only after `if`, `elif`, `else`, `for`, `while`, `def` and `class`; begin the line with \
                            one of them, or delete `:`";
             return self.fail(next.span, message);
@@ -96,19 +97,19 @@ impl Parser<'_> {
     fn simple(&mut self) -> Parsed<Option<StatementKind>> {
         let token = self.token();
         match token.kind {
-            Kind::Word("pass") => {
+            TokenKind::Word("pass") => {
                 self.advance();
                 Ok(Some(StatementKind::Pass))
             }
-            Kind::Word(word @ ("break" | "continue")) => {
+            TokenKind::Word(word @ ("break" | "continue")) => {
                 if !self.place.in_loop && !self.place.unknown {
                     return self.fail(token.span, format!("`{word}` is outside of a loop; indent it into the block of `for` or `while`"));
                 }
                 self.advance();
                 Ok(Some(if word == "break" { StatementKind::Break } else { StatementKind::Continue }))
             }
-            Kind::Word("return") => self.returned().map(Some),
-            Kind::Word("import" | "from") => {
+            TokenKind::Word("return") => self.returned().map(Some),
+            TokenKind::Word("import" | "from") => {
                 if self.place.in_class || self.place.in_function || self.place.in_loop {
                     let message =
                         "an import is only possible at the top of the file; delete the line: functions such as `sqrt(x)` need no import";
@@ -127,14 +128,17 @@ impl Parser<'_> {
     /// Fails at a statement that begins with a name of another language, such as `let x = 3`.
     fn check_beginning(&mut self) -> Parsed<()> {
         let (token, next) = (self.token(), self.ahead(1));
-        let joins = matches!(next.kind, Kind::Name | Kind::Int(_) | Kind::Float(_) | Kind::Text(_) | Kind::Word("True" | "False" | "if"));
-        if token.kind == Kind::Name
+        let joins = matches!(
+            next.kind,
+            TokenKind::Name | TokenKind::Int(_) | TokenKind::Float(_) | TokenKind::Text(_) | TokenKind::Word("True" | "False" | "if")
+        );
+        if token.kind == TokenKind::Name
             && joins
             && let Some(message) = teaching::beginning(self.code(token))
         {
             return self.fail(token.span, message);
         }
-        if token.kind == Kind::Name && self.code(token) == "do" && next.kind == Kind::Symbol(":") {
+        if token.kind == TokenKind::Name && self.code(token) == "do" && next.kind == TokenKind::Symbol(":") {
             return self.fail(token.span, teaching::beginning("do").unwrap_or_default());
         }
         Ok(())
@@ -146,7 +150,7 @@ impl Parser<'_> {
             return self.fail(token.span, "`return` is outside of a function; indent it into the block of `def`");
         }
         self.advance();
-        if matches!(self.token().kind, Kind::Newline | Kind::End) {
+        if matches!(self.token().kind, TokenKind::Newline | TokenKind::End) {
             return Ok(StatementKind::Return(None));
         }
         self.expressions().map(|value| StatementKind::Return(Some(value)))
@@ -164,7 +168,7 @@ impl Parser<'_> {
 
     fn assignment_from(&mut self, first: Token) -> Parsed<StatementKind> {
         let target = self.expressions()?;
-        if let Kind::Symbol(symbol) = self.token().kind
+        if let TokenKind::Symbol(symbol) = self.token().kind
             && let Some(&(_, op)) = AUGMENTED.iter().find(|(of, _)| *of == symbol)
         {
             if matches!(target.kind, ExprKind::Tuple(_)) {
@@ -174,7 +178,7 @@ impl Parser<'_> {
             self.advance();
             return Ok(StatementKind::Augment { target, op, value: self.expressions()? });
         }
-        if self.is(":") && self.ahead(1).kind != Kind::Newline {
+        if self.is(":") && self.ahead(1).kind != TokenKind::Newline {
             self.annotated(&target)?;
         }
         if !self.is("=") {
@@ -203,7 +207,7 @@ impl Parser<'_> {
     /// Converts an expression to a statement. Fails at a comparison, whose result would have no effect.
     fn checked_expression(&mut self, expr: Expr, start: Span) -> Parsed<StatementKind> {
         if let ExprKind::Compare { rest, .. } = &expr.kind
-            && matches!(self.token().kind, Kind::Newline | Kind::End)
+            && matches!(self.token().kind, TokenKind::Newline | TokenKind::End)
         {
             let is_equal = matches!(rest.as_slice(), [(Comparison::Equal, _)]);
             let advice = if is_equal { "write `=` to assign a value" } else { "write `if` before it and `:` behind it" };

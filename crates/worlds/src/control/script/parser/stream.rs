@@ -3,7 +3,7 @@
 use super::teaching;
 use crate::control::script::ast::Name;
 use crate::control::script::error::{Problem, Span};
-use crate::control::script::token::{Kind, MOST_PROBLEMS, Token, Tokens};
+use crate::control::script::token::{MOST_PROBLEMS, Token, TokenKind, Tokens};
 
 /// Largest depth of nested blocks and expressions.
 const MOST_LEVELS: u32 = 50;
@@ -53,7 +53,7 @@ impl<'a> Parser<'a> {
     /// Returns the token that is `count` tokens after the next token; the last token of the file if there are fewer tokens.
     pub fn ahead(&self, count: usize) -> Token {
         let last = self.tokens.all.len().saturating_sub(1);
-        let end = Token { kind: Kind::End, span: Span { line: 1, column: 1, end: 2 }, from: 0, to: 0, row: 0 };
+        let end = Token { kind: TokenKind::End, span: Span { line: 1, column: 1, end: 2 }, from: 0, to: 0, row: 0 };
         self.tokens.all.get((self.at + count).min(last)).copied().unwrap_or(end)
     }
 
@@ -67,18 +67,18 @@ impl<'a> Parser<'a> {
 
     pub fn advance(&mut self) -> Token {
         let token = self.token();
-        if token.kind != Kind::End {
+        if token.kind != TokenKind::End {
             self.at += 1;
         }
         token
     }
 
     pub fn is(&self, symbol: &str) -> bool {
-        matches!(self.token().kind, Kind::Symbol(found) if found == symbol)
+        matches!(self.token().kind, TokenKind::Symbol(found) if found == symbol)
     }
 
     pub fn is_word(&self, word: &str) -> bool {
-        matches!(self.token().kind, Kind::Word(found) if found == word)
+        matches!(self.token().kind, TokenKind::Word(found) if found == word)
     }
 
     /// Moves over a symbol and returns true if the symbol is the next token. Otherwise returns false.
@@ -106,11 +106,11 @@ impl<'a> Parser<'a> {
     pub fn name(&mut self, expected: &str) -> Parsed<Name> {
         let token = self.token();
         match token.kind {
-            Kind::Name => {
+            TokenKind::Name => {
                 self.advance();
                 Ok(Name { span: token.span, text: self.code(token).into() })
             }
-            Kind::Word(word) => {
+            TokenKind::Word(word) => {
                 let message = format!("`{word}` is a keyword of Python and not possible as a name; write another name, such as `{word}_`");
                 self.fail(token.span, message)
             }
@@ -127,7 +127,7 @@ impl<'a> Parser<'a> {
         self.text.get(first.from..last.to).unwrap_or_default()
     }
 
-    /// Returns the string of a [`Kind::Text`] token by its index.
+    /// Returns the string of a [`TokenKind::Text`] token by its index.
     pub fn string(&self, index: usize) -> String {
         self.tokens.texts.get(index).cloned().unwrap_or_default()
     }
@@ -164,10 +164,12 @@ impl<'a> Parser<'a> {
         let token = self.token();
         let code = self.code(token);
         let message = match token.kind {
-            Kind::Newline | Kind::End | Kind::Indent | Kind::Dedent => format!("the line ends too early; write {expected}"),
-            Kind::Symbol(symbol) => teaching::symbol(symbol).map_or_else(|| teaching::found(code, expected), String::from),
-            Kind::Word(word) => teaching::word(word).map_or_else(|| teaching::found(code, expected), String::from),
-            Kind::Name => teaching::name(code, self.code(self.ahead(1))).unwrap_or_else(|| teaching::found(code, expected)),
+            TokenKind::Newline | TokenKind::End | TokenKind::Indent | TokenKind::Dedent => {
+                format!("the line ends too early; write {expected}")
+            }
+            TokenKind::Symbol(symbol) => teaching::symbol(symbol).map_or_else(|| teaching::found(code, expected), String::from),
+            TokenKind::Word(word) => teaching::word(word).map_or_else(|| teaching::found(code, expected), String::from),
+            TokenKind::Name => teaching::name(code, self.code(self.ahead(1))).unwrap_or_else(|| teaching::found(code, expected)),
             _ => teaching::found(code, expected),
         };
         self.fail(token.span, message)

@@ -2,12 +2,12 @@
 
 use super::stream::{Parsed, Parser};
 use crate::control::script::ast::{Expr, ExprKind};
-use crate::control::script::token::Kind;
+use crate::control::script::token::TokenKind;
 
 impl Parser<'_> {
     /// Parses the target of a loop and the word `in`.
     pub fn loop_target(&mut self) -> Parsed<Expr> {
-        let loop_of_c = self.is("(") && (self.ahead(2).kind == Kind::Symbol("=") || self.ahead(2).kind == Kind::Name);
+        let loop_of_c = self.is("(") && (self.ahead(2).kind == TokenKind::Symbol("=") || self.ahead(2).kind == TokenKind::Name);
         if loop_of_c {
             let span = self.token().span;
             return self.fail(span, "a loop over numbers names its variable and range; write `for i in range(10):`");
