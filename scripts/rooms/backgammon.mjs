@@ -9,7 +9,7 @@ export const digests = (variant) =>
     ? { games: 16, hidden: 16, batch: 128 }
     : { tables: 2, games: 4, batch: 16, evals: 2, round_batches: 12, minibatch: 32, replay: 512 };
 
-/** Training of the agent that the page loads, and the tensors with which it plays. Earlier copies of the agent are left out. */
+/** Training of the agent that the page loads, and the tensors with which it plays. The page's file omits earlier copies of the agent. */
 export const trained = {
   variant: "strong",
   set: { hidden: 16 },

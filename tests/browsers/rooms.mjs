@@ -326,7 +326,8 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
       const bytes = await page.run(async () => {
         const next = (holds) => new Promise((resolve) => hothouse.onEvent((event) => holds(event) && resolve()));
         await next(({ kind, progress }) => kind === "metrics" && progress.iteration >= 3);
-        // A save within a long iteration would contain a part of it, and the native program would complete it. So the iteration ends first.
+        // Waits for the end of the iteration. A save within a long iteration would contain a partial iteration, which the native program
+        // would complete.
         let paused = false;
         const ended = next(({ kind, running }) => (paused ||= kind === "running" && !running) && kind === "metrics");
         hothouse.command({ kind: "step" });
@@ -377,7 +378,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
       await visit(page, server, `?device=cpu${at}`);
       await page.run(() => {
         window.faults = [];
-        // A notification about a size that a browser delivers one frame later is no fault.
+        // If a browser delivers a notification about a size one frame late, it reports an error. This error is no fault.
         addEventListener("error", ({ message }) => message.startsWith("ResizeObserver loop") || window.faults.push(message));
         addEventListener("unhandledrejection", ({ reason }) => window.faults.push(String(reason)));
         return new Promise((resolve) =>

@@ -1,5 +1,5 @@
-// Equal digests for every variant of every room: for any number of threads, and between native and wasm with the same arithmetic
-// (fused or unfused). Digests of the two arithmetics differ.
+// Tests that the digests of every variant of every room are equal: for any number of threads, and between native and wasm with the same
+// arithmetic (fused or unfused). Digests of the two arithmetics differ.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -86,7 +86,7 @@ for (const room of ROOMS) {
     await same(t, room, modules, async (run, arithmetic) => {
       if (!known.has(run)) known.set(run, await native(run));
       const best = known.get(run);
-      // If the CPU fuses, Chromium does too; otherwise the module contains no fused instructions.
+      // Chromium fuses wherever the CPU fuses. Unfused results on such a CPU mean that the module contains no fused instructions.
       if (best.arithmetic === "fused") assert.equal(arithmetic, "fused", "the relaxed module's arithmetic where native code fuses");
       return arithmetic === best.arithmetic ? best : native(run, "portable");
     });

@@ -49,7 +49,7 @@ MODELS = [
 
 @functools.lru_cache(maxsize=None)
 def trained(name):
-    """A run with weights that are not the initial ones, inputs of its model, and its outputs for them."""
+    """Returns a run whose weights differ from the initial weights, inputs of its model, and the model's outputs for these inputs."""
     [(_, room, variant, knobs)] = [model for model in MODELS if model[0] == name]
     what = {"world": variant} if isinstance(variant, pathlib.Path) else {"variant": variant}
     run = hothouse.Run(room, **what, seed=3, knobs=knobs)
@@ -67,7 +67,7 @@ def compare(name, found, expected):
 
 
 def each(inputs):
-    """Inputs of one item after the other."""
+    """Returns the inputs of each item."""
     count = len(next(iter(inputs.values())))
     return [{name: values[i] for name, values in inputs.items()} for i in range(count)]
 

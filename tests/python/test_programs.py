@@ -7,7 +7,7 @@ import programs
 
 import hothouse
 
-#: Number of programs. The environment variable `PROGRAMS` sets another one.
+#: Number of programs; the environment variable `PROGRAMS` overrides it.
 COUNT = int(os.environ.get("PROGRAMS", "200"))
 ENVS, STEPS = 3, 30
 

@@ -31,7 +31,7 @@ def frames(path):
 
 
 def played(run, seed, steps=1000):
-    """Returns and number of steps of an episode, played with the environments and the policy themselves."""
+    """Plays an episode with the environments and the policy directly. Returns the sum of the rewards and the number of steps."""
     envs = hothouse.make_vec(run.variant, num_envs=1)
     observations, _ = envs.reset(seed=seed)
     total = 0.0

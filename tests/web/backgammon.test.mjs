@@ -68,8 +68,8 @@ async function playOut(page) {
   }
 }
 /**
- * Calls `act` and waits for the worker's answer: the button of this action becomes hidden or disabled. It may return soon, because the
- * opponent moves at once, so the page listens before the action.
+ * Calls `act` and waits for the worker's answer, which hides or disables the button of this action. The opponent moves at once, so the
+ * button may soon be usable again. The page therefore listens before the action.
  */
 async function answered(page, name, act) {
   const answer = await begun(
@@ -116,7 +116,7 @@ test("the agent trains without a click, is tested, and plays visible games", asy
   for (const who of ["random", "linear"])
     assert.ok(judged[`${who}_games`] > 0 && judged[`${who}_error`] > 0 && Math.abs(judged[`${who}_points`]) < 3);
   await page.waitForFunction(() => /random .* pubeval .* after/.test(document.querySelector(".returns .plot").getAttribute("aria-label")));
-  // The best three moves are below the board. The list has more of them, and the tree one level more.
+  // The best three moves are below the board. The list contains further moves, and the tree has a further level.
   await page.waitForFunction(() => document.querySelectorAll(".best > span").length > 1);
   assert.match(await page.locator(".best").textContent(), /^Best of \d-\d:.*[+−]\d\.\d{3}/);
   await page.waitForFunction(() => document.querySelectorAll(".considered .candidates tbody tr").length > 1);

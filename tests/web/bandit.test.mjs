@@ -161,7 +161,7 @@ test("user data is accepted as a file or as text, and requested by links and run
 test("a run without its data waits for it after a reload, and the fallback run does not overwrite its save", async () => {
   const page = await enter("#/bandit");
   const provide = () => page.evaluate(() => hothouse.provideData(new File(["0.1 0.9 0.3", " ".repeat(17 << 20)], "large.txt")));
-  // The iterations are those of the run on the data.
+  // Waits until the run on the data begins, so that the next metrics are those of this run.
   const fresh = await ahead(page, "began");
   await provide();
   await fresh();
@@ -174,7 +174,7 @@ test("a run without its data waits for it after a reload, and the fallback run d
   await page.reload();
   await lab(page, "bandit");
   await notice(page, /large\.txt .* was not given/);
-  // Without the data a fallback run trains. Its two saves belong to a visit of their own.
+  // Without the data, the page trains a fallback run. The two saves of this run belong to the new visit.
   for (const places of [1, 2]) {
     await kept(page, STORE);
     await stored(page, { store: STORE, after: visit, places });

@@ -301,12 +301,12 @@ test("arrow keys and pointer control continuous actions", async () => {
 
 test("a step takes four times as long at a quarter of the speed, and twice as long at half of it", async () => {
   const { PACES, Touches } = await part("rooms/control/touches");
-  /** Returns the number of steps that the worker would make in ten seconds of pictures, 60 in each second. */
+  /** Returns the number of steps that the worker would make in ten seconds with 60 pictures per second. */
   const steps = async (rate, step_s = 0.02) => {
     const touches = new Touches();
     let owedS = 0;
     for (let frame = 0, from = performance.now(); frame <= 600; frame++) {
-      // The first touch contains the time since the touches were created.
+      // The time of the first touch does not count: it began when `touches` was created.
       touches.pass(from + (1000 * frame) / 60, rate, async (dt_s) => frame > 0 && (owedS += dt_s));
       await setTimeout(0); // the answer arrives before the next picture
     }
@@ -385,7 +385,7 @@ test("the speed at the controls slows both players, is remembered, and applies t
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Take the controls" }).click();
     if (speed) await page.locator(".pace label", { hasText: speed }).click();
-    // The focus returns from the choice of the speed. There the arrow key would change the speed.
+    // Waits until the focus has left the choice of the speed, where the arrow key would change the speed.
     await page.waitForFunction(() => document.activeElement.matches(".stage-field"));
     await page.evaluate(() => (globalThis.touches = []));
     await hold();
@@ -413,13 +413,13 @@ test("the speed at the controls slows both players, is remembered, and applies t
   ]) {
     if (!speed) assert.ok(await page.locator(".pace input").nth(1).isChecked(), "half is the default");
     const touches = await played(speed, hold, release);
-    // A touch makes up for at most 0.1 s of real time, so a slower speed bounds it more closely. The worker steps both players by this
-    // time.
+    // A touch covers at most 0.1 s of real time, so its simulated time `dt_s` is at most the speed times 0.1 s. The worker steps both
+    // players by this simulated time.
     assert.ok(
       touches.every(({ dt_s }) => dt_s <= share * MOST_S + 1e-9),
       `${speed}: a touch of ${Math.max(...touches.map(({ dt_s }) => dt_s))} s`,
     );
-    // The page of a test draws at most ten pictures a second, so each touch has the most time that its speed permits, or almost.
+    // The page of a test draws at most ten pictures a second, so the touches nearly reach the limit of their speed.
     const longest = Math.max(...touches.map(({ dt_s }) => dt_s));
     assert.ok(longest > 0.75 * share * MOST_S, `${speed}: at most ${longest} s in a touch`);
     let passedS = 0;

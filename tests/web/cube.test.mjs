@@ -156,7 +156,7 @@ test("dragging a sticker turns its layer, by mouse and by touch; dragging beside
   // A drag beside the cube turns only the view.
   await pull([box.x + 12, box.y + 12], [box.x + 212, box.y + 30]);
   assert.equal(await shown(page), SOLVED);
-  // Without motion, the page scrolls at once, and the view is reset when the cube is next drawn, at the latest when it is touched.
+  // With reduced motion, the page scrolls at once. The view is reset when the cube is next drawn, at the latest when a visitor touches it.
   await page.emulateMedia({ reducedMotion: "reduce" });
   await more(page);
   await page.getByRole("button", { name: "Reset view" }).click();
@@ -250,7 +250,7 @@ test("successive turns of a face become one move in half turns, and a half turn 
   assert.equal(names("U U R F' F' R' R' R' U", "half"), "U2 R F2 R U");
   assert.equal(names("U2 R F' L2", "quarter"), "U U R F' L L");
   assert.equal(names("R U U' R", "half"), "R2");
-  // Each shown move ends at a state of the worker's moves; the middle of a half turn has none.
+  // `to` is the number of the worker's moves up to the end of a written move; it is undefined in the middle of a half turn.
   assert.deepEqual(
     written(["U", "U", "R2"], "half").map(({ to }) => to),
     [2, 3],
@@ -436,7 +436,7 @@ test("a sweep compares learners with the same seed", async () => {
   assert.equal(await sweep.getByLabel("Knob").locator("option").first().textContent(), "Learner");
   assert.equal(await sweep.getByLabel("Knob").inputValue(), "variant");
   await sweep.getByLabel("Seeds each").selectOption("1");
-  // The number of states is larger than the sweep reaches during this test.
+  // The sweep cannot reach this number of states during the test.
   await sweep.getByLabel("States each").selectOption("10000000");
   assert.match(
     await sweep.locator(".copy code").textContent(),

@@ -98,7 +98,7 @@ test("typed code starts a run by a key, and an error is shown at its line", asyn
     .first()
     .waitFor();
   assert.match(await page.locator(".own-problems").textContent(), new RegExp(`\\b${row}\\b`));
-  // A text with an error starts no run, and the run before continues.
+  // A text with an error starts no run, and the previous run continues.
   const iteration = await page.evaluate(() => hothouse.progress.iteration);
   await page.keyboard.press("ControlOrMeta+Enter");
   await event(page, "metrics", iteration + 1);
@@ -166,7 +166,7 @@ test("a built-in environment follows in the same module, and the file's run cont
 
 test("an error of the rules stops training and marks its line", async () => {
   const page = await openOwn();
-  // The check of the text ends before the run begins, because its result replaces the marks of other errors.
+  // Waits for the check of the text before the run begins, because the check's result replaces the marks of other errors.
   await write(page, CATCH.replace("self.basket =", "self.basket = )"));
   await page.locator(".own-problems button").first().waitFor();
   await write(page, FAULTY);

@@ -147,7 +147,7 @@ export const inWorkers = (script) => `
 
 /**
  * Waits until an expression (a text) or a function is truthy in the page, and returns its value. Playwright's `waitForFunction` does not
- * await promises, and the page's policy forbids texts there.
+ * await promises, and under the page's policy it cannot evaluate a text.
  */
 export async function until(page, what, arg) {
   for (const began = performance.now(); performance.now() - began < WAIT_MS; ) {

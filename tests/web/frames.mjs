@@ -37,7 +37,7 @@ export async function outer(here, body, { server = here.server, isolated = false
   page.said = [];
   page.on("console", (message) => message.type() === "error" && page.said.push(message.text()));
   page.on("pageerror", (error) => page.said.push(String(error)));
-  // Another name of this machine makes another site.
+  // With another host name, this machine counts as another site.
   await page.goto(`http://localhost:${site.port}/outer.html`);
   page.frame = () => until(() => page.frames().find((frame) => frame.url().startsWith(`${server.url}embed.html`)));
   page.next = (name, holds = () => true, after = 0) =>

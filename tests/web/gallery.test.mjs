@@ -99,7 +99,7 @@ test("a click on an entry opens its run, which is compared with the entry", asyn
   const groups = await dialog.locator("dd", { hasText: "as stated" }).allTextContents();
   assert.deepEqual(groups, ["as stated", "as stated", "after 49.2k steps, as stated"]);
   await page.keyboard.press("Escape");
-  // A new run is no run of the link.
+  // A new run is not the run of the link.
   await page.getByRole("button", { name: "New run" }).click();
   await badge(page).waitFor({ state: "detached" });
 });
@@ -146,7 +146,7 @@ const whole = [metrics(3, 0.5), digest(8, "bb"), metrics(12, 0.25), tests(12, 7)
 const without = (kind) => whole.filter((event) => event.kind !== kind);
 const next = metrics(13, 1);
 
-/** Cases of a check: events of a run, the state and the reason after them, and the entry if it is another one. */
+/** Cases of a check: name, events of a run, state and reason after these events, and the stated entry (`entry` by default). */
 const CASES = [
   ["equal", whole, "reproduced", /^$/],
   ["rows before other events", [...without("solved"), next, solved(12)], "reproduced", /^$/],

@@ -102,7 +102,7 @@ for (const isolated of [true, false])
       await lab(page, room);
       await event(page, "metrics");
       await everywhere(page, () => scrolled(page));
-      // The room must not close before the worker has answered the section that was opened last.
+      // Waits until the worker has answered the questions of the last opened section. The room must not close earlier.
       await page.evaluate(() => hothouse.shared());
     }
     await place(page, "Share");
@@ -357,7 +357,7 @@ test("a module without threads is used if the threads do not start", async () =>
 });
 
 test("the order of the modules does not depend on the builds", async () => {
-  // Another order would write the page again while other tests load it.
+  // Another order would change the page's fingerprint, and the page would be written again while other tests load it.
   assert.deepEqual(Object.keys(await wasm({ only: [] })), MODULES);
 });
 

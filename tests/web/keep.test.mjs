@@ -10,8 +10,8 @@ const SMALL = "#/control?envs=64&rollout_steps=16&v=2";
 const began = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
 const choose = (page, variant) => page.locator(`nav a[href*="variant=${variant}&"]`).click();
 /**
- * Pauses the run and waits until its autosave is stored. Before the page opens another run, it waits only 1.5 s for a save, and then uses
- * the newest autosave, if there is one.
+ * Pauses the run and waits until its autosave is stored. The page itself waits only 1.5 s for a save before it opens another run. After
+ * this time, the page uses the newest autosave, if there is one.
  */
 async function still(page, store) {
   await page.evaluate(() => hothouse.command({ kind: "pause" }));

@@ -68,7 +68,7 @@ test("copying a link shows what the link cannot contain", async () => {
   await place(page, "Share");
   await page.getByRole("button", { name: "Copy link" }).click();
   await notice(page, /No digest is known yet: one is taken every 16 iterations/);
-  // The run has more live changes than a link can contain.
+  // Makes more live changes than a link can contain.
   await page.evaluate(async () => {
     for (let n = 1; n <= 66; n++) {
       const done = new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && resolve()));

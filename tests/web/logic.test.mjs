@@ -207,8 +207,8 @@ test("gates and wires are explored by pointer and keys, show values, and the cir
     await page.locator(".circuit .circuit-counts").first().textContent(),
     new RegExp(`^Active gates${circuit.gates.length}.*Depth${circuit.depth}gates.*Inputs9`),
   );
-  // The circuit has wires that are on and wires that are off, and the grid's steps change them. An old grid may be still, so the grid
-  // starts again.
+  // The circuit has wires that are on and wires that are off, and the grid's steps change them. A grid may stop changing after many
+  // steps, so the grid starts again.
   await page.evaluate(() => {
     [...document.querySelectorAll(".grid-player button")].find(({ textContent }) => textContent === "Reset").click();
     document.querySelector(".grid-pane").dataset.step = "0";
@@ -362,7 +362,7 @@ test("the stage shows the grid, the drawn circuit or a million cells; keys switc
     });
   assert.ok(await fitsScreen());
   assert.deepEqual(await page.locator(".live-panel button.strong:visible").allTextContents(), ["Damage the middle"]);
-  // The switch shows the gates of the tested circuit. The run continues by single iterations until this is the best circuit.
+  // The switch shows the gates of the tested circuit. Single iterations follow until the tested circuit is the best circuit.
   await still(page);
   const gates = await until(page, async () => {
     const { best } = await hothouse.ask({ ask: "population" });

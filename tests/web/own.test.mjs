@@ -223,7 +223,7 @@ test("problems are marked while typing, listed, and reached by key and by button
 
 test("a late answer about an earlier text is dropped", async () => {
   const page = await open({ text: "global" });
-  // The text has been checked, so that the next check is that of the next text.
+  // Waits for the check of this text, so that the next check is that of the next text.
   await page.getByText("One problem.").waitFor();
   await page.evaluate(() => {
     sample.checks.count = 0;
@@ -507,7 +507,7 @@ test("a picture has the pixels of its shapes, sharp on a screen of high density"
       [12.3, 3, "orange"],
       [15, 3, undefined],
       [19.5, 9.5, "purple"],
-      // A line is a hundredth of the smaller side wide.
+      // The width of a line is a hundredth of the smaller side.
       [10, 8, "black"],
       [10, 8.15, undefined],
       [10, 7.85, undefined],

@@ -229,8 +229,8 @@ test("a selected speed limits the ticks per second", async () => {
       },
       [speed, ENVS, ticks],
     );
-  // A stalled page receives many ticks at once, which can raise one of the measured rates, and a stalled worker lowers one. The former does
-  // not affect the minimum of the rates, and neither affects the median.
+  // A stalled page receives many ticks at once. They can raise one of the measured rates, but not the minimum. A stalled worker lowers one
+  // rate. Neither affects the median.
   const rates = async (speed, ticks) =>
     [await rate(speed, ticks), await rate(speed, ticks), await rate(speed, ticks)].sort((a, b) => a - b);
   const [[slow], [, full], [fast]] = [await rates(4, 6), await rates(null, 48), await rates(16, 24)];

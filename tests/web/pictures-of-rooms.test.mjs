@@ -37,7 +37,7 @@ for (const [k, room] of ROOMS.entries())
     const { colorScheme, viewport } = SCREENS[k % 2];
     const page = await visit(here, { at: addressOf(room), context: { colorScheme, viewport } });
     await page.getByRole("tab", { name: "Live" }).waitFor();
-    // A canvas contains a picture, or the text has been written.
+    // Waits for the text of a stage that shows a text instead of a canvas.
     await page.waitForFunction(() => document.querySelector(".sheet")?.innerText.length > 20 || !document.querySelector(".sheet"));
     await section(page);
     const { name, bytes } = await saved(page, "Save picture");
@@ -154,7 +154,7 @@ for (const { colorScheme, viewport, reducedMotion } of SCREENS)
     assert.ok(duration > 1 && duration < 60, `${duration} s`);
     assert.ok(colours > 20, `${colours} colours`);
     await page.getByRole("status").getByText(`seconds and is in ${name}.`).waitFor();
-    // The visitor stopped it, so the section is shown again.
+    // The visitor stopped the recording, so the page shows the section again.
     await page.waitForFunction(() => document.activeElement?.textContent === "Record video");
     assert.equal(await page.locator(".recording").isVisible(), false);
     assert.deepEqual(page.said, []);

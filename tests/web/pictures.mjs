@@ -2,9 +2,9 @@
 import { crc32, deflateSync } from "node:zlib";
 
 /**
- * A pixel differs if a channel (0 to 255) is outside the range of the other picture's 3x3 pixels at its place by more than `colour`.
- * Two pictures differ if in some tile of `tile` by `tile` pixels more than `share` of the pixels differ. So another edge of a letter and a
- * shift by one pixel are tolerated, but not another colour of a control or a shift by 2 px.
+ * A pixel differs if one of its channels (0 to 255) is more than `colour` outside the range of the 3x3 pixels around the same place of the
+ * other picture. Two pictures differ if more than the share `share` of the pixels of some tile differ. A tile has `tile` by `tile` pixels.
+ * The comparison tolerates a changed edge of a letter and a shift by 1 px, but not another colour of a control or a shift by 2 px.
  */
 const TOLERANCE = { colour: 6, tile: 32, share: 0.02 };
 /** Largest difference per channel of two colours that a saved picture merges. The more common colour replaces the other. */

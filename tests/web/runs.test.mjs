@@ -103,7 +103,8 @@ test("a run is named by its settings, renamed, stored over a reload, compared, r
   await name.press("Enter");
   await again(page);
   await keptWhere(page, (all) => all.length === 2 && all.some(({ name }) => name === "slow"));
-  // Unlike a reload, this visit of the page never continues the autosaved run, which exists only after ten seconds.
+  // A new visit, unlike a reload, never continues an autosaved run. The test therefore does not depend on the first autosave, which is
+  // stored after ten seconds.
   const address = page.url();
   await page.goto("about:blank");
   await page.goto(address);
@@ -437,7 +438,7 @@ test("keys and pointer read values of curves, tests and other runs; the axis zoo
   await reset.waitFor();
   await page.keyboard.press("0");
   await reset.waitFor({ state: "hidden" });
-  // A column without tests, because the pointer also reads a test that is some pixels away.
+  // Selects a column without tests, because the pointer also reads a test that is some pixels away.
   await page.getByLabel("Chart", { exact: true }).selectOption({ label: "Entropy" });
   const entropy = compare(page).getByRole("slider", { name: /^Entropy: .* after/ });
   await entropy.waitFor();
@@ -525,7 +526,7 @@ test("a curve is smoothed by an exponential average with the raw value shown, an
   });
   assert.equal(Number(smoothed), Number(mean.toPrecision(3)));
   assert.equal(Number(raw), Number(exported.entropy.at(-1).toPrecision(3)));
-  // The logarithmic scale.
+  // Shows another column on the logarithmic scale.
   await choice.selectOption({ label: "Value loss" });
   await page.getByLabel("Log scale").check();
   await compare(page)
@@ -537,7 +538,7 @@ test("a curve is smoothed by an exponential average with the raw value shown, an
 for (const colorScheme of ["light", "dark"])
   test(`the exported picture of the curves uses the current theme (${colorScheme})`, async () => {
     const page = await visit(here, { at: SMALL, context: { colorScheme } });
-    // The past run is longer, because the current curve covers the first part of its curve.
+    // The past run is longer, because the current curve covers the first part of the past curve.
     await trainedTwice(page, 70, 40);
     await select(page, PAST);
     await compare(page).scrollIntoViewIfNeeded();
@@ -610,7 +611,7 @@ test("the SVG of the curves has a path for each run, needs no other file, and es
     { run: "Current run", colour: training, dash: null },
   ]);
   assert.equal(drawn.ground, paper);
-  // The axes, the letter at the end of a curve, and the legend.
+  // The picture contains the texts of the axes, the letter at the end of a curve, and the legend.
   for (const wanted of ["Mean return", "Steps", "0", "500", "A", "solved at 475", "Current run", `A  ${evil}`])
     assert.ok(drawn.texts.includes(wanted), `${wanted} among ${drawn.texts}`);
   assert.deepEqual(drawn.tags, ["clipPath", "g", "path", "rect", "text", "title"]);

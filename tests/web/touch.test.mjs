@@ -61,7 +61,7 @@ const ROOMS = {
       await button("New match").tap();
       await page.getByLabel("Against").selectOption({ label: "random moves" });
       await page.getByRole("button", { name: "Start match" }).tap();
-      // The match against the agent, which began first, may have the button Roll too.
+      // Waits for the new opponent, because the earlier match against the agent may also show the button Roll.
       await page.locator(".table .theirs", { hasText: /^Random/ }).waitFor();
       await button("Roll").waitFor();
       /** Waits until the table allows an action or has judged a move. Returns the action, or nothing after a verdict. */
@@ -102,7 +102,7 @@ const ROOMS = {
   cube: {
     link: "#/cube?hidden=32-16&walk=14&v=2",
     picture: ".cube-picture canvas",
-    // A point beside the cube, because stickers handle touches.
+    // `beside` is a point beside the cube, because stickers handle touches.
     beside: [0.04, 0.1],
     async play(page) {
       await page.getByText("Auto-play", { exact: true }).first().tap();

@@ -1,4 +1,5 @@
-// The trained agent beside the visitor's run: solutions, matches, its level and its command; runs and files without one; the page's files.
+// Tests of the trained agent beside the visitor's run: solutions, matches, its level and its command. Other tests concern runs and files
+// without a trained agent, and the page's files.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -69,7 +70,7 @@ const matchStored = (page) =>
 
 test("the trained agent solves the cube, does not train, and is overtaken", async () => {
   const trained = await short("cube", CUBE);
-  // The visitor's agent cannot overtake the trained agent before the test has seen that agent's solution.
+  // The run starts paused, so that the visitor's agent cannot overtake the trained agent before the trained agent's solution.
   const page = await visit(here, { at: CUBE, trained, init: PAUSED, context: { bypassCSP: true } });
   await lab(page, "cube");
   await arrived(page);
@@ -83,7 +84,7 @@ test("the trained agent solves the cube, does not train, and is overtaken", asyn
   await page.getByRole("button", { name: "Solve it" }).click();
   await reads(page, ".cube-status", /^Solved in .*, by the trained agent: [\d,]+ states/);
   await page.evaluate(() => hothouse.command({ kind: "start" }));
-  // The test that the checkpoint contains is the first one of the same run, so the second test exceeds it.
+  // The checkpoint contains the first test of the same run, so the second test of the run exceeds it.
   await reads(page, ".lead", /Your agent overtook the trained agent after \d/);
   assert.ok(!(await agent.isChecked()), "the visitor's agent is the default now");
   assert.equal(await value(), before);
@@ -103,7 +104,8 @@ test("the trained agent plays a match, and undo returns to the previous match", 
   const page = await visit(here, { at: BACKGAMMON, trained });
   await lab(page, "backgammon");
   await arrived(page);
-  // Its level is that of the visitor's first test, so the default may have changed already. The choice is explicit here.
+  // The trained agent has the level of the visitor's first test, so the default opponent may have changed already. This test chooses the
+  // opponent explicitly.
   const button = (name) => page.locator(".table-actions button", { hasText: new RegExp(`^${name}$`) });
   const sit = async (against) => {
     await button("New match").click();

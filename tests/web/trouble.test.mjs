@@ -143,7 +143,7 @@ for (const [what, init] of Object.entries(lacks))
       await lab(page, room);
       await event(page, "metrics");
       await everywhere(page, () => scrolled(page));
-      // The room must not close before the worker has answered the section that was opened last.
+      // Waits until the worker has answered the questions of the last opened section. The room must not close earlier.
       await page.evaluate(() => hothouse.shared());
       assert.equal(
         (await page.getByText("This browser provides no canvas to draw on").count()) > 0,
@@ -359,7 +359,7 @@ test("a suspended tab continues training, and its clock excludes the suspension"
           times.push(event.progress.train_s);
           if (times.length === 5) {
             slumberer.postMessage("sleep");
-            // The worker answers in order, so this answer follows the sleep. A slow page may receive many older rows before.
+            // The worker answers in order, so this answer follows the sleep. A slow page may receive many older rows before this answer.
             void hothouse.shared().then(() => (slept = times.length));
           }
           if (times.length === slept + 95) resolve(Math.max(...times.slice(1).map((time, i) => time - times[i])));
@@ -458,7 +458,8 @@ test("a restored run continues bit for bit", async () => {
   assert.ok(progress.iteration >= 5, `restored at ${progress.iteration}`);
   const digest = await event(page, "digest", progress.iteration + 1);
   await page.context().close();
-  // Another run reaches the same iteration without a restoration. It starts anew, because the first run may already be beyond it.
+  // Another run reaches the same iteration without a restoration. The page starts the run anew, because the run may already be beyond this
+  // iteration.
   const other = await visit(here, { at });
   const known = await begun(
     other,

@@ -82,7 +82,7 @@ test("each token is placed at its own letters, also with invalid bytes and token
     ["日", 3, 6],
     ["b", 6, 7],
   ]);
-  // A continuation byte on its own, and letters that end too early: before the next letter and at the end of the text.
+  // The tokens contain a lone continuation byte and two incomplete letters, one of them at the end of the text.
   assert.deepEqual(found("a\ufffdb\ufffd日\ufffd", [97], [0x80], [98], [0xe6], ...letters("日"), [0xe6], [0x97]), [
     ["a", 0, 1],
     ["\ufffd", 1, 2],
@@ -91,7 +91,7 @@ test("each token is placed at its own letters, also with invalid bytes and token
     ["日", 4, 7],
     ["\ufffd", 7, 9],
   ]);
-  // During generation, incomplete letters are held back, and so is text that may begin the stop text.
+  // During generation, incomplete letters are not shown. Text that may be the beginning of the stop text is not shown either.
   assert.deepEqual(found("ab", [97], [98], [0xe6], [0x97]), [
     ["a", 0, 1],
     ["b", 1, 2],
@@ -199,7 +199,7 @@ test("the model trains without a click: the loss falls above a floor, each test 
 test("a text shows the surprise of each token; pointer and caret show predictions, and a head shows its attention", async () => {
   const page = await enter();
   await eventWhere(page, "test", ({ val_loss }) => val_loss < 2.6);
-  // A model that trains for longer is certain of some letters, which then have no fill.
+  // The run pauses here: a model that trains longer is certain of some letters, which then have no fill.
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await place(page, "Explore", "Read a text");
   const field = page.locator(".reading textarea");
@@ -310,7 +310,7 @@ test("a prompt is continued reproducibly for a seed, until a stop text or the vi
   const likeliest = await written(page);
   await write(page, { Seed: 1 });
   assert.equal(await written(page), likeliest);
-  // The visitor presses Stop at the third request for tokens, whose answer reports the end or precedes one that does.
+  // The visitor presses Stop at the third request for tokens. The answer to this request or a later answer reports the end.
   await page.evaluate(() => {
     let requests = 0;
     const ask = hothouse.ask.bind(hothouse);
@@ -503,7 +503,7 @@ test("the newest text types itself, with predictions at each token; it stays whi
     }).observe(document.querySelector(".sheet"), { attributes: true, subtree: true, childList: true });
   });
   await samplesOf(page, 2);
-  // All of the text is on the page while it is typed, and fewer tokens are left to type later.
+  // While a text is typed, all of it is on the page, and the number of tokens that are not typed yet decreases.
   await page.waitForFunction(() => {
     const { typing } = globalThis;
     return typing.some(([text, left], k) => left > 0 && typing.slice(0, k).some((before) => before[0] === text && before[1] > left));
@@ -548,7 +548,7 @@ test("the room passes axe in both themes, fits its screens, and respects reduced
       );
     });
     await samplesOf(page, 2);
-    // A newer sample may arrive at any time, so each look asks again.
+    // A newer sample may arrive at any time, so each attempt asks the worker again.
     await until(page, async () => {
       const { prompt, text } = (await hothouse.ask({ ask: "samples" })).at(-1);
       return document.querySelector(".sheet").textContent.includes(prompt + text.slice(0, 5));

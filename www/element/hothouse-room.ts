@@ -40,7 +40,7 @@ const STYLE = `
   p { margin: 0; padding: 16px; font: 14px/1.5 system-ui, sans-serif; }
 `;
 
-// Servers render pages without this class.
+// `HTMLElement` does not exist on a server that renders pages.
 const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement);
 
 /** Attributes with their defaults. The element has a property of the same name for each. */
@@ -103,7 +103,7 @@ export class HothouseRoom extends Base {
       this.unload();
       this.load();
     } else if (name === "controls" || name === "theme") this.look();
-    // Several attributes may change at once.
+    // The link is opened after all attributes that change at once.
     else queueMicrotask(() => this.open());
   }
 

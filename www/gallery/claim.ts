@@ -25,7 +25,7 @@ export class Claim {
   private readonly facts = h("dl.facts");
   /** Number of runs that have begun. */
   private runs = 0;
-  /** State that the announcer has said. */
+  /** State that was announced last. */
   private said: State = "checking";
   private readonly dialog: Dialog;
 
@@ -57,10 +57,10 @@ export class Claim {
 
   private take(event: RunEvent): void {
     if (event.kind === "began") this.runs++;
-    // A further run on this page is no run of the link.
+    // A further run on this page is not the run of the link.
     if (this.runs > 1) return this.button.remove();
     this.check.take(event);
-    // This runs after the other events of the same message.
+    // The microtask runs after the other events of the same message.
     queueMicrotask(() => this.show());
   }
 

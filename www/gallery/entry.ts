@@ -41,7 +41,7 @@ const has =
     typeof value === "string" && form.test(value);
 const isText = has(/^/);
 const isFilled = has(/\S/);
-/** Returns a test of a table whose keys have the form `form` and whose values pass `holds`. */
+/** Returns a test that accepts a table if all its keys match `form` and all its values pass `holds`. */
 const tableOf =
   (form: RegExp, holds: Test): Test =>
   (value) =>
@@ -100,7 +100,7 @@ export function readEntries(texts: Record<string, string>): { entries: Entry[]; 
   return { entries, faults };
 }
 
-/** Returns the number that ranks an entry; undefined if the entry does not have it. `score` is a name such as `test.mean_return`. */
+/** Returns the number that ranks an entry; undefined if the entry has no such number. `score` is a name such as `test.mean_return`. */
 export function scoreOf(entry: Entry, score: string): number | undefined {
   const [group, name] = score.split(".") as [keyof Entry, string?];
   const values = entry[group];

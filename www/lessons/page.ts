@@ -74,7 +74,7 @@ export class LessonPage {
     this.runs[0]!.focus();
   }
 
-  /** Shows or hides the results, with each claim as the runs decide it. */
+  /** Shows the results if `ended` is true, with the outcome of each claim; otherwise hides them. */
   private judge(ended: boolean): void {
     const { work, lesson, claims } = this;
     this.shown.hidden = !ended;
@@ -99,7 +99,7 @@ class RunRow {
     readonly run: Run,
     begin: () => void,
   ) {
-    // The button keeps the focus while the run trains.
+    // The button is never disabled, so that it keeps the focus while the run trains.
     this.begin = h("button.strong", { onclick: () => this.training || begin() });
     this.progress = h("progress", { max: 1, value: 0, "aria-label": `Progress of run ${run.name}` });
     this.element = h("li", [h("div.row", this.begin, this.progress), h("p", lineOf(capital(run.words)))]);

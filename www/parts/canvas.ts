@@ -2,7 +2,7 @@
 
 import { palette } from "./theme";
 
-/** Drawing functions that a canvas has, and a file in SVG (`svg.ts`). */
+/** Drawing functions that both a canvas and an SVG file (`svg.ts`) have. */
 export type Pen = Pick<
   CanvasRenderingContext2D,
   | "arc"

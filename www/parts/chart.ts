@@ -491,7 +491,8 @@ export class Chart {
     const pad = (_: uPlot, from: number | null, to: number | null): [number, number] => {
       const { options } = this;
       let [low, high] = this.extent(from, to);
-      // On the scale of a nearly constant curve, ticks would have equal labels or distances below the precision of a number.
+      // The scale of a nearly constant curve is widened. Otherwise ticks would have equal labels, or distances below the precision of a
+      // number.
       const size = Math.max(Math.abs(low), Math.abs(high));
       if (high - low < 1e-9 * Math.max(1, size)) {
         const room = Math.max(0.5, 1e-6 * size);

@@ -9,7 +9,7 @@ import type { Column, Mark, Progress, RoomInfo, Row } from "../run/protocol";
 const COLOURS: Colour[] = ["training", "agent", "opponent", "test", "error"];
 /** Least length of the axis: `count` in units of the first counter, `time` in seconds. */
 const LEAST = { count: 100, time: 60 };
-/** An unsolved past run is shown up to this multiple of the current run's length. */
+/** Largest shown length of an unsolved past run, as a multiple of the current run's length. */
 const INTEREST = 8;
 
 const TIME: Axis = {

@@ -10,7 +10,7 @@ export interface Command {
   name: string;
   /** Text at the end of the line, such as a value. */
   note?: string;
-  /** Single key that does the same. */
+  /** Single key that also runs the command. */
   key?: string;
   /** Further words by which the command is found. */
   words?: string;
@@ -21,7 +21,7 @@ const MAC = typeof navigator === "object" && navigator.userAgent.includes("Mac")
 /** Key that opens the palette. */
 export const PALETTE_KEY = MAC ? "⌘ K" : "Ctrl K";
 
-/** Buttons and radio buttons that are usable. The places of a board, of which one is a tab stop, are no commands. */
+/** Usable buttons and radio buttons, except the places of a board. One place of a board is a tab stop; the others have a tabindex of -1. */
 const PRESSED = 'button:not(:disabled, [tabindex="-1"], [tabindex="-1"] ~ *, :has(~ [tabindex="-1"])), input[type=radio]';
 
 /** Returns commands that press the buttons and radio buttons of a part of the page. A command opens the tab of its button first. */

@@ -13,7 +13,7 @@ const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+
 /** Formats a number rounded to a whole number: `312,416`. */
 export const count = (n: number): string => Math.round(n).toLocaleString("en");
 
-/** Formats with `least` significant digits, or with more if the integer part has more. */
+/** Formats a number with `least` significant digits, or with more if the integer part has more. */
 const digits = (n: number, least: number): string => {
   const text = n.toPrecision(least);
   return text.includes("e") ? count(n) : trim(text);

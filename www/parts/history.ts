@@ -5,7 +5,7 @@ import { state } from "./signal";
 
 const MOST_ROWS = 2400;
 const MOST_TESTS = 2048;
-/** If a knob had more values than this, only the first and the last value are shown. */
+/** Largest number of a knob's values that are all shown. Of more values, only the first and the last are shown. */
 const MOST_VALUES = 4;
 
 export class History {

@@ -80,11 +80,11 @@ const group = (heading: HTMLElement, words: string, rows: HTMLElement[], ...belo
 export class Knobs {
   /** The most important knobs. */
   readonly first = h("div");
-  /** Opens the other knobs. Hidden in the tab that contains them. */
+  /** Button that opens the other knobs. Hidden in the tab with these knobs. */
   readonly others = button("All knobs", () => this.goToOthers(), { class: "quiet small all-knobs" });
-  /** The other knobs that apply during training. */
+  /** The live knobs that are not in `first`. They apply during training. */
   readonly live = h("div");
-  /** The knobs that apply to a new run, with the seed. */
+  /** The other knobs, which apply to a new run, and the seed. */
   readonly fixed = h("div");
   /** True if the variant has live knobs besides the first ones. */
   hasLive = false;

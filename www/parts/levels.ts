@@ -1,4 +1,4 @@
-// Levels of a chart: horizontal lines with labels. A label is near its line, where it covers the least.
+// Levels of a chart: horizontal lines with labels. Each label is near its line, at the place where it covers the least of the chart.
 
 import { font, outlined, pen, stroke, type Pen } from "./canvas";
 import { palette, type Colour } from "./theme";

@@ -5,7 +5,7 @@ let life = new AbortController();
 /** Returns the signal that aborts when the current page closes. */
 export const pageLife = (): AbortSignal => life.signal;
 
-/** Calls `stop` when the page closes. The returned function calls `stop` earlier instead. */
+/** Calls `stop` when the page closes, or earlier when the returned function is called. */
 export function untilClosed(stop: () => void): () => void {
   const { signal } = life;
   const once = (): void => {

@@ -178,7 +178,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     this.places = new Places(view.stage ?? h("div"), this.sections(), (chosen) => starts.address.place(this.places.open, chosen));
     this.element = h("main", { id: "main", tabindex: -1, class: view.stage ? "unready" : "plain", "data-tab": "live" }, ...this.contents());
     this.tour = new Tour(room.id, extension.tour ?? commonSteps("The agent"), this.element);
-    // Before the first event, so that nothing moves when it arrives.
+    // The variant is shown before the first event, so that the layout does not shift when the event arrives.
     this.readout.suit(client.variant);
     starts.switcher.write(client.variant.id);
     setTimeout(() => this.ready(), READY_MS);
@@ -222,7 +222,10 @@ export class Page extends Shown<PageContext> implements RoomPage {
     this.element.classList.remove("unready");
   }
 
-  /** Shows a tab and a section of the tab; the room's picture if the list is empty. With `lesson`, also opens or closes the lesson. */
+  /**
+   * Shows the tab and the section that `place` names; an empty list shows the room's picture. If `lesson` is given, also opens this lesson;
+   * an empty name closes the open lesson.
+   */
   show(place: string[], lesson?: string): void {
     this.places.show(place);
     if (lesson) this.lesson.show();
@@ -474,7 +477,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     const { announcer, notices } = this.around;
     switch (event.kind) {
       case "metrics":
-        // The first events may arrive before the page is in the document.
+        // The tour needs a page that is in the document. The first events may arrive earlier.
         if (this.element.isConnected && this.places.open.length === 0) this.tour.beginOnce();
         break;
       case "test":
@@ -527,7 +530,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     this.runs.begin(present, client.variant, client.knobs);
     view.began?.(event, another);
     this.suit();
-    // The room's first drawings follow in the next frames.
+    // The page becomes visible two frames later, because the room's first drawings follow in these frames.
     requestAnimationFrame(() => requestAnimationFrame(() => this.ready()));
     this.places.suit();
     starts.pace.keep();
@@ -562,8 +565,8 @@ export class Page extends Shown<PageContext> implements RoomPage {
   }
 
   /**
-   * Called when a run begins. Drops the kept run of its variant. If the variant changed and the new run does not continue the kept run, the
-   * kept run becomes the past run.
+   * Called when a run begins. Drops the kept run of the new run's variant. If the variant changed and the new run does not continue the
+   * kept run, the kept run becomes the past run.
    */
   private replaceKept(event: Began, another: boolean): void {
     const of = { room: this.client.room.id, variant: event.config.variant };

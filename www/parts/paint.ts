@@ -49,8 +49,8 @@ function paintBox(c: CanvasRenderingContext2D, style: CSSStyleDeclaration, box: 
 }
 
 /**
- * Paints a text word by word. A word that is broken into lines is painted by character; so is a number with digits of equal width, which
- * canvases do not have.
+ * Paints a text word by word. A word that is broken into lines is painted by character. A number with digits of equal width is painted by
+ * character too, because canvases have no digits of equal width.
  */
 function paintText(c: CanvasRenderingContext2D, text: Text, style: CSSStyleDeclaration): void {
   if (!text.data.trim()) return;

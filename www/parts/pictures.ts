@@ -1,4 +1,4 @@
-// A section of a tab that saves a picture of the stage, and records the stage as a video. Both show the stage.
+// A section of a tab that saves a picture of the stage, and records the stage as a video. Both actions first open the tab with the stage.
 
 import type { Announcer } from "./announce";
 import { button, h, write } from "./dom";

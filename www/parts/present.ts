@@ -5,7 +5,7 @@ import { History } from "./history";
 import { Rates } from "./rates";
 import { state } from "./signal";
 
-/** Name of the time part of tests. */
+/** Name of the entry of `RoomInfo.parts` for the share of time that tests take. */
 const TESTS = "tests";
 /** Least time of a test that the page reports, in ms. */
 const LEAST_TEST_MS = 400;

@@ -101,7 +101,7 @@ export class Readout {
     const [rate, other] = rates.values.value;
     const second = rates.columns.length > 1 ? (other !== undefined && running.value ? short(other) : "–") : count(iteration);
     this.transport.show(rate === undefined ? undefined : short(rate), [short(counts[0] ?? 0), second, seconds(train_s)]);
-    // Before the device is decided, a run may also wait for the measurement of the GPU.
+    // Before the device is decided, no test is reported, because the run may also wait for the measurement of the GPU.
     this.sources.polled(this.client.device !== undefined && this.present.isTesting(progress));
     this.view.refresh?.();
   }

@@ -58,7 +58,7 @@ type Present = Pick<RunRecord, "id" | "name" | "beganMs" | "defaults" | "labels"
 type Entry = { record: RunRecord; element: HTMLElement; name: HTMLTextAreaElement; show(): void; tick: HTMLInputElement };
 type Curve = Compared & { config: Config; settings: Record<string, Value> };
 
-/** The runs of this visit, by their histories. The past run of a variant may have begun before the page of its room was opened again. */
+/** The runs of this visit, by history. The map outlives a room's page, because a past run may have begun on an earlier page of the room. */
 const presents = new WeakMap<History, Present>();
 
 export class Runs {
@@ -252,7 +252,7 @@ export class Runs {
     name.addEventListener("keydown", (event) => event.key === "Enter" && (event.preventDefault(), name.blur()));
     const settings = h("p.small.run-settings");
     const figures = h("p.run-figures");
-    // The current run starts again by "New run" of the transport bar.
+    // The current run starts again with another seed, any other run with its own seed.
     const beginAgain = (): void => {
       const now = this.entries.get(record.id)!.record;
       const seed = isPresent() ? Math.floor(Math.random() * SEEDS) : now.config.seed;

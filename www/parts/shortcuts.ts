@@ -34,7 +34,7 @@ export class Shortcuts {
 
   private take(event: KeyboardEvent): void {
     if (!this.on || event.defaultPrevented || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
-    // Outside a shadow tree, the target is the tree's host instead of the field.
+    // For a field in a shadow tree, `event.target` would be the tree's host instead of the field.
     const [source] = event.composedPath();
     const target = source instanceof Element ? source : document.body;
     if (target.closest(KEEPS_ALL) || document.querySelector("dialog[open]")) return;

@@ -81,7 +81,7 @@ export class Starts {
     const { data: _, ...kept } = fresh(present.config);
     const wanted = this.sources.wanted();
     const variant = this.client.room.data_variant ?? kept.variant;
-    // Another variant has other defaults.
+    // The knobs' values are kept only for the same variant, because another variant has other defaults.
     const given = variant === kept.variant ? wanted.knobs : {};
     const config: Config = { ...kept, variant, seed: wanted.seed, knobs: { ...given, ...knobs } };
     // If no setting was changed, the data is passed to the run that waits for it, and that run's settings apply.
@@ -192,7 +192,7 @@ export class Starts {
     await client.shared();
   }
 
-  /** Opens the module of a variant that this module lacks. Continues the run of this visit if there is one. */
+  /** Opens the wasm module of a variant that the current module does not contain. Continues the variant's kept run if there is one. */
   private async openOwn({ id }: Variant, kept: SavedRun | undefined): Promise<void> {
     const { room } = this.client;
     if (kept) return this.around.open({ room: room.id, variant: id, checkpoint: kept.bytes });

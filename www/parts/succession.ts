@@ -1,4 +1,4 @@
-// Replaces the current run by another run. Only one replacement is in progress at a time, and each saves the previous run.
+// Replaces the current run by another run. Only one replacement is in progress at a time. Each replacement saves the previous run.
 
 import type { Client } from "../run/client";
 import type { Command, Value } from "../run/protocol";

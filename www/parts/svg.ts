@@ -145,7 +145,7 @@ export class SvgPen implements Pen {
 
   fillText(text: string, x: number, y: number, most = Infinity): void {
     const [, weight, size] = /^(\d+) ([\d.]+)px/.exec(this.font)!;
-    // Another typeface gets the width of the page's typeface.
+    // `textLength` gives a text in another typeface the width that it has in the page's typeface.
     const { width } = this.measureText(text);
     const attributes = {
       x,

@@ -6,7 +6,7 @@ import { placeOf } from "./keys";
 /** A panel with its tab. The icon of the tab is shown on a phone. */
 export type Panel = { name: string; title: string; element: HTMLElement; icon?: Icon };
 
-/** For each panel, and each other element that may be hidden, the function that shows it. */
+/** Functions that show an element: one for each panel, and one for each other element that may be hidden. */
 const panels = new WeakMap<Element, () => void>();
 
 /** Shows the panels that contain an element, so that it can be scrolled into view or receive the focus. */

@@ -9,7 +9,7 @@ import { Table } from "./table";
 import { onTheme, palette, type Colour } from "./theme";
 
 const ASK_EVERY_MS = 1000;
-/** Maximum share of the time that the worker spends on the answers. */
+/** Maximum share of the worker's time that the answers take. */
 const MOST_SHARE = 0.05;
 const MOST_SAMPLES = 120;
 /** Width of the values beside a picture, in px. */

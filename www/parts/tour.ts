@@ -10,7 +10,7 @@ import { reveal } from "./tabs";
 /** Step of the tour. `at` is a CSS selector of its target. A step with `change` ends when the visitor changes a knob or starts a run. */
 export type Step = { at: string; heading: string; words: string; change?: boolean };
 
-/** Name under which the rooms whose tour has started are remembered. */
+/** Key under which the browser stores the rooms whose tour has started. */
 const SEEN = "tour";
 const seenRooms = (): string[] => recall(SEEN)?.split(" ") ?? [];
 

@@ -29,7 +29,10 @@ export class TrainedChoice {
     this.set(this.agent);
   }
 
-  /** The trained agent until the visitor's agent has overtaken it, or the visitor's choice. */
+  /**
+   * Agent that answers: the visitor's choice, by default the trained agent until the visitor's agent overtakes it. Without a loaded trained
+   * agent, the visitor's agent answers.
+   */
   get answerer(): Answerer {
     const { state, overtaken } = this.agent;
     return state === "here" ? (this.chosen ?? (overtaken ? "own" : "trained")) : "own";

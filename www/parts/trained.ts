@@ -18,7 +18,7 @@ const IDLE_MS = 3000;
 export interface TrainedWords {
   /** Variant of the checkpoint. */
   variant: string;
-  /** Knobs that define the task. The visitor's run must have the checkpoint's values. */
+  /** Knobs that define the task. In the visitor's run, these knobs must have the checkpoint's values. */
   task?: string[];
   /** Test column in which both agents are compared. */
   column: string;
@@ -65,7 +65,7 @@ export const trainedAgent =
     new Trained(client, words, sources);
 
 export class Trained implements TrainedAgent {
-  /** The command that trained the agent, and its digest. */
+  /** Text about the agent's training, with the command for this training and the digest of the weights. */
   readonly element = h("div.commands");
   private checkpoint: Checkpoint | undefined;
   private asked = false;

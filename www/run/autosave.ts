@@ -9,7 +9,7 @@ import { saveRun, type SavedRun } from "./store";
 const AUTOSAVE_MS = 10_000;
 /** Increase of the interval per byte of the latest autosave. */
 const AUTOSAVE_MS_PER_BYTE = 1e-3;
-/** Time without the lock after which another tab must hold it. After a reload, the old page may hold it for a moment. */
+/** Wait for the lock after which another tab must hold the lock. After a reload, the old page may hold the lock for a moment. */
 const OTHERS_MS = 2000;
 
 export type Notice = (level: Level, text: string, nextStep: string) => void;

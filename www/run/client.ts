@@ -362,7 +362,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.line.send({ kind: "sweep", spec: null });
   }
 
-  /** Adds a listener. Earlier events are passed to the first listener, and to the others that are added in the same task. */
+  /** Adds a listener. Earlier events are passed to the first listener, and to all listeners that are added in the same task. */
   onEvent(callback: (event: Event) => void): void {
     this.listeners.event.push(callback);
     for (const event of this.early) callback(event);

@@ -1,5 +1,5 @@
 // Chooses the wasm modules for this browser and gives the reasons. The flavour of a module is its choice of threads and vector
-// instructions. scripts/wasm.mjs builds the modules. This file loads none.
+// instructions. scripts/wasm.mjs builds the modules. This file loads no module.
 
 export const MODULES = ["threads-relaxed", "threads-simd128", "simd128"] as const;
 export type Module = (typeof MODULES)[number];

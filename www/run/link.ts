@@ -1,5 +1,5 @@
 // The page's address: a link to a run, with the open tab and section between the room and the settings, and with the open lesson, as in
-// `#/cube/explore/methods?variant=small&lesson=6-search`. A link that a visitor copies contains neither.
+// `#/cube/explore/methods?variant=small&lesson=6-search`. A link that a visitor copies contains no tab, section or lesson.
 
 const PATH = /^#\/?([^/?]*)\/?([^?]*)/;
 const LESSON = /([?&])lesson=([^&]*)(&?)/;

@@ -154,7 +154,7 @@ interface Wasm extends GraphicsModule {
   /** `content` has the bytes of the user data, if the link contains them. */
   decode(link: string): { config: Config; content: Uint8Array | null; digest: Digest | null };
   origin(bytes: Uint8Array): { room: string; variant: string };
-  /** Only a module with a compiler of such texts has this function. */
+  /** Finds the problems of a text. Only a module with a compiler for the room's texts has this function. */
   problems?(room: string, text: string): Problem[];
   /** Throws if a file of this size does not fit into memory. */
   has_room(name: string, bytes: number): void;

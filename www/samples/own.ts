@@ -1,4 +1,5 @@
-// The editor for environments on a page of its own. A simple check replaces the compiler, and a fixed picture that of an environment.
+// The editor for environments on a page of its own. A simple check replaces the compiler. A fixed picture replaces an environment's
+// picture.
 
 import { h, write } from "../parts/dom";
 import { dropping } from "../parts/files";
@@ -10,7 +11,7 @@ import "../design.css";
 import "../style.css";
 import "./own.css";
 
-/** Number of checks, whose answers take the given time. Tests change the time. */
+/** Number of checks, and the delay of each answer. Tests change the delay. */
 const checks = { count: 0, delayMs: 0 };
 declare global {
   var sample: { checks: typeof checks; pane: import("../rooms/control/own/pane").OwnPane };

@@ -58,7 +58,7 @@ fn search_evaluations(bench: &mut Bench) {
         }
         (players.progress().evaluations - before) as f64 / (now() - began_s) / cores as f64
     };
-    // Warm-up, because all first decisions are openings.
+    // Warm-up: at first, all games are in the opening.
     for _ in 0..8 {
         round();
     }
@@ -74,7 +74,7 @@ fn search_evaluations(bench: &mut Bench) {
 /// Measures games, decisions and updates per minute on all threads, and the share of time of each part of self-play. A roll with several
 /// legal results gets 100 evaluations. If `learns` is false, the network stays untrained. Games of an untrained network are long.
 fn self_play(learns: bool, bench: &mut Bench) {
-    /// Number of evaluations per actor before the first round. Afterwards, about as many games start as end.
+    /// Number of evaluations per actor before the first round. After this number, games end about as often as games start.
     const WARM_UP: u64 = 800_000;
     /// Minimum number of evaluations per actor in a round.
     const COUNTED: u64 = 200_000;

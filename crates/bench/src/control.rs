@@ -61,9 +61,9 @@ fn ppo(isa: Isa, now: Clock) -> Vec<f64> {
     (0..ROUNDS).map(|_| iterations_rate(&mut ppo, now)).collect()
 }
 
-/// Measures the environment steps per second like [`ppo`], but with the configuration [`small`] and without a warm-up. After each round,
-/// evaluates the policy, until a mean return reaches the goal. Returns the rates and the best mean return. Stops after `GIVE_UP`
-/// environment steps.
+/// Measures the environment steps per second like [`ppo`], but with the configuration [`small`] and without a warm-up. The policy is
+/// evaluated after each round, until its mean return reaches the goal. The rounds end when the goal is reached and there are `ROUNDS`
+/// rounds, or after `GIVE_UP` environment steps. Returns the rates and the best mean return.
 fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     const GIVE_UP: u64 = 10_000_000;
     let mut ppo = cart_pole(small(4096), 1, isa);

@@ -46,7 +46,7 @@ fn moved<P: Puzzle>(now: Clock) -> Vec<f64> {
 fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: Clock) -> Vec<f64> {
     let mut dqn = Dqn::<Two>::new(config, None, 1, isa).expect("the settings are in range");
     alone(|| {
-        // The replay is filled until updates start.
+        // The learner fills the replay buffer until the first update.
         while dqn.progress().updates == 0 {
             dqn.advance();
         }

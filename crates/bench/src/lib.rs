@@ -16,7 +16,8 @@ mod device;
 mod figure;
 #[cfg(feature = "logic")]
 mod logic;
-// The module is public for programs that add a room. Public items also cause no warnings in a page's wasm module, which uses only some.
+// The module is public for programs that add a room. A page's wasm module uses only some of the items; the unused items cause no warnings,
+// because they are public.
 pub mod measure;
 mod profile;
 mod training;
@@ -33,7 +34,7 @@ use measure::Bench;
 pub struct Suite {
     pub id: &'static str,
     pub measure: fn(&mut Bench),
-    /// Reports the time of each operation in the suite's training step. `None` if the suite offers no such report.
+    /// Function that reports the time of each operation in the suite's training step; `None` if the suite has no such function.
     pub profile: Option<fn(&mut Bench)>,
 }
 

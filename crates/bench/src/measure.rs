@@ -18,11 +18,11 @@ pub type Clock = fn() -> f64;
 pub struct Bench<'a> {
     pub isa: Isa,
     pub now: Clock,
-    /// Creates the writer of a monitor. In the terminal, another thread reads the monitor about ten times per second. Returns `None` if no
-    /// monitor can be created.
+    /// Function that creates a monitor and returns its writer, or `None` if no monitor can be created. In the terminal, another thread
+    /// reads the monitor about ten times per second.
     pub attach: &'a mut dyn FnMut(&Schema) -> Option<Writer>,
     pub sink: &'a mut dyn FnMut(Figure),
-    /// Reports the names of figures that this machine cannot measure, and the reason.
+    /// Callback that receives the names of figures that this machine cannot measure, with the reason.
     pub report_missing: &'a mut dyn FnMut(String),
 }
 
@@ -55,7 +55,8 @@ pub fn rates_and_shares(rounds: usize, peak: &Peak, gflop: f64, now: Clock, mut 
     [rates, shares]
 }
 
-/// Returns the milliseconds per call, in each round. One second of warm-up precedes the rounds, because a browser optimises code that runs.
+/// Returns the milliseconds per call, in each round. One second of warm-up precedes the rounds, because a browser optimises code only while
+/// it runs.
 pub fn warmed_ms(now: Clock, mut call: impl FnMut()) -> Vec<f64> {
     sustained_s(1.0, &now, &mut call);
     milliseconds(&rounds_s(&now, call))

@@ -227,7 +227,7 @@ pub fn keep(path: &Path, refuges: &[PathBuf], bytes: &[u8]) -> Result<Kept> {
     let Err(first) = write_whole(path, CHECKPOINT, bytes) else {
         return Ok(Kept { path: path.to_path_buf(), trouble: None });
     };
-    // Of a disk error, only the system's reason is used: the texts below already contain the path.
+    // The texts below already contain the path, so only the system's message of a disk error is used.
     let first = first.downcast_ref::<std::io::Error>().map_or_else(|| first.to_string(), ToString::to_string);
     for refuge in refuges {
         if write_whole(refuge, CHECKPOINT, bytes).is_ok() {

@@ -26,7 +26,7 @@ fn kind(format: Format) -> FileKind {
     }
 }
 
-/// Returns the path of the model card: that of the model, with the extension `md`.
+/// Returns the path of the model card: the path of the model with the extension `md`.
 fn card(path: &Path) -> PathBuf {
     path.with_extension("md")
 }

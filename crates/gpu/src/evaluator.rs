@@ -1,4 +1,4 @@
-//! Runs, on a GPU, a plan without gradients.
+//! Runs a plan without gradients on a GPU.
 
 use crate::device::{Gpu, Submitted};
 use crate::plan::Lowered;

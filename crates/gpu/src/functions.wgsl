@@ -1,6 +1,6 @@
-// Functions for epilogues and plans, which are evaluated millions of times. These functions use the platform's exp where it is exact
-// enough, because it takes one instruction. They use the formulas of the crate `math` where the platform's functions overflow or lose small
-// numbers. Environments and random draws use poly.wgsl instead, because their numbers must match the CPU.
+// Functions for epilogues and plans, which are evaluated millions of times. The platform's exp takes one instruction, so these functions
+// use it where it is exact enough. They use the formulas of the crate `math` where the platform's functions overflow or lose small numbers.
+// Environments and random draws use poly.wgsl instead, because their numbers must match the CPU.
 
 fn tanh_of(x: f32) -> f32 {
     let x2 = x * x;

@@ -12,7 +12,7 @@ impl Gpu {
         if !gpu.about().subgroups || reduces_right(&gpu).await {
             return Ok(gpu);
         }
-        // A new device, because the test may have lost this one.
+        // A new device is opened, because the test may have made the first device unusable.
         Gpu::open_as(OpenOptions { subgroups: Some(false), ..options }).await
     }
 

@@ -15,8 +15,7 @@ const SIZE: usize = 256;
 const FOUR: usize = 4;
 /// Alignment of a parameter tensor, in floats.
 const LINE: usize = 16;
-/// Maximum number of elements per thread while there are fewer than `MOST_PARTS` workgroups. For more parameters, a thread has more
-/// elements.
+/// Maximum number of elements per thread. A thread has more elements only if there would otherwise be more than `MOST_PARTS` workgroups.
 const SHARE: usize = 4;
 const MOST_PARTS: usize = 1024;
 

@@ -15,7 +15,8 @@ fn poly_exp(given: f32) -> f32 {
     p = fma(p, r, 4.1665796e-2);
     p = fma(p, r, 0.16666666);
     p = fma(p, r, 0.5);
-    // 1 + r + r^2 p, with the small terms added first, times 2^n. The power has two factors, because n reaches 128.
+    // 1 + r + r^2 p, with the small terms added first, times 2^n. The factor 2^n is split in two, because n reaches 128 and 2^128
+    // overflows.
     let half = i32(n) / 2;
     return (fma(r * r, p, r) + 1.0) * poly_power(half) * poly_power(i32(n) - half);
 }

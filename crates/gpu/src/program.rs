@@ -29,7 +29,7 @@ const FLOATS: &str = "array<f32>";
 /// Type of `mem` if floats are read four at a time.
 const VECTORS: &str = "array<vec4<f32>>";
 
-/// Regions begin at multiples of this number of elements (256 bytes).
+/// Alignment of regions, in elements. It equals 256 bytes.
 const UNIT: u64 = 64;
 /// Size of one dispatch's arguments in bytes.
 const ARGS: u64 = 256;
@@ -56,7 +56,7 @@ impl Region {
     }
 }
 
-/// Numbers of elements that are reserved before the buffers exist.
+/// Reserved memory: numbers of elements in buffers that do not exist yet.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
     floats: u64,
@@ -161,7 +161,7 @@ pub struct Program {
     dispatches: Vec<Dispatch>,
     args: Vec<u8>,
     bound: Option<wgpu::BindGroup>,
-    /// Changes a kernel's text before compilation, in tests.
+    /// Function that tests set to change each kernel's text before compilation.
     #[cfg(test)]
     pub rewrite: Option<fn(String) -> String>,
 }

@@ -196,8 +196,8 @@ fn tree(lanes: usize, op: &str) -> String {
     )
 }
 
-/// Returns the expression of the upper levels of the tree: it reduces `lanes / width` numbers of `array`, which are `width` apart, from
-/// index `first` on.
+/// Returns the expression that computes the upper levels of the tree. The expression reduces the `lanes / width` numbers of `array` at the
+/// indices `first`, `first + width`, and so on.
 fn upper_levels(width: usize, lanes: usize, op: &str, array: &str, first: &str) -> String {
     /// Returns the expression of the number with index `at` among the `count` numbers that remain at this level.
     fn left(at: usize, count: usize, all: usize, op: &str, one: &dyn Fn(usize) -> String) -> String {

@@ -1,4 +1,4 @@
-//! Includes the text of kernels without comments and indentation, which would lengthen the page's modules.
+//! Embeds the text of kernels without comments and indentation, so that the page's WebAssembly modules are smaller.
 
 /// Includes a WGSL file, like `include_str!`, but without comments, indentation and empty lines.
 macro_rules! include_wgsl {
@@ -29,7 +29,7 @@ pub(crate) const fn shortened<const LEN: usize>(text: &[u8]) -> ([u8; LEN], usiz
     (out, len)
 }
 
-/// Returns the index of the first occurrence of `part`, which repeats one byte; the length of `text` if there is none.
+/// Returns the index of the first occurrence of `part`, or the length of `text` if there is none. All bytes of `part` must be equal.
 const fn find(text: &[u8], part: &[u8]) -> usize {
     let (mut at, mut same) = (0, 0);
     while at < text.len() && same < part.len() {

@@ -32,7 +32,7 @@ impl Text {
     }
 
     pub fn float(self, name: &str, value: f32) -> Text {
-        // An f64 that equals the f32 is parsed back exactly.
+        // The digits are those of an f64, so that a compiler that parses numbers as f64 obtains exactly the f32.
         self.constant(name, "f32", format_args!("{:?}", f64::from(value)))
     }
 

@@ -64,7 +64,7 @@ fn pack_each(plan: &Plan, packs: &[Pack], values: &[f32], to: &mut [f32]) {
     }
 }
 
-/// Number of parameters above which passes over them use all threads.
+/// Number of parameters above which all threads share a pass over the parameters.
 pub(crate) const WIDE: usize = 4 * CHUNK;
 
 /// Executor of a plan, with its own inputs, outputs and arena.

@@ -170,7 +170,7 @@ impl Call {
     }
 
     /// Returns the sizes that determine the work, such as rows, inputs and outputs of a product, or rows and columns of a row-wise call.
-    /// Empty for elementwise calls, except [`Call::Binary`].
+    /// The list is empty for elementwise calls, except [`Call::Binary`].
     fn sizes(&self) -> Vec<usize> {
         if let Some(sizes) = self.product() {
             return sizes.to_vec();
@@ -452,7 +452,7 @@ struct Planner<'g> {
     /// input, and the gradient of a head's loss reads the loss.
     uses: Vec<usize>,
     live: Vec<bool>,
-    /// For each node: true if a [`Chain`] contains the node after the product of the chain.
+    /// For each node: true if the node belongs to a [`Chain`], but is not the product of the chain.
     claimed: Vec<bool>,
     /// For each node: true if the kernel of another node computes this node.
     absorbed: Vec<bool>,

@@ -40,7 +40,7 @@ pub trait Cube: Puzzle {
 
     fn words(self, words: &mut [u32]);
 
-    /// Returns `None` if the words are not a valid state.
+    /// Restores a state from the words that [`Cube::words`] wrote. Returns `None` if the words are not a valid state.
     fn from_words(words: &[u32]) -> Option<Self>;
 }
 

@@ -65,7 +65,7 @@ impl Fault {
 
 impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        // Errors have no final full stop.
+        // An error message has no final full stop.
         write!(f, "{} {}", self.what(), self.next_step().trim_end_matches('.'))
     }
 }

@@ -261,7 +261,8 @@ macro_rules! whole_fields {
 
 whole_fields!(usize u32);
 
-/// Time at which something starts, such as a step number. The setting's value 0 means never and is stored in the field as `u64::MAX`.
+/// Time at which a part of the method starts, such as a number of games. The setting's value 0 means that the part never starts; the field
+/// then contains `u64::MAX`.
 impl Field for u64 {
     fn get(&self) -> Value {
         Value::Number(if *self == u64::MAX { 0.0 } else { *self as f64 })

@@ -326,8 +326,8 @@ fn run(isa: Isa, product: Product) {
         return run_piece(isa, product);
     }
     let height = tile_height(isa);
-    // Factor of the costs below, which are counted in multiply-adds. On a set with faster multiply-adds, the same time is worth more
-    // multiply-adds.
+    // Factor of the costs below. The costs are counted in multiply-adds, and a faster instruction set performs more multiply-adds in the
+    // same time.
     let cost = match isa {
         Isa::Amx => 8,
         Isa::Bf16 => 2,
@@ -667,8 +667,9 @@ struct Tile {
     ahead: TileAhead,
 }
 
-/// Cache lines that a tile's loop prefetches. The loop prefetches a few lines at a time, because many at once would delay its own loads.
-/// Every `every` steps, the loop prefetches one row of the next tile of C, and two rows of B for the next column of tiles.
+/// Cache lines that a tile's loop prefetches. The loop prefetches a few lines at a time, because many prefetches at once would delay the
+/// loop's own loads. Every `every` steps, the loop prefetches one row of the next tile of C, and two rows of B for the next column of
+/// tiles.
 #[derive(Clone, Copy)]
 struct TileAhead {
     every: usize,
@@ -840,8 +841,8 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
         for m in 1..MR {
             rows[m] = t.a.add(m * a_rs);
             if cfg!(target_arch = "wasm32") && a_rs != 1 {
-                // Hides from the compiler that rows are evenly spaced. Otherwise, it would compute each address from one pointer, which
-                // costs a tenth of the speed.
+                // Hides from the compiler that rows are evenly spaced. Otherwise, the compiler would compute each address from one pointer,
+                // which costs a tenth of the speed.
                 rows[m] = std::hint::black_box(rows[m]);
             }
         }

@@ -3,8 +3,8 @@
 //! of inputs. The corrected sum has the same bits as a sum from scratch (efficiently updatable neural networks, Nasu 2018).
 //!
 //! Training changes vectors called steps, and [`fill`] computes the rows from the steps. In a graded input, the row of a value is the row
-//! of the next lower value plus a scaled step. The row of a rare value therefore starts from the row of the next lower value. A slope is
-//! the derivative of the loss with respect to a number of a row or of a step.
+//! of the next lower value plus a scaled step. The row of a rare value therefore also changes when the steps of lower values are trained. A
+//! slope is the derivative of the loss with respect to a number of a row or of a step.
 
 use crate::isa::{Isa, Simd, kernel, strips};
 

@@ -93,7 +93,7 @@ pub enum Isa {
     Avx2,
     Avx512,
     /// AVX-512 with bf16 products. [`matmul`](crate::gemm::matmul), [`linear_rows`](crate::gemm::linear_rows) and the backward passes of
-    /// the latter round their operands to bf16 and add the products in f32. The results differ from those of other sets, so this set is
+    /// `linear_rows` round their operands to bf16 and add the products in f32. The results differ from those of other sets, so this set is
     /// used only on request.
     Bf16,
     /// [`Isa::Bf16`] with AMX tiles, which add the products in a different order.

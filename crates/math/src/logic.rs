@@ -480,7 +480,7 @@ impl Backward<'_> {
                             db[i] = s.mul_add(dy, by_b, db[i]);
                             continue;
                         }
-                        // Stored before the next load, because both inputs of a gate may be the same row.
+                        // The slope of input a is stored before the slope of input b is loaded, because both inputs may be the same row.
                         s.store_ptr(da[i], dx.add(from + 16 * i));
                         let to = dx.add(gate.b as usize + 16 * i);
                         let db = match STALE {
@@ -565,7 +565,7 @@ pub fn scatter(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], dy: &
     assert!(dx.len() > last + (group - 1) * plane + stride);
     assert!(dy.len() >= 9 * group * CELLS);
     kernel!(isa, |s: S, runs: &[Run], stride: usize, plane: usize, group: usize, dy: &[f32], dx: &mut [f32]| {
-        // The neighbours are processed column by column, so that a vector is not loaded, at an offset of one float, just after it was
+        // The neighbours are processed column by column. In row order, a vector would be loaded at an offset of one float just after it was
         // stored.
         for k in [0, 3, 6, 1, 4, 7, 2, 5, 8] {
             for c in 0..group {
@@ -711,8 +711,9 @@ pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: 
     });
 }
 
-/// For [`Form::StraightThrough`], adds the noise to the 16 logits in `x` and multiplies the sums by `scale`. For every form, then subtracts
-/// the largest logit from all logits. Returns the outputs for (0, 0), (0, 1), (1, 0) and (1, 1) of the operation with the largest logit.
+/// For [`Form::StraightThrough`], adds the noise to the 16 logits in `x` and multiplies the sums by `scale`. Then, for every form,
+/// subtracts the largest logit from all logits. Returns the outputs for (0, 0), (0, 1), (1, 0) and (1, 1) of the operation with the largest
+/// logit.
 #[inline(always)]
 fn scale_and_shift<S: Simd>(s: S, x: &mut [S::F; 16], form: Form, noisy: &[f32; TILE * 16], lane: usize, scale: f32) -> [S::F; 4] {
     let mut ahead = [s.splat(0.0); 4];

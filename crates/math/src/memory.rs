@@ -1,5 +1,5 @@
-//! Large pages. A large product reads a matrix column by column, so that each step reads from a different small page. With small pages, the
-//! address translation would cost more than a tenth of the time.
+//! Large pages. A large product reads a matrix column by column, so each step reads from another small page. With small pages, the address
+//! translation would cost more than a tenth of the time.
 
 /// Number of 4-byte words in a large page; `None` on a platform where [`ask_for_large_pages`] does nothing.
 pub const LARGE_PAGE: Option<usize> = if cfg!(target_os = "linux") { Some((2 << 20) / size_of::<u32>()) } else { None };

@@ -136,7 +136,8 @@ pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> 
 /// Number of floats that justifies another thread in a pass over memory: about 50 µs of work, in a browser 200 µs.
 pub const CHUNK: usize = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 << 16 };
 
-/// Number of multiply-adds after which a long computation returns to its caller. On two threads, they take a few hundredths of a second.
+/// Number of multiply-adds after which a long computation returns to its caller. On two threads, this work takes a few hundredths of a
+/// second.
 pub const TURN: f64 = if cfg!(target_family = "wasm") { 1e9 } else { 4e9 };
 
 /// Returns the number of items per piece, for `count` items of `size` numbers each. Each piece but the last has at least [`CHUNK`] numbers.
@@ -226,9 +227,9 @@ pub trait Movable {}
 #[cfg(target_family = "wasm")]
 impl<T: ?Sized> Movable for T {}
 
-/// Native version of `Pinned`. It stores the value directly, so the owner of a `Pinned` moves to another thread only if the value is
-/// `Send`. Callers must use the value only on the thread that created it, because the browser's version below keeps it in the storage of
-/// that thread, and therefore does not need `Send`.
+/// Native version of `Pinned`. It stores the value directly, so a `Pinned` moves to another thread only if the value is `Send`. Callers
+/// must nevertheless use the value only on the thread that created it: the browser's version below keeps the value, which need not be
+/// `Send`, in the storage of that thread.
 #[cfg(not(target_family = "wasm"))]
 pub struct Pinned<T>(T);
 

@@ -1,7 +1,7 @@
 //! Matrix products of other libraries, timed in the same rounds as this crate's products. They are built only with the feature `rivals`;
 //! the product of faer also needs the feature `faer`. Only benches may use them.
 
-/// `c[m][n] = a[m][k] · b[k][n]`, all row-major, on one thread.
+/// Function that computes `c[m][n] = a[m][k] · b[k][n]` on one thread. All matrices are row-major.
 pub type Product = fn(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]);
 
 pub struct Rival {

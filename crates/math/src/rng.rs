@@ -71,7 +71,7 @@ pub fn pcg<S: Simd>(s: S, words: [S::U; 4]) -> [S::U; 4] {
     stir(s, x)
 }
 
-/// Adds to each word the product of two others.
+/// Adds to each word the product of two other words.
 #[inline(always)]
 fn stir<S: Simd>(s: S, [a, b, c, d]: [S::U; 4]) -> [S::U; 4] {
     let a = s.add_u(a, s.mul_u(b, d));
@@ -132,7 +132,7 @@ impl Rng {
     }
 
     /// Fills `y` with normally distributed numbers of mean 0 and variance 1 (Box and Muller 1958). Element i depends on (key, fill, i).
-    /// Unlike in [`Rng::fill_uniform`], its last bits also depend on `Isa::fused`.
+    /// Unlike with [`Rng::fill_uniform`], the last bits of an element also depend on `Isa::fused`.
     pub fn fill_normal(&self, isa: Isa, fill: u32, y: &mut [f32]) {
         fill_with(isa, self.key, fill, y, true);
     }

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 const KIND: FileKind = FileKind { next: "Name another file", ..CHECKPOINT };
 
-/// Event files must be regular files: a pipe would block the run, and a device keeps no data.
+/// Kind of event files. Only regular files are accepted: a pipe would block the run, and a device keeps no data.
 const EVENTS: FileKind = FileKind { next: "Name another file with events=", is_stream: false, ..files::EVENTS };
 
 pub fn register(module: &Bound<PyModule>) -> PyResult<()> {

@@ -169,7 +169,7 @@ pub fn config(room: &str, variant: Option<String>) -> PyResult<Config> {
     let room = run::room(room).map_err(refusal)?;
     let mut config = run::config_of(room);
     config.variant = variant.unwrap_or(config.variant);
-    // An unknown variant has no knobs.
+    // Rejects an unknown variant, whose knobs do not exist.
     room.check(&config, Host::new(math::Isa::best())).map_err(refusal)?;
     Ok(config)
 }

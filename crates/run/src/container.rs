@@ -32,7 +32,8 @@ pub type Tensors = learn::Parts;
 pub(crate) enum Sum {
     /// FNV-1a over each byte, for files.
     Bytes,
-    /// Hash over 64-bit words, for messages. Only the same version of the program reads a message.
+    /// Hash over 64-bit words, for messages. The hash may differ between versions, because only the same version of the program reads a
+    /// message.
     Whole,
 }
 

@@ -137,7 +137,7 @@ impl Devices {
         }
     }
 
-    /// Records a pause of the run. The current probe then measures its option again, from a first pass on.
+    /// Records a pause of the run. The current probe then begins its measurement again with a first pass.
     pub fn pause(&mut self) {
         self.probes.paused = true;
     }

@@ -193,7 +193,7 @@ mod tests {
         let (plain, share) = (Column::new("a", "A", ""), Column::new("b", "B", "").share());
         assert_eq!([None, Some(0.5), Some(475.25), Some(2e6)].map(|x| value(&plain, x)), ["-", "0.5000", "475.2", "2.00 M"]);
         assert_eq!(value(&share, Some(0.125)), "12%");
-        // The goal of a file is a number of 32 bits.
+        // A file's goal is a 32-bit float.
         let at = f64::from(0.99_f32);
         assert_eq!(goal(crate::rooms()[0].schema(), &Goal { column: "x", at }), "x of 0.99");
         let failed = Confirmation { progress: Default::default(), value: Some(at), goal: at, confirmed: false };

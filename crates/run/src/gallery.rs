@@ -18,12 +18,12 @@ pub type Named = BTreeMap<String, Option<f64>>;
 const MOST_LINE: usize = 100;
 /// Maximum length in characters of an entry's text.
 const MOST_TEXT: usize = 2000;
-/// Maximum number of digests, and of points of the curve, that a new entry keeps beside the newest one. If it is exceeded, every second one
-/// is dropped.
+/// Maximum number of digests, and of points of the curve, that a new entry keeps in addition to the newest. If there are more, every second
+/// digest or point is dropped.
 const MOST_KEPT: usize = 32;
-/// Least number of points of a curve that is preferred to other columns.
+/// Number of points from which a column becomes the curve even if a later column has more points.
 const ENOUGH_POINTS: usize = 4;
-/// Number of iterations after the end of a run in which a test of its curve must end.
+/// Maximum number of iterations between the end of a run and the end of the last test of its curve.
 const LATEST_TEST: u32 = 64;
 
 /// A run and its results, as in a file of the gallery.
@@ -115,7 +115,7 @@ impl Entry {
         add(&mut self.digests, iteration, weights);
     }
 
-    /// Returns the score of the entry in `track`, or an error if the entry does not keep the track's rule.
+    /// Returns the score of the entry in `track`, or an error if the entry violates a rule of the track.
     pub fn score(&self, track: &Track) -> Result<f64, RunError> {
         if !self.link.starts_with(&track.link) {
             return Err(bad(format!("the links of its track begin with {}", track.link)));
@@ -150,7 +150,7 @@ impl Entry {
     }
 }
 
-/// Adds the value of an iteration. If there are too many values, drops every second one, but not the new one.
+/// Adds the value of an iteration. If there are more than [`MOST_KEPT`] values, drops every second value, but never the new value.
 fn add<T>(values: &mut BTreeMap<u32, T>, iteration: u32, value: T) {
     values.insert(iteration, value);
     if values.len() > MOST_KEPT {
@@ -216,7 +216,7 @@ impl Curves {
     /// Returns the first column with enough points, or else the column with the most points.
     pub fn best(&self) -> Curve {
         let enough = self.all.iter().find(|curve| curve.points.len() >= ENOUGH_POINTS);
-        // The first of equal columns is the last one in the reversed order.
+        // `max_by_key` returns the last of equal columns. In the reversed order, this is the first column.
         let most = || self.all.iter().rev().filter(|curve| !curve.points.is_empty()).max_by_key(|curve| curve.points.len());
         enough.or_else(most).cloned().unwrap_or_default()
     }
@@ -253,15 +253,15 @@ pub struct Verification {
     run: Box<dyn AnyRun>,
     arithmetic: String,
     digests: BTreeMap<u32, String>,
-    /// Iteration of the newest equal digest; 0 before the first one.
+    /// Iteration of the newest digest that equals the stated digest; 0 before the first such digest.
     equal_at: u32,
-    /// Iteration of the next digest to compare; `None` if all are equal.
+    /// Iteration of the next digest to compare; `None` if all digests are equal.
     due: Option<u32>,
     /// Points of the curve that the run has not reached yet.
     curve: Curve,
     /// Results of an entry; `None` for a link, which states only a digest.
     results: Option<Results>,
-    /// Results of the run after the last iteration; `None` before it.
+    /// Results of the run after the last iteration; `None` before its end.
     reached: Option<Reproduced>,
 }
 
@@ -276,7 +276,7 @@ impl Verification {
     }
 
     pub fn of_entry(entry: &Entry, host: Host) -> Result<Verification, RunError> {
-        // A track is known by the beginning of the link, so the link must have its only form.
+        // The beginning of the link identifies the track. So only one form of the link is valid: the form that `encode` writes.
         let whole = encode(&decode(&entry.link, host)?.config, None);
         if entry.link != whole {
             return Err(bad(format!("its link must be written as {whole}")));
@@ -327,7 +327,7 @@ impl Verification {
         if self.reached.is_none() {
             self.reached = Some(self.results()?);
         }
-        // A test of the curve may end some iterations after its weights.
+        // A test of the curve may end some iterations after the weights that it tests.
         if let Some((point, _)) = self.curve.points.first_key_value() {
             if at < self.last() + LATEST_TEST {
                 return Ok(None);

@@ -63,8 +63,8 @@ impl Clock {
     }
 }
 
-/// Choice of the records that a list of limited length keeps: at first all records, then every second record, then every fourth, and so on.
-/// The first record is always kept.
+/// Selection of the records that a list of limited length keeps: at first all records, then every second record, then every fourth, and so
+/// on. The first record is always kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Thinning {
     most: usize,
@@ -76,7 +76,7 @@ pub(crate) struct Thinning {
 }
 
 impl Thinning {
-    /// Creates a choice that keeps at most `most` records. `most` must be even, or 0 to keep no records.
+    /// Creates a selection that keeps at most `most` records. `most` must be even, or 0 to keep no records.
     pub const fn new(most: usize) -> Thinning {
         Thinning { most, stride: 1, seen: 0, kept: 0 }
     }
@@ -112,8 +112,8 @@ impl Default for History {
 }
 
 impl History {
-    /// Restores the history of a run that has completed `iterations` iterations. Until the list is full, the interval between later rows is
-    /// that between the last two of `rows`, or 1 if there are fewer than two.
+    /// Restores the history of a run that has completed `iterations` iterations. Until the list is full, later rows have the same interval
+    /// as the last two rows in `rows`. If `rows` has fewer than two rows, the interval is 1.
     pub(crate) fn restored(rows: Vec<Row>, iterations: u32) -> History {
         let at = |row: &Row| u64::from(row.progress.iteration);
         let stride = match &rows[..] {

@@ -29,7 +29,7 @@ const DATA: &str = "data";
 /// Key of the contents of the user data, for a room with [`Room::PACK`](crate::room::Room::PACK). The value is the compressed
 /// contents as letters.
 const FILE: &str = "file";
-/// Maximum number of letters of the contents. A link to longer user data does not contain them.
+/// Maximum number of letters of the contents. A link omits longer contents.
 const MOST_LETTERS: usize = 1 << 15;
 /// Key of a live change of a knob. The key may occur any number of times.
 const AT: &str = "at";

@@ -268,7 +268,8 @@ impl<R: Room> Run<R> {
                 self.push_room_events();
             }
         }
-        // A learner that first prepares its data, such as a text, has no iteration that ends before its first boundary.
+        // Usually, `end_iteration` makes the changes. A learner that first prepares its data, such as a text, reaches its first boundary
+        // without an iteration, so the changes that are due there are made here.
         if self.changes.are_due(&self.config, self.iteration()) && self.is_at_boundary() {
             self.apply_changes();
         }

@@ -105,7 +105,7 @@ impl Meter {
         meter
     }
 
-    /// Watches the calling thread from now on. A meter that watched this thread before no longer counts the thread's allocations.
+    /// Watches the calling thread from now on. An earlier meter of this thread then stops counting the thread's allocations.
     pub fn watch(&self) {
         METER.set(Some(self.0));
     }

@@ -189,8 +189,8 @@ impl Run {
         to_js(&self.cursor)
     }
 
-    /// Sets the digest (a hash of the weights) of the link that opened the run. The run compares it with its own digest after the same
-    /// iteration.
+    /// Sets the digest (a hash of the weights) of the link that opened the run. The run compares this digest with its own digest after the
+    /// same iteration.
     pub fn expect(&mut self, digest: JsValue) -> Result<(), JsValue> {
         self.run.expect(from_js(digest)?);
         Ok(())
@@ -252,8 +252,8 @@ impl Run {
         to_js(&answer)
     }
 
-    /// Returns the time per operation of the gradient computation since profiling started; null if the learner has no plan. `look` switches
-    /// profiling on or off.
+    /// Returns the time per operation of the plan that computes the gradients, since profiling started; null if the learner has no plan.
+    /// `look` switches profiling on or off.
     pub fn operations(&mut self, look: bool) -> Result<JsValue, JsValue> {
         to_js(&self.run.operations(look))
     }

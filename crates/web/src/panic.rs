@@ -7,7 +7,7 @@ use std::panic::PanicHookInfo;
 use std::sync::OnceLock;
 use web_sys::BroadcastChannel;
 
-/// Name of the broadcast channel. The page chooses a name of its own, so that tabs do not receive each other's messages.
+/// Name of the broadcast channel. Each page uses its own name, so that tabs do not receive each other's messages.
 static CHANNEL: OnceLock<String> = OnceLock::new();
 
 pub fn forward_to(channel: String) {

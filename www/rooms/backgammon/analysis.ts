@@ -66,7 +66,7 @@ export class AnalysisPane {
     if (!request) return this.findings.clear();
     try {
       const analysis = await this.client.ask({ ask: "analyse", request });
-      // The editor uses the same board.
+      // While the editor is open, the analysis is not shown, because the editor uses the same board.
       if (stale() || this.form.editor.editing) return;
       const words = this.findings.show(analysis);
       if (!quietly) this.announcer.say(words, "analysis");

@@ -229,7 +229,7 @@ export class Board {
     const all = allOf(shown);
     const middle = (side === 0 ? RIGHT_X : LEFT) + HALF / 2;
     const unused = [...left];
-    // A double counts as four equal dice. The first of them count as used.
+    // A double counts as four equal dice. The dice that have been played are the first ones.
     const used = all.map((number, k) => {
       if (double) return k < all.length - left.length;
       const at = unused.indexOf(number);

@@ -9,7 +9,7 @@ export function fit(element: Element, draw: (width: number) => void): void {
     const { width } = entry!.contentRect;
     if (!width || width === drawn) return;
     drawn = width;
-    // The drawing may change the sizes of other observed elements, which an observer must not do at once.
+    // The drawing may resize other observed elements. The callback of an observer must not do this, so the drawing waits for a frame.
     requestAnimationFrame(() => draw(width));
   });
   observer.observe(element);

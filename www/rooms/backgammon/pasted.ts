@@ -11,15 +11,15 @@ const POSITION = /(?<![\w+/])(?=.[a-z]*[A-Z\d+/])[A-Za-z\d+/]{13}[AQgw](?![\w+/]
 const MATCH = /(?<![\w+/])[A-Za-z\d+/]{11}[A-H](?![\w+/])/;
 
 /**
- * Returns the XGID in a text, or GNU Backgammon's position id, followed by a colon and the match id if there is one. Without such an id,
- * returns text without spaces and text that names an id as it is, because it may be a damaged id. Returns undefined for other text.
+ * Returns the XGID in a text, or GNU Backgammon's position id, followed by a colon and the match id if there is one. If no id is found, the
+ * text may be a damaged id: it is returned unchanged if it has no spaces or contains the name of an id. Returns undefined for other text.
  */
 export function idIn(text: string): string | undefined {
   const plain = text.trim().replaceAll("%3A", ":");
   const xgid = XGID.exec(plain)?.[0];
   if (xgid) return `XGID=${xgid}`;
   if (!/\s/.test(plain)) return plain;
-  // A single-line field joins the lines of a pasted text.
+  // Each label starts a new line again, because a single-line field joins the lines of a pasted text.
   const lines = plain.replace(LABEL, "\n$&");
   const position = POSITION.exec(lines)?.[0];
   const match = MATCH.exec(lines)?.[0];

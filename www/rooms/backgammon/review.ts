@@ -208,7 +208,7 @@ export class ReviewPane {
         if (missing === this.at) this.writeMessage();
       }
     } catch {
-      // The game or the run was replaced. Actions of the next game are judged anew.
+      // A request fails if the game or the run was replaced. The actions of the next game are judged anew.
     } finally {
       this.judging = false;
     }

@@ -34,11 +34,11 @@ const SAID_MS = 900;
 export interface MatchNotices {
   /** Reports that another match has replaced a person's match. */
   replaced(back: () => void): void;
-  /** Reports that the match against the trained agent from before the reload continues. */
+  /** Reports that a match against the trained agent continues after a reload. */
   continued(): void;
-  /** Reports that the match against the trained agent from before the reload waits, because the visitor has begun another match. */
+  /** Reports that a match against the trained agent waits after a reload, because the visitor has begun another match. */
   waiting(back: () => void): void;
-  /** Reports that the match against the trained agent from before the reload could not be restored. */
+  /** Reports that a match against the trained agent could not be restored after a reload. */
   lost(): void;
 }
 
@@ -139,8 +139,8 @@ export class SessionPane {
   }
 
   /**
-   * Continues the match against the trained agent from before the reload, or reports that it waits or is lost. Returns true on the first
-   * call if the match exists.
+   * Continues the match against the trained agent after a reload, or reports that the match waits or is lost. Returns true on the first
+   * call if the match was restored.
    */
   private earlierMatch(agent: TrainedAgent): boolean {
     if (this.returned || agent.earlier === "none") return false;

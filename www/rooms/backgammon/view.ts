@@ -16,7 +16,7 @@ import type { Frozen, RoomEvent } from "./protocol";
 import { SessionPane, type MatchNotices } from "./session";
 import * as text from "./text";
 
-/** Position id in the page's address; null without one and once it has been opened. */
+/** Position id in the page's address; null if the address has no id, and after the position has been opened. */
 let linked = new URLSearchParams(location.search).get("position");
 
 /** Formats points per game: `+1.42`. */

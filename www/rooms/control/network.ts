@@ -127,7 +127,7 @@ export class Network {
       this.table.element,
     ]);
     const observer = new ResizeObserver(() => this.redraw());
-    // The head is as wide as the drawing, and a new drawing does not change its size.
+    // The head is observed instead of the drawing: it is as wide as the drawing, and a new drawing does not change its size.
     observer.observe(head);
     untilClosed(() => observer.disconnect());
   }

@@ -39,7 +39,7 @@ export class SingleEnvironment implements Handled {
   private handovers = 0;
   /** Number of single steps that the visitor has requested in a failed state. */
   private singles = 0;
-  /** Error that stopped training, while the environment shows the state before it. */
+  /** Error that stopped training, or null. After an error, the environment shows the state before the error. */
   private failed: string | null = null;
   /** True once the visitor has acted in this round. Both environments of the round are still until then. */
   private moved = false;
@@ -159,7 +159,7 @@ export class SingleEnvironment implements Handled {
         remember("pace", pace);
       },
     );
-    // A click moves the focus to the choice, where the arrow keys do not steer.
+    // A click moves the focus to the choice, where the arrow keys do not steer. The focus therefore returns to the field.
     element.addEventListener("click", ({ detail }) => detail > 0 && setTimeout(() => this.field.focus({ preventScroll: true })));
     return h("div.row.pace", h("span.small", { "aria-hidden": "true" }, "Speed"), element);
   }

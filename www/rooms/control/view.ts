@@ -171,7 +171,7 @@ export class ControlView implements View {
     const changed = another || environment.id !== this.environment.id;
     this.environment = environment;
     this.suit(worldOf(environment), changed);
-    // The first run in a file loads the world of files.
+    // The world of environments from files is loaded when the first such run begins.
     if (this.client.variant.id === OWN.variant.id)
       void import("./worlds/file").then(({ fileWorld }) => this.environment === environment && this.suit(fileWorld(environment), true));
     this.code.begin(environment);
@@ -182,7 +182,7 @@ export class ControlView implements View {
     );
   }
 
-  /** Shows the environment as another world; `labels` is true if the names and colours may have changed. */
+  /** Sets the world that draws the environment. `labels` is true if the names and colours may have changed. */
   private suit(world: World, labels: boolean): void {
     const { environment } = this;
     this.world = world;

@@ -373,7 +373,7 @@ export class CubePane {
   private async solve(): Promise<void> {
     this.take();
     const { method } = this.controls;
-    // The table of distances belongs to no agent.
+    // An exact search uses the table of distances, which belongs to no agent. The page's own run therefore answers.
     const solvedBy = method.search === "exact" ? "own" : this.controls.solvedBy;
     const stale = this.operations.stale();
     this.searching(true);

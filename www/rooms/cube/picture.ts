@@ -391,7 +391,7 @@ export class CubePicture {
     const cubies = cubiesOf(size).map(({ cell, stickers }) => {
       const turns = turning !== undefined && cell[axis] === turning.turn.layer;
       const centre = along([0, 0, 0], unit, cell);
-      // Layers are sorted before cubies, because a plane separates two layers.
+      // Cubies are sorted by layer first, and then by distance, because a plane separates two layers.
       const order = turning ? -Math.abs(centre[axis] - Math.max(-1 - unit, Math.min(1 + unit, eye[axis]))) : 0;
       const depth = -Math.hypot(...along(turns ? rotate(eye, axis, -turning.angle) : eye, -1, centre));
       return { stickers, centre, turns, order, depth };

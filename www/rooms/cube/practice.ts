@@ -9,7 +9,7 @@ export const REST_MS = 1800;
 const FAILED_REST_MS = 2600;
 /** Least solve rate of a depth that counts as mastered. */
 const ABLE = 0.8;
-/** Number of depths, up to the greatest, from which the next depth is drawn after a success at the greatest depth. */
+/** Number of depths, counted down from the greatest, from which the next depth is drawn after a success at the greatest depth. */
 const FAR = 6;
 /** Limits of the beam search for a puzzle without known distances. */
 const SMALL_BEAM = { width: 64, nodes: 60_000 };

@@ -50,7 +50,7 @@ export class Solver {
     progress: Search["progress"] = () => {},
     of: Answerer = "own",
   ): Promise<Found | undefined> {
-    // A run replaces its own search, but not that of the other run.
+    // A new search ends the previous search of the same run. A search of the other run must be stopped explicitly.
     if (this.search?.of === of) this.search.end(undefined);
     else this.stop();
     const beganMs = performance.now();

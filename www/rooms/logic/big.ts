@@ -1,5 +1,5 @@
-// The circuit on a big grid at full speed, on the stage and in a tab with more numbers. Cells are packed into the bits of words, so that
-// one instruction evaluates a gate for all cells of a word.
+// The circuit on a big grid at full speed, on the stage and in a tab. The tab shows more numbers. Cells are packed into the bits of words,
+// so that one instruction evaluates a gate for all cells of a word.
 
 import type { Announcer } from "../../parts/announce";
 import { button, h, icon, labelled, select, write } from "../../parts/dom";

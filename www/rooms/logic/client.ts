@@ -10,8 +10,8 @@ export type LogicClient = Client<Question, Answers>;
 export const experimentOf = (client: LogicClient): Experiment => client.variant.about as Experiment;
 
 /**
- * Selection of the automaton that the panes show: that of the trained run, or a member of the visitor's run. This member is the one that
- * the visitor picked, by default the best. `shows` is the kind of the automaton's cell colours.
+ * Selection of the automaton that the panes show: the automaton of the trained run, or a member of the visitor's run. The visitor picks the
+ * member; by default it is the best member. `shows` is the kind of the automaton's cell colours.
  */
 export class Chosen {
   best = 0;

@@ -1,6 +1,6 @@
-// The gates of a member that compute, as squares in one row per layer, sorted by operation. A square's colour shows the most probable
+// The computing gates of a member, as squares in one row per layer, sorted by operation. A square's colour shows the most probable
 // operation of its gate, the opacity the probability of this operation. Gates settle from soft to hard as the member learns. Gates that
-// only pass an input on, as all do at first, are counted but not drawn.
+// only pass an input on are counted but not drawn. At first, all gates only pass an input on.
 
 import { font, pen } from "../../parts/canvas";
 import { h, pane, write } from "../../parts/dom";

@@ -247,7 +247,7 @@ export class GridPane {
     const due = whole ? experiment.steps - view.step : Math.floor(((nowMs - times.lastMs) / 1000) * perS);
     if (due <= 0) return queue.pump();
     times.lastMs = due > MOST_STEPS ? nowMs : times.lastMs + (1000 * due) / perS;
-    // A grid that restarts shows as many steps as training has.
+    // With auto-restart, the grid makes no more steps than in training.
     const left = autoRestart && !experiment.rule ? experiment.steps - view.step : MOST_STEPS;
     queue.step(Math.min(MOST_STEPS, left, due));
   }

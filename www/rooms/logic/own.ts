@@ -1,4 +1,4 @@
-// The visitor's own target: a drawn pattern or a typed rule. Training on the target starts a new run in which a knob contains it.
+// The visitor's own target: a drawn pattern or a typed rule. Training on the target starts a new run with the target as a knob's value.
 
 import type { Value, Variant } from "../../run/protocol";
 import { button, form, h, id, labelled, line, markInvalid, select, write } from "../../parts/dom";

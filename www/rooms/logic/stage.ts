@@ -13,7 +13,7 @@ type StagePart = keyof typeof PARTS;
 export class LogicStage {
   readonly element: HTMLElement;
   private readonly choice: Choice<StagePart>;
-  /** Shows the automaton of the visitor's run in place of that of the trained run. */
+  /** Button that shows the automaton of the visitor's run in place of that of the trained run. */
   private readonly yours = button("", () => this.train(), { class: "small", hidden: true });
   private part: StagePart = "grid";
   private gates: number | undefined;
@@ -51,7 +51,7 @@ export class LogicStage {
     if (part === "big") big.start();
   }
 
-  /** Offers the automaton of the visitor's run, with these words, while that of the trained run is shown. */
+  /** Sets the text of the button `yours`. Shows the button only while the automaton of the trained run is shown. */
   offer(words: string): void {
     write(this.yours, words);
     this.yours.hidden = this.trained.answerer !== "trained";

@@ -23,12 +23,15 @@ export const title = ({ rule, own, shows }: Experiment): string =>
 
 export const gatesText = (gates: number): string => (gates === 1 ? "1 gate" : `${count(gates)} gates`);
 
-/** Updates of a member in the published runs of the experiments that take long. */
+/** Published length of each long experiment: the number of updates per member in the published run. */
 const PUBLISHED: Record<string, number> = { lizard: 3500, g: 3000 };
-/** Updates before the time to the published length is estimated. */
+/** Least number of updates for an estimate of the time to the published length. */
 const LEAST_UPDATES = 8;
 
-/** Returns the time to the published length; undefined if it is not known yet, if the run is past it, or if the experiment is short. */
+/**
+ * Returns the time to the published length; undefined if the time is not known yet, the run is past this length, or the experiment is
+ * short.
+ */
 function timeLeft(each: number, members: number, { counts, train_s }: Progress): string | undefined {
   const [updates = 0] = counts;
   if (updates < LEAST_UPDATES || updates >= each * members) return undefined;
@@ -65,7 +68,7 @@ export function result(present: History, newest: PopulationView | undefined, { c
     const after = `After ${seconds(test.train_s)} of training (${words(test.counts[0] ?? 0)} ${unit})`;
     const [, , ended = 0, perfect = 0] = counts;
     const attempts = ended > 0 && `${perfect} of ${ended} ${ended === 1 ? "attempt" : "attempts"} succeeded.`;
-    // The page states the result of a solved run.
+    // The page itself states the result of a solved run, so this text omits the result.
     return [!present.solved && `${after}: the best circuit has ${cells}.`, attempts].filter(Boolean).join(" ");
   }
   const best = newest?.members[newest.best];

@@ -1,5 +1,5 @@
-// Reads a text of any length with a model of limited context. The text is cut into windows that overlap by half, so that most tokens are
-// read after many earlier ones.
+// Reads a text of any length with a model of limited context. The text is cut into windows that overlap by half, so that most tokens have
+// many earlier tokens as context.
 
 import { floats } from "../../run/floats";
 import type { WordsClient } from "./client";

@@ -100,8 +100,8 @@ export class Tokens {
   }
 
   /**
-   * Shows a text. If `read` has the same text, its pieces are shown. Otherwise the unchanged leading pieces are shown, and then the rest as
-   * one piece, or as two at the end of the first `given` characters.
+   * Shows a text. If `read` has the same text, its pieces are shown. Otherwise the unchanged leading pieces are shown. The rest follows as
+   * one piece, or as two pieces if the first `given` characters end within the rest.
    */
   mirror(text: string, read?: { text: string; pieces: Piece[] }, given = 0): void {
     if (read?.text === text) return this.show(read.pieces, given);

@@ -34,8 +34,8 @@ fn poles(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let envs = if device.is_software() { 1 << 14 } else { 1 << 20 };
     let Some((kind, world)) = kind("CartPole-v1").and_then(|kind| Some((kind, world(kind)?))) else { return Ok(()) };
     let shown_len = envs * world.observation;
-    // The state and the two counters of an environment are read and written. Action, observation, reward and flag are either read or
-    // written.
+    // The state and the two counters of an environment count twice: they are read and written. The action is only read. The observation,
+    // the reward and the flag are only written.
     let step_bytes = 4 * (2 * world.state + 2 * 2 + world.observation + 3);
     let (mut space, mut program) = (Space::default(), Program::new(gpu));
     let worlds = Worlds::new(world, envs, &mut space);

@@ -38,8 +38,8 @@ pub fn measure(bench: &mut Bench) {
     bench.give("worlds.snake10.compile_ms", &times_ms, "ms");
 }
 
-/// Returns the steps per second of PPO with the template `cartpole`, divided by those with the built-in CartPole, in each round. The
-/// rounds of both alternate, on all threads.
+/// Returns the speed of PPO with the template `cartpole` divided by the speed of PPO with the built-in CartPole, in each round. The two
+/// environments are measured in turn, on all threads.
 fn ppo_ratios(isa: Isa, now: Clock) -> Vec<f64> {
     let own = compiled(TEMPLATES[0].1).kind("cartpole.py");
     let built_in = kind("CartPole-v1").expect("a known environment");

@@ -86,8 +86,9 @@ fn gather(folder: &Path, depth: usize, all: &mut Vec<(PathBuf, u64)>) -> Result<
     Ok(())
 }
 
-/// Concatenates the UTF-8 texts below a folder. Adds a line break to a text that does not end with one. Skips files that are not text.
-/// Returns an error if no file is text, or if a file, text or not, exceeds the bytes that earlier texts leave of `most`.
+/// Concatenates the UTF-8 texts below a folder. Adds a line break to a text that does not end with one. Skips files that are not text. The
+/// result may have at most `most` bytes. Returns an error if no file is text, or if a file (text or not) has more bytes than the result may
+/// still receive.
 fn read_folder(folder: &Path, most: u64) -> Result<Dataset> {
     let (mut content, mut found, mut others) = (Vec::new(), 0, 0);
     for (path, length) in texts(folder)? {

@@ -32,7 +32,7 @@ impl EntryFile {
 
     pub fn record(&mut self, record: &Record) -> Result<()> {
         match record {
-            // A display can begin the run anew.
+            // On the full screen, the user can start a new run after a divergence.
             Record::Event(Event::Began(_)) => {
                 self.entry = Entry::default();
                 self.curves = Curves::new(self.schema);

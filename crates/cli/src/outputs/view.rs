@@ -38,9 +38,11 @@ pub struct RunView {
     pub test: Option<Row>,
     /// Moving average of each part's share of the iteration time.
     pub shares: Vec<f64>,
-    /// Rows of metrics; of too many rows, only rows at equal intervals. The newest row may be missing here, but is always in `metrics`.
+    /// Rows of metrics. If there are too many rows, only rows at equal intervals are kept. The newest row may be missing here, but is
+    /// always in `metrics`.
     pub history: History,
-    /// Rows of tests; of too many rows, only rows at equal intervals. The newest row may be missing here, but is always in `test`.
+    /// Rows of tests. If there are too many rows, only rows at equal intervals are kept. The newest row may be missing here, but is always
+    /// in `test`.
     pub tests: History,
     pub marks: Vec<Mark>,
     pub solved: Option<Progress>,

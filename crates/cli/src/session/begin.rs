@@ -59,8 +59,8 @@ fn foreign_data(file: &Path) -> Usage {
     Usage(format!("the run in {} was not trained on the file of --data. Omit --data", file.display()))
 }
 
-/// Returns an error if the user data is longer than the run's training data. Called before the content is read: a longer text may not fit
-/// into memory, because the memory limit is checked with the length of the training data.
+/// Returns an error if the user data is longer than the run's training data. Call this function before reading the content. The memory
+/// limit is checked with the length of the training data, so a longer text may not fit into memory.
 fn check_length(checkpoint: &[u8], file: &Path, data: &DataArgs) -> Result<()> {
     let Some(found) = data.length()? else { return Ok(()) };
     // If the checkpoint is damaged, restoring the run reports the error.

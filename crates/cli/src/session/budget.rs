@@ -1,4 +1,5 @@
-//! Limits of a run, the used share of the limit that is expected to be reached first, and the remaining time at the current pace.
+//! Limits of a run, and progress towards the limit that is expected to be reached first: its used share, and the remaining time at the
+//! current pace.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

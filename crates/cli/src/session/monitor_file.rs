@@ -287,8 +287,8 @@ impl Watched {
     }
 }
 
-/// Removes all monitors from the cache except the newest `KEPT - 1`. Monitors of running processes are kept, and all readable monitors if
-/// the file system has no locks. Returns the path of a new monitor in the cache.
+/// Removes all monitors from the cache except the newest `KEPT - 1`. Monitors of running processes are kept. If the file system has no
+/// locks, all readable monitors are kept. Returns the path of a new monitor in the cache.
 pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
     let folder = saves::folder()?;
     for old in kept()?.into_iter().skip(KEPT - 1) {

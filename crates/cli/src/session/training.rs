@@ -54,7 +54,7 @@ pub struct SaveTarget {
     fallbacks: Vec<PathBuf>,
     /// Text of the last warning; `None` after a successful save.
     warning: Option<String>,
-    /// Training time in seconds at the newest of these: the beginning or a restoration of the run, a save, a failed automatic save.
+    /// Training time in seconds at the newest of these events: beginning or restoration of the run, save, failed automatic save.
     saved_s: f64,
     /// Training time between two automatic saves, in seconds.
     every_s: f64,

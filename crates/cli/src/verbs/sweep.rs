@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of runs. A larger number is assumed to be a typing error.
 const MOST_RUNS: usize = 100_000;
-/// A progress line is printed if no run has finished for this time.
+/// Time without a finished run after which a progress line is printed.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 /// First bytes of every line in a results file.
 const LINE_BEGINS: &[u8] = br#"{"kind":"sweep_run""#;

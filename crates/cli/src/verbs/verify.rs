@@ -33,7 +33,7 @@ struct Report {
     end: Named,
     solved: Option<Named>,
     test: Named,
-    /// CPU time of the verification, with the test at the end.
+    /// CPU time of the verification in seconds, including the test at the end.
     cpu_seconds: f64,
     /// Score of the entry in its track; `None` for a link, or for an entry without a track.
     score: Option<f64>,

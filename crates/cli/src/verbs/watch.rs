@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const POLL: Duration = Duration::from_millis(100);
 /// Interval between two reads of a monitor file. The screen is drawn at the same interval.
 const READ_EVERY: Duration = Duration::from_millis(50);
-/// If a run writes nothing for this time, it may have been killed.
+/// Time without a change of the file after which a warning states that the run may be paused or killed.
 const SILENCE: Duration = Duration::from_secs(10);
 /// Time in which a new run must write the first line of its events file. After this time, an empty file is an error.
 const EMPTY: Duration = Duration::from_secs(1);
@@ -139,7 +139,7 @@ fn records_from(items: Vec<MonitorItem>, schema: &mut Option<&'static Schema>) -
                 records.extend(events.chain(marks.into_iter().map(Event::Mark)).map(Record::Event));
             }
             MonitorItem::Event(event) => records.push(Record::Event(event)),
-            // A record of another version may be unknown; it is omitted.
+            // A record of another program version may be unknown. Unknown records are omitted.
             MonitorItem::Shell(text) => records.extend(Record::read(text.as_bytes(), schema)),
         }
     }

@@ -86,7 +86,7 @@ fn checkpoint_is_evaluated_and_serves_moves() {
     let (one, same) = (evaluated("--threads 1"), evaluated("--threads 2"));
     assert_eq!(one["points_per_game"], same["points_per_game"]);
     assert_eq!(one["games"], 20);
-    // The result distinguishes the names of the players. Against itself, the agent's mean result is 0.
+    // The two players have different names in the result. Against itself, the agent's mean result is 0.
     assert_ne!(one["player"], one["against"]);
     let itself = scratch.json("eval backgammon run.safetensors --against run.safetensors --games 10");
     assert_eq!((&itself["points_per_game"], &itself["standard_error"]), (&0.0.into(), &0.0.into()));

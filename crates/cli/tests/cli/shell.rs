@@ -391,8 +391,8 @@ fn every_command_fails_on_a_full_output() {
         "generate words words --tokens 4 --prompt a",
         "generate words words --tokens 4 --prompt a --json",
     ];
-    // Runs a command with the standard output `to`, which is closed if `is_open` is false. Commands that read lines answer the given line.
-    // Other commands ignore it.
+    // Runs a command with the standard output `to`, which is closed if `is_open` is false. The command receives one input line, which only
+    // some commands read.
     let ended = |args: &str, to: Stdio, is_open: bool| {
         let mut command = scratch.hothouse(args);
         let mut child = command.stdin(Stdio::piped()).stdout(to).stderr(Stdio::piped()).spawn().unwrap();

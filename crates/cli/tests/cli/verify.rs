@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Link, score and rest of each track's file, by its name.
+/// Each track's name, and the link, the score and the remaining text of its file.
 const TRACKS: [(&str, &str, &str, &str); 4] = [
     ("short", "#/control?variant=CartPole-v1&", "test.mean_return", r#", "largest": true"#),
     ("brief", "#/control?", "cpu_seconds", r#", "at_most": { "cpu_seconds": 1e-9 }"#),
@@ -152,7 +152,7 @@ fn gallery(name: &str) -> Vec<(PathBuf, String)> {
     paths.into_iter().map(|path| (path.clone(), std::fs::read_to_string(&path).unwrap())).collect()
 }
 
-/// Entries of more processor time are verified by the weekly workflow.
+/// Maximum CPU time in seconds of an entry that this test verifies. The weekly workflow verifies all entries.
 const QUICK_S: f64 = 5.0;
 
 #[test]

@@ -114,7 +114,7 @@ impl Training {
     }
 
     pub fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault> {
-        // The waiting steps must train on the old samples.
+        // The waiting steps are submitted first, because they must train on the old samples.
         self.send(false)?;
         let region = self.packed_samples.part(first * PACKED_SAMPLE_WORDS, packed_samples.len() * PACKED_SAMPLE_WORDS);
         self.memory.write_words(region, packed_samples.as_flattened());

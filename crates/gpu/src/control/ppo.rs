@@ -122,7 +122,7 @@ impl GpuPpo {
         if record {
             rollout.push(lists.trajectory.clone());
         }
-        // The updates are two submits, so that the GPU can start before all of them are encoded.
+        // The updates are divided into two submits, so that the GPU can start before all updates are encoded.
         let updates = epochs * self.spec.config.minibatches;
         let update = [lists.gather.clone(), loss.clone(), lists.learn.clone()];
         let some = |count: usize| vec![update.clone(); count].concat();

@@ -18,7 +18,7 @@ const MOST_ARGS: usize = 60;
 const SMALL: usize = 64;
 /// Number of threads of a large workgroup, such as that of a kernel with many sums.
 const LARGE: usize = 256;
-/// If a kernel has at most this many threads, one workgroup computes its sums.
+/// Maximum number of threads of a kernel whose sums one workgroup computes.
 const ROWS_OF_ONE: usize = 1024;
 /// Maximum number of workgroups in the first pass of a sum.
 const MOST_PARTS: usize = 1024;
@@ -399,7 +399,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Returns the WGSL expression of the number of `value` for the thread's row. `value` must have one number per row. The thread
+    /// Returns the WGSL expression of the element of `value` for the thread's row. `value` must have one element per row. The thread
     /// processes the whole row or one element of the row.
     fn of_row(&mut self, value: usize, rows: usize, cols: usize) -> String {
         self.operand(value, Span::Column, [rows, cols], 0)

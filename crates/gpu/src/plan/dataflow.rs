@@ -292,7 +292,7 @@ impl Reader<'_> {
                 let [loss, dx, dw, _] = writes.map(|write| write.is_some());
                 let (upstream, half) = (some.len() > 2, self.plan.half());
                 let head = Head { rows, vocab, inp, scale, upstream, loss, dx, dw, half };
-                // A tile of logits has a different number of rows than on the CPU.
+                // The plan's slot has the size of a CPU tile of logits, so a GPU tile needs a value of its own.
                 let logits = self.value(head.height() * vocab, Location::Arena);
                 writes = [Some(logits), writes[0], writes[1], writes[2]];
                 let of_head = [some[0], weight].into_iter().chain(some[1..].iter().copied());

@@ -9,7 +9,7 @@ struct Args { index: u32, dy: u32, to: u32, indices: u32, cols: u32, table: u32,
 const SIZE = 256u;
 var<workgroup> found: array<atomic<u32>, 8>;
 
-// Returns the entry that index i selects; `args.table`, which is no entry, if the index is skipped.
+// Returns the entry that index i selects, or `args.table` (no entry) if the index is skipped.
 fn entry_of(i: u32) -> u32 {
     let index = mem[args.index + i];
     return select(args.table, u32(clamp(index, 0.0, f32(args.table - 1u))), index >= 0.0);
@@ -20,7 +20,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
         @builtin(local_invocation_index) local: u32) {
     let own = group_index(group, many);
     let last = select(args.table, args.indices, BY_INDEX);
-    // Workgroups beyond the last take part in the barriers and write nothing.
+    // Workgroups beyond the last entry (with BY_INDEX: the last index) take part in the barriers and write nothing.
     let beyond = own >= last;
     var entry = min(own, last - 1u);
     if (BY_INDEX) { entry = entry_of(entry); }

@@ -7,7 +7,7 @@ use crate::program::{Program, Space};
 
 /// Approximate maximum number of logits in a tile. This number of f32 takes 32 MiB, and is enough work for a large GPU.
 const TILE: usize = 1 << 23;
-/// Every tile but the last has a multiple of this number of rows.
+/// Divisor of the number of rows of every tile except the last.
 const UNIT: usize = 64;
 
 /// Head with its loss. The head reads x, w, target and, with `upstream`, dy. It writes the logits of a tile. It also writes the loss, dx

@@ -1,6 +1,6 @@
 // Processes wide rows. LANES adjacent threads process one row; each thread processes every LANES-th column. The text before this one
-// defines the constants LANES and COLS, struct Args with `rows` first, and the reductions `sum_of` and `top_of` over the threads of a row.
-// Every thread calls `fn row_of(...)`.
+// defines the constants LANES and COLS, struct Args with `rows` first, the reductions `sum_of` and `top_of` over the threads of a row, and
+// the function `row_of`, which every thread calls.
 
 const SIZE = 256u;
 

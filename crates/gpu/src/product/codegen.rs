@@ -302,7 +302,7 @@ k0 += {depth}u;
             _ => format!("mem[({to}) >> 2u] = vec4<f32>(sum[i], 0.0, 0.0, 0.0);"),
         };
         let write = if !split && self.writes != Writes::Single {
-            // Floats after the last row are written with their old contents.
+            // The vector may extend beyond the last row; its floats beyond the last row keep their old contents.
             format!(
                 "let to = (args.row_sums + row) >> 2u;
 let old = mem[to];
@@ -397,7 +397,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         let deep = self.tile.depth / 4;
         let along = matches!(reads, Reads::Along | Reads::Single { along: true });
         let (four, deep) = if along && fours >= 8 {
-            // A warp then reads 64 adjacent bytes of a row, which are whole memory sectors.
+            // In this order of blocks, a warp reads 64 adjacent bytes of each row, which are whole memory sectors.
             let wide = 8 * deep;
             (format!("{block} % 8u + {block} / {wide}u * 8u"), format!("{block} / 8u % {deep}u"))
         } else {
@@ -577,7 +577,7 @@ workgroupBarrier();",
         for four in 0..fours {
             let _ = writeln!(text, "let column{four} = first_n + (b_four + {}u) * 4u;", four * b_step);
             if biased {
-                // The bias is read before any write, because a compiler must assume that a write changes it.
+                // The bias is read before any write, because a compiler must assume that a write changes the bias.
                 let one = |i| format!("read(args.bias + min(column{four} + {i}u, args.n - 1u))");
                 let bias = [0, 1, 2, 3].map(one).join(", ");
                 let _ = writeln!(text, "let bias{four} = vec4<f32>({bias});");

@@ -89,7 +89,7 @@ impl Gpu {
             let mut bits = Vec::new();
             for tile in class.candidates() {
                 if now() - began_s > most_s {
-                    // A class without times for all candidates has no fastest candidate.
+                    // The times of this class are discarded, because its fastest candidate is unknown until all candidates are timed.
                     timings.truncate(begin);
                     return Ok(timings);
                 }

@@ -20,7 +20,7 @@ fn has_half(gpu: &Gpu) -> bool {
     half
 }
 
-/// Returns the two f16 numbers to which an adapter may round `x`: first towards zero, then to the nearest.
+/// Returns the two f16 numbers to which an adapter may round `x`: the number towards zero, and the nearest number.
 fn neighbours(x: f32) -> [f32; 2] {
     let unit = f32::from_bits(x.abs().max(6.1035156e-5).to_bits() & f32::INFINITY.to_bits()) / 1024.0;
     let most = |x: f32| x.clamp(-65504.0, 65504.0);
@@ -96,7 +96,7 @@ async fn overflow_saturates_and_nan_propagates(gpu: Gpu) {
     for (x, y) in [(1e6, 65504.0), (-1e6, -65504.0), (3e38, 65504.0), (65504.0, 65504.0), (0.5, 0.5)] {
         assert_eq!(dot(&gpu, &[x], &[1.0], [1.0; 2]).await, y);
         assert_eq!(dot(&gpu, &[1.0], &[x], [1.0; 2]).await, y);
-        // A factor that is multiplied by 256 exceeds the range earlier.
+        // A factor that is multiplied by 256 before rounding is clamped at 65,504 / 256.
         assert_eq!(dot(&gpu, &[x / 256.0], &[1.0], [256.0, 1.0]).await, y / 256.0);
     }
     assert!(dot(&gpu, &[f32::NAN, 1.0], &[1.0, 1.0], [1.0; 2]).await.is_nan());

@@ -153,7 +153,7 @@ async fn attention(gpu: Gpu) {
         let rotary = i % 2 == 1;
         check(&gpu, &format!("attention of {shape:?}, {rotary}"), |g| pieces::attention(g, shape, rotary)).await;
     }
-    // Covers inputs that are computed, and large scores.
+    // Covers attention with computed values as input, and attention with large scores.
     check(&gpu, "three attentions", |g| {
         let (x, w) = (g.input("x", [66, 12]), g.param("w", [36, 12], INIT));
         let qkv = g.matmul(x, w, false, true);
@@ -536,7 +536,7 @@ async fn subgroups_change_no_bits(_: Gpu) {
     let open = async |subgroups| Gpu::open(OpenOptions { subgroups, ..OpenOptions::default() }).await.unwrap();
     let (without, with) = (open(Some(false)).await, open(Some(true)).await);
     assert!(!without.about().subgroups);
-    // Subgroups need at least eight lanes.
+    // Vectors of 256 bits yield subgroups of eight lanes, the minimum that is used.
     let known = with.about().name.contains("256 bits");
     assert!(with.about().subgroups || !known, "{:?}", with.about());
     for [rows, cols] in [[3, 20], [9, 33], [40, 130], [5, 300], [2, 2000], [1500, 5], [3000, 3]] {

@@ -335,7 +335,7 @@ async fn initial_states_match_the_cpu(gpu: Gpu) {
         for env in 0..ENVS {
             let (state, ..) = host.state(env);
             let found = seen.state(env);
-            // The sum is rounded at the size of the range's end, even if the drawn value is near 0.
+            // A drawn value is a sum. Its rounding error depends on the size of the range's end, even if the value is near 0.
             let range = match id {
                 "Pendulum-v1" => 3.2,
                 "Acrobot-v1" => 0.1,
@@ -450,7 +450,8 @@ async fn poles_play_as_on_the_cpu(gpu: Gpu) {
     let age = |env| poles.environment(env, &mut [0.0; 4]);
     let same = (0..ENVS).filter(|&env| seen.age(env) == age(env)).count();
     println!("{found} episodes, {expected} on the CPU; {same} of {ENVS} poles of the same age");
-    // After its episode ends at another step, an environment uses other actions and differs by about 5 episodes.
+    // If an episode ends at a different step than on the CPU, the environment's later actions differ, and its number of episodes differs by
+    // about 5.
     assert!(same >= ENVS - 3, "{same} of the same age");
     assert!(expected > 40_000 && found.abs_diff(expected) <= 30, "{found} episodes, not {expected}");
     // A second play continues from the states of the first play, and counts only the episodes of the second play.

@@ -229,7 +229,7 @@ async fn iteration_takes_three_submits_and_one_readback(gpu: Gpu) {
     let (a_minibatch, steps) = ((two - one) / config.minibatches, config.rollout_steps);
     assert_eq!((two - one) % config.minibatches, 0);
     // A minibatch has forward, loss, backward and Adam for two networks of three layers. A rollout step has the forward pass and a step of
-    // the environments. A larger count means that a fused kernel was split.
+    // the environments. More dispatches than the limits below mean that a fused kernel was split.
     let rollout = one - a_minibatch * config.minibatches;
     println!("{a_minibatch} dispatches a minibatch, {rollout} in {steps} steps");
     assert!(a_minibatch <= 24 && rollout <= 8 * (steps + 2), "{a_minibatch}, {rollout}");

@@ -193,7 +193,7 @@ fn failing(reset: &str, step: &str) -> World {
     ))
 }
 
-/// Compares a few steps of environments some of which fail, and the first error. Failed environments keep their states.
+/// Compares a few steps of environments, some of which fail, and compares the first error. Failed environments keep their states.
 async fn compare_faults(gpu: &Gpu, file: &World, part: &str) {
     let kind = kind(file);
     let gpu_world = world(&kind).unwrap();
@@ -262,7 +262,7 @@ async fn iterations_of_files_match_the_processor(gpu: Gpu) {
     compare_kind(&gpu, &kind(&template("racer")), &PpoConfig { squash: true, ..normalized() }, 1).await;
 }
 
-/// Runs an iteration, of which the learner may leave the rest to the CPU.
+/// Runs an iteration. The learner may begin on the device and complete the iteration on the CPU.
 async fn iterate(gpu: &Gpu, ppo: &mut Ppo) -> IterationStats {
     loop {
         match ppo.advance() {
@@ -277,7 +277,8 @@ async fn iterate(gpu: &Gpu, ppo: &mut Ppo) -> IterationStats {
 /// A learner on the device reports the error that the learner on the CPU reports, and learns nothing from the rollout.
 async fn errors_stop_learners_as_on_the_processor(gpu: Gpu) {
     let trap = |odds: u32, at: u32| format!("self.y = 1 // (0 if randint(0, {odds}) == {at} else 1)");
-    // Whole actors, because the CPU steps and reports unused lanes of the last actor too.
+    // The environments fill all actors completely. Otherwise the CPU would also step unused lanes of the last actor, and report their
+    // errors.
     let config = PpoConfig { envs: 256, ..small() };
     // The second learner fails at the start of a later episode, and the third at the start of a first episode.
     for (reset, step) in [(String::new(), trap(3000, 0)), (trap(900, 7), "pass".into()), (trap(100, 0), "pass".into())] {

@@ -1,4 +1,4 @@
-//! Models in C99: one file with a function `hothouse_predict`. It needs only `math.h`.
+//! Models in C99: one file with a function `hothouse_predict`. The file includes only `math.h`.
 
 use super::helpers::Dialect;
 use super::model::{C_BEGINS, ExportError, Model, Reads};

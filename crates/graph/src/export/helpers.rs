@@ -76,7 +76,7 @@ pub static HELPERS: [Helper; 24] = [
         parameters: "to y, from x, int n, real scale, real shift",
         body: "{\n  for (INT i = 0; i < n; i++) y[i] = x[i] * scale + shift;\n}",
     },
-    // The rows of w are the weights of one output each.
+    // Each row of w contains the weights of one output.
     Helper {
         name: "product",
         parameters: "to y, from x, from w, int rows, int outputs, int inputs",

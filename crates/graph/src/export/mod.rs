@@ -1,8 +1,7 @@
-//! Models for other programs. A [`Model`] is a graph with its weights and with named inputs and outputs. This module writes it as ONNX, as
-//! C99 and as a JavaScript module. Each format computes node by node in f32, without fusion.
+//! Models for other programs. A [`Model`] is a graph with its weights and with named inputs and outputs. This module writes a model as
+//! ONNX, as C99 or as a JavaScript module. In each format, the model computes node by node in f32, without fusion.
 //!
-//! Only operations of inference whose rows are independent have a form in these formats. The exception is the causal attention of a single
-//! sequence.
+//! The formats support only inference operations with independent rows, and the causal attention of a single sequence.
 
 mod base64;
 mod c;

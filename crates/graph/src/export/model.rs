@@ -5,7 +5,7 @@ use crate::op::Op;
 use crate::params::Params;
 use crate::shape::Shape;
 
-/// First bytes of the files. They identify the kind of a file.
+/// First bytes of a file in each format. They identify the format.
 pub const ONNX_BEGINS: &[u8] = b"\x08\x08\x12\x08hothouse";
 pub const C_BEGINS: &[u8] = b"// Model trained with Hothouse, in C99.";
 pub const JS_BEGINS: &[u8] = b"// Model trained with Hothouse, as a JavaScript module.";
@@ -48,7 +48,7 @@ pub enum Reads {
     Largest,
 }
 
-/// Items with the results that the learner's own code computes for them. They check a model.
+/// Inputs of some items, and the outputs that the learner's own code computes for these items. They serve to check a model.
 pub struct Examples {
     /// Numbers of all items, for each input of the model.
     pub inputs: Vec<Vec<f32>>,
@@ -56,7 +56,7 @@ pub struct Examples {
     pub outputs: Vec<Vec<f32>>,
 }
 
-/// Reason why a model has no form in a format.
+/// Reason why a model cannot be written in a format.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
     #[error("the operation '{0}' has no form in this format; choose a model without it")]
@@ -83,7 +83,8 @@ impl Model {
         }
     }
 
-    /// Returns the lengths of an output's axes without the axis of the batch. An index without other axes has no lengths.
+    /// Returns the lengths of an output's axes without the axis of the batch. The list is empty if the output is one index per item of a
+    /// batch.
     pub fn output_dims(&self, output: &Output) -> Vec<usize> {
         let [rows, cols] = self.graph.shape(output.node);
         let rows = if self.is_batched() { vec![] } else { vec![rows] };
@@ -91,7 +92,7 @@ impl Model {
         [rows, cols].concat()
     }
 
-    /// Returns the values of the outputs by the reference implementation in f64. `inputs` contains the numbers of each input.
+    /// Computes the outputs in f64 with the reference implementation. `inputs` contains the numbers of each input.
     pub fn evaluate(&self, inputs: &[&[f64]]) -> Vec<Vec<f64>> {
         let named: Vec<_> = self.inputs.iter().map(|input| input.name).zip(inputs.iter().copied()).collect();
         let params: Vec<f64> = self.params.values().iter().map(|&x| x.into()).collect();
@@ -104,7 +105,7 @@ impl Model {
         self.outputs.iter().map(read).collect()
     }
 
-    /// Returns, for each node, true if it is an input or an output depends on it.
+    /// Returns, for each node, true if the node is an input or if an output depends on the node.
     pub(super) fn live(&self) -> Vec<bool> {
         let nodes = &self.graph.nodes;
         let mut live: Vec<bool> = nodes.iter().map(|node| matches!(node.op, Op::Input(_))).collect();

@@ -115,7 +115,7 @@ impl<'m> Program<'m> {
     }
 }
 
-/// Returns the steps between the rows and between the columns of an operand; 0 along an axis on which it is repeated.
+/// Returns the steps between the rows and between the columns of an operand; 0 along an axis on which the operand is repeated.
 fn steps([rows, cols]: Shape) -> [usize; 2] {
     [if rows == 1 { 0 } else { cols }, usize::from(cols > 1)]
 }

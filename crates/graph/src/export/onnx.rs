@@ -21,9 +21,9 @@ enum Attribute<'a> {
 
 use Attribute::{Float, Int, Ints};
 
-/// Returns the file of a model. `title` describes it.
+/// Returns the file of a model. `title` describes the model.
 pub fn onnx(model: &Model, title: &str) -> Result<Vec<u8>, ExportError> {
-    // A model has a form in all formats or in none.
+    // All formats support the same models, so ONNX rejects the models that C and JavaScript reject.
     Program::new(model)?;
     let mut writer = Writer { model, names: vec![String::new(); model.graph.nodes.len()], nodes: Vec::new(), fixed: Vec::new(), added: 0 };
     for (id, live) in model.live().into_iter().enumerate() {

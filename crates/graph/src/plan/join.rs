@@ -4,8 +4,8 @@ use super::{Call, NOWHERE, Place, Planner, Step};
 use crate::op::Sums;
 use math::Unary;
 
-/// On the GPU, each thread computes a whole row of a matrix with at most this many columns, and the same kernel can sum the columns. The
-/// column sums of such a matrix are therefore not merged into a product.
+/// Maximum number of columns of a narrow matrix. On the GPU, a thread computes a whole row of a narrow matrix, and the same kernel can sum
+/// the columns. The column sums of a narrow matrix are therefore not merged into a product.
 pub const NARROW: usize = 8;
 
 impl Planner<'_> {
@@ -73,7 +73,7 @@ impl Planner<'_> {
         self.steps[step].writes = [NOWHERE; 4];
     }
 
-    /// Removes the calls that [`Self::leave_out`] has marked. No other call is without writes.
+    /// Removes the calls that [`Self::leave_out`] has marked. Only marked calls have no writes.
     fn drop_left_out(&mut self) {
         self.steps.retain(|step| step.writes != [NOWHERE; 4]);
     }

@@ -179,7 +179,7 @@ impl Duel {
         self.chosen = [ours, others];
         self.apply_choices(0, one)?;
         self.apply_choices(1, other)?;
-        // In reverse order, so that `swap_remove` moves only games that were already checked.
+        // The order is reversed, so that `swap_remove` moves only games that were already checked.
         for i in (0..self.running.len()).rev() {
             if let Some(points) = self.ending(i) {
                 let game = self.running.swap_remove(i);

@@ -564,8 +564,8 @@ mod tests {
                     [[high, low], [low, high]].iter().any(|dice| can_hit(&mut mine, &theirs, dice))
                 };
                 ways += if hit { roll.ways() } else { 0 };
-                // The rules exclude some hits that `can_hit` finds, because as many dice as possible must be played. They allow no other
-                // hits.
+                // `can_hit` finds every hit that the rules allow. It also finds some hits that the rules exclude, because as many dice as
+                // possible must be played.
                 let results = board.turned().results(roll, &mut scratch);
                 let allowed = results.iter().any(|after| after.theirs().bar() > board.mine().bar());
                 assert!(hit || !allowed, "{board:?} {roll:?}");

@@ -167,7 +167,7 @@ impl Published {
     /// Restores a learner from its [`Learner::parts`]. With the settings and the seed of the saved learner, training continues exactly as
     /// without the interruption.
     pub fn restore(config: PublishedConfig, seed: u32, isa: Isa, find: &Find) -> Result<Published, PublishedError> {
-        // Checked before anything is allocated: the number of saved games matches the settings.
+        // Invalid settings and a wrong number of saved games are rejected before anything is allocated.
         config.check()?;
         let (games, traces) = (words(find, "games")?, words(find, "traces")?);
         if games.len() != config.actors * config.games * SAVED {

@@ -18,8 +18,7 @@ use worlds::backgammon::{Board, Chances, Roll};
 const TAU: f32 = 0.05;
 /// Maximum number of results at the start of a search.
 const WIDTH: usize = 8;
-/// Number of evaluations in the budget for each result at the start of a search. A search starts with at least two and at most [`WIDTH`]
-/// results.
+/// Number of evaluations per result: a search starts with `evals / ONE_MORE` results, but with at least two and at most [`WIDTH`].
 const ONE_MORE: usize = 21;
 /// Maximum difference in equity from the best result. Results with a larger difference are not searched.
 const GAP: f32 = 0.25;
@@ -120,7 +119,7 @@ impl SearchPlayer {
         }
     }
 
-    /// Tries the next `rolls` of the opponent's rolls, or all that are left, for the branch with index `place`. Returns the number of rolls
+    /// Tries the opponent's next `rolls` rolls, or all remaining rolls, for the branch with index `place`. Returns the number of rolls
     /// tried.
     fn try_rolls(&mut self, place: usize, rolls: usize) -> usize {
         let mut branch = self.branches[place];

@@ -82,7 +82,7 @@ impl StrongConfig {
         let shape = self.shape();
         let (weights, float) = (shape.len() as f64, size_of::<f32>() as f64);
         let games = self.games.max(if self.look_after == u64::MAX { 0 } else { self.look_games }) as f64;
-        // Games usually need a tenth of this memory, but untrained players may never get past each other.
+        // Games usually need a tenth of this memory, but the games of untrained players may reach the maximum length.
         let samples = games * LONGEST as f64 * size_of::<Sample>() as f64;
         // With look-ahead, fewer games are played at once, and each game evaluates the boards of all 21 rolls.
         let (self_plays, looking) = (SLICE.min(self.games), LOOKAHEAD_SLICE.min(self.games));
@@ -366,7 +366,7 @@ impl Strong {
     /// without the interruption.
     pub fn restore(settings: StrongConfig, seed: u32, isa: Isa, find: &Find) -> Result<Strong, StrongError> {
         settings.check()?;
-        // Checked before anything is allocated: the saved networks have the size that the settings require.
+        // Checks the size of the saved networks before memory is allocated.
         let floats = |name: &str| state::floats_of(find, name, settings.shape().len());
         let (learned, weights) = (floats("strong.learned")?, floats("strong.weights")?);
         let moments = [floats("strong.adam.m")?, floats("strong.adam.v")?].map(<[f32]>::to_vec);
@@ -649,7 +649,7 @@ mod tests {
 
     fn network() -> Network {
         let mut weights = SHAPE.first_weights(Isa::best(), 3, 1);
-        // Larger weights, so that the estimates of boards differ.
+        // Doubles the weights, so that the estimates of boards differ.
         weights.iter_mut().for_each(|w| *w *= 2.0);
         Network::new(Isa::best(), SHAPE, &weights)
     }

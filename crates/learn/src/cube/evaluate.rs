@@ -70,8 +70,8 @@ const JUDGED: usize = 4096;
 /// Number of states processed per slice when actions are chosen and paths are followed.
 const READ: usize = 1 << 16;
 
-/// Markers in [`Exhaustive::steps`]. Each describes one entry: a state and its first action. In this order: the result is not known yet;
-/// the entry is on the current path; play from the entry enters a cycle.
+/// Markers in [`Exhaustive::steps`] for an entry (a state and its first action). `UNKNOWN`: the result is not known yet. `ON_PATH`: the
+/// entry is on the current path. `CYCLE`: play from the entry enters a cycle.
 const UNKNOWN: u32 = u32::MAX;
 const ON_PATH: u32 = u32::MAX - 1;
 const CYCLE: u32 = u32::MAX - 2;

@@ -10,7 +10,7 @@ use worlds::cube::{Actions, CODES, Puzzle};
 /// Random stream of the examples.
 const EXAMPLES: u32 = 0x4558_414d;
 
-/// Adds the nodes that convert the network's outputs to [`Scores`].
+/// Function that adds the nodes that convert the network's outputs to [`Scores`].
 pub(super) type Read<'a> = &'a dyn Fn(&mut Graph, NodeId) -> NodeId;
 
 /// Returns the number of integers in an input of the model: one for each sticker or cubie.
@@ -18,7 +18,7 @@ fn input_len<P: Puzzle>(inputs: Inputs) -> usize {
     inputs.active::<P>()
 }
 
-/// Returns the number of values of each of these integers.
+/// Returns the number of possible values of each integer in an input of the model.
 fn input_values(inputs: Inputs) -> usize {
     match inputs {
         Inputs::Stickers | Inputs::Folded => 6,

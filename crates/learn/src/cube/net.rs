@@ -313,8 +313,8 @@ pub struct Evaluator<P> {
     params: Params,
     packed: Packed,
     workers: Vec<Worker>,
-    /// Maximum number of states that a slice judges while no device is used. The number is computed from [`par::TURN`] multiply-adds: a
-    /// multiple of [`ROWS`], at least `2 * ROWS`. If a device fails, the CPU judges up to `OFFLOAD_ROWS` states in one slice.
+    /// Maximum number of states that a slice judges while no device is used. They take about [`par::TURN`] multiply-adds. Their number
+    /// is a multiple of [`ROWS`] and at least `2 * ROWS`. If a device fails, the CPU judges up to `OFFLOAD_ROWS` states in one slice.
     turn: usize,
     offload_plan: Arc<Plan>,
     offloaded: Option<OffloadedJudge<P>>,

@@ -1,6 +1,7 @@
 //! Searches for a solution: greedy search, beam search, and A* with a weight and batches. A judge evaluates the states. A search advances
-//! in slices, and ends with a solution or at its limits. For the same scores, the result is the same on any machine. Of candidates with
-//! equal cost, a search uses the first. A* prefers the longest path, and of paths with equal length the first.
+//! in slices, and ends with a solution or at its limits. For the same scores, the result is the same on any machine. Among candidates with
+//! equal costs, greedy search and a beam prefer the first. A* prefers the candidate with the longest path; if several paths have this
+//! length, A* prefers the first.
 //!
 //! A level consists of the states after the same number of moves. From the children of a level, a beam keeps the best `width` distinct
 //! states as the next level. It excludes states that it kept before. A judge of values evaluates every child. A judge of action values or

@@ -78,7 +78,7 @@ impl Automaton {
 pub fn gumbel(isa: Isa, seed: u32, update: u32, noise: &mut [f32]) {
     Rng::new(seed, PURPOSE_GUMBEL).fill_uniform(isa, update, noise);
     for x in noise {
-        // u is the middle of the interval of width 2⁻²⁴ that the number represents, so that u is neither 0 nor 1.
+        // `x` represents an interval of width 2⁻²⁴. u is the middle of this interval, so that u is neither 0 nor 1.
         let u = (*x + 0.5 / 16_777_216.0).min(1.0 - f32::EPSILON / 2.0);
         *x = -math::poly::ln_1(isa, -math::poly::ln_1(isa, u));
     }

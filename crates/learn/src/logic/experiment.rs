@@ -163,8 +163,8 @@ impl Config {
             Preset::Life | Preset::Rule => Config { lr: 0.2, init: 5.0, hard_share: 0.5, ..published },
             Preset::Checkerboard => Config { lr: 0.1, init: 5.0, side: 8, steps: 10, patience: 100, ..published },
             Preset::Asynchronous => {
-                // A side of 10 ends in the middle of the pattern's period, as a side of 14 does. Therefore, the right and the lower border
-                // look the same on both grids.
+                // A grid with 10 cells per side ends in the middle of the pattern's period, as a grid with 14 cells per side does.
+                // Therefore, the right and the lower border look the same on both grids.
                 Config { lr: 0.1, init: 5.0, side: 10, steps: 36, patience: 150, ..published }
             }
             Preset::Lizard | Preset::ColourG | Preset::Own => published,

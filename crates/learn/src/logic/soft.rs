@@ -305,7 +305,7 @@ pub(super) struct Target<'a> {
     pub channels: usize,
 }
 
-/// Runs rollouts of one shape.
+/// Executor of rollouts of one shape.
 pub(super) struct Roller {
     rolls: Vec<Roll>,
 }
@@ -325,7 +325,7 @@ struct Roll {
     masks: Vec<Vec<f32>>,
     d_grids: Vec<f32>,
     pieces: Vec<Piece>,
-    /// One workspace per piece. A thread uses any free one.
+    /// One workspace per piece. A thread uses any free workspace.
     workspaces: Vec<Mutex<Workspace>>,
 }
 

@@ -95,7 +95,7 @@ pub trait Planned: Learner {
     fn count_step(&mut self, lr: f32);
     /// Undoes [`Planned::count_step`] for all steps of the current iteration. The CPU repeats these steps.
     fn discard_started_steps(&mut self);
-    /// Copies the newest result of the machine, which is that of an iteration, into the learner.
+    /// Copies the machine's result of the newest iteration into the learner.
     fn apply_result(&mut self, there: &mut Self::There);
     fn end_iteration(&mut self) -> Self::Stats;
 
@@ -104,8 +104,7 @@ pub trait Planned: Learner {
     fn add_spent(&mut self, seconds: f64);
     /// Returns the amount of work of an iteration, in the unit of [`Offload::pass_work`].
     fn iteration_work(&self) -> f64;
-    /// Returns true if a setting has changed that the machine receives only in `ready`. The machine must then be prepared again with
-    /// `ready`.
+    /// Returns true if the machine has an outdated value of a setting. [`Planned::ready`] must then prepare the machine again.
     fn is_outdated(&self) -> bool {
         false
     }

@@ -10,8 +10,8 @@ pub struct Sampling {
     pub temperature: f32,
     /// Number of candidates for the next token, which are the most likely tokens; 0 for all tokens.
     pub top_k: usize,
-    /// Minimum total probability of the candidates for the next token; 1 for all tokens. The candidates are the most likely tokens, as few
-    /// as reach this total (Holtzman et al. 2020).
+    /// Minimum total probability of the candidates for the next token; 1 for all tokens. The candidates are the smallest number of most
+    /// likely tokens that reach this total (Holtzman et al. 2020).
     pub top_p: f32,
     pub seed: u32,
 }

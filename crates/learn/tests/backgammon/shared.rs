@@ -51,7 +51,7 @@ fn check_shared_rounds<L: SelfTaught + Sharing>(begin: impl Fn() -> L) {
         shared_rounds(&mut shared, 2, stretch, slices);
         same(&format!("in stretches of {stretch}"), &own.parts(), &shared.parts());
     }
-    // If there are no workers any more, the learner plays the rest of the round itself.
+    // Workers play two pieces of a round. After sharing ends, the learner plays the rest of the round itself.
     shared.share(true);
     let (pieces, due) = shared.due().expect("a round begins");
     let parts = played(&due, pieces.start..pieces.start + 2);
@@ -97,7 +97,8 @@ fn incomplete_results_are_rejected_without_changes() {
     let good = played(&due, pieces.clone());
     let last = |parts: &Parts, name: &str| part(parts, name).expect("a part of it").1.len();
     let mut wrong = vec![
-        // Each array has one invalid word, such as a place with 15 checkers or an invalid roll. The first two are in the last actor.
+        // Each element has an error in one array, such as 15 checkers at a place or an invalid roll. The first two errors are in the last
+        // actor.
         spoiled(&good, "games", word(last(&good, "games") - 16, !0)),
         spoiled(&good, "games", word(last(&good, "games") - 8, 77)),
         spoiled(&good, "games", word(14, 1 << 30)),

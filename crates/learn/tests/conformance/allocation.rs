@@ -47,7 +47,7 @@ fn steady<S: Subject>(case: &Case<S>, meter: Meter, (warm, count): (usize, usize
     learner
 }
 
-/// PPO with recording, evaluation and predictions.
+/// Tests PPO with recording, evaluation and predictions.
 #[test]
 fn ppo() {
     watched(2, |meter| {
@@ -95,7 +95,7 @@ fn cube() {
             assert!(learner.progress().episodes > 100 && replay.len() == replay.capacity(), "{}", case.name);
         }
         cases::dqn_of_three().iter().for_each(|case| drop(steady(case, meter, (20, 150), 0)));
-        // A pass over all states must allocate its memory in advance.
+        // Only the first pass over all states may allocate memory.
         struct ZeroJudge;
         impl Judge<Two> for ZeroJudge {
             fn scores(&self) -> Scores {

@@ -33,7 +33,7 @@ pub(crate) use each_case;
 /// Returns cases that together cover every kind of action, normalisation and loss. The environments of the last two cases exist only in
 /// tests.
 pub fn control() -> Vec<Case<Ppo>> {
-    // 300 environments are not a multiple of a panel or an actor. 40 steps take several slices of a rollout.
+    // 300 environments do not divide evenly into panels or actors. A rollout of 40 steps takes several slices.
     let small = PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() };
     let normalized = PpoConfig { normalize_observation: true, normalize_reward: true, ..small.clone() };
     let ways = [

@@ -50,7 +50,7 @@ fn is_determined<S: Subject>(case: &Case<S>) {
     let on = |threads, clock| Threads::of(threads).map(|pool| pool.run(|| run(config, count, SEED, Isa::best(), clock)));
     let one = on(1, None).expect("one thread is always available");
     let clock: fn() -> f64 = || 1.0;
-    // A browser may not support several threads.
+    // In a browser, `on` may return `None` for several threads.
     for (threads, other) in [(1, on(1, Some(clock))), (2, on(2, None)), (3, on(3, Some(clock)))] {
         let Some(other) = other else { continue };
         let what = format!("{} on {threads} threads", case.name);
@@ -109,7 +109,7 @@ fn is_refused<S: Subject>(case: &Case<S>) {
                 continue;
             }
             let error = found.unwrap_or_else(|| panic!("{what} is not rejected"));
-            // An error about an array of a population's member names the array without the member's prefix.
+            // For an array of a population's member, the error contains the array's name without the member's prefix.
             let own = if name.starts_with("member.") { name.splitn(3, '.').last() } else { Some(&name[..]) };
             assert!(damage != Damage::LeftOut || own.is_some_and(|own| error.contains(own)), "{what}: {error}");
         }
@@ -185,7 +185,7 @@ fn is_set<S: Subject>(case: &Case<S>) {
             continue;
         }
         live_ones += 1;
-        // A learner that is restored with the new settings must continue identically.
+        // A learner that is restored with the new settings must continue like the changed learner.
         let mut again = case.restore(&config, &learner.parts()).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(iterate(&mut again, 1), iterate(&mut learner, 1), "{what}");
         alike(&again, &learner, &what);
@@ -255,7 +255,7 @@ fn a_lost_machine_costs_one_iteration() {
 }
 
 fn continues_on_cpu<S: Subject>(case: &Case<S>) {
-    // For most learners, this number of calls is reached after several iterations.
+    // Number of calls after which each worker fails. For most learners, several iterations need as many calls.
     const CALLS: u32 = 50;
     let Ok(machine) = S::machine(&case.config) else { return };
     let machine = Failing(machine, CALLS);
@@ -281,7 +281,7 @@ fn continues_on_cpu<S: Subject>(case: &Case<S>) {
     }
 }
 
-/// If a learner reports divergence, its caller keeps the last valid save.
+/// A learner must report divergence, so that its caller can keep the last valid save.
 #[testkit::test]
 fn divergence_is_reported() {
     each_case!(diverges);

@@ -12,7 +12,7 @@ use worlds::control::WorldFault;
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn begin(trap: Option<Trap>) -> Ppo {
-    // 300 environments are not a multiple of an actor.
+    // The number of environments is not a multiple of an actor's 128 environments.
     let config = PpoConfig { envs: 300, rollout_steps: 40, minibatches: 3, epochs: 1, ..PpoConfig::general() };
     Ppo::new(&rooms::kind("Rooms-v0", &Arc::default(), trap), config, 5, Isa::best()).unwrap()
 }

@@ -103,7 +103,7 @@ fn unfused_arithmetic_learns_too() {
     assert!(last.unwrap() > 2.0 * first.unwrap(), "{first:?} -> {last:?}");
 }
 
-/// The tests above must detect broken learners such as these.
+/// Shows that the tests above detect broken learners.
 #[test]
 fn broken_learners_do_not_solve_cart_pole() {
     let kind = worlds::control::kind("CartPole-v1").unwrap();

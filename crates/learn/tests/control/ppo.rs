@@ -14,7 +14,8 @@ fn cart_pole() -> &'static Kind {
 }
 
 fn small() -> PpoConfig {
-    // 300 environments are not a multiple of a panel or an actor. 40 steps take several slices of a rollout.
+    // The number of environments is not a multiple of a panel's 32 or an actor's 128 environments. A rollout of 40 steps takes several
+    // slices.
     PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() }
 }
 
@@ -132,7 +133,7 @@ fn the_first_minibatch_uses_the_acting_policy() {
             let stats = iterate(&mut ppo, 1);
             assert_eq!(stats.clip_fraction, 0.0, "{}", kind.spec.id);
             assert!(stats.approx_kl.abs() < 1e-6, "{}: {stats:?}", kind.spec.id);
-            // Advantages have mean 0 over all samples. A few samples fill no shard and are omitted, so the mean here is near 0.
+            // Advantages have mean 0 over all samples. A few samples that do not fill a shard are omitted, so the mean here is only near 0.
             assert!(stats.policy_loss.abs() < 1e-3, "{}: {stats:?}", kind.spec.id);
             assert!(stats.grad_norm > 0.0);
         }

@@ -41,14 +41,14 @@ fn ppo_solves_templates() {
     for seed in 1..=2 {
         assert!(steps_to_solve(&cart_pole, PpoConfig::preset(&cart_pole), seed, CART_POLE_STEPS).is_some(), "seed {seed}");
     }
-    // The taxi has a mask, and catch has integers only.
+    // The taxi has a mask, and the state of catch consists of integers only.
     for (id, text, limit) in [("Taxi", TAXI, 700_000), ("Catch", CATCH, 200_000)] {
         let kind = kind(id, text);
         assert!(steps_to_solve(&kind, PpoConfig::preset(&kind), 1, limit).is_some(), "{id}");
     }
 }
 
-/// The test above must detect broken learners such as these.
+/// Shows that the test above detects broken learners.
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
 #[test]
 fn broken_learners_do_not_solve_a_template() {
@@ -61,7 +61,7 @@ fn broken_learners_do_not_solve_a_template() {
 }
 
 fn small() -> PpoConfig {
-    // 300 environments are not a multiple of a panel or an actor.
+    // The number of environments is not a multiple of a panel's 32 or an actor's 128 environments.
     PpoConfig { envs: 300, rollout_steps: 40, minibatches: 3, epochs: 2, ..PpoConfig::general() }
 }
 
@@ -88,7 +88,7 @@ fn results_do_not_depend_on_threads_or_saves() {
     }
 }
 
-/// In this taxi, a forbidden choice is an error.
+/// In this version of the taxi, a forbidden choice causes an error.
 #[test]
 fn a_forbidden_choice_is_never_taken() {
     let forbidden = changed(TAXI, "if not possible[action]:\n            return -1.0, False", "fine = 1.0 / float(possible[action])");

@@ -68,7 +68,7 @@ fn a_sum_tree_finds_what_a_plain_sum_finds() {
                 };
                 assert_eq!(Some(tree.find(mass)), plain.iter().position(beyond), "{mass} of {plain:?}");
             }
-            // A value beyond the total, caused by rounding, must still select a leaf that is not 0.
+            // A value beyond the total, caused by rounding, must still select a leaf whose value is not 0.
             assert!(total == 0.0 || plain[tree.find(total + 1.0)] > 0.0);
         }
     }
@@ -601,7 +601,7 @@ fn played_transitions_follow_the_rules() {
         assert!(progress.moves == 4800 && (250..1000).contains(&progress.episodes), "{progress:?}");
         (0..replay.len()).filter(|&at| replay.get(at).done).count()
     };
-    // Depending on the setting, an action may or may not be the inverse of the last action.
+    // With `Greedy::Plain`, some actions undo the previous action; with `Greedy::Onward`, no action does.
     for (acting, undoes) in [(Greedy::Plain, true), (Greedy::Onward, false)] {
         let config = DqnConfig { acting, n_step: 1, hindsight: 0.0, replay: 4096, ..small() };
         let mut learner = learner::<Two>(config, 4);
@@ -768,7 +768,7 @@ fn states_are_saved_as_words() {
     }
     check::<Two>();
     check::<Three>();
-    // Invalid cubes: a twisted corner, a flipped edge, a duplicated corner and a duplicated edge. A fifth has two exchanged corners.
+    // Invalid cubes: a twisted corner, a flipped edge, a duplicated corner and a duplicated edge. A fifth cube has two exchanged corners.
     for (place, byte) in [(0, 8), (8, 12), (0, 1), (9, 0)] {
         let mut cubies = *Three::SOLVED.cubies();
         cubies[place] = byte;

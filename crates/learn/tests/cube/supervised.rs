@@ -89,8 +89,8 @@ fn exact_judges_solve_optimally_with_every_search() {
                 let policy = (!is_a_star).then(|| one.solve(state, &mut sure(exact)).expect("a beam"));
                 let value = one.solve(state, &mut knowing(exact)).expect("any method");
                 let actions = one.solve(state, &mut foreseeing(exact)).expect("any method");
-                // With action values, one evaluation covers all children of a node. The order in which nodes are examined may differ, but
-                // the number of nodes must not be larger.
+                // With action values, one evaluation covers all children of a node. The search may examine nodes in another order than with
+                // state values, but must not examine more nodes.
                 assert!(actions.nodes <= value.nodes, "{method:?} {metric:?} {state:?}");
                 for outcome in policy.into_iter().chain([value, actions]) {
                     let actions = outcome.solution.expect("there is a way");
@@ -317,7 +317,7 @@ fn the_exhaustive_report_matches_play_from_each_state() {
     assert!(onward.solved > plain.solved, "{onward:?}");
 }
 
-/// The solved state has a best action too, although a solution contains no action after this state.
+/// Every state has a best action, even the solved state, at which a solution ends.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
 fn every_state_has_a_best_action() {
@@ -389,7 +389,7 @@ fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
         let ln = plain.iter().map(|x| x.exp()).sum::<f32>().ln();
         for (said, plain) in said.iter().zip(plain) {
             let expected = match config.signal.scores() {
-                // These are the mean and the standard deviation of a uniform walk length from 1 to n.
+                // A uniform walk length from 1 to n has the mean (n + 1)/2 and about the standard deviation n/√12.
                 Scores::Value | Scores::ActionValues => (walk + 1.0) / 2.0 + plain * (walk * walk / 12.0).sqrt(),
                 Scores::Policy => plain - ln,
             };
@@ -425,7 +425,7 @@ fn judges_agree_across_threads_and_instruction_sets_of_a_class() {
     let config = SupervisedConfig { net: stickers(&[512, 256]), ..small(Signal::WalkLength) };
     let mut known: [Option<_>; 2] = [None, None];
     for (isa, threads) in Isa::available().into_iter().flat_map(|isa| [(isa, 1), (isa, 3)]) {
-        // A browser may not support several threads.
+        // In a browser, `Threads::of` may return `None` for several threads.
         let Some(pool) = par::Threads::of(threads) else { continue };
         let said = pool.run(|| {
             let mut judge = learner::<Two>(config.clone(), 4, isa).judge().expect("a plan");

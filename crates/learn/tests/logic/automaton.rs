@@ -62,7 +62,7 @@ fn data(architecture: &Architecture, rollout: &Rollout) -> (Vec<f32>, Vec<f32>) 
     (bits(5, architecture.channels * plane), bits(6, CHANNELS * plane))
 }
 
-/// Returns a function that returns true if a cell fires. The arguments of the returned function are the step, the sample and the cell.
+/// Returns a function of a step, a sample and a cell. The function returns true if the cell fires.
 fn fires(rollout: &Rollout, seed: u32, draw: u32) -> impl Fn(usize, usize, usize) -> bool {
     move |step, sample, cell| {
         let Some(rate) = rollout.fire_rate else { return true };

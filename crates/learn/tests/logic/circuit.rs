@@ -139,7 +139,7 @@ fn pruning_removes_gates_without_effect() {
     assert!(circuit.verify(&pruned, 1).equal);
 }
 
-/// Returns circuits with all kinds of gates. Life is built by hand; the others are random or constant.
+/// Returns circuits with all kinds of gates. The circuit of Life is built by hand; the other circuits are random or constant.
 fn circuits() -> Vec<Circuit> {
     let mut all = vec![Circuit::life()];
     for seed in 0..4 {
@@ -310,9 +310,9 @@ fn drawings_contain_all_gates_and_wires_within_their_bounds() {
     }
 }
 
-/// The circuit is a chain of four gates. Its first gate reads the middle one of nine inputs, which is also the output. In the drawing,
-/// inputs are at x = 174. Gates extend from x = 254 to 302, from 358 to 406 and so on. A short wire bends in its middle; a long wire bends
-/// at a distance of 156 from its ends.
+/// The circuit is a chain of four gates. The first gate reads the middle one of nine inputs. This input is also the output of the circuit.
+/// In the drawing, inputs are at x = 174. Gates extend from x = 254 to 302, from 358 to 406 and so on. A short wire bends in its middle; a
+/// long wire bends at a distance of 156 from its ends.
 #[test]
 fn wires_start_and_end_horizontally() {
     let mut circuit = Circuit::new("", false, 1);

@@ -118,7 +118,8 @@ impl Product {
 
     /// Returns true if A exceeds the second-level cache and is read often enough to justify a copy.
     pub fn large(&self) -> bool {
-        // In a transposed A, successive steps of k are far apart and share sets of the first-level cache.
+        // In a transposed A, successive steps of k are far apart and share sets of the first-level cache. A copy therefore pays off with
+        // fewer columns of C.
         let apart = self.a.rs == 1 && self.a.ks != 1;
         let least = if apart { 2 * PANEL } else { 8 * PANEL };
         self.m * self.k > M_LARGE * K_LARGE && self.n >= least && !self.a.packed

@@ -4,7 +4,7 @@
 use super::simd::{Kernel, Simd};
 use std::arch::x86_64::*;
 
-/// True if this processor has all of the given features.
+/// Returns true if this processor has all of the given features.
 macro_rules! found {
     ($($feature:tt),+) => { $(std::arch::is_x86_feature_detected!($feature))&&+ };
 }

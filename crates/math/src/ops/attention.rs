@@ -293,7 +293,8 @@ struct Slopes {
 }
 
 /// A block of scores: `keys` keys and a panel of queries. Query i attends to the keys up to `diagonal` + i, counted from the first key of
-/// the block; later keys are masked. The scores of a key are not computed for a half of the panel in which no query attends to the key.
+/// the block; later keys are masked. The scores of a key are computed only for those halves of the panel in which a query attends to the
+/// key.
 #[derive(Clone, Copy)]
 struct Block {
     keys: usize,

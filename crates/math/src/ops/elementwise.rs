@@ -1,4 +1,4 @@
-//! Functions of one number and of two numbers, the backward passes of the former, and broadcasting of the operands of the latter.
+//! Functions of one number and their backward passes; functions of two numbers and broadcasting of their operands.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::poly;

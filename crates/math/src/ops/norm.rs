@@ -346,7 +346,7 @@ struct LayerNormSums<'a> {
     stats: &'a [f32],
     dy: &'a [f32],
     dgamma: &'a mut [f32],
-    /// Empty for a root mean square norm.
+    /// Gradient of beta; empty for a root mean square norm.
     dbeta: &'a mut [f32],
 }
 

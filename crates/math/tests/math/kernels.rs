@@ -469,7 +469,7 @@ fn dropout_mask_follows_the_generator() {
         let want: Vec<f64> = (0..n).map(|i| f64::from(x[i]) * kept(i)).collect();
         check(&want, 1e-6, |isa| written(n, |y| ops::dropout(isa, p, rng, step, &x, y)));
     });
-    // The share of zeros among many numbers is close to p, and other numbers are zero in the next step.
+    // The share of zeros among many numbers is close to p. The share of numbers that are zero in both of two steps is close to p².
     let x = vec![1.0; 3 * math::par::CHUNK + 7];
     let run = |step| written(x.len(), |y| ops::dropout(Isa::best(), 0.25, Rng::new(1, 1), step, &x, y));
     let (first, next) = (run(1), run(2));

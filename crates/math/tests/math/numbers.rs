@@ -260,9 +260,9 @@ fn pcg_matches_its_definition() {
     }
 }
 
-/// Hashes pairs of small numbers under a key: an environment's index and an episode's. Two groups of five output bits, taken as
-/// coordinates, are uniform on a board of 32 by 32. The groups come from two words, from one word, or from adjacent inputs. If one input
-/// bit is flipped, each of the upper 24 bits of every output word flips half of the time.
+/// Hashes pairs of small numbers under a key: the index of an environment and the index of an episode. Two groups of five output bits,
+/// taken as coordinates, are uniform on a board of 32 by 32. The groups come from two words, from one word, or from adjacent inputs. If one
+/// input bit is flipped, each of the upper 24 bits of every output word flips half of the time.
 #[test]
 fn hash_is_uniform_and_flips_half_of_the_bits() {
     const SIDE: u32 = 256;

@@ -90,7 +90,7 @@ class Picture:
         self.polygon([x1 - dy, y1 + dx, x2 - dy, y2 + dx, x2 + dy, y2 - dx, x1 + dy, y1 - dx], colour)
 
     def polygon(self, points: Sequence[float], colour: str) -> None:
-        """Fills a polygon. `points` has x and y of each corner, one after the other."""
+        """Fills a polygon. `points` contains the numbers x, y of the first corner, x, y of the second corner, and so on."""
         numbers = _numbers(*points)
         if len(numbers) < 6 or len(numbers) % 2:
             raise ValueError(f"a polygon has x and y of at least three corners, but the list has {len(numbers)} numbers")

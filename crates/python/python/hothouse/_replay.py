@@ -39,10 +39,10 @@ def replay(
     Each step is a frame. An episode is shown up to its step 1,000. Needs Pillow: `pip install 'hothouse-rl[replay]'`.
 
     Args:
-        run: A run of the room control, also with a file of an environment, or a checkpoint: its path or its bytes.
+        run: A run of the room control, or the path or the bytes of its checkpoint. A file may define the environment.
         path: The file to write. Its name ends with .gif.
         episodes: Number of episodes, one after the other.
-        fps: Frames per second, at most 50. The default is the speed of the environment's own time, or 50 if that is faster.
+        fps: Frames per second, at most 50. The default is the rate of the environment's steps in its own time, but at most 50.
         seed: Seed of the initial states. Equal weights and seeds give equal replays.
     """
     images = _images()
@@ -103,6 +103,6 @@ def _action(policy: Policy, env: Env, observation: np.ndarray) -> Any:
 
 
 def _durations(count: int, fps: float) -> list[int]:
-    """Durations of frames in milliseconds, in whole units of the file. The times of the frames differ from the exact ones by less than a unit."""
+    """Durations of frames in milliseconds, as multiples of `_UNIT_MS`. Each frame starts less than a unit from its exact time."""
     ends = [round(1000 * k / fps / _UNIT_MS) * _UNIT_MS for k in range(count + 1)]
     return [max(_UNIT_MS, end - begin) for begin, end in zip(ends, ends[1:])]

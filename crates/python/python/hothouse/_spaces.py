@@ -1,4 +1,4 @@
-"""Spaces and frame rates of environments. Those of the built-in environments are Gymnasium's."""
+"""Spaces and frame rates of environments. Built-in environments have the same ones as in Gymnasium."""
 
 from __future__ import annotations
 

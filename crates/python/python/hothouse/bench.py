@@ -65,7 +65,7 @@ def _stepper(envs: gymnasium.vector.VectorEnv, steps: int) -> Callable[[], int]:
 
 
 def _writer(count: int, steps: int) -> Callable[[], int]:
-    """Copies the arrays that steps of CartPole read and write, and computes nothing. Its speed is an upper limit for steps."""
+    """Returns a function that only copies the arrays that steps of CartPole access. Its speed is an upper limit for the speed of steps."""
     shapes = [((count, 4), np.float32), (count, np.float32), ((3, count), np.bool_)]
     pairs = [(np.zeros(shape, dtype), np.zeros(shape, dtype)) for shape, dtype in shapes]
     actions, read = [np.zeros(count, np.int64) for _ in range(8)], np.zeros(count, np.float32)
@@ -141,7 +141,7 @@ def figures() -> Iterator[_Row]:
 
 
 def world_figures(file: str) -> Iterator[_Row]:
-    """Yields the speed of an environment from a file, compiled, and under Gymnasium's `SyncVectorEnv` with plain Python."""
+    """Yields the speeds of an environment from a file: compiled, and in plain Python under Gymnasium's `SyncVectorEnv`."""
     ours = make_vec(file, 4096, autoreset_mode="SameStep", threads=1)
     plain = gymnasium.vector.SyncVectorEnv([lambda: world.load(file)] * 16)
     rates = _rates({"compiled": _stepper(ours, 8), "plain": _stepper(plain, 8)})

@@ -193,7 +193,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     def state(self, index: int) -> tuple[np.ndarray, int]:
         """State values of one environment, and the number of steps in its current episode.
 
-        The state is Gymnasium's internal state. For an environment from a file, it is the values that checkpoints save.
+        The state is Gymnasium's internal state. For an environment from a file, the state consists of the values that checkpoints save.
         """
         state, steps = self._open().state(operator.index(index))
         return np.array(state, np.float32), steps

@@ -35,7 +35,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".woff2": "font/woff2",
 }
-#: Host names of this machine. Another name could be a DNS rebinding attack.
+#: Host names of this machine. A request for another host name could be a DNS rebinding attack.
 _LOOPBACK = ("localhost", "127.0.0.1")
 _MOST_CONNECTIONS = 64
 _TIMEOUT_S = 30
@@ -178,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @lru_cache(maxsize=8)
 def _policy(document: pathlib.Path) -> str:
-    """Content security policy of a document, as a header, which also applies to the document's workers."""
+    """Content security policy of a document, for a header. Unlike the document's own tag, a header also applies to workers."""
     try:
         found = re.search(r'http-equiv="Content-Security-Policy"\s+content="([^"]*)"', document.read_text("utf-8"))
     except OSError:

@@ -34,7 +34,7 @@ class Canvas:
         return self.origin[0] + point[0] * self.scale, HEIGHT - self.origin[1] - point[1] * self.scale
 
     def _blend(self, left: float, top: float, right: float, bottom: float, colour: Colour, inside: Callable) -> None:
-        """Draws a shape within a box. `inside` returns the signed distance of each pixel's centre from the shape's edge, in pixels."""
+        """Draws a shape within a box. `inside` returns the distance of each pixel's centre from the edge, in pixels, positive inside."""
         x0, x1 = max(math.floor(left) - 1, 0), min(math.ceil(right) + 2, WIDTH)
         y0, y1 = max(math.floor(top) - 1, 0), min(math.ceil(bottom) + 2, HEIGHT)
         if x0 >= x1 or y0 >= y1:

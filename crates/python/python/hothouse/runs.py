@@ -316,7 +316,7 @@ class Run:
         return Exported(*self._native.export(format, None if path is None else os.fspath(path)))
 
     def examples(self, count: int = 1000, *, seed: int = 1) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-        """Inputs of the exported model, and the outputs that Hothouse's own code computes for them. They check an exported model."""
+        """Inputs for a check of the exported model, and the outputs that Hothouse's own code computes for these inputs."""
         return self._native.examples(count, seed)
 
     def tensors(self) -> dict[str, np.ndarray]:
@@ -401,10 +401,10 @@ class Run:
         width: int | str = "100%",
         height: int | str = 480,
     ) -> Frame:
-        """Frame for a notebook in which the run of this run's link trains from its beginning.
+        """Frame for a notebook. In the frame, the page starts the run of `link` from its beginning.
 
-        `page` is the address of a built page, or a folder that contains it, which is then served on this machine. By default it is the
-        environment variable `HOTHOUSE_PAGE`. `controls` is `all`, `play`, `knobs` or `none`; `theme` is `auto`, `light` or `dark`.
+        `page` is the address of a built page, or a folder with a built page, which is then served on this machine. The default is the value
+        of the environment variable `HOTHOUSE_PAGE`. `controls` is `all`, `play`, `knobs` or `none`; `theme` is `auto`, `light` or `dark`.
         """
         return frame(self.link, f"Hothouse: {self.variant}", page, controls, theme, (width, height))
 

@@ -60,7 +60,7 @@ def clip(x: Any, low: Any, high: Any) -> Any:
 
 
 class Env(gymnasium.Env):
-    """One environment of a file. `world` is the object of the file's class; its attributes can be read and set."""
+    """One environment that a file defines. `world` is the object of the file's class; its attributes can be read and set."""
 
     def __init__(self, file: _File, *, render_mode: str | None = None) -> None:
         if render_mode not in (None, "rgb_array"):

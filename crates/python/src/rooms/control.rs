@@ -290,7 +290,7 @@ pub struct Envs {
     observations: Py<PyArray3<f32>>,
     #[pyo3(get)]
     rewards: Py<PyArray1<f32>>,
-    /// Flags for termination, then flags for truncation. If the autoreset is `SameStep`, flags that are true in either case follow.
+    /// Flags for termination, then flags for truncation. If the autoreset is `SameStep`, flags for termination or truncation follow.
     #[pyo3(get)]
     flags: Py<PyArray2<bool>>,
     /// Permitted choices, one row per environment; `None` if all choices are always permitted.
@@ -427,7 +427,8 @@ impl Envs {
         })
     }
 
-    /// Number of choices, or `None` if an action consists of numbers; then the number of numbers in an action, and their range.
+    /// Number of choices (`None` if an action consists of numbers), number of numbers in an action, and lower and upper bound of these
+    /// numbers.
     #[getter]
     fn actions(&self) -> (Option<u32>, u32, f64, f64) {
         match self.kind.spec.actions {

@@ -1,5 +1,5 @@
 //! Scores a player's choices in decisions whose equities are known. A score is the mean loss in thousandths of a point per game. Computing
-//! a score takes seconds. Two strong players would have to play a very large number of games to show the same difference.
+//! a score takes seconds. To show the same difference by games, two strong players would have to play a very large number of games.
 //!
 //! A decision is one line with a JSON object: `{"id":"4HPwATDgc/ABMA","dice":[3,1],"moves":[["sGfwATDgc/ABMA",0.159],…]}`. The object
 //! contains every result of the roll once, with its equity in points per game. Positions are from the point of view of the player who makes

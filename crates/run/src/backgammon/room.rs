@@ -116,7 +116,7 @@ impl Room for Backgammon {
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        // The highest bit separates the seeds of confirmations from those of tests. No iteration number has this bit.
+        // The seed of a test is an iteration number, in which the highest bit is 0. This bit makes the seed of a confirmation different.
         let player = self.learner.player(1);
         self.baseline_test = Some(BaselineTest::new(player, seed | 1 << 31, CONFIRMATION_PAIRS));
         true

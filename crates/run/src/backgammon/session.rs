@@ -162,7 +162,7 @@ impl GameSession {
                 }
                 let before = self.game;
                 self.throw()?;
-                // Rolling is a cube decision if a double was possible.
+                // A roll counts as the decision not to double if a double was possible.
                 let may_double = self.kept.setup.cube && before.may_double();
                 self.cube_done = may_double.then_some((before, CubeAct::NoDouble));
                 Ok(())
@@ -186,7 +186,7 @@ impl GameSession {
                 self.answer(take)
             }
             Act::Step { from, to } => Ok(self.playing()?.take(*from, *to).map(drop)?),
-            // In a match, a candidate's id also contains stakes and score.
+            // In a match, a candidate's id contains stakes and score after the position and a colon.
             Act::Play { id } => self.set_steps(|_, _| Ok(Board::from_id(id.trim().split(':').next().unwrap_or_default())?)),
             Act::Write { text } => self.set_steps(|board, roll| Ok(notation::read(board, roll, text)?)),
             Act::Undo { all } => {

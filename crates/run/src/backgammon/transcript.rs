@@ -1,5 +1,5 @@
 //! Games as text in the Jellyfish match format (.mat), which GNU Backgammon and most other programs import. A line has one turn of each
-//! player. A turn lists every step of its move; 25 is the bar and 0 is off.
+//! player. A turn lists every step of its move; point 25 is the bar, and point 0 is the place of borne-off checkers.
 //!
 //! The text contains no evaluation.
 
@@ -8,7 +8,8 @@ use super::record::{Action, Record};
 use worlds::backgammon::Stakes;
 use worlds::backgammon::notation::{Step, route};
 
-/// Text column, counted from 0, in which the second player's turns begin. A longer turn of the first player moves them to the right.
+/// Text column, counted from 0, in which the second player's turns begin. After a long turn of the first player, the second player's turn
+/// begins farther to the right.
 const COLUMN: usize = 33;
 
 pub(crate) fn write(setup: &Setup, names: &[String; 2], earlier: u32, earlier_score: [u32; 2], records: &[&Record]) -> String {

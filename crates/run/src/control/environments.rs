@@ -1,5 +1,4 @@
-//! List of the environments as variants of the room. Also computes pictures, which show the policy and the critic's values on a plane of
-//! observations.
+//! List of the environments as variants of the room, and pictures that show the policy and the critic's values on a plane of observations.
 
 use super::file::{OWN, Opens};
 use super::protocol::{Axis, Environment, KeyAction, Picture};

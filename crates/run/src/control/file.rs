@@ -47,8 +47,8 @@ impl Opens for Refuses {
     }
 }
 
-/// The newest file and its environment. A run needs the environment several times: for checks, for the estimate of the memory and at its
-/// beginning.
+/// Cache of the newest file and its environment. A run needs the environment several times: for checks, for the estimate of the memory and
+/// at the beginning of the run.
 static NEWEST: Mutex<Option<(Dataset, Kind)>> = Mutex::new(None);
 
 impl Opens for Compiles {

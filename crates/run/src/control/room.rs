@@ -1,5 +1,5 @@
-//! The control room: PPO on an environment of Gymnasium or of a file, tested on fresh episodes. In parallel, the page shows a single large
-//! environment, which a user can push or drive. This environment does not affect training.
+//! The control room: PPO on an environment of Gymnasium or of a file, tested on fresh episodes. The page also shows a single environment
+//! large. A user can push or drive this environment. It does not affect training.
 
 use super::file::{Compiles, OWN, Opens};
 use super::protocol::{Frame, Question};
@@ -114,7 +114,7 @@ impl<F: Opens> Room for Control<F> {
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        // The highest bit separates the seeds of confirmations from those of tests. No iteration number has this bit.
+        // The seed of a test is an iteration number, in which the highest bit is 0. This bit makes the seed of a confirmation different.
         self.ppo.begin_evaluation(TEST_EPISODES, seed | 1 << 31);
         true
     }
@@ -139,7 +139,7 @@ impl<F: Opens> Room for Control<F> {
         self.ppo.examples(count, seed).map_err(RunError::below)
     }
 
-    /// Records the steps of the last slice for the next frame; the room has no events.
+    /// Records the steps of the last slice for the next frame. Returns no events, because the room has none.
     fn take_events(&mut self, _: f64) -> Vec<(serde_json::Value, String)> {
         self.trail.follow(&mut self.ppo);
         Vec::new()

@@ -37,7 +37,7 @@ pub(crate) struct Stage {
     handovers: u32,
     /// [`Touch::singles`] of the newest touch.
     singles: u32,
-    /// State in which training failed, in which episodes then begin; `None` if training did not fail or the state is unknown.
+    /// State in which training failed. Later episodes begin in this state. `None` if training did not fail or the state is unknown.
     failed: Option<FailedState>,
 }
 
@@ -207,8 +207,8 @@ fn drawn(Shape { kind, numbers, text, colour }: Shape) -> Drawn {
     Drawn { kind: kind.into(), numbers: numbers.into_iter().map(f64::from).collect(), text, colour }
 }
 
-/// Writes the policy's output for the state of `player`, limited to the permitted choices, to `policy`. Returns the critic's value of this
-/// state.
+/// Computes the policy's output for the state of `player`, limited to the permitted choices, and writes it to `policy`. Returns the
+/// critic's value of this state.
 fn predict(ppo: &mut Ppo, Player { world, body }: &Player, policy: &mut [f32]) -> f32 {
     let observation: Vec<f32> = body.observation.iter().map(|&x| x as f32).collect();
     let mut value = [0.0];

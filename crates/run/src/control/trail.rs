@@ -16,7 +16,7 @@ pub(super) struct Trail {
     steps: usize,
     observations: Vec<f32>,
     ended: Vec<u8>,
-    /// Number of steps of each environment until the last call of [`Trail::follow`].
+    /// Number of steps that each environment had made at the last call of [`Trail::follow`].
     seen: u64,
 }
 
@@ -33,7 +33,7 @@ impl Trail {
     }
 
     /// Copies the learner's steps since the previous call, until [`STEPS`] are recorded. A call is necessary after each slice of the
-    /// learner, because the next slice may begin another rollout.
+    /// learner, because the next slice may begin another rollout. The steps of the previous rollout are then lost.
     pub fn follow(&mut self, ppo: &mut Ppo) {
         let recorded = ppo.recorded();
         if self.is_recording() {

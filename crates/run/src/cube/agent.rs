@@ -313,7 +313,7 @@ impl<P: Known> AgentOf<P> {
             Scores::Value => {
                 let mut values = vec![0.0; states.len()];
                 judge.judge(&states, &mut values);
-                // The solved state is 0 moves from the solved state, so its value is known.
+                // The value is the number of moves to the solved state, so the value of the solved state is 0.
                 let known = states.iter().zip(&mut values).filter(|(state, _)| **state == P::SOLVED);
                 known.for_each(|(_, value)| *value = 0.0);
                 let best = nearest(children, None, |action| values[1 + action]);

@@ -10,8 +10,8 @@ use learn::cube::{Greedy, Judge, Limits, Method, Scores, Search};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Move};
 
-/// Maximum number of moves that a search looks ahead. No state needs more than 26 moves. A deeper beam rarely finds a solution. A wider
-/// beam finds a solution more often.
+/// Maximum number of moves that a search looks ahead. No state needs more than 26 moves. After a beam fails, a wider beam finds a solution
+/// more often than a deeper beam.
 const MOST_STEPS: usize = 40;
 /// Number of levels that a wider beam must be able to search. The beam begins only if the remaining nodes suffice for these levels.
 const LEAST_STEPS: u64 = 20;
@@ -158,7 +158,7 @@ impl<P: Known> Solving<P> {
             Scores::Value | Scores::ActionValues => scores.chunks_exact(count).map(best).collect(),
         };
         if let Some(last) = values.last_mut() {
-            // The solved state is 0 moves from the solved state, so its value is known.
+            // The value is the number of moves to the solved state, so the value of the solved state is 0.
             *last = 0.0;
         }
         self.view.done = true;

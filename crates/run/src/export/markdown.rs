@@ -10,7 +10,7 @@ pub fn plain(text: &str) -> String {
             letter => safe.push(letter),
         }
     }
-    // At the beginning of a line, these marks would begin a list or draw a line.
+    // At the beginning of a line, these marks would make a list, a rule or a heading. A backslash prevents this.
     let digits = safe.len() - safe.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
     let marks: &[&str] = if digits > 0 { &[". ", ") "] } else { &["- ", "--", "="] };
     if marks.iter().any(|mark| safe[digits..].starts_with(mark)) {

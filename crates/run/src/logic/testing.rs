@@ -124,7 +124,7 @@ impl Tests {
         let success = (progress.ended > 0).then(|| progress.perfect_runs as f64 / progress.ended as f64);
         let members = population.members();
         let tested = members.iter().find(|member| (member.seed, member.trainer.updates()) == of);
-        // Verdicts on circuits that no member has any longer are not needed.
+        // A verdict is dropped if no member has its circuit any longer.
         let here: Vec<_> = (0..members.len()).map(|member| name(population, member)).collect();
         self.verdicts.retain(|name, _| here.contains(name));
         let gates = tested.map(|member| member.checked.gates as f64);

@@ -140,7 +140,7 @@ impl<R: Room> AnyRun for Run<R> {
             return self.advance_training(now_s);
         }
         self.push_room_events();
-        // A paused run does nothing else during a background task; a short test can wait.
+        // During a background task, a paused run does no other work. A short test in progress waits for the end of the task.
         if !self.is_paused() {
             self.advance_training(now_s);
         }
@@ -297,7 +297,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn wants_machine(&mut self) -> bool {
-        // Before the learner exists, it is not known whether it can use a GPU.
+        // Before the learner exists, the run requests a GPU, because it is unknown whether the learner can use a GPU.
         self.devices.wanted() && (self.is_preparing() || self.offload().is_some())
     }
 

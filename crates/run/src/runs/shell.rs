@@ -41,9 +41,9 @@ pub trait AnyRun: Send + Sync {
     /// Returns `count` inputs of the exported model and the results of the learner's own code for them; they check the exported model.
     #[cfg(feature = "export")]
     fn examples(&self, count: usize, seed: u32) -> Result<crate::export::NamedExamples, RunError>;
-    /// Returns the whole run as a file. If [`AnyRun::saves`] returns `None`, first continues the iteration in progress. Stops at its end,
-    /// or earlier if this takes too long and the present state or a snapshot of the iteration's beginning can be saved. If another machine
-    /// does not answer, the CPU completes the iteration.
+    /// Returns the whole run as a file. If [`AnyRun::saves`] returns `None`, first completes the iteration in progress. If the iteration
+    /// takes too long, instead saves the present state or a snapshot of the iteration's beginning, if one of them can be saved. If another
+    /// machine does not answer, the CPU completes the iteration.
     fn save(&mut self) -> Result<Vec<u8>, RunError>;
     /// Returns the indices of the marks that [`AnyRun::save_before`] accepts. The run keeps snapshots only for the newest requested
     /// changes.

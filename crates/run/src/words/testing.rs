@@ -52,8 +52,8 @@ impl Test {
         Test { phase: Phase::Windows(Box::new(reader), 0, 0), at, fresh, ideal, nats: 0.0, least: 0.0 }
     }
 
-    /// Runs one slice. At the end of the test, returns the test's values and the sample; before, returns `None`. The sample is `None` for a
-    /// confirmation, or if the knob `sample` is 0.
+    /// Runs one slice. At the end of the test, returns the test's values and the sample; otherwise returns `None`. The sample is `None` for
+    /// a confirmation, or if the knob `sample` is 0.
     pub fn advance(&mut self, learning: &mut Learning, settings: &Settings, seed: u32) -> Option<(ByName<Option<f64>>, Option<Sample>)> {
         let Learning { prepared, validation, .. } = learning;
         let (prepared, validation, most) = match &mut self.fresh {

@@ -197,7 +197,7 @@ pub fn bounds(settings: &Settings, setup: Setup) -> (usize, u64) {
                     let (vocab, characters) = alphabet(text);
                     (vocab, characters as u64)
                 }
-                // The text has not been read yet. This assumption holds for most texts.
+                // The bytes of the text are not loaded. Most texts have at most 256 different characters.
                 (_, None) => (256, length),
             };
             (vocab.max(2), written + characters * token_bytes(vocab) as u64)

@@ -14,7 +14,7 @@ use serde_json::json;
 use std::sync::{Arc, Once};
 use worlds::control::Kind;
 
-/// Environment number of the first episode of a test.
+/// Number of the first environment of a test.
 const TESTED: u32 = 1 << 31;
 
 fn add() {

@@ -390,7 +390,7 @@ fn match_score_changes_equities_and_move_ranking() {
         if evals == 1 {
             continue;
         }
-        // The tree of replies has the same scale as the candidates.
+        // The equities in the tree of replies have the same scale as the equities of the candidates.
         let mean = mean_of_replies(&mut *run, &at_match[0].id);
         assert!((mean - at_match[0].equity).abs() < 1e-4, "the mean of the tree: {mean} {}", at_match[0].equity);
     }
@@ -409,14 +409,14 @@ fn match_ids_are_read_composed_and_analysed() {
     assert_eq!(standing.xgid, xgid);
     let same = room.read_id(&standing.gnu_id).unwrap();
     assert_eq!((&same.xgid, same.score), (&standing.xgid, standing.score));
-    // Without dice, the analysis of the match position has the cube decision.
+    // Without dice, the analysis of the match position contains the cube decision.
     let request = AnalysisRequest { id: xgid.into(), dice: None, who: PlayerKind::Now, evals: 1 };
     let analysis = analyse(&mut *room.0, &request).unwrap();
     let (cube, before) = (analysis.outlook.unwrap().cube, analysis.standing.unwrap());
     assert!(cube.may_double && before.dice.is_none() && before.length == 7);
     assert!((cube.double_pass - 1.0).abs() < 1e-9);
     assert!(cube.match_chances.unwrap().iter().all(|chance| (0.0..=1.0).contains(chance)));
-    // A draft of the position editor gives the same standing.
+    // A draft of the position editor gives the same position and score.
     let draft = |change: &dyn Fn(&mut serde_json::Value)| {
         let mut draft = json!({
             "mine": standing.position.mine[1..], "theirs": standing.position.theirs[1..], "dice": [5, 2], "cube": 2,

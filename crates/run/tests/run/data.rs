@@ -112,7 +112,7 @@ fn large_data_must_be_provided_on_restore() {
     missing(&run::restore_with(&file, host(), Some(&payouts())).err().unwrap());
     let mut again = run::restore_with(&file, host(), Some(&data)).unwrap();
     assert_eq!(again.digest(), run.digest());
-    // A run with the data restores its own file. Another run needs the data again.
+    // A run that has the data uses them to restore its file. Another run must receive the data again.
     let restore = |data| Command::Restore { bytes: file.clone(), data, follow: false };
     train(&mut *run, 4);
     run.command(restore(None)).unwrap();

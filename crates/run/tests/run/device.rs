@@ -380,7 +380,8 @@ fn automatic_choice_takes_the_fastest_way_and_reports_both_rates() {
     let (learning, all) = ("training on the GPU, games on the CPU", "training and evaluating boards on the GPU");
     let slower = "The CPU is faster";
     for (room, twin, way, words, tried) in [
-        // An iteration takes several slices on the CPU, and two polls on the machine. In the second case it takes twenty polls.
+        // An iteration takes several slices on the CPU. On the machine, an iteration takes two polls in the first case and twenty polls in
+        // the second.
         ("control", Twin::new(), Some(1), "GPU", [0, 1]),
         ("control", Twin { polls: 20, ..Twin::new() }, None, slower, [0, 1]),
         ("backgammon", boards(CPU_SLICE_S / 10.0, CPU_SLICE_S), Some(0), learning, [1, 1]),
@@ -584,7 +585,7 @@ fn reset_and_restore_keep_the_wish_and_the_machine() {
         assert_eq!(twin.started(), [0, 3]);
         run.assert_equals_cpu_run();
         if room == "backgammon" {
-            // The first reset is to a learner that cannot be offloaded, the second reset is back.
+            // The first reset changes to a learner that cannot be offloaded. The second reset returns to the first learner.
             for (config, is_offloaded) in [(small(room, "strong", 5), false), (config(room), true)] {
                 run.events.clear();
                 run.run.command(Command::Reset { config: Some(config) }).unwrap();

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/digests.txt");
 const SEED: u32 = 7;
-/// Number of iterations. This number is large enough that every learner updates its weights, even after the replay is filled.
+/// Number of iterations. Every learner updates its weights within these iterations. Some learners first fill a replay.
 const ITERATIONS: u32 = 6;
 const THREADS: [usize; 2] = [1, 3];
 

@@ -119,7 +119,7 @@ fn each_format_has_its_beginning_and_a_model_card() {
         for fact in ["CartPole", "--seed 3", "--steps 81920", &digest.weights, &digest.arithmetic, "mean\\_return", "475", "angle"] {
             assert!(card.contains(fact), "{fact} is not in {card}");
         }
-        // Equal runs on any machine have equal cards, so neither times nor the processor are in it.
+        // Equal runs have equal cards on all machines, so a card contains neither times nor the processor.
         assert!(!card.contains("train_s") && !card.contains(math::Isa::best().name()), "{card}");
         assert_eq!(card, self::card(&trained(&of("control", "CartPole-v1", ""), 20).export(format).unwrap()));
     }

@@ -178,7 +178,7 @@ fn lines_of_backgammon_fuzz() {
             if let Err(error) = rules.answer(&line) {
                 assert!(error.to_string().len() > 10, "{error}");
             }
-            // A batch is complete only after the announced number of lines, so it is ended here.
+            // The player waits for the announced number of lines of a batch. So the batch is ended here.
             if player.answer(Some(&line)) == Reply::Later {
                 player.end();
             }

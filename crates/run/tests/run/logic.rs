@@ -114,7 +114,7 @@ fn grids_advance_and_heal_without_changing_training() {
         assert_eq!(len(&values["inputs"]), len(&circuit["inputs"]));
         assert_eq!(len(&values["gates"]), len(&circuit["gates"]));
         assert_eq!(values["updates"], circuit["updates"]);
-        // The output wires have the cell's next state.
+        // The output wires carry the cell's next state.
         let wire = number(&circuit["outputs"][0]);
         let bits: Vec<Value> = [&values["inputs"], &values["gates"]].iter().flat_map(|v| v.as_array().unwrap().clone()).collect();
         if about["asynchronous"] == false {

@@ -448,7 +448,7 @@ fn link_replays_live_changes_and_reports_the_result() {
         let mut other = link.clone();
         other.config.changes[1].value = 0.0024.into();
         assert!(replay(&other, false).2[1].starts_with("Not reproduced"));
-        // A further change makes it a different run, whose digest is not compared.
+        // After a further change, the run differs from the link's run, so the digests are not compared.
         let (own, marks, notices) = replay(&link, true);
         assert_eq!((marks.len(), notices.len()), (3, 1), "{notices:?}");
         assert_eq!(own.shared().changes, 3);
@@ -533,7 +533,7 @@ fn memory_is_estimated_before_allocation() {
         let spec = SweepSpec { config: config.clone(), knob: "lr".into(), values: vec![0.001.into()], seeds: 2, budget: 1.0 };
         clear(&Sweep::new(spec, host).err().unwrap());
 
-        // A checkpoint states large knobs, in its config or in its present values.
+        // The checkpoints contain knobs that need too much memory: in the config, or in the present values.
         let file = run.save().unwrap();
         for place in ["/config/knobs", "/knobs"] {
             let mut claims = apart(&file);

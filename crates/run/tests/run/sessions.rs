@@ -147,7 +147,7 @@ fn human_turn_is_played_undone_and_confirmed_by_steps() {
     assert!(replied.may.roll && replied.turn == 0);
 }
 
-/// The rank counts all results of the roll. With one evaluation per decision, no result is searched.
+/// The rank counts all results of the roll. An engine with one evaluation per decision searches no result.
 #[test]
 fn review_ranks_a_move_among_all_results() {
     for from_last in [0, 1, 2] {

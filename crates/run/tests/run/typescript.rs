@@ -38,7 +38,7 @@ fn answers(all: &[(&str, TypeName)]) -> String {
     format!("export interface Answers {{\n{lines}}}\n\n")
 }
 
-/// Removes blanks at the ends of lines. Also puts each comment of a single line on one line.
+/// Removes blanks at the ends of lines. Joins `/**`, the text and `*/` if a comment has only one line of text.
 fn tidy(out: &str) -> String {
     let lines: Vec<&str> = out.trim_end().lines().map(str::trim_end).collect();
     let mut tidied = String::new();

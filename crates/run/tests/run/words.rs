@@ -81,7 +81,7 @@ fn text_is_prepared_and_described() {
         for name in ["transformer.wte.weight", "transformer.h.1.attn.c_attn.weight", "transformer.ln_f.weight"] {
             assert!(names.contains(&name), "{name}");
         }
-        // Only learned positions have a tensor.
+        // Only learned position embeddings have a tensor.
         assert_eq!(names.contains(&"transformer.wpe.weight"), variant.starts_with('d'));
         let parameters: f64 = list(&model["tensors"]).iter().map(|tensor| list(&tensor["shape"]).iter().map(number).product::<f64>()).sum();
         assert_eq!(parameters, number(&model["parameters"]));
@@ -287,7 +287,7 @@ fn invalid_settings_and_checkpoints_are_rejected() {
         file.tensors[..=last].sort_by(|a, b| a.0.cmp(&b.0));
     });
     assert_rejected(&file, "tokenizer", |file| file.header["room"] = Value::Null);
-    // The first vocabulary is larger than the estimate of the memory allows. The second vocabulary has another size than the model's.
+    // The first vocabulary has more tokens than the settings allow. The second vocabulary has fewer tokens than the model.
     assert_rejected(&file, "has 256 tokens", |file| file.header["room"]["tokenizer"] = json!({ "kind": "bytes" }));
     let mut pairs = trained(&small("words", "d256", 1), 1);
     assert_rejected(&pairs.save().unwrap(), "transformer.wte.weight", |file| {
@@ -503,7 +503,7 @@ fn unusable_text_is_rejected_with_a_next_step() {
     let read = value(&mut *run, json!({ "ask": "read", "text": "über", "next": 1 }));
     let (loss, bits) = (number(&read["loss"]), number(&read["bits_per_char"]));
     assert!((bits - loss / std::f64::consts::LN_2).abs() < 1e-5, "{loss} nats a byte of 4, {bits}");
-    // The data have a gigabyte, and the host has 2 GiB.
+    // The data have 1 GiB, and the host has 2 GiB of memory.
     let mut claimed = Dataset::new("all.txt", Vec::new());
     claimed.bytes = 1 << 30;
     claimed.content = None;
@@ -605,7 +605,8 @@ fn train_for_events(run: &mut dyn AnyRun, iterations: u32) -> Vec<Event> {
     events
 }
 
-/// Training stays on the device when betas change. A sample states the iteration of its weights, even if the device has continued since.
+/// Training stays on the device when Adam's betas change. A sample states the iteration of its weights, even if the device has already
+/// completed further iterations.
 #[test]
 fn betas_change_on_a_device_and_samples_name_their_iteration() {
     // A device computes the whole batch at once. With `micro=4`, the CPU does so too.
@@ -655,7 +656,7 @@ fn f16_applies_to_devices_only_and_a_device_without_it_is_reported() {
     }
 }
 
-/// Also covers questions during an iteration on another machine.
+/// The run also answers questions while a device computes an iteration.
 #[test]
 fn answers_use_the_newest_weights() {
     let local = Device(|plan, state| Local.trainer(plan, state));

@@ -246,8 +246,8 @@ impl Turn {
         }
         // For each place from which the larger die can be played, the mask of the places from which the smaller die can then be played.
         let mut followers = [0u32; 32];
-        // Returns true if one checker can also move from `from` by `high` and then by `low`, with the same result as by `low` to `between`
-        // and then by `high`.
+        // Returns true if the checker at `from` can play the two dice in either order with the same result. `between` is the point that the
+        // checker reaches by `low`.
         let chained = |followers: &[u32; 32], from: usize, between: usize| {
             let other = from.wrapping_sub(high);
             from > high && has(followers[from], other) && self.blots & (1 << other | 1 << between) == 0

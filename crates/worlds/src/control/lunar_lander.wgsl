@@ -1,8 +1,8 @@
 // LunarLander-v3: the rules of `lunar_lander.rs`, the bodies of `rigid.rs` and the sweeps of `sweeps.rs`, in the same order of operations,
 // one craft per invocation. The constants of these files precede this text.
-// Arrays are not indexed by variables. Values that differ between bodies or corners are selected by value, so that a craft stays in
-// registers and a loop over bodies is compiled once. A line that begins with `#BEND` or `#PIECE` is repeated for each bend or piece of the
-// ground; each other # in the line becomes the index of the bend or piece.
+// Arrays are not indexed by variables. Conditions select the values that differ between bodies or corners. A craft thus stays in registers,
+// and a loop over bodies is compiled once. A line that begins with `#BEND` or `#PIECE` is repeated for each bend or piece of the ground;
+// each other # in the line becomes the index of the bend or piece.
 
 alias Ground = array<f32, 11>;
 
@@ -35,8 +35,8 @@ struct Meeting {
     feature: vec2<i32>,
 }
 // Numbers of a contact for the sweeps. `push` and `along` are impulses along `normal` and along the ground; `lever` and `side` are the
-// levers of both, `own` and `own_side` their effective masses. `k` is the matrix (11, 12, 22) from normal impulses to normal speeds, and
-// `inverse` its inverse. `block` is true if both points are solved together.
+// levers of these impulses, `own` and `own_side` their effective masses. `k` is the matrix (11, 12, 22) from normal impulses to normal
+// speeds, and `inverse` its inverse. `block` is true if both points are solved together.
 struct Rows {
     push: vec2<f32>,
     along: vec2<f32>,
@@ -55,8 +55,8 @@ struct Contacts { c0: Contact, c1: Contact, c2: Contact, c3: Contact, c4: Contac
 // Values of a hinge that are constant during one step: both arms, and the stop that is reached. `stop` is 1 for the low stop, -1 for the
 // high stop, 0 for none.
 struct Joint { arm_a: vec2<f32>, arm_b: vec2<f32>, stop: f32 }
-// Numbers of a hinge for the sweeps: effect of a turn on the arms' ends, inverse matrices with the stop, and inverse matrix `alone` without
-// it.
+// Numbers of a hinge for the sweeps: `turned` is the effect of a turn on the arms' ends, `inverse` and `inverse_turn` are the inverse
+// matrix of the hinge with its stop, and `alone` is the inverse matrix without the stop.
 struct Hinged {
     joint: Joint,
     effort: Effort,
@@ -167,7 +167,7 @@ fn cut(edge: Edge, normal: vec2<f32>, offset: f32, name: i32) -> Edge {
 }
 
 // Contact geometry of a body and the piece of ground from `a` to `b`. Among the faces of both shapes, the face with the largest separation
-// gives the contact normal. The other shape's edge is clipped to this face. `is` is false if they do not touch.
+// gives the contact normal. The other shape's edge is clipped to this face. `is` is false if the body and the piece do not touch.
 fn meet(leg: bool, at: Body, a: vec2<f32>, b: vec2<f32>) -> Meeting {
     var meeting: Meeting;
     meeting.is = false;
@@ -423,7 +423,7 @@ fn hinged(j: Joint, given: Effort) -> Hinged {
     let xt = -(j.arm_a.y * HULL_INV_INERTIA) - j.arm_b.y * LEG_INV_INERTIA;
     let yt = j.arm_a.x * HULL_INV_INERTIA + j.arm_b.x * LEG_INV_INERTIA;
     let tt = HULL_INV_INERTIA + LEG_INV_INERTIA;
-    // The inverse of a symmetric matrix, which maps an impulse (x, y, turn) to the relative velocity of the hinge's ends.
+    // The inverse of the symmetric matrix that maps an impulse (x, y, turn) to the change of the relative velocity of the hinge's ends.
     let minors = vec3(m.z * tt - yt * yt, xt * yt - m.y * tt, m.y * yt - m.z * xt);
     let over = 1.0 / (m.x * minors.x + m.y * minors.y + xt * minors.z);
     return Hinged(
@@ -541,8 +541,8 @@ fn motion_of(body: Body) -> vec3<f32> { return vec3(body.velocity, body.spin); }
 fn with_motion(body: Body, motion: vec3<f32>) -> Body { return Body(body.place, motion.xy, body.angle, motion.z); }
 fn most_of(v: vec3<f32>) -> f32 { return max(max(abs(v.x), abs(v.y)), abs(v.z)); }
 
-// Impulses of a hinge after all sweeps. Only a motor against its stop would change in the `sweeps_left` remaining sweeps, by the same
-// impulse in each of them.
+// Impulses of a hinge after all sweeps. In the `sweeps_left` remaining sweeps, only the impulses of a motor and of the stop that it pushes
+// against would change, by the same amount in each sweep.
 fn wound(hinge: Hinged, before: f32, sweeps_left: f32) -> Effort {
     var effort = hinge.effort;
     if (hinge.joint.stop != 0.0) {
@@ -775,7 +775,7 @@ fn mend(given: Scene, c: Contacts, stop_1: f32, stop_2: f32, grounded: bool) -> 
     return Mended(scene, good);
 }
 
-// Moves a body by its velocity and spin for `time_s` seconds. Both are first reduced to the largest motion in a step.
+// Moves a body by its velocity and spin for `time_s` seconds. Velocity and spin are first limited to the largest motion in a step.
 fn moved(given: Body, time_s: f32) -> Body {
     var body = given;
     let by = size(body.velocity * time_s);

@@ -104,7 +104,7 @@ static CONTINUOUS: Spec = Spec {
     returns: [-100.0, 100.0],
 };
 
-// The flag is found by chance and rarely at first, so each rollout is used for more epochs.
+// At first, the flag is found rarely and only by chance, so each rollout is used for more epochs than by default.
 pub(super) fn kind() -> Kind {
     Kind { tuned: Cow::Borrowed(&[("epochs", 8.0)]), steps: 3e6, ..of::<MountainCar>() }
 }

@@ -108,7 +108,7 @@ const SLOP: f64 = 0.005;
 const ANGLE_SLOP: f64 = std::f64::consts::PI / 90.0;
 /// Distance at which a body touches the ground, m. Box2D adds a thin skin to each shape; this distance is the sum of both skins.
 const SKIN: f64 = 0.02;
-/// A body and a piece are neighbours if their bounding boxes are at most this far apart, m.
+/// Largest distance between the bounding boxes of a body and a piece that are neighbours, m.
 const BOX_MARGIN: f64 = 0.2 + SKIN;
 /// Fraction of an overlap that a position sweep after a step corrects.
 const MENDED: f64 = 0.2;
@@ -497,9 +497,9 @@ fn outline<R: Real>(solid: &Solid<R>, at: &Body<R>) -> [V2<R>; CORNERS] {
     solid.corners.map(|corner| at.place + turn.of(corner))
 }
 
-/// Returns the contact geometry of a body and the piece of ground from `a` to `b`; `None` if they do not touch. Among the faces of both
-/// shapes, the face with the largest separation gives the contact normal. If the separations are almost equal, the ground's face is chosen.
-/// The other shape's edge is clipped to the face.
+/// Returns the contact geometry of a body and the piece of ground from `a` to `b`; `None` if the body and the piece do not touch. Among the
+/// faces of both shapes, the face with the largest separation gives the contact normal. If the separations are almost equal, the ground's
+/// face is chosen. The other shape's edge is clipped to the face.
 fn meet<R: Real>(solid: &Solid<R>, at: &Body<R>, piece: i32, [a, b]: [V2<R>; 2]) -> Option<Meeting<R>> {
     let turn = Turn::by(at.angle);
     let count = solid.count;

@@ -1,6 +1,6 @@
 //! Sweeps over velocities, the most expensive part of the module `rigid`. One generic implementation handles a single scene or one scene
 //! per vector lane. A touch is a body near a piece of ground. A sweep solves each hinge, and each touch with a contact point, in turn. To
-//! solve a hinge or a touch, it applies the impulse that satisfies the constraint of this hinge or touch, as if there were no other
+//! solve a hinge or a touch, the sweep applies the impulse that satisfies the constraint of this hinge or touch, as if there were no other
 //! constraints. An arm is the vector from a body's centre of mass to a hinge or a contact point. A lever is the cross product of an arm and
 //! a direction. Arms and levers are computed before the sweeps, so the sweeps do not use positions.
 //!
@@ -447,7 +447,8 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
             }
         }
         for h in 0..2 {
-            // The remaining sweeps would only change a motor against its stop, by the same impulse in each sweep.
+            // The remaining sweeps would change only the impulses of a motor and of the stop that it pushes against, by the same amount in
+            // each sweep.
             let [x, y, stop, motor, ..] = hinges[h];
             let before = if h == 0 { motor_1 } else { motor_2 };
             let most = motors[h][1];

@@ -89,7 +89,7 @@ pub(super) const fn inputs<const N: usize, const PLACES: usize>(
     while i < PLACES * CODES * N {
         let (place, code, k) = (i / (CODES * N), i / N % CODES, i % N);
         let (piece, turn) = (code % PLACES, code / PLACES);
-        // If a piece is turned by one, each facelet has the colour that the facelet before it has on an unturned piece.
+        // On a piece that is turned by one, each facelet has the colour of the previous facelet of the unturned piece.
         inputs[place][code][k] = (facelets[place][k] * 6 + places[piece][(k + N - turn) % N]) as u16;
         i += 1;
     }

@@ -240,7 +240,7 @@ impl CharacterSet {
     fn scan(&mut self, text: &[u8], parts: &[Range<usize>]) {
         let mut counts = vec![0; parts.len()];
         let seen = &self.seen;
-        // Most characters are known already. If a thread does not write, the cache line stays shared between threads.
+        // Most characters are known already. Their flags are not written again, so that the cache lines stay shared between threads.
         let see = |c: usize| {
             if !seen[c].load(Relaxed) {
                 seen[c].store(true, Relaxed);

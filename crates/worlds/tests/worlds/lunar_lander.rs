@@ -155,8 +155,8 @@ fn direct_flight_matches_the_sweeps_of_the_reference() {
         let mut lander = LunarLander64::new(seed);
         for t in 0..100 {
             let (error, _) = step_apart(&mut many, &mut reference, lander.state(), t);
-            // In the first steps of an episode the legs move to their positions. In the reference their motors then lag behind, because it
-            // uses sweeps.
+            // In the first steps of an episode the legs move to their positions. The motors of the legs then lag behind in the reference,
+            // because the reference uses sweeps.
             let bound = if t < 5 { 1e-3 } else { 1e-4 };
             assert!(error < bound, "seed {seed}, step {t}: off by {error:e}");
             let seen = lander.observation().try_into().unwrap();

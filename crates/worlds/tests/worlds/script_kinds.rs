@@ -165,7 +165,7 @@ fn a_fault_keeps_the_state_behind_the_trait() {
             assert_eq!((panel.rewards[9], panel.saved(9).1, panel.saved(9).2), (1.0, step % 5, step / 5));
             panel.actions[4] = 0.0;
         }
-        // A saved state continues, also that before an error.
+        // An environment can continue from a saved state, even from the state before an error.
         let (state, steps, episodes) = before.0;
         panel.vector.set_environment(4, &state, steps, episodes).unwrap();
         panel.step();

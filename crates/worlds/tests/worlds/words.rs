@@ -101,7 +101,7 @@ fn counted(train: &[u8], order: usize) -> impl Fn(&[u8], u8) -> f64 {
         tables.push(table);
     }
     move |context: &[u8], next: u8| {
-        // Each order refines the probability from the order below by its own counts.
+        // The counts of each order refine the probability from the order below.
         let mut probability = 1.0 / 256.0;
         for (order, table) in tables.iter().enumerate().take(context.len() + 1) {
             if let Some(counts) = table.get(&context[context.len() - order..]) {
@@ -494,7 +494,7 @@ fn an_epoch_contains_each_window_once() {
             sorted.sort_unstable();
             assert!(sorted.windows(2).all(|pair| pair[1] == pair[0] + context));
             assert!(sorted[windows - 1] + context < tokens, "{length} {context}");
-            // Fewer tokens than in two windows are outside of all windows.
+            // The number of tokens outside all windows is less than the length of two windows.
             assert!(tokens - 1 - windows * context < 2 * context);
             phases.insert(sorted[0]);
             orders.insert(epoch.iter().map(|start| start - sorted[0]).collect::<Vec<_>>());

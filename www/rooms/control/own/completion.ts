@@ -89,7 +89,7 @@ export function complete(context: CompletionContext): CompletionResult | null {
   return { from: word.from, options: atWord(state, word.from), validFor: /^(?:def +)?\w*$/ };
 }
 
-/** Names that the file itself defines. They do not follow a period or `def`. */
+/** Names that the file itself defines. They are not offered after a period or `def`. */
 const own = (context: CompletionContext): ReturnType<typeof localCompletionSource> =>
   context.matchBefore(/\.\w*|\bdef +\w*/) ? null : localCompletionSource(context);
 

@@ -67,7 +67,10 @@ export class Desk {
     if (line && message) this.pane.editor.show([{ line: Number(line), column: 1, message }]);
   }
 
-  /** Creates a file from a file that the visitor has dropped. It is opened after the first file, which would otherwise replace it. */
+  /**
+   * Creates a file from a dropped file and opens it. Waits until the first file is open, because the first file would otherwise replace the
+   * new file.
+   */
   async drop(file: File): Promise<void> {
     await this.begun;
     await this.pane.take(file);

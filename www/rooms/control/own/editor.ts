@@ -52,7 +52,7 @@ const LEAVE_MS = 2000;
 
 const isDark = (): Extension => EditorView.darkTheme.of(document.documentElement.dataset.theme === "dark");
 
-/** CodeMirror lets Tab leave after an Escape, but not after one that closes a list of completions. */
+/** Lets Tab leave the editor after Escape, even if Escape closes a list of completions. CodeMirror itself excludes this case. */
 const leaving = Prec.highest(keymap.of([{ key: "Escape", run: (view) => (view.setTabFocusMode(LEAVE_MS), false) }]));
 
 function keys({ start, save }: EditorOptions): Extension {
@@ -96,7 +96,7 @@ export function mount(host: HTMLElement, options: EditorOptions): Editor {
   ];
   const stateOf = (doc: string): EditorState => EditorState.create({ doc, extensions: extensions() });
   root.append(help);
-  // The description of the shadow tree is not visible, and an element cannot be described by one outside its tree.
+  // A visible copy of `help`. The hidden `help` is in the shadow tree, because only an element of the same tree can describe the editor.
   const hint = h("p.small.by-keys", { "aria-hidden": "true" }, HELP);
   host.append(shell, hint, list.element);
   const view = new EditorView({ state: stateOf(options.text), parent: root, root });

@@ -1,4 +1,4 @@
-// The file in which a first run of the visitor's own environments begins, and which the editor opens first.
+// The file that the first run of the visitor's own environments uses, and that the editor opens first.
 
 import { createFile, FileError, lastOpen, listFiles, rememberOpen } from "./files";
 import { readPython } from "./imported";

@@ -41,7 +41,7 @@ export class OwnPane {
       start(this.editor.text, current.name);
     };
     this.bar = new FileBar(this.shelf, notices, { train, tour });
-    // A text that is typed before the first file is open would be lost.
+    // The editor is inert until the first file is open, because a text that is typed earlier would be lost.
     const writing = h("div.own-writing");
     writing.inert = true;
     this.editor = mount(writing, {

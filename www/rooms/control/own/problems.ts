@@ -39,7 +39,7 @@ export class ProblemList {
   private readonly status = h("p.small", { role: "status" });
   private readonly list = h("ul", { "aria-label": "Problems" });
   readonly element = h("div.own-problems", this.status, this.list);
-  /** Marks of the editor, and the part that shows them in this list. */
+  /** Extension of the editor that marks the problems and updates this list. */
   readonly extension: Extension;
   /** Problems that training reported, and their text. They stay until the text changes. */
   private reported: { text: string; problems: Problem[] } | undefined;

@@ -1,5 +1,5 @@
-// The section with the visitor's own environments. It loads the editor when it is shown. A module without the compiler offers to open the
-// module with it.
+// The section with the visitor's own environments. It loads the editor when it is shown. If the current wasm module has no compiler, the
+// section offers to open the module that has the compiler.
 
 import type { Event as RunEvent } from "../../../run/protocol";
 import { textOf } from "../../../run/notice";
@@ -78,7 +78,10 @@ export class OwnSection {
     this.late.part?.take(event);
   }
 
-  /** Opens a Python file that the visitor has dropped. Without the compiler, opens the module with it, whose editor opens the file. */
+  /**
+   * Opens a Python file that the visitor has dropped. If this module has no compiler, stores the file and opens the module with the
+   * compiler, whose editor then opens the file.
+   */
   async drop(file: File): Promise<void> {
     reveal(this.section.element);
     if (!this.here) return this.keep(file);

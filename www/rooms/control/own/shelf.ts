@@ -14,7 +14,7 @@ export interface Hearer {
   opened(file: OwnFile): void;
   /** Called when the names, the times or the state of saving have changed. */
   changed(): void;
-  /** `file` is the file that the operation concerns, if it is not the open one. */
+  /** Called when an operation fails. `file` is the file of the operation, if this is not the open file. */
   failed(error: FileError, file?: Named): void;
 }
 

@@ -17,7 +17,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
         return;
     }
     let area = Rect { x: area.x + 1, width: area.width - 2, ..area };
-    // On a small terminal the lower part is omitted before the curve.
+    // On a small terminal, the lower part is omitted, but not the curve.
     let lower = if area.height >= 20 { 7 } else { 0 };
     let keys = footer(screen, area.width.into());
     let foot = if area.height >= 16 { keys.len() as u16 } else { 1 };
@@ -220,7 +220,7 @@ fn chart(frame: &mut Frame, area: Rect, run: &RunView, name: &str) {
     let buffer = frame.buffer_mut();
     canvas.render(buffer);
 
-    // If names of knobs overlap, only the newest change has its name drawn.
+    // If names of knobs overlap, only the name of the newest change is drawn.
     let mut free_until = plot.right();
     for mark in run.marks.iter().rev() {
         let column = plot.x + (at((mark.progress.counts[0], 0.0)).0 / 2.0) as u16;

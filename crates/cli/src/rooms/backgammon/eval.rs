@@ -175,7 +175,8 @@ fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals:
         let stepped = games.advance(one.player(), other.player());
         // Errors of the players are checked before the game's own result, because a player's moves are arbitrary after an error.
         if let Err(error) = one.check().and_then(|()| other.check()) {
-            // Ctrl-C also ends the GNU Backgammon processes, which causes the same error as a failure.
+            // Ctrl-C also ends the GNU Backgammon processes, which causes the same error as a failure. During the pause, the signal handler
+            // counts the Ctrl-C.
             std::thread::sleep(Duration::from_millis(50));
             if signals.stopping() {
                 break;

@@ -169,7 +169,7 @@ mod tests {
         Shape { kind, numbers: numbers.to_vec(), text: None, colour: colour.into() }
     }
 
-    /// Returns the colours of the pixels of a picture with one unit a pixel, as letters: r, g, b, or `.` for paper.
+    /// Returns the pixel colours of a picture with one pixel per unit of length, as letters: r, g, b, or `.` for paper.
     fn letters(size: [f32; 2], shapes: &[Shape]) -> Vec<String> {
         let area = Rect::new(0, 0, size[0] as u16, (size[1] / 2.0) as u16);
         let mut buffer = Buffer::empty(area);

@@ -163,7 +163,7 @@ fn unsolved(error: impl Into<String>, next_step: impl Into<String>) -> Line {
     Line::Unsolved { error: error.into(), next_step: next_step.into(), nodes: None, nearest: None, ms: None }
 }
 
-/// Solves one cube. An invalid cube or a failed search gives an unsolved line. Returns `None` if the user stops the search.
+/// Solves one cube. Returns [`Line::Unsolved`] for an invalid cube or a failed search, and `None` if the user stops the search.
 fn line(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMethod) -> Option<Line> {
     solved(run, text, is_scramble, method).unwrap_or_else(|error| {
         let (error, next_step) = problem_and_remedy(&error);

@@ -14,7 +14,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 const SCRIPT: &str = include_str!("pytorch.py");
 /// Number of timed rounds. In each round, Hothouse and PyTorch are measured in turn.
 const ROUNDS: usize = 5;
-/// Minimum duration of one measurement of one program in seconds.
+/// Minimum duration of one measurement of one program, in seconds.
 const SECONDS: f64 = 2.0;
 
 /// Each preset with its vocabulary size, width, layers, heads, context and batch.
@@ -25,8 +25,8 @@ const SHAPES: [(&str, [u32; 6]); 4] = [
     ("d512", [8192, 512, 6, 8, 128, 32]),
 ];
 /// Comparisons of PyTorch with Hothouse. The fields are the modes of the PyTorch script, PyTorch's name in the figures, and the texts that
-/// follow the preset in the names of Hothouse's figures. The fastest mode is compared. A comparison is skipped if Hothouse measured no such
-/// figure, because a bf16 step of PyTorch without hardware support takes minutes.
+/// follow the preset in the names of Hothouse's figures. The fastest mode is compared. A comparison is skipped if Hothouse measured none of
+/// its figures, because a bf16 step of PyTorch takes minutes without hardware support.
 const MODES: [(&[&str], &str, &[&str]); 2] =
     [(&["fp32", "fp32-compile"], "pytorch", &[""]), (&["bf16", "bf16-compile"], "pytorch_bf16", &[".bf16", ".amx"])];
 

@@ -38,10 +38,10 @@ pub struct Summary {
     pub per_second: f64,
     /// Newest row of metrics; `None` if this process has no metrics.
     pub metrics: Option<Row>,
-    /// Test at the end of the run; `None` if the run failed, still prepared its data, or was stopped before the test was complete.
+    /// Test at the end of the run; `None` if the run failed, was still preparing its data, or was stopped before the test was complete.
     pub test: Option<Row>,
-    /// Progress at the test that confirmed that the agent reaches the goal: a second test, or the first test if it covers all cases; `None`
-    /// if the run is not solved.
+    /// Progress at the confirmation of the goal; `None` if the run is not solved. The confirmation is a second test, or the first test if
+    /// this test covers all cases.
     pub solved: Option<Progress>,
     /// Number of tests that reached the goal, but whose confirmation by a second test failed.
     pub attempts: u32,

@@ -50,11 +50,11 @@ pub mod input {
     /// Nonzero if advantages are normalised.
     pub const NORMALIZED_ADVANTAGES: usize = 2;
     pub const KL_LIMIT: usize = 3;
-    /// Number of discounted rewards of earlier iterations, divided by the number in all iterations so far: the weight of the earlier
-    /// variance in the variance over all iterations.
+    /// Number of discounted rewards of earlier iterations, divided by the number of discounted rewards of all iterations so far. This share
+    /// is the weight of the earlier variance in the variance over all iterations.
     pub const RETURN_SHARE: usize = 4;
-    /// Number of discounted rewards of this iteration, divided by the number in all iterations so far: the weight of this iteration's
-    /// variance in the variance over all iterations.
+    /// Number of discounted rewards of this iteration, divided by the number of discounted rewards of all iterations so far. This share is
+    /// the weight of this iteration's variance in the variance over all iterations.
     pub const NEW_SHARE: usize = 5;
     /// Mean of the discounted rewards of the earlier iterations.
     pub const RETURN_MEAN: usize = 6;

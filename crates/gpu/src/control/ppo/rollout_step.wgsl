@@ -53,7 +53,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     if (FAULTS && world_fault.x != 0u && !has_failed) {
         words[args.faults + env] = world_fault.x;
         words[args.faults + args.envs + env] = world_fault.y;
-        // If the episode ended, the start of the next episode failed.
+        // In a step that ended an episode, the error is from the start of the next episode.
         words[args.faults + 2u * args.envs + env] = 2u * args.step + select(0u, 1u, result.ended != 0u);
     }
 

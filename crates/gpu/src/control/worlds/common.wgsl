@@ -12,7 +12,7 @@ struct Args {
     state: u32,
     // [2][stride] in words: number of steps in the current episode, then number of earlier episodes.
     clocks: u32,
-    // In words: the world's key, the index of the first environment, the game.
+    // In words: the world's key, the index of the first environment, the random stream of `play`.
     setup: u32,
     // [envs][ACTION] in mem: actions of the step.
     actions: u32,

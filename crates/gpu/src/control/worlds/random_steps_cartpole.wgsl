@@ -2,10 +2,10 @@
 //
 // Cost of an inner step: 13 multiply-adds and 7 products for the pole (33 flops), 2 instructions for the coin, 4 for the end test, 4 for
 // the clock, and 4 for the choice between continuing and restarting. These are 34 instructions. Among 32 lanes, some episode ends at almost
-// every step. The next start is therefore drawn every SHORTEST steps, in which no environment needs two starts. A draw takes about 70
-// instructions per 8 steps; an integer product counts as two, a conversion as eight. Coins take one hash per 128 steps. The total is 44
-// instructions per step. 132 multiprocessors of 128 lanes at 1.98 GHz start 3.3e13 instructions per second, so the limit is 7.6e11 steps
-// per second.
+// every step. The next initial state is therefore drawn every SHORTEST steps. No episode is shorter, so no environment needs two initial
+// states in this time. A draw takes about 70 instructions per 8 steps; an integer product counts as two, a conversion as eight. Coins take
+// one hash per 128 steps. The total is 44 instructions per step. 132 multiprocessors of 128 lanes at 1.98 GHz start 3.3e13 instructions per
+// second, so the limit is 7.6e11 steps per second.
 
 fn again(state: State, start: State, over: bool) -> State {
     return State(

@@ -1,5 +1,5 @@
-//! The strong learner's networks as one model for other programs. Its tables are sums of the trained steps, with a row of zeros for each
-//! input that is 0.
+//! The strong learner's networks as one model for other programs. Each row of its tables is a sum of trained steps. Every input also has a
+//! row of zeros for the value 0.
 
 use super::{NETS, Network, Shape, Valuer, inputs, open};
 use crate::backgammon::outcomes::OUTCOMES;
@@ -10,7 +10,7 @@ use worlds::backgammon::Board;
 
 /// Integer that represents 1 in a table.
 const ONE: f64 = 1_048_576.0;
-/// Logit of an impossible outcome, relative to the logits of the networks.
+/// Number that is subtracted from the logits of impossible outcomes.
 const IMPOSSIBLE: f32 = 1e9;
 
 pub fn model(network: &Network, weights: &[f32]) -> Model {

@@ -8,7 +8,7 @@ use graph::export::{Examples, Input, Model, Output, Reads};
 use graph::{Graph, PlanError};
 use worlds::backgammon::Results;
 
-/// Logit of an illegal action, relative to the logits of the network.
+/// Number that is subtracted from the logits of illegal actions.
 const ILLEGAL: f32 = 1e9;
 /// Number of decisions that the examples evaluate at once.
 const ROWS: usize = 64;

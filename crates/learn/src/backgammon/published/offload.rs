@@ -111,7 +111,7 @@ impl Published {
         let pieces = self.limits.pieces(&self.trainer.cut, self.limits.played(&stretch));
         let (mut updates, mut due) = (updates, until - updates);
         if work.learning {
-            // At most the updates that fit in a slice of this CPU, because the device may be this CPU.
+            // The number of updates is limited to a slice of this CPU, because the device may be this CPU.
             let most = self.limits.pieces(&self.trainer.cut, 0.0).div_ceil(self.trainer.cut.pieces());
             let sent = due.min(most);
             self.step_offloaded(offloaded, sent)?;
@@ -188,7 +188,7 @@ impl Published {
                 self.beside(actors.clone(), 0, 0, |actor, playing| actor.back_up(playing));
                 offloaded.lanes[lane].batches += 1;
             } else {
-                // Set before the call, so that the CPU evaluates these leaves if the call fails.
+                // The flag is set before the call, so that the CPU evaluates these leaves if the call fails.
                 offloaded.lanes[lane].asked = true;
                 let words = &offloaded.words;
                 self.timed(&mut offloaded.waited_s, || offloaded.accelerator.with_mut(|there| there.ask(lane, words)))?;
@@ -281,8 +281,8 @@ impl Published {
 enum OffloadSlice {
     Worked,
     Waiting,
-    /// The round (in a probe, the pass) is complete, and all results of the device were received. Also returned at once outside of
-    /// [`Phase::Play`].
+    /// The round (in a probe, the pass) is complete, and all results of the device were received. A call in any other phase than
+    /// [`Phase::Play`] also returns this variant.
     Played,
 }
 

@@ -155,7 +155,7 @@ impl Search {
             slot.pending -= 1;
             slot.left -= 1;
         }
-        // Counted as network time, because the policy's last layer needs most of it.
+        // All of this time counts as network time, because the policy's last layer takes most of it.
         seconds[2] += clock() - began_s;
     }
 

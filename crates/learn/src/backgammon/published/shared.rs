@@ -127,7 +127,7 @@ impl Round {
             blocks: blocks as usize,
             ..PublishedConfig::default()
         };
-        // Checked before anything is allocated: the number of saved games matches.
+        // Invalid settings and a wrong number of saved games are rejected before anything is allocated.
         config.check()?;
         let of = games_from_parts(find, config.actors)?;
         if of.iter().any(|one| one.games.len() != config.games * SAVED) {

@@ -104,7 +104,7 @@ pub enum Leaf {
 pub struct Rule {
     /// Exploration constant c of PUCT, in points.
     pub exploration: f32,
-    /// The assumed value of an untried action is the value of its decision minus this number of points.
+    /// Points by which the assumed value of an untried action is below the value of its decision.
     pub doubt: f32,
     /// Virtual loss of each pending simulation, in points.
     pub loss: f32,

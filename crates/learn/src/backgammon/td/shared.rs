@@ -181,8 +181,8 @@ impl Strong {
         self.progress.games..self.progress.games + (self.games() - played) as u64
     }
 
-    /// Adds the next games of this round, which a worker played from [`Strong::round`]. Returns an error if the first game of `games` is
-    /// not the next game of the round, or if `games` is empty or too long.
+    /// Adds the results of the next games of this round. A worker played these games from the description that [`Strong::round`] returned.
+    /// Returns an error if the first game of `games` is not the next game of the round, or if `games` is empty or too long.
     pub fn take_games(&mut self, games: &Games) -> Result<(), StrongError> {
         let (found, due) = (games.range(), self.due_games());
         if found.is_empty() || found.start != due.start || found.end > due.end {

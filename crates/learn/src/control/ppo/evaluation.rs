@@ -170,7 +170,7 @@ impl Evaluators {
     }
 }
 
-/// Plays episodes greedily, one panel at a time.
+/// Player of greedy episodes, one panel at a time.
 struct Evaluator {
     world: Box<dyn Vector>,
     executor: Executor,
@@ -327,8 +327,8 @@ impl Context<'_> {
         executor.run(self.params, self.packed);
     }
 
-    /// Selects the greedy actions of a panel, `[numbers][PANEL]`. If `actions` is shorter, only the first numbers of the actions are
-    /// written, as many as fit. If `masks` is empty, all choices are permitted.
+    /// Selects the greedy actions of a panel, `[numbers][PANEL]`. If `actions` is shorter, writes only the first numbers of each action. If
+    /// `masks` is empty, all choices are permitted.
     fn decide(self, policy: &[f32], masks: &[f32], actions: &mut [f32]) {
         match self.task.head {
             Head::Choices(choices) if !masks.is_empty() => {

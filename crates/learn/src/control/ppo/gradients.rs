@@ -116,7 +116,7 @@ impl Gradients {
     }
 }
 
-/// Processes the shards of one group, one after the other.
+/// Worker that processes the shards of one group, one after the other.
 struct Worker {
     executor: Executor,
     task: Task,

@@ -152,7 +152,7 @@ pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Is
         g.min(x, hi)
     };
 
-    // The clipped surrogate.
+    // Policy loss: the negative clipped surrogate.
     let (log_prob, entropy) = match task.head {
         Head::Choices(_) => {
             let logits = if task.mask > 0 { masked(g, policy, task.mask) } else { policy };

@@ -33,7 +33,7 @@ impl Moments {
     }
 }
 
-/// Normalises network inputs: subtracts `mean`, multiplies by `scale` and clips. `mean` and `scale` are constant during an iteration, so
+/// Normaliser of network inputs: subtracts `mean`, multiplies by `scale` and clips. `mean` and `scale` are constant during an iteration, so
 /// that acting and learning use the same inputs. `moments` includes newer observations.
 #[derive(Debug)]
 pub(super) struct Normalizer {
@@ -127,7 +127,7 @@ mod tests {
                 let sum = part.iter().map(|x| x - about).sum();
                 let squares = part.iter().map(|x| (x - about).powi(2)).sum();
                 merged.merge(count as f64, about, sum, squares);
-                // As in the normaliser, the sums of later parts are relative to the mean of all earlier parts.
+                // The sums of the next part are relative to the mean of all parts so far, as in [`Normalizer`].
                 (from, about) = (from + count, f64::from(merged.mean as f32));
             }
             assert_eq!(from, numbers.len());

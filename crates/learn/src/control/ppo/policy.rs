@@ -13,9 +13,9 @@ pub struct Policy {
     isa: Isa,
     task: Task,
     params: Params,
-    /// Runs the policy without the critic, because acting needs no value.
+    /// Executor of the policy without the critic, because acting needs no value.
     acting: Runner,
-    /// Runs policy and critic, for predictions.
+    /// Executor of policy and critic, for predictions.
     both: Runner,
     normalizer: Option<Normalizer>,
     /// Factor that converts the critic's values to the unit of rewards.

@@ -12,9 +12,9 @@ pub const RECORDED_ENVS: usize = 2048;
 /// Maximum number of steps per iteration that another machine records.
 pub const RECORDED_STEPS: usize = 128;
 
-/// Recorded steps of the first environments. They are the steps of the iteration in progress or, at a boundary, of the last iteration. If
-/// the machine of an offloaded learner has returned an output, they are the first steps of its newest output, at most [`RECORDED_STEPS`];
-/// none unless [`Ppo::record`] was set.
+/// Recorded steps of the first environments: the steps of the iteration in progress or, at a boundary, of the last iteration. If the
+/// machine of an offloaded learner has returned an output, they are instead the first steps of the newest output, at most
+/// [`RECORDED_STEPS`]. An output contains steps only if [`Ppo::record`] was set.
 pub struct Recorded<'a> {
     pub envs: usize,
     pub features: usize,

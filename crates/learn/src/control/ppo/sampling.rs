@@ -189,7 +189,7 @@ pub(super) fn greedy(logit: impl Fn(usize) -> f32, count: usize) -> usize {
     (1..count).fold(0, |best, i| if logit(i) > logit(best) { i } else { best })
 }
 
-/// Computes the permitted choice with the highest logit for each environment of a panel, or the first of several such choices.
+/// Computes, for each environment of a panel, the permitted choice with the highest logit. If several choices have it, computes the first.
 pub(super) struct GreedyMasked<'a> {
     /// Outputs of the policy, `[choices][PANEL]`.
     pub logits: &'a [f32],
@@ -519,7 +519,7 @@ mod tests {
                 dispatch(isa, SampleGaussian { draw, log_spreads: &[log_spread], middle, half, squash, env_actions: &mut env_actions });
                 let words = words(step).map(|word| f64::from(uniform_from_word(word)));
                 for at in 0..LANES {
-                    // Panels 0 and 1 form a pair of normal numbers, as do panels 2 and 3.
+                    // Panels 0 and 1 share two random words per lane, as do panels 2 and 3. `pair` is the index of the first word.
                     let pair = at / PANEL / 2 * 2 * PANEL + at % PANEL;
                     let radius = (-2.0 * (1.0 - words[pair]).ln()).sqrt();
                     let angle = std::f64::consts::TAU * words[pair + PANEL] - std::f64::consts::PI;
@@ -536,7 +536,7 @@ mod tests {
             }
             let n = noises.len() as f64;
             let mean = |power: i32| noises.iter().map(|x| x.powi(power)).sum::<f64>() / n;
-            // Each moment is within 3.3 standard errors; the standard deviations are √1, √2, √15 and √96 over √n.
+            // Each moment must be within 3.3 standard errors of its expected value. `spread` is the variance of x raised to `power`.
             for (power, expected, spread) in [(1, 0.0, 1.0f64), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
                 let apart = (mean(power) - expected).abs() / (spread / n).sqrt();
                 assert!(apart < 3.3, "moment {power} is {}", mean(power));

@@ -66,7 +66,7 @@ impl Ppo {
     /// then continues bit-identically.
     pub fn restore<'a>(kind: &Kind, config: PpoConfig, seed: u32, isa: Isa, find: &Find<'a>) -> Result<Self, PpoError> {
         let missing = |name: &str| PpoError::from(missing(name));
-        // Checked before allocation: the checkpoint must have as many environments as the settings.
+        // Checks before allocation that the checkpoint has as many environments as the settings.
         let named = |name: &str, len| find(name).is_some_and(|(_, data)| data.len() == len);
         if !named("environments.steps", config.envs) {
             return Err(missing("environments.steps"));

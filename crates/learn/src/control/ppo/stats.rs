@@ -35,7 +35,7 @@ pub struct IterationStats {
 
 impl From<IterationStats> for Iteration {
     fn from(stats: IterationStats) -> Iteration {
-        // An iteration that a fault ended has no update and no losses.
+        // After a fault, an iteration has neither updates nor losses.
         let (finite, learned) = (stats.is_finite(), stats.fault.is_none());
         let loss = |x: f32| learned.then_some(x);
         let metrics = [

@@ -173,7 +173,7 @@ impl DqnConfig {
                 replay: 1 << 18,
                 warmup: 10_000,
                 prioritised: true,
-                // Almost no correction of the sampling bias. Distant states have larger errors and therefore have more weight in training.
+                // This small exponent hardly corrects the sampling bias. Distant states have larger errors, so they have more weight.
                 beta: 0.2,
                 beta_steps: 1e9,
                 envs: 256,
@@ -226,7 +226,7 @@ impl DqnConfig {
             return Err(UNKNOWN);
         }
         let actions = Actions::of::<P>(self.metric).count();
-        // A step computes values by both networks, forward and backward. It is not divided into slices.
+        // A step runs both networks forward and the trained network backward. A step is not divided into slices.
         let products = net.products::<P>(actions);
         check_work("batch", self.batch, products * 5 / 2)?;
         check_work("envs", self.envs, products)?;

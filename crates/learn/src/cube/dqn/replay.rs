@@ -192,7 +192,7 @@ impl<P: Copy> Replay<P> {
         let places = if self.len < self.capacity() { self.len..=self.len } else { 0..=self.capacity() - 1 };
         let sound = |priority: &f32| priority.is_finite() && *priority > 0.0;
         let known = if self.tree.is_some() { self.len } else { 0 };
-        // The next write of a full ring may be at any index. Otherwise the index is the number of transitions.
+        // If the ring is full, the next write may be at any index. Otherwise, its index is the number of transitions.
         let at = at as usize;
         if !(places.contains(&at) && priorities.len() == known && priorities.iter().chain([&greatest]).all(sound)) {
             return false;

@@ -52,7 +52,7 @@ impl<P: Cube> Planned for Supervised<P> {
         let trained = machine.trained();
         trained.put(&mut self.trainer.params, &mut self.trainer.optimizer);
         self.trainer.pack();
-        // The device reports the loss and the norm of the newest step only. They represent all steps.
+        // The device reports only the loss and the gradient norm of the newest step. These two values represent all steps.
         let updates = self.update as f32;
         self.sums.loss = updates * trained.outputs[0].1[0];
         self.sums.grad_norm = updates * trained.norm;

@@ -91,7 +91,7 @@ impl Offload for Population {
     }
 
     fn end_offload(&mut self) {
-        // If the result of all updates has arrived, the CPU ends the iteration.
+        // Without the result of the iteration, the CPU repeats all updates. With this result, the CPU only ends the iteration.
         if self.offloaded.take().is_some() && self.ending.is_none() {
             (self.under_way, self.parts_s) = (false, [0.0; 2]);
         }

@@ -4,7 +4,7 @@ The learner is a Ray actor. At the start of a round, it puts the data for the ga
 games, and the learner consumes the results in order. Meanwhile the learner does work that does not need the results. The result of a
 game depends only on the game's number and the state at the start of the round. (If searches are batched, the unit is not a game but
 all games of one of the run's actors.) If a worker dies, its range is played again. If the learner dies, it restarts from the newest
-checkpoint of the driver. Neither affects the digest.
+checkpoint of the driver. These failures do not affect the digest.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def train(
         resume: A checkpoint from which the run continues. It replaces the four arguments above.
         workers: Number of parallel tasks; the default is the number of cores in the cluster, minus one for the learner.
         address: Address of a Ray cluster; the default is this machine.
-        steps: Value of the room's first counter at which training ends, like `--steps` of the terminal. Earlier work counts.
+        steps: Value of the room's first counter at which training ends, like `--steps` of the terminal. Work before a resumption counts.
         seconds: Time limit. Ctrl-C also stops training and saves the run.
         save: A file for the checkpoint, updated during training.
         events: An event file for `hothouse watch`.

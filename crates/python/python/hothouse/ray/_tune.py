@@ -1,4 +1,4 @@
-"""Runs as trials of Ray Tune. They use the run's own checkpoints, so a trial resumes exactly, and other trials can continue it."""
+"""Runs as trials of Ray Tune. A trial saves the checkpoint of its run, so it resumes exactly, and another trial can continue the run."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _FILE = "run.safetensors"
 class Trainable(tune.Trainable):
     """A run of any room as a trial.
 
-    Config: `room`, `variant` and `seed` as in `hothouse.Run`; the limits `steps`, `seconds` and `until_solved`, of which the first one
-    ends the trial; and `each`, the seconds of training between two results (default 1). All other entries are knobs. A result contains
-    the newest metrics and tests by name, `result` (the value of the goal's column), `solved_at`, and `digest`.
+    Config: `room`, `variant` and `seed` as in `hothouse.Run`; the limits `steps`, `seconds` and `until_solved`; and `each`, the seconds
+    of training between two results (default 1). The trial ends at the first limit that it reaches. All other entries are knobs. A result
+    contains the newest metrics and tests by name, `result` (the value of the goal's column), `solved_at`, and `digest`.
 
     A trial can load another trial's checkpoint, as population-based training requires. It then continues the other run, but with the
     live knobs of its own config. All other knobs are those of the checkpoint and cannot be mutated.

@@ -19,7 +19,7 @@ impl GameSession {
     pub fn review(&mut self, engine: Engine, players: &mut PlayerPool) -> Result<Review, RunError> {
         let (before, roll, after, reviewed) = self.turn_done.ok_or_else(|| refused("you have not moved yet in this game", "Move first"))?;
         let mut review = analysis::review(players, engine, &before, roll, &after)?;
-        // A reviewed move counts once. A forced move does not count.
+        // A move counts only in its first review. A forced move never counts.
         if !reviewed && review.of > 1 {
             self.kept.reviewed += 1;
             self.kept.lost += review.error;
@@ -91,8 +91,8 @@ impl GameSession {
             Action::Took => (game, CubeAct::Take),
             _ => (game, CubeAct::Pass),
         };
-        // The chances need a player on roll. Before the opening roll no player is on roll, so the player with the larger die counts as on
-        // roll.
+        // The chances are defined only with a player on roll. Before the opening roll no player is on roll, so the player with the larger
+        // die counts as on roll.
         let stood = match stood.state() {
             GameState::Opening => game.before_roll(),
             GameState::ToPlay(_) => before_roll,

@@ -27,7 +27,7 @@ pub struct Twin {
     pub refuses: Option<Fault>,
     /// Durations in seconds of a slice: if only learning is offloaded, and if everything is offloaded.
     pub slice_s: [f64; 2],
-    /// Numbers of active offloads. The first counts the offloads of learning only, the second those of everything.
+    /// Number of active offloads of learning only, and number of active offloads of everything.
     pub active: [Arc<AtomicU32>; 2],
     /// Numbers of offloads begun so far, counted as in `active`.
     pub started: [Arc<AtomicU32>; 2],

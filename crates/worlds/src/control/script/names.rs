@@ -1,4 +1,4 @@
-//! Names of functions in the language, a subset of Python in which users write environments. Also the code that replaces functions of
+//! Names of functions in the language (a subset of Python in which users write environments), and the code that replaces functions of
 //! Python and of its libraries.
 
 /// Names of the language's own functions.

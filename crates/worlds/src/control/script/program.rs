@@ -6,7 +6,7 @@ use std::ops::Range;
 /// Number of environments in a block.
 pub const BLOCK: usize = 128;
 
-/// Row number of an operand that an instruction does not have. As the number of a mask's row, it means all lanes.
+/// Row number of an operand that an instruction does not have. As the row of a mask, `NONE` means all lanes.
 pub const NONE: u32 = u32::MAX;
 
 /// Largest number of loop passes (iterations) that a lane makes in one call of a program. All `while` loops and all ranges without a

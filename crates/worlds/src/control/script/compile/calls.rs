@@ -96,8 +96,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Binds a parameter. A list in consecutive rows is shared with the caller. Another list is copied to consecutive rows if the function
-    /// changes the list, or if the function reads the list at computed indices and not all elements are constants.
+    /// Binds a parameter. A list in consecutive rows is shared with the caller. Any other list is copied to consecutive rows if the
+    /// function changes the list, or if the function reads the list at computed indices and not all elements are constants.
     fn pass_argument(&mut self, name: &str, value: Value, definition: &Definition<'_>, span: Span) {
         match value {
             Value::List(mut list) => {

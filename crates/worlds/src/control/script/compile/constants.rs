@@ -133,8 +133,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Reports class attributes that would have no effect: those of Gymnasium, and those of Hothouse in one line with other names. Returns
-    /// true if there are any.
+    /// Reports class attributes that would have no effect: attributes that only Gymnasium reads, and attributes of Hothouse that are
+    /// assigned together with other names (`a = b = value` or `a, b = values`). Returns true if there are any.
     fn reports_unused(&mut self, statement: &'a Statement) -> bool {
         let StatementKind::Assign { targets, .. } = &statement.kind else { return false };
         let is_alone = matches!(targets[..], [Expr { kind: ExprKind::Name(_), .. }]);

@@ -16,7 +16,7 @@ impl Draft {
         self.remove_unused();
     }
 
-    /// Copies each result that is the old value of an attribute, if the program changes that attribute: the new value replaces the old one.
+    /// Copies each result that is the old value of an attribute that the program changes, because the new value replaces the old value.
     fn keep_old_values(&mut self) {
         self.state.retain(|(row, value)| row != value);
         let changing: HashSet<Slot> = self.state.iter().map(|(row, _)| *row).collect();

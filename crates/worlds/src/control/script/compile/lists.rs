@@ -108,7 +108,7 @@ impl<'a> Lower<'a> {
                 if list.columns.is_some() && count as i32 > 1 && !self.frames.is_empty() {
                     return self.problem(span, "in Python, the repeated rows are one list; write `[[0] * n for k in range(m)]`");
                 }
-                // The product may not fit into a `usize` of 32 bits.
+                // The product can be too large for a `usize` of 32 bits.
                 let len = u64::from((count as i32).max(0) as u32) * list.len() as u64;
                 if !(1..=LONGEST as u64).contains(&len) {
                     return self.problem(span, format!("a list has 1 to {LONGEST} elements, and this one has {len}; write another length"));

@@ -42,7 +42,7 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
     let mut problems = std::mem::take(&mut reading.problems);
     let file = &reading.file;
     let outline = Outline::of(file, reading.whole, &mut problems);
-    // The translation finds more errors. After the errors so far, and without `reset`, some of them would be wrong.
+    // The translation finds more errors. If the file already has errors or has no `reset`, some of the new errors would be wrong.
     let can_continue = problems.is_empty() && outline.methods.contains_key("reset");
     outline.check_reset(&mut problems);
     if reading.whole && outline.has_class {
@@ -78,8 +78,8 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
 /// Numbers the rows of all programs. Returns the code of the file.
 fn finished(mut drafts: Vec<Draft>, lower: &mut Lower<'_>, meta: &Meta) -> Code {
     drafts.iter_mut().for_each(Draft::improve);
-    // The rows of the constants follow the own rows (temporaries and lists) of the program with the most. Temporaries can share rows, so
-    // `most` is an upper bound.
+    // The rows of the constants follow the own rows (temporaries and lists) of the program that has the most own rows. Temporaries can
+    // share rows, so `most` is an upper bound of this number.
     let own = ACTION as usize + meta.actions.len();
     let most = drafts.iter().map(|draft| draft.body.temporaries + draft.body.lists).max().unwrap_or(0);
     let wide = Layout { own, constants: own + most, state: own + most + lower.pool.constants.len() };
@@ -90,7 +90,8 @@ fn finished(mut drafts: Vec<Draft>, lower: &mut Lower<'_>, meta: &Meta) -> Code 
         rows = rows.max(count);
         programs.push(program);
     }
-    // Values share rows, so the programs need fewer rows than they have values. The rows of the constants and of the state move down.
+    // Values share rows, so the programs do not use all `most` rows. The rows of the constants and of the state move down by the unused
+    // rows.
     let unused = (most - rows) as u32;
     for program in &mut programs {
         let first = wide.constants as u32;

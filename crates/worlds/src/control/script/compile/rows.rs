@@ -54,7 +54,8 @@ pub fn number(draft: &mut Draft, layout: Layout) -> Rows {
     let (mut free, mut used): (Vec<u32>, u32) = (Vec::new(), 0);
     let mut ending: HashMap<usize, Vec<u32>> = HashMap::new();
     for (at, i) in draft.body.code.iter().enumerate() {
-        // An operation that can fail reads its operands again to find the failed lanes. Its result therefore has another row.
+        // An operation that can fail reads its operands again to find the failed lanes. Its result therefore has a different row than its
+        // operands.
         let in_place = !i.op.can_fail();
         if in_place {
             free.extend(ending.remove(&at).unwrap_or_default());

@@ -91,7 +91,8 @@ impl<'a> Lower<'a> {
         let condition = self.truth_of(condition);
         if self.is_true(condition) {
             let live = self.block(body);
-            // If every branch ends the path, `block` passes the statements after the `if` as `other`. They are not reached here.
+            // If every branch ends the path, `other` contains the statements after the `if` (see `block`). This path does not reach these
+            // statements.
             return live;
         }
         if self.is_false(condition) {

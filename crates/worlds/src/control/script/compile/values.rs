@@ -61,7 +61,7 @@ pub enum SlotKind {
     Constant(usize),
     Input(usize),
     State(usize),
-    /// Row that stores an element of a list. The index counts only such rows of this program.
+    /// Row of a list element. The index counts the rows of list elements in this program.
     List(usize),
     Temporary(usize),
 }

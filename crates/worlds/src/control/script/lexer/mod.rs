@@ -56,7 +56,7 @@ impl<'a> Lexer<'a> {
     /// Adds a token without text.
     fn push_at(&mut self, kind: TokenKind, span: Span) {
         let at = self.cursor.at();
-        // `Tokens::push` would extend the end of the line to this token.
+        // The token is not added by `Tokens::push`, which would extend the end of the line to this token.
         self.tokens.all.push(Token { kind, span, from: at, to: at, row: self.row });
     }
 

@@ -131,7 +131,7 @@ impl Parser<'_> {
         }
         self.close("]", "`]`")?;
         let span = self.since(start);
-        // `value` has one element, so the other branch is never taken.
+        // `value` has one element, so the `else` branch never runs.
         let Some(value) = value.into_iter().next().map(|tree| Box::new(tree.expr)) else {
             return self.unexpected("a value");
         };

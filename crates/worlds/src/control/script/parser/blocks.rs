@@ -50,7 +50,7 @@ impl Parser<'_> {
     fn indented(&mut self) -> Vec<Statement> {
         if !self.can_nest() {
             self.advance();
-            // `nested` reports the error.
+            // This call only reports that the nesting is too deep.
             let _ = self.nested(|_| Ok(()));
             self.skip_block();
             return Vec::new();

@@ -34,7 +34,8 @@ impl Parser<'_> {
     fn parameters(&mut self, function: &str) -> Parsed<Vec<Name>> {
         let (mut all, mut names) = (Vec::new(), HashSet::new());
         while !self.is(")") {
-            // The compiler reports parameters of these methods after `self`, so this function reports no default values.
+            // The compiler reports every parameter of these methods after `self`. The parser therefore skips stars, slashes and default
+            // values.
             let is_reported = !all.is_empty() && self.place.in_class && matches!(function, "__init__" | "reset");
             if is_reported {
                 self.skip_star();
@@ -123,7 +124,7 @@ impl Parser<'_> {
         self.place = place;
         let mut body = body?;
         take_docstring(&mut body);
-        // An exception is not the class of the environment.
+        // An exception class is not the environment's class, so a statement without effect replaces the exception class.
         Ok(if is_exception { StatementKind::Pass } else { StatementKind::Class { name, body } })
     }
 

@@ -39,7 +39,7 @@ fn script_word(key: vec4<u32>, moment: vec3<u32>, number: u32) -> u32 {
 
 fn script_mask(truth: bool) -> u32 { return select(0u, 0xFFFFFFFFu, truth); }
 
-// Returns its argument. A compiler does not evaluate the call, so that the bits may be those of an infinity.
+// Returns its argument. A compiler does not evaluate the call at compile time, so it accepts the bits of an infinity.
 fn script_bits(bits: u32) -> u32 { return bits; }
 
 // ---- lists ----
@@ -84,7 +84,7 @@ fn script_divide(a: u32, b: u32) -> u32 {
     return bitcast<u32>(quotient - select(0, 1, x - quotient * y != 0 && (x < 0) != (y < 0)));
 }
 
-// Returns the rest of the division that rounds down.
+// Returns the remainder of the division that rounds down.
 fn script_modulo(a: u32, b: u32) -> u32 { return a - script_divide(a, b) * select(b, 1u, script_divide_fails(a, b)); }
 
 // Returns the integer that equals a whole number; an arbitrary integer if the number does not fit into 32 bits.
@@ -107,27 +107,27 @@ fn script_zero(bits: u32) -> bool { return (bits & 0x7FFFFFFFu) == 0u; }
 // True if a float is below 0.
 fn script_below_zero(bits: u32) -> bool { return bits > 0x80000000u && bits <= 0xFF800000u; }
 
-// Returns the first of two equal numbers, as Python does.
+// Returns the smaller number; of two equal numbers, the first, as in Python.
 fn script_smaller(x: f32, y: f32) -> f32 { return select(x, y, y < x); }
 
 fn script_larger(x: f32, y: f32) -> f32 { return select(x, y, y > x); }
 
-// Returns a quotient. A platform's division may have an error in the last digits, which the second line corrects, so that a quotient of
-// whole numbers is whole.
+// Returns a quotient. A platform's division may have an error in the last digits. The second line corrects this error, so a quotient that
+// is a whole number is exact.
 fn script_quotient(x: f32, y: f32) -> f32 {
     let near = x / y;
     let exact = near + fma(-near, y, x) / y;
     return select(near, exact, script_finite(bitcast<u32>(exact)));
 }
 
-// Returns a square root. The root of a square of a whole number is whole, as in `script_quotient`.
+// Returns a square root. The second line corrects errors as in `script_quotient`, so the root of the square of a whole number is exact.
 fn script_sqrt(x: f32) -> f32 {
     let near = sqrt(x);
     let exact = near + fma(-near, near, x) / (near + near);
     return select(near, exact, script_finite(bitcast<u32>(exact)));
 }
 
-// Returns the exact rest of the division that rounds to 0. The rest has the sign of `x`.
+// Returns the exact remainder of the division that rounds to 0. The remainder has the sign of `x`.
 fn script_rest(x: f32, y: f32) -> f32 {
     let sign = bitcast<u32>(x) & 0x80000000u;
     let a = bitcast<u32>(x) & 0x7FFFFFFFu;

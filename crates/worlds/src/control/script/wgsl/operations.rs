@@ -7,7 +7,7 @@ use super::rows::Rows;
 pub fn value(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     let [mut a, b] = [i.a, i.b].map(|row| rows.bits(row));
     if i.op.can_fail() && rows.is_constant(i.a) && rows.is_constant(i.b) {
-        // A WGSL compiler would reject the overflow of a constant expression.
+        // A WGSL compiler rejects a constant expression that overflows. A call of `script_bits` is not a constant expression.
         a = format!("script_bits({a})");
     }
     Some(match i.op {
