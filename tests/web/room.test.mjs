@@ -417,7 +417,7 @@ test("the time breakdown is shown as a bar and as a table", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 40);
   await place(page, "Explore", "Training metrics");
-  // Elements outside the screen are not drawn.
+  // The click also scrolls the bar into view. Elements outside the screen are not drawn.
   await page.getByRole("button", { name: "Where the time goes as a table" }).click();
   await page
     .getByRole("figure", { name: "Where the time goes" })

@@ -359,7 +359,7 @@ test("a run is listed with its initial settings and its changes, also if a new r
   assert.match(await present.getByLabel("Name of the run").inputValue(), /^CartPole, .*Learning rate 0\.001(?! →)/);
   await page.getByLabel("Differences from").selectOption("present");
   assert.match(await past.textContent(), /Learning rate 0\.01 \(0\.001\); then Learning rate 0\.001 after /);
-  // Exported files and a run that reuses the settings contain the same value.
+  // Exported files, and a run that reuses the settings, also have the initial learning rate and not the changed one.
   await past.getByRole("checkbox").check();
   const exported = JSON.parse((await curvesAs(page, "JSON")).bytes).runs;
   assert.deepEqual(

@@ -91,7 +91,7 @@ export function derived<T>(compute: () => T): Readable<T> {
   };
 }
 
-/** Schedule that repeats an effect immediately. */
+/** Schedule that repeats an effect immediately after each change. */
 export const atOnce: Schedule = (again) => again();
 
 /** Returns a schedule that repeats an effect asynchronously, at most once in `ms`. */

@@ -219,7 +219,7 @@ weights: string,
  */
 arithmetic: string, };
 
-/** Device that trains, and the reason for its choice. */
+/** Device that trains, and the reason why it was chosen. */
 export type Device = { wish: DeviceWish, on_gpu: boolean,
 /** Name of the available GPU; null if none is available. */
 gpu: string | null,

@@ -28,8 +28,8 @@ pub fn measure(bench: &mut Bench) {
     }
 }
 
-/// Returns the instruction sets to measure, each with the suffix of its figures' names: the chosen set, and sets with bf16. Reports the
-/// sets with bf16 that cannot be measured.
+/// Returns the chosen instruction set and the sets with bf16 that this machine has. Each has the suffix for the names of its figures. The
+/// other sets with bf16 are reported as missing.
 fn sets(bench: &mut Bench) -> Vec<(Isa, &'static str)> {
     let mut sets = vec![(bench.isa, "")];
     for (isa, suffix, needs) in [(Isa::Bf16, ".bf16", "AVX512-BF16"), (Isa::Amx, ".amx", "AMX tiles")] {

@@ -95,8 +95,8 @@ pub(crate) const BF16: &str = "bf16";
 pub(crate) const AMX: &str = "amx";
 pub(crate) const GPU: &str = "gpu";
 pub(crate) const MIXED: &str = "mixed";
-/// Name in place of the arithmetic, for a digest that was computed within an iteration. Such a digest cannot be compared with digests of
-/// other runs.
+/// Value of the field `arithmetic` of a digest that was computed within an iteration. Such a digest cannot be compared with those of other
+/// runs.
 pub(crate) const PARTIAL: &str = "partial";
 
 /// Returns the name of the arithmetic of `isa`, which determines the rounding. Only runs with the same name can have equal digests.

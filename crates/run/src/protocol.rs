@@ -352,7 +352,7 @@ plain_data! {
         Gpu,
     }
 
-    /// Device that trains, and the reason for its choice.
+    /// Device that trains, and the reason why it was chosen.
     pub struct Device {
         pub wish: DeviceWish,
         pub on_gpu: bool,

@@ -271,7 +271,7 @@ impl Run {
         run::validate(&from_js(config)?, left).map_err(refusal)
     }
 
-    /// Returns the indices of the marks (changes of knobs) before which the run kept a checkpoint. `save_before` returns this checkpoint.
+    /// Returns the indices of the marks (changes of knobs) before which the run kept a checkpoint. `save_before` returns one of them.
     pub fn kept_before(&self) -> Vec<usize> {
         self.run.kept_before()
     }

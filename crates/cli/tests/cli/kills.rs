@@ -46,7 +46,7 @@ fn killed(mutator: &mut Mutator, room: &str, small: &str) {
     process.process.wait().unwrap();
 
     let log = fs::read_to_string(&log).unwrap();
-    // The last line may be incomplete; such lines are skipped.
+    // An incomplete last line is skipped.
     let log: Vec<Value> = log.split_inclusive('\n').filter_map(|line| serde_json::from_str(line).ok()).collect();
     let mut run = run::restore(&fs::read(&file).unwrap(), Host::new(math::Isa::best())).unwrap();
     let saved = u64::from(run.progress().iteration);

@@ -1,4 +1,4 @@
-//! Tests of the shared commands: exit status, output and files.
+//! Tests of the commands that all rooms share: exit status, output and files.
 
 use crate::common::*;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Functions that exported C and JavaScript call, written once for both languages.
+//! Helper functions that the exported C or JavaScript code calls. Each is written once for both languages.
 //!
 //! A function has a name, parameters and a body. The word before a parameter is its kind: `to` for an array that the function fills, `from`
 //! for an array that it reads, `int` or `real` for a number. In a body, `INT` and `REAL` begin the declaration of a variable.

@@ -68,7 +68,7 @@ impl Planner<'_> {
         };
         let lives: Vec<Life> = self.slots.iter().enumerate().map(life).collect();
         let (starts, end) = arrange(&lives, LINE as u64);
-        // Offsets beyond the address range occur only in arenas that are never created.
+        // The conversion to `usize` loses bits only in an arena that is too large to be created.
         let of = |&slot: &usize| starts[slot] as usize..(starts[slot] + lives[slot].len) as usize;
         (alias.iter().map(of).collect(), end)
     }

@@ -1,4 +1,4 @@
-//! PPO with masks (`rooms.rs`): forbidden choices are never taken, and the task is learned.
+//! PPO with masks, on the environment in `rooms.rs`: forbidden choices are never taken, and the task is learned.
 
 use crate::rooms;
 use learn::control::{IterationStats, Ppo, PpoConfig, PpoError};

@@ -403,7 +403,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
     }
     assert!(compared > params.len() / 2);
     if config.prioritised {
-        // A transition that is drawn twice has equal errors.
+        // If a transition is drawn twice, both draws have the same error. So the new priority can be checked for every draw.
         for (i, &pick) in picks.iter().enumerate() {
             let error = values[taken.index()][i] - targets[i];
             let expected = (error.abs() + f64::from(config.floor)).powf(config.alpha.into());

@@ -253,7 +253,7 @@ fn symmetric_states_fold_into_one() {
         assert_eq!((first.folded(), exact.of(first)), ((first, 0), exact.of(state)));
         *folded.entry(first).or_insert(0) += 1;
         if state.rank() % 101 == 0 {
-            // The image of an action leads from the image of a state to the image of the next state.
+            // Under the symmetry, the image of an action leads from the image of the state to the image of the next state.
             for action in 0..9 {
                 let there = first.turned(Two::folded_action(symmetry, action));
                 assert_eq!(there.folded().0, state.turned(action).folded().0, "{state:?} {symmetry} {action}");
