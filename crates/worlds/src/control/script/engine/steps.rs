@@ -39,8 +39,8 @@ impl Fleet {
         }
     }
 
-    /// Steps every environment, and starts no episode. `self.ended` lists the environments whose episode ended. The parameter `ended` receives
-    /// the flags and lengths of these episodes.
+    /// Steps every environment, and starts no episode. `self.ended` lists the environments whose episode ended. The parameter `ended`
+    /// receives the flags and lengths of these episodes.
     pub(super) fn step_blocks(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
         self.is_new = false;
         for block in 0..self.blocks() {
