@@ -285,7 +285,7 @@ impl Verification {
         Self::begin(&entry.link, entry.clone(), Some(results), host)
     }
 
-    /// Begins the run of `link`. The verification compares it with the digests and the curve of `stated`, and with `results` if there are any.
+    /// Begins the run of `link`. The verification compares it with the digests and the curve of `stated`, and with `results` if given.
     fn begin(link: &str, stated: Entry, results: Option<Results>, host: Host) -> Result<Verification, RunError> {
         let Entry { arithmetic, digests, curve, .. } = stated;
         let host = Host { isa: isa_of(&arithmetic, host.isa)?, ..host };
