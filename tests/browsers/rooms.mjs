@@ -184,7 +184,12 @@ async function visit(page, server, at) {
   await enter(page, /#\/(\w+)/.exec(at)[1]);
 }
 async function enter(page, room) {
-  await page.until((room) => window.hothouse?.room.id === room && document.querySelector(".transport"), room);
+  try {
+    await page.until((room) => window.hothouse?.room.id === room && !!document.querySelector(".transport"), room);
+  } catch (error) {
+    const seen = await page.run(() => `${document.readyState}, ${location.href}: ${document.body?.innerText.slice(0, 600)}`).catch(String);
+    throw new Error(`${error.message}\n${seen}`);
+  }
 }
 
 const isNear = (one, other) => [16, 8, 0].every((shift) => Math.abs(((one >> shift) & 255) - ((other >> shift) & 255)) <= NEAR);

@@ -311,19 +311,23 @@ test("a notice that informs disappears after a while, unless the pointer is over
   await page.context().close();
 });
 
-test("without storage a notice appears, and training continues", async () => {
-  const init = () => {
+const storages = {
+  refused: () => {
     indexedDB.open = () => {
       throw new DOMException("The user denied permission to access the database.", "SecurityError");
     };
-  };
-  const page = await visit(here, { init });
-  await event(page, "metrics");
-  await hide(page);
-  await notice(page, /could not store the run/);
-  await event(page, "metrics");
-  await page.context().close();
-});
+  },
+  silent: () => (indexedDB.open = () => ({})),
+};
+for (const [what, init] of Object.entries(storages))
+  test(`with a ${what} storage a notice appears, and training continues`, async () => {
+    const page = await visit(here, { init });
+    await event(page, "metrics");
+    await hide(page);
+    await notice(page, /could not store the run/);
+    await event(page, "metrics");
+    await page.context().close();
+  });
 
 test("a suspended tab continues training, and its clock excludes the suspension", async () => {
   const init = () => {

@@ -2,13 +2,16 @@
 // handles this.
 
 const STORE = "runs";
+/** Time after which a storage that does not answer counts as unavailable. */
+const ANSWER_MS = 10_000;
 
 function open(name: string): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(name, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
+    const late = setTimeout(reject, ANSWER_MS, new Error("the storage of this browser does not answer"));
+    request.onsuccess = () => (clearTimeout(late), resolve(request.result));
+    request.onerror = () => (clearTimeout(late), reject(request.error));
     request.onblocked = () => reject(new Error("another tab holds an older store"));
   });
 }
