@@ -255,9 +255,9 @@ export type CubeOutlook = {
 may_double: boolean,
 /** True if a double was offered and the other player has to decide. */
 offered: boolean, no_double: number, double_take: number, double_pass: number,
-/** Advice to the player on roll: true for a double. */
+/** True if the player on roll should double. */
 double: boolean,
-/** Advice to the other player: true for a take of a double. */
+/** True if the other player should take a double. */
 take: boolean,
 /** Advice to the player on roll: true if playing on for a gammon is better than a double that the other player passes. */
 too_good: boolean,
