@@ -75,7 +75,7 @@ export function returning() {
   try {
     localStorage.setItem("hothouse.tour", "control backgammon cube logic words bandit");
   } catch {
-    // Without storage the tour does not start either.
+    // Without storage the tour starts, because the page cannot remember the rooms.
   }
 }
 

@@ -9,9 +9,10 @@ function open(name: string): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(name, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-    const late = setTimeout(reject, ANSWER_MS, new Error("the storage of this browser does not answer"));
-    request.onsuccess = () => (clearTimeout(late), resolve(request.result));
-    request.onerror = () => (clearTimeout(late), reject(request.error));
+    // Without effect after an answer.
+    setTimeout(reject, ANSWER_MS, new Error("the storage of this browser does not answer"));
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
     request.onblocked = () => reject(new Error("another tab holds an older store"));
   });
 }
