@@ -2,15 +2,13 @@
 
 use run::protocol::{Command, Event};
 use run::{Host, RunError};
-use std::path::Path;
-use std::time::Instant;
 
 fn main() -> Result<(), RunError> {
-    train(Path::new("run.safetensors"))
+    train("run.safetensors".as_ref())
 }
 
-pub fn train(file: &Path) -> Result<(), RunError> {
-    let began = Instant::now();
+pub fn train(file: &std::path::Path) -> Result<(), RunError> {
+    let began = std::time::Instant::now();
     let mut run = run::begin(run::default_config(), Host::new(math::Isa::best()))?;
     run.command(Command::Start)?;
     while run.solved().is_none() {

@@ -78,12 +78,12 @@ document.querySelector("#skip")?.addEventListener("click", (event) => {
   event.preventDefault();
   document.querySelector<HTMLElement>("#main")?.focus();
 });
-addEventListener("hashchange", () => {
+function follow(): void {
   const requested = roomOf(location.hash);
   if (requested !== currentRoom) void (requested === GALLERY ? openGallery() : enter(requested, currentLink()));
   // If only the tab or the variant changes, for example by the back button, the open page handles the address.
   else if (!page?.follow(location.hash)) void open({ link: currentLink() });
-});
+}
 onBlankCanvas(() =>
   notices.show(
     "warning",
@@ -92,8 +92,15 @@ onBlankCanvas(() =>
   ),
 );
 currentRoom = roomOf(location.hash);
-void begin();
-setTimeout(() => void readyOffline(), KEEP_MS);
+// Some hosts cannot forbid frames of this document by a header. Only embed.html runs in a frame.
+if (window.top === window) {
+  addEventListener("hashchange", follow);
+  void begin();
+  setTimeout(() => void readyOffline(), KEEP_MS);
+} else {
+  const whole = h("a", { href: location.href, target: "_blank", rel: "noopener" }, "Open it in a tab");
+  container.replaceChildren(h("main.starting", { id: "main", tabindex: -1 }, "Hothouse does not run inside another page. ", whole, "."));
+}
 
 /** Caches the files of every room for offline use, then shows a note. Does nothing if the browser asks for reduced data use. */
 async function readyOffline(): Promise<void> {

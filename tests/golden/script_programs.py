@@ -395,7 +395,7 @@ class Generator:
             self.body(2)
         self.put(2, f"if {self.bool(2)}:")
         self.put(3, f"return {self.eighth(2)}, {self.bool(2)}")
-        self.put(2, f"return {self.pick('self.e', self.float(2))}, self.i > 90")
+        self.put(2, f"return {self.pick('self.e', self.float(2))}, self.i + 0 * action > 90")
         self.draws, self.helpers = False, []
         self.lines.append("#observe")
         return "\n".join(self.lines) + "\n"

@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { digest, everyRun, SEED } from "../../scripts/digests.mjs";
 import { target } from "../../scripts/native.mjs";
 import { ROOMS } from "../../scripts/rooms.mjs";
+import { sh } from "../../scripts/sh.mjs";
 import { house, lab, visit } from "../web/fixture.mjs";
 
 const program = join(target, "release/hothouse");
@@ -90,5 +91,24 @@ for (const room of ROOMS) {
       if (best.arithmetic === "fused") assert.equal(arithmetic, "fused", "the relaxed module's arithmetic where native code fuses");
       return arithmetic === best.arithmetic ? best : native(run, "portable");
     });
+  });
+}
+
+for (const [module, threads] of [
+  ["threads-relaxed", 2],
+  ["threads-simd128", 1],
+  ["simd128", 1],
+]) {
+  test(`a run in a file: its link from the page with ${module} is reproduced natively, with one thread and two`, async () => {
+    const page = await visit(here, { started: false, at: `?use=${module}&device=cpu#/control?variant=own&envs=64&v=2`, cores: threads });
+    await lab(page, "control");
+    await page.evaluate(() => new Promise((resolve) => hothouse.onEvent(({ kind }) => kind === "digest" && resolve())));
+    const { link } = await page.evaluate(() => {
+      hothouse.command({ kind: "pause" });
+      return hothouse.shared();
+    });
+    assert.match(link, /variant=own.*&file=.*&digest=/);
+    for (const count of ["1", "2"]) assert.match(await sh(program, ["verify", link, "--threads", count]), /reproduced/);
+    await page.context().close();
   });
 }

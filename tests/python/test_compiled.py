@@ -61,8 +61,9 @@ def test_spaces_are_those_of_the_file():
     assert hothouse.make_vec(template("snake"), 4).single_action_space == gymnasium.spaces.Discrete(3)
 
 
-def test_the_checker_passes():
-    check_env(hothouse.make(template("catch"), render_mode="rgb_array"), skip_render_check=False)
+@pytest.mark.parametrize("name", sorted(path.stem for path in TEMPLATES.glob("*.py")))
+def test_the_checker_passes(name):
+    check_env(hothouse.make(template(name), render_mode="rgb_array"), skip_render_check=False)
 
 
 def test_a_file_without_masks_permits_all_actions():
@@ -105,7 +106,7 @@ class World:
 
     def step(self, action):
         self.left -= 1
-        return 1 / self.left, False
+        return (1 + action) / self.left, False
 
     def observe(self):
         return [float(self.left)]

@@ -166,6 +166,17 @@ test("only embed.html can be framed", async () => {
   await page.close();
 });
 
+test("the page does not start in a frame of a host without headers, and offers a tab", async () => {
+  const server = await serve(dist, { isolated: false });
+  const page = await outer(here, '<iframe title="page" src="PAGE/#/cube"></iframe>', { server });
+  const frame = page.frameLocator("iframe");
+  await frame.getByText("Hothouse does not run inside another page.").waitFor();
+  assert.match(await frame.getByRole("link", { name: "Open it in a tab" }).getAttribute("href"), /#\/cube$/);
+  assert.equal(await page.frames()[1].evaluate(() => globalThis.hothouse), undefined);
+  await page.close();
+  await server.close();
+});
+
 const WRONG = [
   ["an unknown room", 'room="attic"', /There is no room called 'attic'. The rooms are: control, backgammon, cube, logic, words/],
   [

@@ -106,6 +106,78 @@ test("typed code starts a run by a key, and an error is shown at its line", asyn
   await page.context().close();
 });
 
+/** Faults of a file, each with a part of its message and the line of the problem. */
+const FAULTS = [
+  [
+    "recursion",
+    CATCH.replace("self.fallen += 1", "self.fallen += self.more()").concat("\n    def more(self):\n        return self.more()\n"),
+    "calls itself",
+  ],
+  ["a list of 10^9", CATCH.replace("self.fallen = 0", "self.fallen = 0\n        self.long = [0] * 1000000000"), "4,096"],
+  ["a duplicate name", CATCH.concat("\n    def drop(self):\n        pass\n"), "there are two functions"],
+  ["mixed tabs and spaces", CATCH.replace("        self.fallen = 0", "\tself.fallen = 0"), "tabs"],
+  ["other alphabets", CATCH.replace("self.fallen = 0", "self.упал = 0"), "letters"],
+  ["actions that no step reads", CATCH.replace("self.basket + action - 1", "self.basket"), "`step` does not read `action`"],
+];
+
+test("each fault of a typed file has a message with its line, and the run before continues", async () => {
+  const page = await openOwn();
+  for (const [fault, text, message] of FAULTS) {
+    await write(page, text);
+    const problem = page.locator(".own-problems button").first();
+    await problem
+      .filter({ hasText: message })
+      .waitFor({ timeout: 20_000 })
+      .catch(async () => assert.fail(`${fault}: ${await problem.textContent()}`));
+    assert.match(await problem.textContent(), /^Line \d+:/, fault);
+    const { iteration } = await page.evaluate(() => hothouse.progress);
+    await page.keyboard.press("ControlOrMeta+Enter");
+    await event(page, "metrics", iteration + 1);
+  }
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+test("a loop without an end and an infinite reward stop the run with their line", async () => {
+  const page = await openOwn();
+  for (const [text, message] of [
+    [CATCH.replace("self.y += 1", "self.y += 1\n        while self.fallen < 100:\n            self.caught = 0"), /line 35: .*10,?000/],
+    [CATCH.replace("return 0.0, False", "return 1e38 * (self.y + 3), False"), /line 38: .*reward/],
+  ]) {
+    await write(page, text);
+    await page.locator(".own-problems", { hasText: "No problems." }).waitFor();
+    const stopped = await aheadWhere(page, "notice", `(event) => event.level === "error"`);
+    await page.keyboard.press("ControlOrMeta+Enter");
+    assert.match((await stopped()).text, message);
+  }
+  await page.context().close();
+});
+
+test("any two observations of a file are the axes of the state plane", async () => {
+  const page = await openOwn();
+  await place(page, "Explore", "State plane");
+  const [across, up] = ["Horizontal axis", "Vertical axis"].map((name) => page.getByLabel(name));
+  assert.deepEqual(await across.locator("option").allTextContents(), [
+    "x / across - 1.0",
+    "y / down - 1.0",
+    "float(drift)",
+    "basket / across - 1.0",
+    "(x - basket) / across",
+  ]);
+  await across.selectOption("(x - basket) / across");
+  await up.selectOption("basket / across - 1.0");
+  const plane = page.getByRole("application", { name: "The state plane" });
+  await plane.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.locator(".plane-reading", { hasText: /^\(x - basket\) \/ across .*, basket \/ across - 1\.0 .*: left \d+%/ }).waitFor();
+  // The distance reaches 2 in each direction, so the axis widens from 1 to 3.
+  await page.getByRole("button", { name: "State plane as a table" }).click();
+  const table = page.getByRole("region", { name: "State plane as a table" });
+  await table.getByRole("columnheader", { name: "3", exact: true }).waitFor();
+  await accessible(page);
+  await page.context().close();
+});
+
 test("a tour leads from the reward to a new run, whose curve is beside that of the run before", async () => {
   const page = await openOwn();
   await openEditor(page);
@@ -148,6 +220,45 @@ test("a link contains the file, and reproduces the run in a fresh browser", asyn
   await page.evaluate(() => hothouse.command({ kind: "start" }));
   assert.equal(await until(page, (iteration) => digests[iteration], iteration), weights);
   await fresh.context().close();
+  await page.context().close();
+});
+
+test("a cut link to a file gives a message, and the page continues", async () => {
+  const first = await openOwn();
+  const { link } = await first.evaluate(() => hothouse.shared());
+  await first.context().close();
+  const cut = link.replace(/(&file=[\w-]{40})[\w-]*/, "$1");
+  const page = await visit(here, { at: cut, context: WIDE });
+  await page
+    .getByText(/copy the whole link/i)
+    .first()
+    .waitFor();
+  await event(page, "metrics");
+  await page.context().close();
+});
+
+test("a sweep trains in a file", async () => {
+  const page = await openOwn();
+  await place(page, "Compare", "Sweep");
+  await page.getByLabel("Values", { exact: true }).selectOption("3");
+  await page.getByLabel("Seeds each").selectOption("1");
+  await page.getByLabel("Steps each").selectOption("100000");
+  const ended = await page.evaluateHandle(() => ({
+    cells: new Promise((resolve) => hothouse.onSweep(({ cells, done }) => done && resolve(cells.length))),
+  }));
+  await page.getByRole("button", { name: "Start the sweep" }).click();
+  assert.equal(await ended.evaluate(({ cells }) => cells), 3);
+  await page.context().close();
+});
+
+test("the editor and the state plane of a file fit a phone", async () => {
+  const page = await openOwn({ context: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } });
+  for (const section of ["Your environment", "State plane"]) {
+    await place(page, "Explore", section);
+    const [wide, shown] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+    assert.ok(wide <= shown, `${section}: ${wide} px wide on ${shown} px`);
+    await accessible(page);
+  }
   await page.context().close();
 });
 

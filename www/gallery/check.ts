@@ -125,7 +125,8 @@ export class Check {
   private solution(progress: Progress): void {
     const { entry, last } = this;
     if (entry?.solved) this.compare("solved", progress.iteration, this.counters(progress));
-    else if (entry && progress.iteration <= last)
+    // The test after the last iteration also runs if training would not have tested there. The entry does not count it as a solution.
+    else if (entry && progress.iteration < last)
       this.end("different", `The run is solved after ${progress.iteration} ${this.word}s, and the entry states no solution.`);
   }
 

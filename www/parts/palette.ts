@@ -64,6 +64,10 @@ export class Palette {
     this.list.addEventListener("mousedown", (event) => event.preventDefault());
   }
 
+  get element(): HTMLElement {
+    return this.dialog.element;
+  }
+
   open(): void {
     this.field.value = "";
     this.dialog.open();

@@ -1,4 +1,4 @@
-// Histograms of a learner's weights and gradients over the iterations, one layer at a time. They are sampled while they are on the screen.
+// Histograms of a learner's weights, gradients and activations over the iterations, one layer at a time. They are sampled while they are on the screen.
 
 import type { Histogram, TensorView } from "../run/protocol";
 import { font, pen, stroke } from "./canvas";
@@ -21,10 +21,11 @@ const ABOUT =
   "Each column is the distribution of a tensor's values at a time: more values give a stronger colour. Time runs to the right, and the " +
   "newest numbers are below. Values beyond four standard deviations are not drawn.";
 
-type TensorKind = "weights" | "gradients";
+type TensorKind = "weights" | "gradients" | "activations";
 const KINDS: { kind: TensorKind; words: string; colour: Colour }[] = [
   { kind: "weights", words: "Weights", colour: "agent" },
   { kind: "gradients", words: "Average gradient: Adam’s first moment", colour: "training" },
+  { kind: "activations", words: "Activations of the layer in recent states", colour: "plus" },
 ];
 
 type Sample = { iteration: number; tensors: TensorView[] };

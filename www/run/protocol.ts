@@ -261,12 +261,14 @@ calls: number, seconds: number, };
 
 export type Question = { "ask": "tensors", };
 
-/** Parameter tensor of a learner, with the distributions of its weights and of its average gradients. */
+/** Parameter tensor of a learner, with the distributions of its weights, of its average gradients and of its layer's activations. */
 export type TensorView = {
 /** Name of the tensor, for example `policy.0.weight`. */
 name: string, shape: Array<number>, weights: Histogram,
 /** Distribution of the average gradient, which is Adam's first moment; null if the learner does not use Adam. */
-gradients: Histogram | null, };
+gradients: Histogram | null,
+/** Distribution of the layer's activations in recent states; null if the tensor is no weight matrix or the room records no states. */
+activations: Histogram | null, };
 
 /** Distribution of the values of a tensor. Values that are not finite are left out. */
 export type Histogram = { min: number, max: number, mean: number,

@@ -2,10 +2,12 @@
 
 import { RunCurves } from "../parts/curves";
 import { copyField, Dialog } from "../parts/dialog";
-import { facts, h, type Child } from "../parts/dom";
+import { facts, h, markup, type Child } from "../parts/dom";
+import { equation } from "../parts/equation";
 import { Ghost } from "../parts/ghost";
 import { Knobs } from "../parts/knobs";
 import { Notices } from "../parts/notices";
+import { Palette } from "../parts/palette";
 import { Switcher } from "../parts/switcher";
 import { Table } from "../parts/table";
 import { Tabs } from "../parts/tabs";
@@ -93,6 +95,28 @@ export function dialogs(): Child {
   element.setAttribute("open", "");
   return element;
 }
+
+/** The command palette with results, and without a result. */
+export function palettes(): Child {
+  const commands = [
+    { kind: "Actions", name: "Pause", key: "Space", run: nothing },
+    { kind: "Knobs", name: "Learning rate", note: "now 0.003", run: nothing },
+    { kind: "Tabs", name: "Settings, Device", run: nothing },
+  ];
+  const palette = (query: string): HTMLElement => {
+    const { element } = new Palette(() => commands);
+    const field = element.querySelector("input")!;
+    field.value = query;
+    field.dispatchEvent(new Event("input"));
+    // An open dialog that is not modal stays in its place.
+    element.setAttribute("open", "");
+    return element;
+  };
+  return [palette(""), palette("anything else")];
+}
+
+export const equations = (): Child =>
+  h("p.padded", markup(equation("the return is the discounted sum of the rewards", "G_t = ∑_{k ≥ 0} γ^k r_{t + k + 1}")));
 
 /** A tour box at its second step, beside its target. */
 export function tour(): { content: Child; begin(): void } {

@@ -25,6 +25,8 @@ const SECTIONS: Record<string, () => Child> = {
   Tables: components.tables,
   Toasts: components.toasts,
   Dialog: components.dialogs,
+  Palette: components.palettes,
+  Equation: components.equations,
   Tour: () => tour.content,
   Knobs: components.knobRows,
   Results: components.results,

@@ -409,7 +409,7 @@ plain_data! {
         pub seconds: f64,
     }
 
-    /// Parameter tensor of a learner, with the distributions of its weights and of its average gradients.
+    /// Parameter tensor of a learner, with the distributions of its weights, of its average gradients and of its layer's activations.
     pub struct TensorView {
         /// Name of the tensor, for example `policy.0.weight`.
         pub name: String,
@@ -417,6 +417,8 @@ plain_data! {
         pub weights: Histogram,
         /// Distribution of the average gradient, which is Adam's first moment; null if the learner does not use Adam.
         pub gradients: Option<Histogram>,
+        /// Distribution of the layer's activations in recent states; null if the tensor is no weight matrix or the room records no states.
+        pub activations: Option<Histogram>,
     }
 
     /// Distribution of the values of a tensor. Values that are not finite are left out.

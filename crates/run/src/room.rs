@@ -112,6 +112,11 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// Returns the learner; `None` until the training data are prepared.
     fn learner(&self) -> Option<&Self::Learner>;
     fn learner_mut(&mut self) -> Option<&mut Self::Learner>;
+    /// Returns the activations of the learner's layers in some recent states, for a drawing: the name of a layer's weight tensor, and the
+    /// values of the layer's units. Empty if the room has no such states.
+    fn activations(&self) -> Vec<(String, Vec<f32>)> {
+        Vec::new()
+    }
     /// Runs one slice of the preparation of the training data.
     fn prepare(&mut self) {}
     /// Adds the room's own metrics to an iteration that the learner ended.

@@ -1,4 +1,4 @@
-//! Distributions of the values of a learner's parameter tensors.
+//! Distributions of the values of a learner's parameter tensors, and of the activations of their layers.
 
 use crate::protocol::{Histogram, TensorView};
 use learn::Tensor;
@@ -7,12 +7,14 @@ use math::par;
 /// Number of bins of a histogram.
 const BINS: usize = 64;
 
-pub(crate) fn views(tensors: &[Tensor]) -> Vec<TensorView> {
+/// Returns a view of each tensor. `activations` contains names of tensors and the activations of their layers.
+pub(crate) fn views(tensors: &[Tensor], activations: &[(String, Vec<f32>)]) -> Vec<TensorView> {
     let view = |tensor: &Tensor| TensorView {
         name: tensor.name.clone(),
         shape: tensor.shape.iter().map(|&len| len as u32).collect(),
         weights: Histogram::default(),
         gradients: None,
+        activations: activations.iter().find(|(name, _)| *name == tensor.name).map(|(_, values)| histogram(values)),
     };
     let mut views: Vec<_> = tensors.iter().map(view).collect();
     par::each_mut(&mut views, |i, view| {

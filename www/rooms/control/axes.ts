@@ -31,6 +31,12 @@ export const of = (axis: Axis, seen: (feature: number) => number): number =>
 /** Returns the value on an axis for the last observation of an environment. */
 export const along = (axis: Axis, player: Player, env: number): number => of(axis, (feature) => player.seen(env, feature));
 
+/** Extends an axis by multiples of its length until it contains the value. */
+export function widen(axis: Axis, value: number): void {
+  while (value > axis.high) axis.high += axis.high - axis.low;
+  while (value < axis.low) axis.low -= axis.high - axis.low;
+}
+
 /** Returns the ticks at both ends of an axis. The ends of a full circle are labelled with π. */
 function ticks({ low, high }: Axis): { value: number; label: string }[] {
   if (Math.abs(low + Math.PI) < 1e-6 && Math.abs(high - Math.PI) < 1e-6)

@@ -13,6 +13,8 @@ import { along, at, boxOf, drawAxes, nameOf, of, share, type Box } from "./axes"
 import { Density } from "./density";
 import type { Scene } from "./hands";
 import type { Player } from "./player";
+import type { Axis } from "./protocol";
+import { PlaneAxes } from "./plane-axes";
 import { PICTURE, pointAt, Portrait, type Layer, type Picture } from "./portrait";
 import { veil } from "./worlds/world";
 
@@ -46,6 +48,7 @@ export class Plane {
   private readonly portrait = new Portrait();
   private readonly density = new Density();
   private readonly asker = new Asker(() => (calm() ? CALM_MS : ASK_MS));
+  private readonly axes = new PlaneAxes(() => this.replane());
   private scene: Scene | undefined;
   private layer: Layer = "policy";
   private iteration = 0;
@@ -58,7 +61,7 @@ export class Plane {
 
   /** `play` is called for each picture, and updates the environments that the plane shows. */
   constructor(
-    private readonly ask: (width: number, height: number) => Promise<Picture>,
+    private readonly ask: (width: number, height: number, axes: [Axis, Axis]) => Promise<Picture>,
     play: (nowMs: number) => void,
   ) {
     const helpId = id("plane");
@@ -78,6 +81,7 @@ export class Plane {
     this.element = h("div.card", [
       h("div.head", this.layers.element, this.table.button),
       this.about,
+      this.axes.element,
       this.field,
       this.legend,
       this.reading,
@@ -100,12 +104,19 @@ export class Plane {
   begin(scene: Scene): void {
     if (this.scene?.environment.id !== scene.environment.id) this.cursor = undefined;
     this.scene = scene;
+    this.axes.begin(scene.environment.axes);
+    this.replane();
+  }
+
+  /** Drops the picture and the visits, because the plane has other axes or the run is another run. */
+  private replane(): void {
     this.density.clear();
     this.newest = undefined;
     this.asker.turns.take();
     this.asker.hurry();
-    write(this.about, aboutOf(scene));
+    if (this.scene) write(this.about, aboutOf(this.scene, this.axes.chosen));
     this.show();
+    this.table.renew();
   }
 
   progressed(iteration: number): void {
@@ -128,7 +139,9 @@ export class Plane {
 
   visit(player: Player): void {
     this.player = player;
-    if (this.scene) this.density.count(this.scene.environment.plane, player);
+    if (!this.scene) return;
+    if (this.axes.widen(player)) this.replane();
+    this.density.count(this.axes.chosen, player);
   }
 
   private choose(layer: Layer): void {
@@ -142,7 +155,7 @@ export class Plane {
     if ((this.layer === "visits" && !this.cursor) || this.newest?.iteration === this.iteration) return;
     const { iteration } = this;
     this.asker.ask(
-      () => this.ask(PICTURE.width, PICTURE.height),
+      () => this.ask(PICTURE.width, PICTURE.height, this.axes.chosen),
       (picture) => {
         if (picture.values.length === 0) return;
         const first = !this.newest;
@@ -181,23 +194,23 @@ export class Plane {
     if (this.layer === "visits") this.density.draw(c, box);
     else {
       this.portrait.draw(c, box);
-      this.drawEnvironments(c, box, scene);
+      this.drawEnvironments(c, box);
     }
-    this.drawLarge(c, box, scene);
+    this.drawLarge(c, box);
     c.restore();
-    drawAxes(c, scene.environment.plane, box);
+    drawAxes(c, this.axes.chosen, box);
     if (cursor) drawCross(c, box, cursor);
     if (nowMs - lastMs.wrote <= (calm() ? 1000 : WRITE_MS)) return;
     lastMs.wrote = nowMs;
-    const [x, y] = scene.environment.plane;
+    const [x, y] = this.axes.chosen;
     this.surface.canvas.setAttribute("aria-label", `x: ${x.name}, y: ${y.name}. Shows ${this.shows}`);
     write(this.reading, cursor ? this.readingAt(scene, cursor) : "");
   }
 
-  private drawEnvironments(c: CanvasRenderingContext2D, box: Box, { environment }: Scene): void {
+  private drawEnvironments(c: CanvasRenderingContext2D, box: Box): void {
     const { player } = this;
     if (!player) return;
-    const [x, y] = environment.plane;
+    const [x, y] = this.axes.chosen;
     c.fillStyle = palette.ink;
     c.globalAlpha = veil(0.5, player.shown / 2);
     for (let env = 0; env < player.shown; env++) {
@@ -208,10 +221,10 @@ export class Plane {
     c.globalAlpha = 1;
   }
 
-  private drawLarge(c: CanvasRenderingContext2D, box: Box, { environment }: Scene): void {
+  private drawLarge(c: CanvasRenderingContext2D, box: Box): void {
     const { large } = this;
     if (large.length === 0) return;
-    const [x, y] = environment.plane;
+    const [x, y] = this.axes.chosen;
     const seen = (feature: number): number => large[feature]!;
     pen(c, palette.raised, 4);
     c.beginPath();
@@ -243,7 +256,7 @@ export class Plane {
   }
 
   private readingAt({ environment }: Scene, { x, y }: { x: number; y: number }): string {
-    const [across, up] = environment.plane;
+    const [across, up] = this.axes.chosen;
     const place = `${nameOf(across)} ${at(across, x)}, ${nameOf(up)} ${at(up, y)}`;
     const picture = this.newest?.picture;
     if (!picture) return place;
@@ -258,7 +271,7 @@ export class Plane {
 
   private tableTitles(): string[] {
     if (!this.scene) return [];
-    const [x, y] = this.scene.environment.plane;
+    const [x, y] = this.axes.chosen;
     write(this.table.caption, `${capital(this.shows)}; columns: ${x.name}, rows: ${y.name}`);
     return [nameOf(y), ...STEPS.map((place) => at(x, place))];
   }
@@ -266,7 +279,7 @@ export class Plane {
   private tableRows(): string[][] {
     const { scene } = this;
     if (!scene || (this.layer !== "visits" && !this.newest)) return [];
-    const [, y] = scene.environment.plane;
+    const [, y] = this.axes.chosen;
     return STEPS.map((up) => [at(y, up), ...STEPS.map((across) => this.cell(scene, across, up))]).reverse();
   }
 
@@ -311,10 +324,10 @@ export class Plane {
 
 const STEPS = Array.from({ length: TABLED }, (_, k) => k / (TABLED - 1));
 
-/** Describes the plane's points. */
-function aboutOf({ environment: { observation, plane }, world }: Scene): string {
-  const others = observation.length > new Set(plane.flatMap((axis) => axis.of)).size;
-  return `Each point is a state of the ${world.one}${others ? "; its other observations are 0" : ""}.`;
+/** Describes the points of the plane of two axes. */
+function aboutOf({ environment: { observation }, world }: Scene, axes: [Axis, Axis]): string {
+  const others = observation.length > new Set(axes.flatMap((axis) => axis.of)).size;
+  return `Each point is a state of the ${world.one}${others ? "; its other quantities are 0" : ""}.`;
 }
 
 /** Formats a continuous action. `mean` is the mean of the policy, from −1 to 1. */

@@ -2,7 +2,7 @@
 // Generated from crates/run/src/control/protocol.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 
-export type Question = { "ask": "frame", } | { "ask": "picture", width: number, height: number, } | { "ask": "touch", touch: Touch, } | { "ask": "plan", } | { "ask": "network", };
+export type Question = { "ask": "frame", } | { "ask": "picture", width: number, height: number, axes: [Axis, Axis], } | { "ask": "touch", touch: Touch, } | { "ask": "plan", } | { "ask": "network", };
 
 /** Description of an environment, sufficient to draw it and to control it. */
 export type Environment = {
@@ -26,8 +26,8 @@ solved_at: number | null,
 returns: [number, number],
 /** Display time in seconds of one step of the environment that the page shows large. */
 step_s: number,
-/** The two axes of a plane in the space of observations. States, policy and values are drawn on this plane. */
-plane: [Axis, Axis],
+/** Axes of the state plane, on which states, policy and values are drawn. The user chooses two; the first two are the default. */
+axes: Array<Axis>,
 /** Actions of the user's keys; empty if the environment names no keys. */
 keys: Array<KeyAction>,
 /** Width and height of [`Body::shapes`]; null if the environment draws no pictures. */
@@ -42,7 +42,9 @@ action: Array<number>, };
 
 export type Axis = { name: string, low: number, high: number,
 /** Index of the axis's number in an observation. If the axis is an angle: the indices of its cosine and its sine. */
-of: Array<number>, };
+of: Array<number>,
+/** True if the range of the number is unknown. The drawing then widens the axis until it contains all observations. */
+open: boolean, };
 
 /** Steps of the displayed environments since the previous frame, at most 128, for a drawing. */
 export type Frame = {
@@ -138,7 +140,7 @@ colour: string, };
 /** Returns of a round: an episode of the user and an episode of the agent, from the same state. */
 export type Round = { yours: number, agents: number, };
 
-/** Policy's output and critic's values over the plane [`Environment::plane`]. */
+/** Policy's output and critic's values over a plane of two axes. */
 export type Picture = { width: number, height: number,
 /** Number of values of `policy` per point: one probability per choice, or the mean of each number of an action, scaled to -1 to 1. */
 channels: number,

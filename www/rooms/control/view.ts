@@ -73,8 +73,8 @@ export class ControlView implements View {
     this.environment = environmentOf(client.room.variants[0]!);
     this.world = worldOf(this.environment);
     this.plane = new Plane(
-      async (width, height) => {
-        const { policy, values, ...picture } = await client.ask({ ask: "picture", width, height });
+      async (width, height, axes) => {
+        const { policy, values, ...picture } = await client.ask({ ask: "picture", width, height, axes });
         return { ...picture, policy: floats(policy), values: floats(values) };
       },
       (nowMs) => {

@@ -176,6 +176,12 @@ fn environment_of_a_file_is_described_and_served() {
     let answers = values(&scratch.stdout_with_input("env catch.py --stdio", lines));
     assert_eq!((answers.len(), numbers(&answers[1]["obs"]).len()), (3, 5));
     assert!(answers[2]["error"].is_string(), "{answers:?}");
+    scratch.write("taxi.py", include_str!("../../../worlds/src/control/script/templates/taxi.py"));
+    let masks = values(&scratch.stdout_with_input("env taxi.py --stdio", b"{\"reset\":{\"seed\":3}}\n{\"action\":0}\n"));
+    for answer in &masks {
+        let mask = answer["mask"].as_array().unwrap();
+        assert!(mask.contains(&true.into()) && mask.contains(&false.into()), "{masks:?}");
+    }
     scratch.write("wrong.py", "class World:\n    def reset(self):\n        self.x = 1 +\n");
     scratch.fails("env wrong.py --stdio", 2, "line 3");
     scratch.fails("env none.py", 1, "none.py");
@@ -185,7 +191,7 @@ fn environment_of_a_file_is_described_and_served() {
 fn goal_of_a_file_ends_a_run_and_is_proposed_if_it_is_missing() {
     let scratch = Scratch::new();
     let text = "class World:\n    actions = 2\n    solved = 0.1\n    def reset(self):\n        self.x = 0\n    def step(self, action):\n\
-                \x20       return 0.2, True\n    def observe(self):\n        return [self.x]\n";
+                \x20       return 0.2 * min(1, 1 + action), True\n    def observe(self):\n        return [self.x]\n";
     scratch.write("solved.py", text);
     let solved = scratch.stdout("train control --world solved.py --until-solved --steps 2e6 --plain");
     assert!(solved.contains("solved: a confirmed test reached 0.1 after"), "{solved}");

@@ -59,6 +59,16 @@ fn a_game_on_the_screen_can_be_resumed() {
     assert!(!message.contains(ALTERNATE) && message.contains("13-14-15"), "{message:?}");
 }
 
+/// The keys of a file move its environment, and the picture is drawn in half blocks.
+#[test]
+fn a_file_is_played_by_keys() {
+    let scratch = Scratch::new();
+    scratch.write("catch.py", include_str!("../../../worlds/src/control/script/templates/catch.py"));
+    let message = typed(&scratch, "", "play control catch.py", "\u{1b}[C\u{1b}[Drq");
+    assert!(message.contains(ALTERNATE) && message.contains("\u{1b}[?1049l"), "{message:?}");
+    assert!(message.contains('▀') && message.contains("catch.py"), "{message:?}");
+}
+
 #[test]
 fn resume_without_a_file_lists_the_saved_runs() {
     let scratch = Scratch::new();

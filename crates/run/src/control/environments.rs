@@ -95,7 +95,7 @@ fn environment(Kind { spec, keys, size, .. }: &Kind) -> Environment {
         solved_at: spec.solved_at.is_finite().then_some(spec.solved_at),
         returns: spec.returns,
         step_s: shown.step_s,
-        plane: [shown.x, shown.y],
+        axes: shown.axes,
         keys: keys.iter().map(key_action).collect(),
         size: size.map(|size| size.map(f64::from)),
     }
@@ -105,16 +105,18 @@ fn key_action((key, action): &(String, Vec<f32>)) -> KeyAction {
     KeyAction { key: key.clone(), action: action.iter().map(|&x| x.into()).collect() }
 }
 
-/// Computes the policy's output and the critic's values at a grid of `width` by `height` points on the plane of [`Shown`].
-pub fn picture(ppo: &mut Ppo, width: u32, height: u32) -> Picture {
+/// Computes the policy's output and the critic's values at a grid of `width` by `height` points on the plane of two axes.
+pub fn picture(ppo: &mut Ppo, width: u32, height: u32, axes: &[Axis; 2]) -> Result<Picture, RunError> {
     let (width, height) = (width.clamp(1, MAX_PICTURE), height.clamp(1, MAX_PICTURE));
     let spec = ppo.kind().spec.clone();
     let shown = Shown::of(&spec);
+    shown.check(axes)?;
+    let [x_axis, y_axis] = axes;
     let at = |axis: &Axis, i: u32, n: u32| axis.low + (axis.high - axis.low) * (f64::from(i) + 0.5) / f64::from(n);
     let mut observations = Vec::with_capacity((width * height) as usize * spec.observation.len());
     for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
-        let (x, y) = (at(&shown.x, x, width), at(&shown.y, y, height));
-        observations.extend(shown.observation(x, y).into_iter().map(|x| x as f32));
+        let point = [at(x_axis, x, width), at(y_axis, y, height)];
+        observations.extend(shown.observation(axes, point).into_iter().map(|x| x as f32));
     }
     let mut odds = vec![0.0; (width * height) as usize * ppo.policy_len()];
     let mut values = vec![0.0; (width * height) as usize];
@@ -127,5 +129,5 @@ pub fn picture(ppo: &mut Ppo, width: u32, height: u32) -> Picture {
             (count, means.map(|mean| (mean - middle) / half).collect())
         }
     };
-    Picture { width, height, channels, policy, values }
+    Ok(Picture { width, height, channels, policy, values })
 }

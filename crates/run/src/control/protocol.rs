@@ -9,8 +9,8 @@ crate::questions! {
     /// Returns the steps of the displayed environments since the previous `Frame` question, at most 128. Later steps are not recorded. The
     /// first question returns no steps. The displayed environments are the first of the training environments.
     Frame {} -> Frame,
-    /// Returns the policy's output and the critic's values on a grid of `width` by `height` points over the plane [`Environment::plane`].
-    Picture { width: u32, height: u32 } -> Picture,
+    /// Returns the policy's output and the critic's values on a grid of `width` by `height` points over the plane of two axes.
+    Picture { width: u32, height: u32, axes: [Axis; 2] } -> Picture,
     /// Advances the environment that the page shows large by the elapsed time, with the user's forces and action.
     Touch { touch: Touch } -> Stage,
     /// Returns the plan of the learner's network, for a drawing.
@@ -43,8 +43,8 @@ plain_data! {
         pub returns: [f64; 2],
         /// Display time in seconds of one step of the environment that the page shows large.
         pub step_s: f64,
-        /// The two axes of a plane in the space of observations. States, policy and values are drawn on this plane.
-        pub plane: [Axis; 2],
+        /// Axes of the state plane, on which states, policy and values are drawn. The user chooses two; the first two are the default.
+        pub axes: Vec<Axis>,
         /// Actions of the user's keys; empty if the environment names no keys.
         pub keys: Vec<KeyAction>,
         /// Width and height of [`Body::shapes`]; null if the environment draws no pictures.
@@ -65,6 +65,8 @@ plain_data! {
         pub high: f64,
         /// Index of the axis's number in an observation. If the axis is an angle: the indices of its cosine and its sine.
         pub of: Vec<u32>,
+        /// True if the range of the number is unknown. The drawing then widens the axis until it contains all observations.
+        pub open: bool,
     }
 
     /// User's input to the environment that the page shows large.
@@ -229,7 +231,7 @@ sent_data! {
         pub gradients: Vec<f32>,
     }
 
-    /// Policy's output and critic's values over the plane [`Environment::plane`].
+    /// Policy's output and critic's values over a plane of two axes.
     #[derive(Default)]
     pub struct Picture {
         pub width: u32,

@@ -99,6 +99,10 @@ impl<F: Opens> Room for Control<F> {
         Some(&self.ppo)
     }
 
+    fn activations(&self) -> Vec<(String, Vec<f32>)> {
+        network::activations(&self.ppo, self.stage.recent())
+    }
+
     fn learner_mut(&mut self) -> Option<&mut Ppo> {
         Some(&mut self.ppo)
     }
@@ -148,7 +152,7 @@ impl<F: Opens> Room for Control<F> {
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
         Ok(match question {
             Question::Frame {} => Box::new(self.frame()),
-            Question::Picture { width, height } => Box::new(environments::picture(&mut self.ppo, width, height)),
+            Question::Picture { width, height, axes } => Box::new(environments::picture(&mut self.ppo, width, height, &axes)?),
             Question::Touch { touch } => Box::new(self.stage.touch(&mut self.ppo, touch)),
             Question::Plan {} => Box::new(super::plan::view(&self.ppo)),
             Question::Network {} => Box::new(network::view(&self.ppo, self.stage.observation())),

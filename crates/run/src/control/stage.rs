@@ -6,6 +6,7 @@ use super::protocol::{Body, Drawn, Round, Stage as View, Touch};
 use super::shown::Shown;
 use learn::control::Ppo;
 use math::rng::Rng;
+use std::collections::VecDeque;
 use worlds::control::{Actions, FailedState, Kind, Shape, Spec, World64};
 
 /// Time in seconds for which a finished episode stays on display.
@@ -17,6 +18,8 @@ const MAX_GAP_S: f64 = 0.1;
 const ROUNDS: usize = 20;
 /// Maximum force of the user in newtons. It is three times the force of an agent's action in CartPole.
 const MAX_FORCE: f64 = 30.0;
+/// Maximum number of stored observations.
+const RECENT: usize = 64;
 /// Random stream of the displayed episodes. Training uses other streams, so the display does not change training.
 const STREAM: u32 = 0x57a6_e000;
 
@@ -27,6 +30,8 @@ pub(crate) struct Stage {
     player: Player,
     /// Second environment, in which the agent plays while the user is in control; `None` while the agent is in control.
     rival: Option<Player>,
+    /// Newest observations of `player`, the oldest first.
+    recent: VecDeque<Vec<f64>>,
     rng: Rng,
     episodes: u32,
     owed_s: f64,
@@ -98,6 +103,7 @@ impl Stage {
             step_s: Shown::of(&kind.spec).step_s,
             player: Player::new((kind.twin)(), 0, None),
             rival: None,
+            recent: VecDeque::new(),
             rng: Rng::new(seed, STREAM),
             episodes: 0,
             owed_s: 0.0,
@@ -120,6 +126,14 @@ impl Stage {
         (self.player, self.rival) = (player(), driven.then(player));
         self.rest_s = REST_S;
         self.owed_s = 0.0;
+        self.note_observation();
+    }
+
+    fn note_observation(&mut self) {
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(self.player.body.observation.clone());
     }
 
     pub fn touch(&mut self, ppo: &mut Ppo, touch: Touch) -> View {
@@ -161,6 +175,7 @@ impl Stage {
                     self.player.step(action, forces);
                 }
             }
+            self.note_observation();
             if self.over() {
                 self.owed_s = 0.0;
                 self.note_end();
@@ -183,6 +198,11 @@ impl Stage {
     /// Returns the observation in the environment of the user if the user is in control, otherwise in the environment of the agent.
     pub fn observation(&self) -> &[f64] {
         &self.player.body.observation
+    }
+
+    /// Returns at most [`RECENT`] observations of this environment, the oldest first. There is at least one.
+    pub fn recent(&self) -> impl Iterator<Item = &[f64]> {
+        self.recent.iter().map(Vec::as_slice)
     }
 
     /// Returns true if the episodes of all environments have ended: `player` and, if present, `rival`.

@@ -159,7 +159,7 @@ impl<R: Room> AnyRun for Run<R> {
     fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError> {
         if let Ok(Question::Tensors {}) = serde_json::from_value(question.clone()) {
             let tensors = self.room.learner().map_or(Vec::new(), Learner::tensors);
-            return Ok(Box::new(tensors::views(&tensors)));
+            return Ok(Box::new(tensors::views(&tensors, &self.room.activations())));
         }
         let question = serde_json::from_value(question).map_err(|e| RunError::Question { why: e.to_string() })?;
         self.room.ask(question)

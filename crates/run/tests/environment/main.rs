@@ -91,7 +91,7 @@ fn puck_is_a_variant_with_goal_and_budget() {
     let variant = variants.iter().find(|variant| variant.id == "Puck-v0").unwrap();
     assert_eq!((&*variant.name, variant.goal.unwrap().at), ("Puck", 90.0));
     assert_eq!(variant.sweep_budget, puck::KIND.steps);
-    assert_eq!(variant.about["plane"][1]["name"], "speed");
+    assert_eq!(variant.about["axes"][1]["name"], "speed");
     assert!(<Control>::knobs("Puck-v0").iter().any(|knob| knob.name == "envs"));
 }
 
@@ -117,7 +117,8 @@ fn frames_pictures_manual_control_and_env_work_for_puck() {
     train(&mut run, 1);
     let frame = run.room().frame();
     assert_eq!((frame.features, frame.steps), (2, 16));
-    let picture = answer(&mut run, json!({ "ask": "picture", "width": 5, "height": 3 }));
+    let axes = run.variant().about["axes"].clone();
+    let picture = answer(&mut run, json!({ "ask": "picture", "width": 5, "height": 3, "axes": axes }));
     assert_eq!((&picture["width"], &picture["channels"]), (&json!(5), &json!(3)));
     let touch = json!({ "dt_s": 0.1, "cart_force": 0, "tip_force": 0, "drive": [2], "handovers": 1, "singles": 0 });
     let stage = answer(&mut run, json!({ "ask": "touch", "touch": touch }));

@@ -25,6 +25,12 @@ fn add() {
     ADDED.call_once(|| kinds().into_iter().for_each(|kind: Kind| worlds::control::add(Box::leak(Box::new(kind)))));
 }
 
+/// Returns the question for a picture of the default plane, with three rows.
+fn picture(run: &dyn AnyRun, width: u32) -> serde_json::Value {
+    let axes = &run.variant().about["axes"];
+    json!({ "ask": "picture", "width": width, "height": 3, "axes": [axes[0], axes[1]] })
+}
+
 fn begin(variant: &str) -> Run<Control> {
     add();
     let knobs = [("envs", 64.0)].map(|(name, value)| (name.to_string(), value.into())).into();
@@ -51,7 +57,8 @@ fn runs_resume_bit_for_bit() {
 fn two_numbers_are_shown_and_driven() {
     let mut run = begin(point::ID);
     train(&mut run, 1);
-    let picture = answer(&mut run, json!({ "ask": "picture", "width": 5, "height": 3 }));
+    let question = picture(&run, 5);
+    let picture = answer(&mut run, question);
     assert_eq!((&picture["channels"], picture["policy"].as_array().unwrap().len()), (&json!(2), 4 * 2 * 15));
     let about = &run.variant().about;
     assert_eq!((&about["numbers"], &about["range"]), (&json!(2), &json!([-2.0, 2.0])));
@@ -133,7 +140,8 @@ fn an_error_of_the_rules_stops_the_run_and_its_state_can_be_inspected() {
             assert_eq!(stage["player"]["steps"], json!(steps), "{variant}");
         }
         // The run still answers questions, and a reset begins another run.
-        answer(&mut run, json!({ "ask": "picture", "width": 3, "height": 3 }));
+        let question = picture(&run, 3);
+        answer(&mut run, question);
         run.command(Command::Reset { config: None }).unwrap();
         assert_eq!(answer(&mut run, json!({ "ask": "touch", "touch": Touch::default() }))["failed"], json!(null));
         assert!(run.failure().is_none() && run.progress().iteration == 0);

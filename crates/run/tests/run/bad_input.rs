@@ -286,8 +286,13 @@ fn unsupported_questions_are_rejected() {
         match room.schema().id {
             "control" => {
                 said(json!({ "ask": "session" }));
-                said(json!({ "ask": "picture", "width": -1, "height": 3 }));
+                let axis = |of, high| json!({ "name": "angle", "low": -1, "high": high, "of": of, "open": false });
+                let picture = |width, x| json!({ "ask": "picture", "width": width, "height": 3, "axes": [x, axis(json!([3]), 1)] });
+                said(picture(-1, axis(json!([2]), 1)));
                 said(json!({ "ask": "picture", "width": 3 }));
+                for (of, high) in [(json!([4]), 1), (json!([]), 1), (json!([0, 1]), 1), (json!([2]), -1)] {
+                    assert!(said(picture(3, axis(of, high))).to_string().contains("is no axis of this environment"));
+                }
                 said(json!({ "ask": "touch", "touch": { "dt_s": "now" } }));
             }
             "backgammon" => {

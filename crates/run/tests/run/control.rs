@@ -4,7 +4,7 @@ use crate::common::*;
 use run::Run;
 use run::control::Control;
 use run::control::protocol::{Environment, Frame, PlanView, Round, Stage, Touch};
-use run::protocol::{Command, Config};
+use run::protocol::{Command, Config, TensorView};
 use run::{AnyRun, RunError};
 use serde_json::json;
 
@@ -37,6 +37,12 @@ fn floats(bytes: &serde_json::Value) -> Vec<f32> {
     bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
 }
 
+/// Returns the question for a picture of the default plane.
+fn question(run: &dyn AnyRun, width: u32, height: u32) -> serde_json::Value {
+    let axes = &run.variant().about["axes"];
+    json!({ "ask": "picture", "width": width, "height": height, "axes": [axes[0], axes[1]] })
+}
+
 struct Picture {
     width: u32,
     channels: u32,
@@ -45,7 +51,8 @@ struct Picture {
 }
 
 fn picture(run: &mut dyn AnyRun, width: u32, height: u32) -> Picture {
-    let json: serde_json::Value = ask(run, json!({ "ask": "picture", "width": width, "height": height })).unwrap();
+    let question = question(run, width, height);
+    let json: serde_json::Value = ask(run, question).unwrap();
     let whole = |name: &str| json[name].as_u64().unwrap() as u32;
     Picture { width: whole("width"), channels: whole("channels"), policy: floats(&json["policy"]), values: floats(&json["values"]) }
 }
@@ -63,7 +70,8 @@ fn watching_does_not_change_the_weights() {
         touch(&mut watched, Touch { dt_s: 0.05, cart_force: 9.0, tip_force: -1.0, drive: None, ..Touch::default() });
         watched.room().frame();
         watched.room().evaluate(3, 1);
-        watched.ask(json!({ "ask": "picture", "width": 9, "height": 9 })).unwrap();
+        let nine = question(&watched, 9, 9);
+        watched.ask(nine).unwrap();
         watched.ask(json!({ "ask": "network" })).unwrap();
     }
     assert_eq!(plain.digest(), watched.digest());
@@ -186,6 +194,14 @@ fn drawn_network_agrees_with_the_plans() {
             let (units, listed) = (second["units"].as_u64().unwrap() as usize, floats(&second["activations"]).len());
             assert_eq!(listed, units.min(64));
             assert_eq!((floats(&first["weights"]).len(), floats(&second["gradients"]).len()), (4 * listed, listed * listed));
+            // The environment has made no step, so the histograms of activations are those of one state.
+            let tensors: Vec<TensorView> = ask(&mut *run, json!({ "ask": "tensors" })).unwrap();
+            let of = |name: &str| tensors.iter().find(|tensor| tensor.name == name).unwrap().activations.as_ref();
+            let value = of("critic.2.weight").unwrap();
+            assert_eq!((value.min, value.max, value.counts.iter().sum()), (critic[0].into(), critic[0].into(), 1));
+            let hidden = if knobs.starts_with("shared=1") { "trunk.1.weight" } else { "policy.1.weight" };
+            assert_eq!(of(hidden).unwrap().counts.iter().sum::<u32>(), units as u32);
+            assert!(of("critic.2.bias").is_none());
         }
     }
 }

@@ -129,7 +129,7 @@ fn each_format_has_its_beginning_and_a_model_card() {
 fn names_of_a_user_have_no_effect_in_any_file() {
     let hostile = "a*/ </script> `x` [y](z)\n#.py";
     let text = "class World:\n    actions = 2\n    names = ['*/ \"); x(', 'b|c <b>']\n    def reset(self):\n        self.x = 0.0\n    \
-                def step(self, action):\n        return 1.0, False\n    def observe(self):\n        return [self.x, 1.0]\n";
+                def step(self, action):\n        return 1.0 + action, False\n    def observe(self):\n        return [self.x, 1.0]\n";
     let config = Config { data: Some(Dataset::new(hostile, text.as_bytes().to_vec())), ..of("control", "own", "") };
     let mut run = start(&config);
     train(&mut *run, 1);

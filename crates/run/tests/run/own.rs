@@ -26,6 +26,27 @@ fn file_trains_and_its_checkpoint_resumes_bit_for_bit() {
 }
 
 #[test]
+fn state_plane_has_any_two_observations_as_axes() {
+    let mut run = trained(&file("catch.py", CATCH), 1);
+    let axes = run.variant().about["axes"].as_array().unwrap().clone();
+    let names: Vec<_> = axes.iter().map(|axis| axis["name"].as_str().unwrap()).collect();
+    assert_eq!(names[..3], ["x / across - 1.0", "y / down - 1.0", "float(drift)"]);
+    assert_eq!(names[3..], ["basket / across - 1.0", "(x - basket) / across"]);
+    assert!(axes.iter().all(|axis| axis["open"] == true));
+    let mut policy = |x: usize, y: usize| {
+        let axes = [&axes[x], &axes[y]];
+        let picture = run.ask(json!({ "ask": "picture", "width": 4, "height": 4, "axes": axes })).unwrap();
+        let bytes = serde_json::to_value(&*picture).unwrap()["policy"].as_array().unwrap().clone();
+        bytes.chunks_exact(3 * 4).map(<[_]>::to_vec).collect::<Vec<_>>()
+    };
+    let (plane, swapped, other) = (policy(0, 2), policy(2, 0), policy(0, 1));
+    for (x, y) in (0..4).flat_map(|x| (0..4).map(move |y| (x, y))) {
+        assert_eq!(plane[y * 4 + x], swapped[x * 4 + y], "({x}, {y})");
+    }
+    assert_ne!(plane, other);
+}
+
+#[test]
 fn each_fault_of_a_file_is_refused_with_its_line() {
     let cases = [
         ("class World:\n    def reset(self):\n        self.x = 1 +\n", "line 3"),
@@ -95,7 +116,7 @@ const UNLUCKY: &str = "class World:
         self.x += 1
         if self.x > 2:
             self.x += 1 // min(1, randint(0, 2000))
-        return 0.0, self.x > 90
+        return 0.0 * action, self.x > 90
 
     def observe(self):
         return [self.x / 100]

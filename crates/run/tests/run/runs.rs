@@ -336,7 +336,10 @@ fn diverged_run_stops_with_a_notice_and_is_never_saved() {
         assert!(matches!(run.save(), Err(RunError::Diverged)), "{id}");
         assert!(matches!(run.command(Command::Save), Err(RunError::Diverged)), "{id}");
         let question = match room.schema().id {
-            "control" => json!({ "ask": "picture", "width": 3, "height": 3 }),
+            "control" => {
+                let axes = &run.variant().about["axes"];
+                json!({ "ask": "picture", "width": 3, "height": 3, "axes": [axes[0], axes[1]] })
+            }
             "backgammon" => json!({ "ask": "session" }),
             "cube" => json!({ "ask": "scramble", "moves": 3, "seed": 1 }),
             "logic" => json!({ "ask": "population" }),
@@ -662,7 +665,7 @@ fn operations_are_timed_on_request_without_changing_the_weights() {
 /// Asks for the tensors and checks that each histogram counts every value once.
 fn tensors(run: &mut dyn AnyRun) -> Vec<TensorView> {
     let tensors: Vec<TensorView> = ask(run, json!({ "ask": "tensors" })).unwrap();
-    for TensorView { name, shape, weights, gradients } in &tensors {
+    for TensorView { name, shape, weights, gradients, .. } in &tensors {
         for Histogram { min, max, mean, deviation, counts } in std::iter::once(weights).chain(gradients) {
             assert_eq!(counts.iter().sum::<u32>(), shape.iter().product::<u32>(), "{name}");
             assert!(min <= mean && mean <= max && *deviation <= max - min, "{name}: {min} {mean} {max} {deviation}");
@@ -684,6 +687,8 @@ fn tensors_are_described_at_any_time_without_changing_the_weights() {
         assert_eq!(plain.digest(), asked.digest(), "{what}");
         let found = tensors(&mut *asked);
         assert!(found.iter().any(|tensor| tensor.weights.deviation > 0.0), "{what}");
+        let has_activations = |name: &str| room.schema().id == "control" && name.ends_with(".weight");
+        assert!(found.iter().all(|tensor| tensor.activations.is_some() == has_activations(&tensor.name)), "{what}");
         // The bandit does not use Adam.
         assert!(found.iter().all(|tensor| tensor.gradients.is_some() == (room.schema().id != "bandit")), "{what}");
     }

@@ -32,11 +32,13 @@ pub fn compiled(text: &str) -> World {
     compile(text).unwrap_or_else(|problems| panic!("{text}\n{problems:#?}"))
 }
 
-/// Returns a file with the given bodies of `reset` and `step`. `more` follows them, and must contain the method `observe`.
+/// Returns a file with the given bodies of `reset` and `step`. `more` follows them, and must contain the method `observe`. A line at the end
+/// of `step` reads the action if the body does not, because a `step` that does not read its action is an error.
 #[cfg(not(target_arch = "wasm32"))] // its callers run natively only
 pub fn file(reset: &str, step: &str, more: &str) -> String {
     let indented = |body: &str| body.lines().map(|line| format!("        {line}\n")).collect::<String>();
-    let (reset, step) = (indented(reset), indented(step));
+    let action = if step.contains("action") { "" } else { "action" };
+    let (reset, step) = (indented(reset), indented(step) + &indented(action));
     format!("class World:\n    actions = 3\n    def reset(self):\n{reset}    def step(self, action):\n{step}{more}")
 }
 

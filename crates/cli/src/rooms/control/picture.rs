@@ -20,27 +20,23 @@ const POLE_SHARE: f64 = 0.78;
 
 pub struct Environments {
     environment: Environment,
+    /// The two axes of the plane. An open axis contains all observations since the start.
+    axes: [Axis; 2],
     clip: Clip,
 }
 
 impl Environments {
     pub fn picture(variant: &Variant) -> Option<Box<dyn Picture>> {
-        let environment = serde_json::from_value(variant.about.clone()).ok()?;
-        Some(Box::new(Environments { environment, clip: Clip::default() }))
+        let environment: Environment = serde_json::from_value(variant.about.clone()).ok()?;
+        let axes = [0, 1].map(|k: usize| environment.axes[k.min(environment.axes.len() - 1)].clone());
+        Some(Box::new(Environments { environment, axes, clip: Clip::default() }))
     }
 
     fn plane(&self, frame: &mut Frame, area: Rect) {
         let mut canvas = Braille::new(Rect { height: area.height - 1, ..area });
         let (w, h) = (canvas.width() - 1.0, canvas.height() - 1.0);
-        let at = |axis: &Axis, observation: &[f32]| {
-            let value = match axis.of[..] {
-                [cos, sin] => f64::from(observation[sin as usize].atan2(observation[cos as usize])),
-                [i, ..] => f64::from(observation[i as usize]),
-                [] => axis.low,
-            };
-            ((value - axis.low) / (axis.high - axis.low)).clamp(0.0, 1.0)
-        };
-        let [x, y] = &self.environment.plane;
+        let at = |axis: &Axis, observation: &[f32]| ((value(axis, observation) - axis.low) / (axis.high - axis.low)).clamp(0.0, 1.0);
+        let [x, y] = &self.axes;
         let middle = |axis: &Axis, size: f64| (axis.low < 0.0 && axis.high > 0.0).then(|| -axis.low / (axis.high - axis.low) * size);
         if let Some(column) = middle(x, w) {
             (0..=h as u32).step_by(4).for_each(|row| canvas.dot(column, row.into(), FAINT));
@@ -87,6 +83,25 @@ impl Environments {
     }
 }
 
+/// Returns the value of an observation on an axis.
+fn value(axis: &Axis, observation: &[f32]) -> f64 {
+    match axis.of[..] {
+        [cos, sin] => f64::from(observation[sin as usize].atan2(observation[cos as usize])),
+        [i, ..] => f64::from(observation[i as usize]),
+        [] => axis.low,
+    }
+}
+
+/// Extends an axis by multiples of its length until it contains the value.
+fn widen(axis: &mut Axis, value: f64) {
+    while value > axis.high {
+        axis.high += axis.high - axis.low;
+    }
+    while value < axis.low {
+        axis.low -= axis.high - axis.low;
+    }
+}
+
 fn caption(frame: &mut Frame, area: Rect, text: &str) {
     let text = fitted(text, area.width.into());
     frame.buffer_mut().set_string(area.x, area.bottom() - 1, text, Style::new().fg(FAINT));
@@ -100,6 +115,9 @@ impl Picture for Environments {
     fn answer(&mut self, json: &[u8], now: Instant) {
         if let Ok(stretch) = serde_json::from_slice::<Answer>(json) {
             self.clip.load(Stretch::from(stretch), self.environment.step_s, now);
+            for axis in self.axes.iter_mut().filter(|axis| axis.open) {
+                self.clip.now().for_each(|observation| widen(axis, value(axis, observation)));
+            }
         }
     }
 

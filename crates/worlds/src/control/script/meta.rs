@@ -36,6 +36,8 @@ pub struct Meta {
     pub keys: Vec<(String, Vec<f32>)>,
     /// Names of the choices; empty without the class attribute `names`.
     pub names: Vec<String>,
+    /// Names of the numbers of an observation: their code in `observe`. Empty if `observe` does not end with `return [a, b, …]`.
+    pub observation: Vec<String>,
     /// Width and height of the picture, in the units of `draw`.
     pub size: [f32; 2],
 }
@@ -49,6 +51,7 @@ impl Default for Meta {
             solved: None,
             keys: Vec::new(),
             names: Vec::new(),
+            observation: Vec::new(),
             size: [10.0; 2],
         }
     }

@@ -63,6 +63,10 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
         lower.check_uncalled();
         problems.append(&mut lower.problems);
     }
+    // A file under construction often has other errors, which come first.
+    if problems.is_empty() {
+        outline.check_step(&mut problems);
+    }
     if !problems.is_empty() {
         // The sort is stable: of several errors at a place, the first one that was found remains.
         problems.sort_by_key(|problem| (problem.span.line, problem.span.column));
@@ -70,6 +74,7 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
         problems.truncate(MOST_PROBLEMS);
         return Err(problems);
     }
+    meta.observation = outline.observation_names(text);
     let code = finished(drafts, &mut lower, &meta);
     let attributes = lower.attributes.into_values().collect();
     Ok(World::new(meta, attributes, code))

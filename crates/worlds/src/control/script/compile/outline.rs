@@ -111,6 +111,35 @@ impl<'a> Outline<'a> {
         });
     }
 
+    /// Checks that `step` reads its action.
+    pub fn check_step(&self, problems: &mut Vec<Problem>) {
+        let Some(step) = self.methods.get("step") else { return };
+        let Some(action) = step.function.parameters.get(1) else { return };
+        let mut is_read = false;
+        survey::expressions(&step.function.body, &mut |expr| is_read |= matches!(&expr.kind, ExprKind::Name(name) if *name == action.text));
+        if !is_read {
+            let name = &action.text;
+            problems.push(problem(
+                action.span,
+                format!("`step` does not read `{name}`, so no action changes anything; use it, such as `self.x += {name}`"),
+            ));
+        }
+    }
+
+    /// Returns the names of the numbers of an observation: the code of the elements, if `observe` ends with `return [a, b, …]`.
+    pub fn observation_names(&self, text: &str) -> Vec<String> {
+        let last = self.methods.get("observe").and_then(|observe| observe.function.body.last());
+        let Some(StatementKind::Return(Some(Expr { kind: ExprKind::List(items), .. }))) = last.map(|statement| &statement.kind) else {
+            return Vec::new();
+        };
+        let lines: Vec<&str> = text.lines().collect();
+        let code = |Span { line, column, end }: Span| {
+            let line = lines.get(line as usize - 1).copied().unwrap_or_default();
+            line.chars().take(end as usize - 1).skip(column as usize - 1).collect::<String>().replace("self.", "")
+        };
+        items.iter().map(|item| code(item.span)).collect()
+    }
+
     /// Checks that the class has the required attribute and methods.
     pub fn require(&self, problems: &mut Vec<Problem>) {
         let has_actions = self.class_constants.iter().any(|statement| {

@@ -47,7 +47,7 @@ impl World {
     }
 
     fn spec(&self) -> Spec {
-        let Meta { doc, actions, limit, solved, names, .. } = &self.meta;
+        let Meta { doc, actions, limit, solved, names, observation, .. } = &self.meta;
         let (actions, choices) = match *actions {
             Choice::Choices(count) => (Actions::Choices(count), count as usize),
             Choice::Box { count, low, high } => (Actions::Box { count: count as u32, low: low.into(), high: high.into() }, 0),
@@ -59,12 +59,18 @@ impl World {
             actions,
             choices: (0..choices).map(name).collect(),
             state: self.attributes.iter().flat_map(|attribute| (0..attribute.len).map(|k| attribute.element(k).into())).collect(),
-            observation: (0..self.observation_len()).map(|k| format!("number {k}").into()).collect(),
+            observation: (0..self.observation_len()).map(|k| fitted(observation.get(k), k).into()).collect(),
             step_limit: *limit,
             solved_at: solved.map_or(f64::INFINITY, f64::from),
             returns: returns(solved.unwrap_or_default().into()),
         }
     }
+}
+
+/// Returns the name of number `k` of an observation: its code, if the code is short.
+fn fitted(code: Option<&String>, k: usize) -> String {
+    const LONGEST: usize = 30;
+    code.filter(|code| code.chars().count() <= LONGEST).cloned().unwrap_or_else(|| format!("number {k}"))
 }
 
 /// Returns the first sentence of a docstring, without the full stop.
