@@ -1,6 +1,7 @@
 // `npm test -- --only arm`: runs the tests of `math` for aarch64 under an emulator, to test the NEON kernels. Then runs every variant for
-// aarch64; the digests must equal those of this machine's own instruction set. This part requires an emulator, a linker and Rust's aarch64
-// target, and installs none of them. `--digests FILE` writes this machine's digests into a file, for comparison with another machine.
+// aarch64; the digests must equal those of this machine's own instruction set. The tests require an emulator, a linker and Rust's aarch64
+// target, and this script installs none of them. `--digests FILE` writes this machine's digests into a file, for comparison with another
+// machine.
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { digest, everyRun } from "./digests.mjs";
@@ -26,7 +27,10 @@ async function missing() {
     .map(([, what]) => what);
 }
 
-/** Runs this part of `npm test`. Returns `{ passed, failed }`. If the part cannot run, the result also contains the reason as `skipped`. */
+/**
+ * Runs the part `arm` of `npm test`. Returns `{ passed, failed }`. If the part cannot run, the result also contains the reason as
+ * `skipped`.
+ */
 export async function arm() {
   if (process.arch === "arm64") return { passed: 0, failed: 0, skipped: "this is an ARM machine: its native tests are these" };
   const lacking = await missing();

@@ -1,9 +1,13 @@
-// Benches of the page in a headless Chromium. `npm run bench -- core [--json]` measures the figures of `hothouse bench core` (their names
-// here end in `_page`), the size of the page, and the time from loading to the first training. `npm run bench -- ROOM [--json]` measures
-// the figures of `hothouse bench ROOM` and those of `scripts/rooms/ROOM.mjs`. `npm run bench -- worlds` measures environments from files.
-// `--part module` selects the former figures alone; `--part PART` selects one part of the latter. `--profile` measures the time of a
-// training step by operation instead. `npm run bench -- page [--json]` measures speed, stability and density of the rooms' pages; `--part
-// ROOM` selects one room.
+// Benches of the page in a headless Chromium.
+//
+// - `npm run bench -- core [--json]` measures the figures of `hothouse bench core` in the page (their names end in `_page`), the size of
+//   the page, and the time from loading to the first training.
+// - `npm run bench -- ROOM [--json]` measures the figures of `hothouse bench ROOM` in the page, and the figures of
+//   `scripts/rooms/ROOM.mjs`. `--part module` selects only the figures of `hothouse bench ROOM`. `--part PART` selects one part of
+//   `scripts/rooms/ROOM.mjs`.
+// - `npm run bench -- worlds` measures environments from files.
+// - `--profile` measures the time of a training step by operation instead.
+// - `npm run bench -- page [--json]` measures speed, stability and density of the rooms' pages. `--part ROOM` selects one room.
 import { launch, reached } from "./browser.mjs";
 import { build } from "./build.mjs";
 import { counted, measured } from "./figure.mjs";
@@ -14,7 +18,7 @@ import { serve } from "./serve.mjs";
 import { FIRST_FLAVOUR, MODULES } from "./wasm.mjs";
 
 const SUITES = ["core", "page", "worlds", ...ROOMS];
-/** Module that runs a suite, if it is not the module of a room of the same name. */
+/** Name of the wasm module that runs a suite. Every other suite runs in the module of the room with the suite's name. */
 const MODULE_OF = { core: ROOMS[0], worlds: "own" };
 const THREADS = 2;
 

@@ -13,19 +13,19 @@ export const ARGS = [
 export const GPU_ARGS = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
 
 /**
- * Opens Chromium. If `shell` is true, opens Chromium's headless shell if it is installed. The shell opens pages sooner, but its letters
- * differ from Chromium's by some pixels.
+ * Opens Chromium. With `shell`, opens Chromium's headless shell instead if the shell is installed. The shell opens pages sooner, but its
+ * letters differ from Chromium's by some pixels.
  */
 export async function launch(args = [], { shell } = {}) {
   const found = await find();
-  // Imported here, because tests without a browser run before the npm packages are installed.
+  // The import is inside the function, because tests without a browser run before the npm packages are installed.
   const { chromium: playwright } = await import("playwright-core");
   return playwright.launch({ executablePath: (shell && found.shell) || found.chromium, args: [...ARGS, ...args] });
 }
 
 /**
- * Measures the seconds from the start of loading to the first event of `kind`, for each address. Each address opens in a new tab after a
- * first visit, so files and the compiled module are cached. A timeout counts as infinity.
+ * Measures the seconds from the start of loading to the first event of `kind`, for each address. After a first visit, each address opens in
+ * a new tab, so files and the compiled module are cached. A timeout counts as infinity.
  */
 export async function revisits(browser, server, hashes, kind, patienceMs) {
   const context = await browser.newContext();
@@ -49,14 +49,15 @@ export async function revisits(browser, server, hashes, kind, patienceMs) {
   return times;
 }
 
-/** Opens a tab of the page and, if given, a section of this tab, by the titles that visitors see. */
+/** Opens the tab `tab` of the page and, if `section` is given, this section of the tab. Both arguments are titles that visitors see. */
 export async function place(page, tab, section) {
   await page.getByRole("tab", { name: tab, exact: true }).click();
   if (section) await page.getByRole("tab", { name: section, exact: true }).click();
 }
 
 /**
- * Opens each tab and each section of the page, and calls `look` with their titles. The second title is absent in a tab without sections.
+ * Opens each tab and each section of the page, and calls `look` with the titles of the tab and the section. In a tab without sections, the
+ * title of the section is absent.
  */
 export async function everywhere(page, look) {
   const offered = (list) => page.locator(`${list} > [role=tab]:not([hidden])`).allTextContents();
@@ -70,7 +71,7 @@ export async function everywhere(page, look) {
   }
 }
 
-/** Runs in the page: marks the visitor as one who has seen every room, so that no tour starts. */
+/** Runs in the page. Stores that the visitor has seen every room, so that no tour starts. */
 export function returning() {
   try {
     localStorage.setItem("hothouse.tour", "control backgammon cube logic words bandit");
@@ -79,7 +80,7 @@ export function returning() {
   }
 }
 
-/** Runs in the page: sets `reachedMs` to the time from the start of loading to the first event of the given kind. */
+/** Runs in the page. Sets `reachedMs` to a promise of the time, ms, from the start of loading to the first event of the given kind. */
 export function reached(kind) {
   globalThis.reachedMs = new Promise((resolve) => {
     let client;

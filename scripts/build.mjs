@@ -11,8 +11,8 @@ const dist = join(root, "dist");
 const stamp = join(root, "www/pkg/page-stamp");
 
 /**
- * Options for the bundle of `embed.html`. It shares no files with the bundle of `index.html`, because shared files would be smaller and
- * more numerous, which makes both larger.
+ * Options for the bundle of `embed.html`. The bundle shares no files with the bundle of `index.html`, because sharing would split the code
+ * into more and smaller files, which makes both bundles larger.
  */
 const FRAME = {
   root,
@@ -23,8 +23,8 @@ const FRAME = {
 };
 
 /**
- * Builds the changed parts of the page. Returns `{ dist, modules, module }`. `dist` is the output folder and `modules` the path of each
- * wasm module below it. `module(path)` builds the module that contains the requested file, unless it is built already.
+ * Builds the changed parts of the page. Returns `{ dist, modules, module }`. `dist` is the output folder. `modules` contains the path of
+ * each wasm module below `dist`. `module(path)` builds the module that contains the requested file, unless the module is built already.
  */
 export async function build({ only } = {}) {
   await npmPackages();
@@ -41,7 +41,8 @@ export async function build({ only } = {}) {
     }
   };
   await step("page", async () => {
-    // The page contains some files of the crate `worlds`, the gallery, the lessons and the documents.
+    // The page contains some files of the crate `worlds`, the gallery, the lessons and the documents, so the fingerprint covers these
+    // folders too.
     const own = [
       "index.html",
       "embed.html",
@@ -71,7 +72,7 @@ export async function build({ only } = {}) {
     await bundle(elementBundle(dist));
     for (const name of Object.keys(modules)) if (modules[name].built) await place(name);
     writeServiceWorker(modules, places);
-    // The documents are written after the list of files, because the service worker does not cache them.
+    // The service worker does not cache the documents, so they are written after the lists of cached files.
     const { writeDocuments } = await import("./documents.mjs");
     writeDocuments(dist);
     writeFileSync(stamp, wanted);
@@ -86,7 +87,10 @@ export async function build({ only } = {}) {
   return { dist, modules: entries, module };
 }
 
-/** Builds a module on its first request. The page addresses a module by the hash of its sources, so the sources must be unchanged. */
+/**
+ * Builds a module on its first request. The page addresses a module by the hash of its sources. The function therefore fails if the sources
+ * have changed since the page was built.
+ */
 async function later(name, hash) {
   console.log(`\nA browser requests the module '${name}'. Building it now; the page waits.`);
   const modules = await wasm({ only: [name] });
@@ -94,13 +98,14 @@ async function later(name, hash) {
     throw new Trouble("the sources have changed since the page was built", "stop npm start and run it again");
 }
 
-/** Files of the rooms that are named after their own modules. */
+/** Names of script modules that belong to rooms but do not have the name of a room. */
 const LAZY = ["desk", "explanations", "templates"];
 
 /**
- * Writes this build's hash and two lists of files into the service worker. The first list is cached immediately. It contains all files
- * except the rooms' files, the trained agents and the wasm modules. The second list is cached later. It contains, for each flavour, the
- * files and modules of all rooms, or null if a module is not built.
+ * Writes this build's hash and two lists of files into the service worker. The first list is cached immediately. It contains the page's
+ * files except the rooms' files, the trained agents and the wasm modules. The second list is cached later. It contains, for each flavour,
+ * the files and modules of all rooms, or null if a module is not built. Neither list contains HTML files, source maps, or the files of
+ * `embed.html` and of the element.
  */
 function writeServiceWorker(modules, places) {
   const path = join(dist, "sw.js");

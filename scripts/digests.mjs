@@ -1,5 +1,5 @@
-// Short native runs of every variant of every room, and their digests. The parity tests compare the digests of machines and of modules. The
-// variants are read from the program's help, so that every new variant is included.
+// Short native runs of every variant of every room, and the digests of these runs. The parity tests compare the digests of machines and of
+// wasm modules. The names of the variants are read from the program's help, so that every new variant is included.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -24,8 +24,8 @@ export async function everyRun(program) {
 }
 
 /**
- * Returns the first digest of a run, as `{ iteration, weights, arithmetic }`. `command` is the program with its leading arguments; an
- * emulator may be its first word.
+ * Returns the first digest of a run, as `{ iteration, weights, arithmetic }`. `command` is the program with its leading arguments. The
+ * first word of `command` may be an emulator.
  */
 export async function digest(command, { room, variant, knobs }, { isa, threads = 2 } = {}) {
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);

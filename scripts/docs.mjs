@@ -12,7 +12,7 @@ import { target } from "./native.mjs";
 export const LIMITS = { "README.md": 700, "ARCHITECTURE.md": 2000 };
 /** Paths of the documents in which names in backticks and commands are checked. */
 const NAMING = /^(README|ARCHITECTURE|CONTRIBUTING)\.md$|^gallery\/|^docs\/|^crates\/python\/README\.md$/;
-/** Paths in the documents that name files of other repositories. */
+/** Paths that occur in the documents but belong to other repositories. */
 const ELSEWHERE = ["docs/OPTIMIZATION_PLAN.md"];
 const SOURCE = /\.(rs|wgsl|ts|mjs|py|pyi|toml|html|yml|json)$/;
 /** Time limit of an executed example. */
@@ -34,7 +34,9 @@ export async function files() {
 export const documents = (paths) => paths.filter((path) => path.endsWith(".md"));
 export const naming = (paths) => documents(paths).filter((path) => NAMING.test(path));
 
-/** Splits a document into lines `{ number, text, fence }`; `fence` is the tag of the fence around the line, or null. */
+/**
+ * Splits a document into lines `{ number, text, fence }`. `fence` is the tag of the code fence around the line, or null outside a fence.
+ */
 export function lines(text) {
   let fence = null;
   return text.split("\n").flatMap((line, k) => {
@@ -64,7 +66,10 @@ export function anchors(text) {
 
 const LINKS = [/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g, /^\s*\[[^\]]+\]:\s+(\S+)/g, /\b(?:href|src|srcset)="([^"\s]+)"/g];
 
-/** Returns the broken relative links of a document. `textOf` returns the text of a file of the repository, or undefined. */
+/**
+ * Returns the faults of a document's relative links: links to a missing file or a missing heading. `textOf` returns the text of a file of
+ * the repository, or undefined.
+ */
 export function linkFaults(path, text, textOf) {
   return prose(text).flatMap(({ number, text: line }) => {
     const plain = line.replace(/`[^`]*`/g, (code) => (code.includes("](") ? "" : code));
@@ -120,7 +125,10 @@ const pathPattern = (name) =>
     .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
     .join("[^/]*");
 
-/** Returns true if the file or folder exists, false if not, and undefined if the name is not a path of this repository. */
+/**
+ * Returns true if the file or folder exists, and false if it does not exist. Returns undefined if the name is not a path of this
+ * repository.
+ */
 export function pathExists(name, { paths }) {
   const plain = name
     .replace(/^\.\//, "")
@@ -136,8 +144,8 @@ export function pathExists(name, { paths }) {
 }
 
 /**
- * Returns the faults of a name in backticks: a missing file, or a name that no source contains. Of the names without a slash or a file
- * extension, only compound ones are checked, such as `two_words`, `TwoWords` and `a::b`.
+ * Returns the faults of a name in backticks: a missing file, or a name that no source contains. A name without a slash or a file extension
+ * is checked only if it is compound, such as `two_words`, `TwoWords` and `a::b`.
  */
 export function nameFaults(name, known) {
   if (/^[\w.<>*@-]+(\/[\w.<>*@-]*)*(:\d+(-\d+)?)?$/.test(name) && pathExists(name, known) === false) return [`there is no file ${name}`];
@@ -154,15 +162,15 @@ export function commandWords(command) {
 }
 
 /**
- * Returns the faults of a command: paths, subcommands and options that do not exist. `help` is as in `programFaults`. For other programs
- * only paths are checked.
+ * Returns the faults of a command: paths, subcommands and options that do not exist. `help` is the same function as in `programFaults`. For
+ * other programs, only paths are checked.
  */
 export function commandFaults(command, known, help) {
   const words = commandWords(command).filter((word) => !/^[A-Z_]+=/.test(word));
   const [program, ...rest] = words;
   const lost = words.filter((word) => pathExists(word.replace(/[,;]$/, ""), known) === false).map((path) => `there is no file ${path}`);
   if (program === "hothouse") return programFaults(rest, help);
-  // Tables name some commands without the program, several in a cell.
+  // Some cells of tables contain several commands, without the name of the program.
   if (["train", "eval"].includes(program)) return programFaults(firstOf(words), help);
   if (program === "npm") return [...lost, ...npmFaults(rest, known)];
   if (program === "cargo")
@@ -171,7 +179,7 @@ export function commandFaults(command, known, help) {
   return lost;
 }
 
-/** Returns the words before the first comma or semicolon at the end of a word. */
+/** Returns the words of the first command in a cell. The command ends at the first word that ends with a comma or a semicolon. */
 const firstOf = (words) => {
   const last = words.findIndex((word) => /[,;]$/.test(word));
   return last < 0 ? words : [...words.slice(0, last), words[last].slice(0, -1)];
@@ -296,7 +304,10 @@ export function documentFaults(path, text, known, help) {
   return [...spans, ...fenced, ...indented.flatMap(({ number }) => at(number, ["put this command into a fence tagged sh"]))];
 }
 
-/** Returns the executable examples in order, as `{ number, language, code }`: one per line of `sh`, one per Python fence. */
+/**
+ * Returns the executable examples in order, as `{ number, language, code }`. An example is a line of a fence `sh run`, or a whole fence
+ * `python run`.
+ */
 export function runnable(text) {
   const shell = commands(text).filter(({ tag }) => tag === "sh run");
   const python = [];

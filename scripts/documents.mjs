@@ -9,8 +9,8 @@ import { filesUnder, root } from "./sh.mjs";
 const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'";
 
 /**
- * Style sheet of all documents. It is a file, because the page's policy, which a host may send for all files of the folder, blocks styles
- * in a document.
+ * Style sheet of all documents, in a file of its own. A host may send the page's policy for all files of the folder, and this policy blocks
+ * styles inside a document.
  */
 const STYLE = `:root {
   color-scheme: light dark;
@@ -101,7 +101,7 @@ class Document extends Renderer {
     return `<div class="wide" role="group" aria-label="Table" tabindex="0">\n${super.table(token)}</div>\n`;
   }
 
-  /** Renders an empty cell of the header as a cell without content, because a heading needs a text. */
+  /** Renders an empty cell of a table's header as an ordinary cell, because a header cell needs a text. */
   tablecell(token) {
     return super.tablecell({ ...token, header: token.header && token.text !== "" });
   }

@@ -1,5 +1,6 @@
-// `npm run element`: builds the npm package `hothouse-rl`, which contains the element `<hothouse-room>`, into target/hothouse-rl.
-// HOTHOUSE_PAGE is the address of the built page that the element uses by default; without it, users of the package set `src`.
+// `npm run element`: builds the npm package `hothouse-rl`, which contains the element `<hothouse-room>`, into target/hothouse-rl. The
+// environment variable HOTHOUSE_PAGE is the address of the built page that the element uses by default. Without this variable, users of the
+// package set `src`.
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { npmPackages } from "./setup.mjs";
@@ -8,7 +9,10 @@ import { main, root, sh, step } from "./sh.mjs";
 const SOURCE = "www/element";
 const NAME = "hothouse-room";
 
-/** Returns the options of the bundle of the element's script. `page` is the default address of the page; if empty, the script's folder. */
+/**
+ * Returns the options of the bundle of the element's script. `page` is the default address of the page; an empty string means the folder of
+ * the script.
+ */
 export const elementBundle = (outDir, page = "") => ({
   root,
   configFile: false,
@@ -18,7 +22,10 @@ export const elementBundle = (outDir, page = "") => ({
   build: { outDir, emptyOutDir: false, target: "es2022", lib: { entry: `${SOURCE}/${NAME}.ts`, formats: ["es"], fileName: NAME } },
 });
 
-/** Returns the description of the package. In a workflow of GitHub it names the repository, which npm compares with the publisher. */
+/**
+ * Returns the description of the package (`package.json`). In a workflow of GitHub, the description names the repository, because npm
+ * compares the repository with the publisher.
+ */
 export function description({ version, license }, repository) {
   return {
     name: "hothouse-rl",

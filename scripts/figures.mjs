@@ -54,7 +54,9 @@ export function chosen(parts, { only, long }) {
   return found.filter((part) => long || !part.long || part.id === only);
 }
 
-/** Returns the stored result of a part if command, chip, code and length are unchanged; otherwise undefined. */
+/**
+ * Returns the stored result of a part if the part's command, the chip, the code and the flag `quick` are unchanged; otherwise undefined.
+ */
 export const reusable = (stored, { id, does }, { chip, code, quick }) =>
   stored.find((part) => part.id === id && part.does === does && part.chip === chip && part.code === code && part.quick === quick);
 
@@ -87,7 +89,7 @@ function thisChip() {
   return chipOf(all[0].model.trim(), all.length, cpuinfo, arch());
 }
 
-/** Returns the newest commit that changed the code, followed by a hash of uncommitted changes, if any. */
+/** Returns the hash of the newest commit that changed the code. If there are uncommitted changes, a hash of these changes follows. */
 async function thisCode() {
   const commit = (await sh("git", ["log", "-1", "--format=%h", "--", ...CODE])).trim();
   const changes = await sh("git", ["diff", "HEAD", "--", ...CODE]);
@@ -100,7 +102,7 @@ async function thisCode() {
     : commit;
 }
 
-/** Returns true if other programs keep the CPU busy. Measures the CPU time of two seconds in which this script is idle. */
+/** Returns true if other programs keep the CPU busy. The function measures the CPU time for two seconds in which this script is idle. */
 async function isBusy() {
   const spent = () =>
     cpus().reduce(
@@ -116,7 +118,10 @@ async function isBusy() {
   return (after[0] - before[0]) / (after[1] - before[1]) > BUSY;
 }
 
-/** Runs a command without input and returns its output. The error of a failed command contains `next`. `anyway` accepts any exit status. */
+/**
+ * Runs a command without input and returns its output. `next` is the advice in the error of a failed command. `anyway` accepts any exit
+ * status.
+ */
 const output = (command, args, { anyway = false, env = {}, next } = {}) =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args.map(String), { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
@@ -142,8 +147,8 @@ async function lines(...call) {
 }
 
 /**
- * Returns the test environment's Python (`python`) and environment variables (`env`). With these variables, Python imports a fresh copy of
- * the package with the newest library.
+ * Returns the Python of the test environment (`python`) and its environment variables (`env`). With these variables, Python imports a fresh
+ * copy of the package with the newest library.
  */
 async function pythonPackage() {
   const missing = await environment();
@@ -183,7 +188,9 @@ async function measuringTools({ quick }) {
   };
 }
 
-/** Returns the tables of a room, preceded by a line with the conditions of the measurement; undefined without a measured part. */
+/**
+ * Returns the tables of a room, after a line with the conditions of the measurement. Returns undefined if no part of the room was measured.
+ */
 export function block(room, parts, stored, browser) {
   const own = parts.filter(({ id }) => id.startsWith(`${room}/`));
   const measured = own.map(({ id }) => stored.find((part) => part.id === id)).filter(Boolean);
@@ -210,7 +217,7 @@ function finder(measured) {
   return (name) => rows.get(name);
 }
 
-/** Returns the names of rows that a table contains and no part measured. Rows of unmeasured parts and of `OPTIONAL` groups are exempt. */
+/** Returns the names of table rows that no part measured, except the rows of unmeasured parts and of `OPTIONAL` groups. */
 export function missingRows(parts, measured) {
   const given = measured.flatMap(({ rows }) => rows.map(({ name }) => name));
   const unmeasured = parts.filter(({ id }) => !measured.some((part) => part.id === id)).map(({ gives }) => gives);
@@ -235,7 +242,7 @@ function readStored() {
   }
 }
 
-/** Measures the parts that are not stored. Returns all stored parts and the ids of the failed ones. */
+/** Measures the parts without a stored result. Returns all stored parts and the ids of the parts that failed. */
 async function measureAll(parts, now) {
   const { quick } = now;
   let stored = readStored();
@@ -252,7 +259,7 @@ async function measureAll(parts, now) {
       await step(`${part.id}: ${part.does}`, async () => {
         const rows = await part.run(tools);
         const date = new Date().toISOString().slice(0, 10);
-        // In a quick pass nothing runs in parallel, so `how` does not apply.
+        // `how` describes a parallel measurement. In a quick pass nothing runs in parallel, so `how` is omitted.
         const how = quick ? undefined : part.how;
         stored = stored.filter((other) => !(other.id === part.id && other.quick === quick));
         stored.push({ id: part.id, does: part.does, ...now, date, busy, how, rows });

@@ -19,19 +19,19 @@ const SPARE = 1.15;
 /** Time limit of a test that runs without a mutant. Slower tests are not used. */
 const TEST_LIMIT_S = 120;
 /**
- * Limit on the total duration of the tests for one mutant, except the first batch, which always runs. The durations are those measured
- * without a mutant.
+ * Limit on the total duration of the tests for one mutant. The total uses the durations that were measured without a mutant. The first
+ * batch of tests always runs.
  */
 const MUTANT_LIMIT_S = 90;
 const RECORD = "record";
-/** Id that no mutant has. With this id, no mutant is on. */
+/** Value of `MUTANT` that switches all mutants off, because no mutant has this id. */
 const NONE = String(2 ** 31);
 /** Share of the mutants that tests must catch. */
 const SHARE = 0.85;
 
 /**
- * Returns the source that is appended to each crate: `on(id)` is true if mutant `id` is on. With `MUTANT=record` no mutant is on, and
- * reached mutants are recorded in a file.
+ * Returns the source that is appended to each crate. Its function `on(id)` returns true if mutant `id` is on. With `MUTANT=record` no
+ * mutant is on, and the ids of the reached mutants are written to the file that the variable `MUTANTS_REACHED` names.
  */
 const SWITCH = (count) => `
 #[doc(hidden)]
@@ -85,8 +85,8 @@ async function candidates(seed) {
 }
 
 /**
- * Returns the mutants of `--named`: faults that no test detected when they were found. Each fault now has a test.
- * scripts/mutants/named.json contains the faults as replaced expressions.
+ * Returns the mutants of the option `--named`: known faults that no test detected when they were found. Each of these faults now has a
+ * test. scripts/mutants/named.json contains the faults as replaced expressions.
  */
 function named() {
   return JSON.parse(readFileSync(join(root, "scripts/mutants/named.json"), "utf8")).map(({ what, file, within, from, to }) => {
@@ -167,7 +167,7 @@ function plant(mutants) {
     if (crates.some((name) => path === `crates/${name}/src/lib.rs`)) put(Buffer.from(SWITCH(mutants.length)));
     write(join(tree, path), Buffer.concat(pieces));
   }
-  // A mutant can make items unused, which is no fault of the sources.
+  // The copy allows unused items, because a mutant can make an item unused.
   const manifest = join(tree, "Cargo.toml");
   writeFileSync(manifest, readFileSync(manifest, "utf8").replace('unused = "deny"', 'unused = "allow"'));
 }
@@ -227,8 +227,8 @@ const bounded = (file, args, more) =>
 const each = (items, work) => sideBySide(availableParallelism(), items, work);
 
 /**
- * Returns all passing tests as `{ file, name, seconds, reaches }`. The results are stored in a file whose name contains `key`, so that they
- * are reused for the same mutants and sources.
+ * Returns all passing tests as `{ file, name, seconds, reaches }`. `reaches` lists the ids of the mutants that the test reaches. A file
+ * whose name contains `key` stores the results, so that a later run with the same mutants and sources reuses them.
  */
 async function tests(files, key) {
   const at = join(home, `reach-${key}.jsonl`);
@@ -269,8 +269,8 @@ const lines = (path) =>
     : [];
 
 /**
- * Runs the tests that reach a mutant and returns the outcome. Tests of less than a second run first, one batch per file. Slower tests
- * follow, one at a time.
+ * Runs the tests that reach a mutant, and returns the outcome. Tests that take less than a second run first, in one batch per file. Slower
+ * tests follow, one at a time.
  */
 async function tried(one, all) {
   const asked = all.filter(({ reaches }) => reaches.includes(one.id)).sort((a, b) => a.seconds - b.seconds);
@@ -323,7 +323,7 @@ await main(import.meta.url, async () => {
     ({ mutants, files } = await compiled(mutants, count));
     return `${mutants.length} mutants`;
   });
-  // The key depends only on the mutants and the sources.
+  // Key of the stored results: a hash of the mutants and the sources.
   const key = fingerprint(
     mutants.map(title),
     ["crates", "tests"].map((part) => join(root, part)),
@@ -367,12 +367,15 @@ await main(import.meta.url, async () => {
     throw new Trouble(`${share}: expected ${given.named ? "all" : `${100 * SHARE}% or more`}`, "add a test for a fault listed above");
 });
 
-/** Returns the entries for the mutants that no test catches, with reasons. */
+/** Returns the entries of survivors.json: the mutants that no test catches, each with its reason. */
 function survivors() {
   return JSON.parse(readFileSync(join(root, "scripts/mutants/survivors.json"), "utf8"));
 }
 
-/** Identifies a mutant by file, change and text of its line, so that the identity does not depend on the line number. */
+/**
+ * Returns the identity of a mutant: its file, its change, the replaced text and the source line. The identity does not depend on the line
+ * number.
+ */
 function identity({ file, what, text, within }) {
   return [file, what, text.replace(/\s+/g, " "), within].join(" ");
 }

@@ -1,5 +1,5 @@
 // The bench `page`: speed, stability and density of each room's page on a desktop and a phone, and speed and size of the room's frame in
-// another page. A figure of the page covers the first `TRACE_MS` after the start of loading, if its unit does not state otherwise.
+// another page. A figure of the page covers the first `TRACE_MS` after the start of loading, unless its unit names another period.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
@@ -11,13 +11,13 @@ const TRACE_MS = 15_000;
 /** Number of seconds in which frames are counted, during training and then without it. */
 const SECONDS = 5;
 const SETTLE_MS = 500;
-/** Number of first visits to a frame, its size, and the time in which it loads its files. */
+/** Number of first visits to a frame, size of the frame in px, and time in which the frame loads its files. */
 const VISITS = 3;
 const FRAME = { width: 640, height: 480 };
 const FILES_MS = 3000;
 const SCREENS = [{ viewport: { width: 1440, height: 900 } }, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }];
 
-/** Notes the files that a page loads. The returned function returns the compressed size of these files so far, in kB. */
+/** Records the files that a page loads. The returned function returns the compressed size of the files loaded so far, in kB. */
 export function loadedBy(page, dist) {
   const paths = new Set();
   page.on("response", (response) => paths.add(new URL(response.url()).pathname));
@@ -27,7 +27,9 @@ export function loadedBy(page, dist) {
   };
 }
 
-/** Runs in the page before its scripts: notes layout shifts, long tasks, frames, and the first picture of the stage in `traced`. */
+/**
+ * Runs in the page before its scripts. Records layout shifts, long tasks, frames, and the time of the stage's first picture in `traced`.
+ */
 export function trace() {
   const traced = { shifts: [], tasks: [], frames: [], startMs: undefined, pictureMs: undefined };
   globalThis.traced = traced;
@@ -151,8 +153,8 @@ function layoutShift(name, shifts) {
 }
 
 /**
- * Measures the frame of a room in a page of another origin that is not isolated: the compressed size of its files in a first visit, and the
- * time from the start of the outer page to the first picture.
+ * Measures the frame of a room in an outer page of another origin. The outer page is not isolated. The measurements are the compressed size
+ * of the frame's files in a first visit, and the time from the start of the outer page to the first picture.
  */
 export async function benchFrame(browser, server, dist, room, give) {
   const text = `<!doctype html><script type="module" src="${server.url}hothouse-room.js"></script><hothouse-room room="${room}">`;
@@ -179,7 +181,7 @@ export async function benchFrame(browser, server, dist, room, give) {
   give(counted(`embed.${room}.first_load_kb`, kb, "kB, compressed, with the typeface"));
 }
 
-/** Measures the page of a room on both screens. */
+/** Measures the page of a room on a desktop and a phone. */
 export async function benchPage(browser, server, dist, room, give) {
   for (const screen of SCREENS) {
     const context = await browser.newContext(screen);

@@ -1,6 +1,6 @@
-// `npm test -- --only python`: tests the Python package in a separate environment. The package consists of its sources and the native
-// library of the workspace, so that only its own crate is compiled. If Python, its `venv` module or the network is missing, the part is
-// skipped with the reason.
+// `npm test -- --only python`: tests the Python package in a separate environment. The package consists of its Python sources and the
+// workspace's native library, so only the package's own crate is compiled. If Python, its `venv` module or the network is missing, `npm
+// test` skips this part and reports the reason.
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { program, target } from "./native.mjs";
@@ -23,8 +23,8 @@ const STAMP = join(home, "ready.json");
 const LIBRARY = { win32: "hothouse_native.dll", darwin: "libhothouse_native.dylib" }[process.platform] ?? "libhothouse_native.so";
 
 /**
- * Runs this part of `npm test`. Returns `{ passed, failed, skips }`. If the part cannot run, `skipped` contains the reason and the next
- * step. Ray leaves threads and signal handlers behind, so its tests run in a separate process.
+ * Runs the part `python` of `npm test`. Returns `{ passed, failed, skips }`. If the part cannot run, `skipped` contains the reason and the
+ * next step. The tests of Ray run in a separate process, because Ray leaves threads and signal handlers behind.
  */
 export const pythonTests = () => pytests(environment(), [[TESTS, `--ignore=${join(TESTS, CLUSTER)}`], [join(TESTS, CLUSTER)]]);
 
@@ -34,7 +34,7 @@ export const learnerTests = () => pytests(make([LARGE]), [[join(TESTS, "test_lea
 /** Time limit of one run of pytest. A run takes some minutes. */
 const PATIENCE_MS = 1_200_000;
 
-/** Runs pytest once for each list of arguments in `runs`, after the environment is made. */
+/** Waits for the environment, and runs pytest once for each list of arguments in `runs`. */
 async function pytests(making, runs) {
   const lacking = await making;
   if (lacking) return { passed: 0, failed: 0, skipped: lacking };
@@ -62,7 +62,10 @@ async function pytests(making, runs) {
 }
 
 let made;
-/** Creates the environment once. Returns a message if something is missing, otherwise undefined. Network and disk take most of the time. */
+/**
+ * Creates the environment on the first call and returns the same promise to later callers. The promise gives a message if something is
+ * missing, otherwise undefined. Network and disk take most of the time.
+ */
 export const environment = () => (made ??= make());
 
 /** Creates the environment. Also tries to install the packages in `more`. Returns a message if Python or a required package is missing. */
@@ -95,7 +98,9 @@ async function make(more = []) {
   return lacking;
 }
 
-/** Returns the record of the environment: the versions for which it was created, and its optional packages (`has`). */
+/**
+ * Returns the record of the environment: a hash of its required packages and Python version (`needs`), and its optional packages (`has`).
+ */
 function installed() {
   try {
     return JSON.parse(readFileSync(STAMP, "utf8"));

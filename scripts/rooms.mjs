@@ -12,7 +12,7 @@ export const ROOMS = [...readFileSync(join(root, LIST), "utf8").matchAll(/^ *\{ 
 export const MODULE_NAMES = [...readFileSync(join(root, LIST), "utf8").matchAll(/\b(?:id|own): "([\w-]+)"/g)].map(([, id]) => id);
 if (!ROOMS.length) throw new Trouble(`${LIST} lists no room`, 'list one room per line: { id: "name", … }');
 
-/** Collects the export called `name` of each room's script, as `[room, export]`. Rooms without this export are skipped. */
+/** Returns `[room, value]` for each room whose script exports `name`. */
 export async function own(name) {
   const found = [];
   for (const id of ROOMS) {

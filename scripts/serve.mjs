@@ -33,8 +33,8 @@ const OPEN = {
 };
 
 /**
- * Returns the content security policy of a document, extended by `more`. Sent as a header, the policy also applies to the document's
- * workers.
+ * Returns the content security policy of a document, extended by `more`. The server sends the policy as a header, because it then also
+ * applies to the document's workers.
  */
 function policy(folder, document, more = "") {
   try {
@@ -45,7 +45,7 @@ function policy(folder, document, more = "") {
   }
 }
 
-/** Returns the function that returns the headers for isolation and security of a path. Only `embed.html` may be framed. */
+/** Returns a function from a path to its headers for isolation and security. Only `embed.html` may be framed. */
 function headersIn(folder) {
   const closed = { ...HEADERS, ...policy(folder, "index.html", "; frame-ancestors 'none'") };
   const framed = policy(folder, "embed.html");
@@ -122,7 +122,7 @@ export async function serve(folder, { port = 0, isolated = true, base = "/", ext
     if (!found) return refuse(404, "Not found.");
     const type = TYPES[extname(inside.endsWith("/") ? "index.html" : inside)] ?? "application/octet-stream";
     const headers = { "Content-Type": type, "Content-Length": found.size };
-    // The names of files under assets/ and wasm/ contain a hash of the content.
+    // Browsers may cache files under assets/ and wasm/ for a year, because the file names contain a hash of the content.
     headers["Cache-Control"] = /^\/(assets|wasm)\//.test(inside) ? "max-age=31536000, immutable" : "no-cache";
     response.writeHead(200, { ...headers, ...headersOf(inside) });
     const stream = found.handle.createReadStream();

@@ -110,7 +110,7 @@ export async function bindgen() {
     const target = join(tools, "build");
     const args = ["build", "--release", "--locked", "--manifest-path", join(folder, "Cargo.toml"), "--target-dir", target];
     await sh("cargo", args, { next: OFFLINE });
-    // Copied and then renamed, so that a concurrent process never finds a partial file.
+    // Copies and then renames the program, so that a concurrent process never finds a partial file.
     copyFileSync(join(target, "release/bindgen"), `${program}.${process.pid}`);
     renameSync(`${program}.${process.pid}`, program);
     return `compiled, kept in ${tools}`;
@@ -118,7 +118,7 @@ export async function bindgen() {
   return program;
 }
 
-/** Ensures a driver for the native GPU tests: any installed driver, or a software driver on Linux. */
+/** On Linux, ensures a Vulkan driver for the native GPU tests: an installed driver, or else Mesa's software driver. */
 export async function vulkan() {
   if (process.platform !== "linux") return; // Metal and DirectX are part of the system
   const folders = ["/usr/share/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/etc/vulkan/icd.d"];
@@ -182,8 +182,8 @@ export async function chromium() {
 }
 
 /**
- * Returns the browser engines besides Chromium, for `scripts/webdriver.mjs`. Each has a function that opens it, or `{ missing }` with the
- * reason. Engines are optional; tests of a missing engine are skipped and listed.
+ * Returns the browser engines besides Chromium, for `scripts/webdriver.mjs`. Each engine has the paths of its programs, or `{ missing }`
+ * with the reason. Engines are optional; tests of a missing engine are skipped and listed.
  */
 export async function engines() {
   const folders = ["/usr/lib", "/usr/libexec"].filter(existsSync);

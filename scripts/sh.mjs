@@ -15,11 +15,11 @@ export class Trouble extends Error {
   }
 }
 
-/** Runs `work` and prints its duration; `work` may return a short outcome. */
+/** Runs `work` and prints its duration. If `work` returns a text, prints the text as the outcome. */
 export async function step(title, work) {
   const began = performance.now();
   const seconds = () => `${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s`;
-  // A quick step prints no first line.
+  // Only a step that takes more than two seconds prints its title in advance.
   const slow = setTimeout(() => console.log(`       …  ${title}`), 2000);
   try {
     const outcome = await work();

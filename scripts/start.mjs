@@ -36,7 +36,7 @@ await main(import.meta.url, async () => {
   });
   const hosts = (given.host ?? process.env.HOTHOUSE_HOSTS ?? "").split(",").filter(Boolean);
   const port = chosenPort(given, PORT);
-  // Most browsers load this module, so it is built before the page opens. Other modules are built on request.
+  // Before the page opens, builds the module that most browsers load. Other modules are built on request.
   const { dist, module } = await build({ only: [FIRST] });
   const missing = async (path) => {
     try {

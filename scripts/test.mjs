@@ -103,7 +103,10 @@ async function imports() {
   await build({ root, configFile: false, logLevel: "silent", build: { ssr: true, write: false, rollupOptions: { input } } });
 }
 
-/** Runs `cargo doc` as one check. The features and the profile are those of the tests, so that little must be compiled. */
+/**
+ * Runs `cargo doc`, which counts as one test, and the tests of the documents. The features and the profile are those of the tests, so that
+ * cargo compiles little.
+ */
 async function documents() {
   const rustdoc = { RUSTDOCFLAGS: "-D warnings", CARGO_TARGET_DIR: target };
   await step("cargo doc", async () => void (await sh("cargo", ["doc", "--no-deps", ...SELECTION], { env: rustdoc })));
@@ -116,7 +119,7 @@ async function documents() {
 /** Time limit of a test file of the page. A file takes some minutes on a slow machine. */
 const LIMIT_MS = 900_000;
 
-/** True for files that run alone, because the software GPU uses all cores. */
+/** Returns true for test files that run alone, because the software GPU uses all cores. */
 const runsAlone = (file) => file.endsWith("gpu.test.mjs");
 const sum = (one, other) => ({
   passed: one.passed + other.passed,
@@ -159,7 +162,8 @@ export const EXCUSED = {};
 
 /**
  * Returns the numbers of tests after failed tests have run again. `unsure` lists the tests that passed in the second run. Without `strict`,
- * all of them count as passed. With `strict`, which the workflow sets, only those in `list` do; the others are returned as `faults`.
+ * all of these tests count as passed. With `strict`, which the CI workflow sets, only the tests in `list` count as passed; the other tests
+ * in `unsure` are returned as `faults`.
  */
 export function afterAgain({ passed, failed, ...rest }, unsure, strict, list = EXCUSED) {
   const faults = unsure.filter((name) => strict && !(name in list));
@@ -174,7 +178,7 @@ async function otherEngines() {
   return browserTests("tests/browsers");
 }
 
-/** Largest number of failed tests that run again. More failures are not explained by a busy machine. */
+/** Largest number of failed tests that run again. A busy machine does not explain more failures. */
 const FEW = 3;
 
 /** Returns `{ passed, failed, failing }`; `failing` contains file and name of each failed test. */
@@ -202,7 +206,7 @@ await main(import.meta.url, async () => {
   console.log(`Parts (all run, even after a failure):`);
   for (const name of chosen) console.log(`  ${name.padEnd(8)} ${parts[name].does}`);
   await rust();
-  // The environment is created while other parts compile. The part that uses it reports a failure.
+  // The environment for Python is created while other parts compile. The part `python` reports a failure.
   if (chosen.includes("python")) environment().catch(() => {});
   const total = { passed: 0, failed: 0 };
   const rows = [];

@@ -1,6 +1,6 @@
-// `npm run trained`: trains the agents that the page loads beside a visitor's run, and packs each into www/public/trained. A packed file is
-// a checkpoint without the tensors that only training needs: these are zero, and the history and the earlier tests are left out. Its
-// metadata contain the digest of the training run. Its agent acts exactly as the trained one, but cannot train.
+// `npm run trained`: trains the agents that the page loads beside a visitor's run, and packs each agent into www/public/trained. A packed
+// file is a checkpoint without the history and the earlier tests, in which the tensors that only training needs are zero. Its metadata
+// contain the digest of the training run. Its agent acts exactly as the trained one, but cannot train.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -9,7 +9,7 @@ import { own } from "./rooms.mjs";
 import { main, options, root, sh, step, Trouble } from "./sh.mjs";
 
 const FOLDER = join(root, "www/public/trained");
-/** Largest size of a packed file in bytes. */
+/** Size limit of a packed file after compression, in bytes. */
 export const MOST_BYTES = 300_000;
 const HISTORY = "run.history";
 const CHECKSUM = ',"checksum":';
@@ -54,8 +54,9 @@ function packed({ checksum: _, ...metadata }, tensors) {
 }
 
 /**
- * Removes the parts of a checkpoint that only training needs. `summary` is the last event of its training. The history and the tensors that
- * match `dropped` are left out. Other tensors of floats become zero, unless their names match `kept`. `notes` replace notes of the room.
+ * Removes the contents of a checkpoint that only training needs. `summary` is the last event of the training. The history and the tensors
+ * that match `dropped` are omitted. All other float tensors become zero, unless their names match `kept`. `notes` replaces fields of the
+ * room's metadata.
  */
 export function reduced(bytes, summary, { kept, dropped, notes }) {
   const { metadata, tensors } = unpacked(bytes);
@@ -76,7 +77,10 @@ export function reduced(bytes, summary, { kept, dropped, notes }) {
 
 const lastLine = (file) => JSON.parse(readFileSync(file, "utf8").trim().split("\n").at(-1));
 
-/** Resumes a packed file, which has reached its budget, and checks that its weights have the digest in its metadata. */
+/**
+ * Resumes a packed file and checks that its weights have the digest in its metadata. No training follows, because the run has reached its
+ * budget.
+ */
 async function verify(hothouse, bytes, folder) {
   const { metadata } = unpacked(bytes);
   const [file, events] = [join(folder, "packed.safetensors"), join(folder, "packed.events")];

@@ -1,5 +1,5 @@
 // Runs the tests of the core crates in Chromium, with SIMD and without threads. This resembles `wasm-pack test --headless --chrome`, but
-// compiles no tool, builds all crates once, and runs two files in parallel.
+// does not need wasm-pack, builds all crates once, and runs two test files in parallel.
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { availableParallelism } from "node:os";
@@ -13,14 +13,14 @@ import { cargoSettings, targetOf } from "./wasm.mjs";
 /** Crates that `npm test` tests in Chromium. */
 const CRATES = ["math", "graph", "worlds"];
 /**
- * Crates that the part `learnwasm` tests. `npm test` only checks that their tests compile. It covers the crates by parity (digests in every
- * module) and by the page tests (kernels).
+ * Crates that the part `learnwasm` tests in Chromium. By default, `npm test` only checks that their tests compile, because the parity tests
+ * (digests in every module) and the page tests (kernels) cover their code.
  */
 export const LONG = ["learn", "gpu"];
 /** Time limit of a test file, long enough for a busy machine. A file contains all or half of a crate's tests. */
 const PATIENCE_MS = 1_800_000;
 
-// Defines the three worker functions that `wasm-bindgen-test` calls, and runs the exported tests.
+// Defines the functions that `wasm-bindgen-test` calls in a worker, and runs the exported tests.
 const WORKER = `
   import init, * as tests from "./tests.js";
   globalThis.__wbg_test_invoke = (f) => f();

@@ -24,7 +24,10 @@ const SMALL = [
   ...["foldhash", "memchr", "zmij", "itoa", "crossbeam-channel", "wasm-bindgen-rayon", "console_error_panic_hook"],
 ].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="z"`]);
 
-/** `exports` is true for the flavour that can export models. The other flavours lack this code, because it makes a first load larger. */
+/**
+ * Threads and instruction sets of each flavour. `exports` is true for the flavour that can export models. The other flavours omit this
+ * code, because it enlarges the first load.
+ */
 export const flavours = {
   "threads-relaxed": { threads: true, features: "+simd128,+relaxed-simd" },
   "threads-simd128": { threads: true, features: "+simd128" },
@@ -61,9 +64,9 @@ export function cargoSettings(flavour, route) {
 }
 
 /**
- * Builds the modules in `only` whose sources changed. Returns for every module its folder, its hash and whether it is built. The rooms
- * share all crates but the last, so a further room takes only seconds. `of` names another package with its source folder, for tests that
- * build a package with its own room.
+ * Builds the modules in `only` whose sources changed. Returns for every module its folder, its hash and whether it is built. All crates
+ * except the last are common to the rooms, so each further room takes only seconds. `of` selects another package by name and source folder,
+ * for tests that build a package with its own room.
  */
 export async function wasm({ only = MODULES, of } = {}) {
   const { name: crate, folder, into } = of ?? { name: "web", folder: "crates/web", into: "www/pkg" };

@@ -214,8 +214,9 @@ export async function tab({ name, version, command, close }, limitMs) {
     throw new Error(`never so: ${work} ${JSON.stringify(args)}`);
   };
   /**
-   * Waits until a function in the page returns a falsy value, while another document may replace the present one. An engine may answer a
-   * command earlier, and the unloading interrupts a script, which then throws.
+   * Waits until a function in the page returns a falsy value, while another document may replace the current one. The wait is necessary
+   * because an engine may answer a navigation command before the replacement. Unloading interrupts a script, which then throws, so the
+   * function is called again after an error.
    */
   const outlast = async (work, ...args) => {
     for (const began = performance.now(); ; ) {
@@ -228,7 +229,7 @@ export async function tab({ name, version, command, close }, limitMs) {
   };
   /**
    * Finds the first enabled, visible element for a CSS selector and scrolls it into view. If `text` is given, the element's text or label
-   * must equal it. If no such element is visible, opens the tabs that contain the first one.
+   * must equal it. If no matching element is visible, opens the tabs that contain the first matching element.
    */
   const find = (css, text) =>
     until(

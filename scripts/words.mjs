@@ -26,11 +26,11 @@ const OPENERS = /^(what|whatever|where|wherever|who|whose|how|of|those|that|so|w
 const DOC = /^\s*(?:\/\/[/!]|\/\*\*|""")\s*(\S.*)$/;
 const CONTINUED = /^\s*(?:\/\/[/!]|\*)/;
 
-/** Files that hold data, other people's text, or generated text. */
+/** Files that contain data, texts of other authors, or generated text. */
 const EXEMPT = /(^|\/)(Cargo\.lock|package-lock\.json)$|^tests\/golden\/|^LICENSE|\/protocol\.ts$|^scripts\/words\.mjs$/;
 const TEXT = /\.(rs|wgsl|ts|css|mjs|py|pyi|md|toml|html|yml|cff)$/;
 
-/** Words from the data of other programs, by file. They are no faults. */
+/** Words from the data of other programs, by file. They are not reported. */
 const FIXED = { "crates/worlds/tests/worlds/backgammon_cube.rs": "nobody" };
 
 /** Converts a line to lower case and splits names in snake case and camel case into words. */

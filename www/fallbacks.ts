@@ -45,7 +45,7 @@ function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   });
 }
 
-/** Calls `listen` once: when the first canvas gets no context, or at once if a canvas has already got none. */
+/** Calls `listen` once, as soon as a canvas gets no context. If a canvas has already got none, calls `listen` at once. */
 export function onBlankCanvas(listen: () => void): void {
   blank = () => {
     blank = undefined;

@@ -74,7 +74,7 @@ document.body.append(announcer.element);
 keys.addEventListener("click", () => void page?.help());
 search.addEventListener("click", () => page?.search());
 document.querySelector("#skip")?.addEventListener("click", (event) => {
-  // The browser would put the target into the address, which is reserved for links to runs.
+  // By default, the browser would write the link's target into the address, which is reserved for links to runs.
   event.preventDefault();
   document.querySelector<HTMLElement>("#main")?.focus();
 });
@@ -111,7 +111,7 @@ async function readyOffline(): Promise<void> {
   if (await keepRooms(module)) document.querySelector("#offline")!.textContent = "Ready offline: all rooms work without a network.";
 }
 
-/** Returns the id of the room in a link such as `#/backgammon?…`, `GALLERY` for the gallery, or else the first room. */
+/** Returns the id of the room in a link such as `#/backgammon?…`. Returns `GALLERY` for the gallery, and the first room for other links. */
 function roomOf(link: string): string {
   const name = /^#\/?([^?/]+)/.exec(link)?.[1];
   if (name === GALLERY) return GALLERY;
@@ -212,7 +212,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
   let client: Client;
   let opened: Page;
   try {
-    // The file in `options` may contain a run of another room.
+    // The checkpoint in `options` may contain a run of another room.
     const room = ROOMS.find(({ id }) => id === (options.room ?? currentRoom)) ?? ROOMS[0]!;
     const expected = room.load?.();
     expected?.catch(() => {}); // awaited later
@@ -244,7 +244,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
   keys.hidden = search.hidden = false;
   container.replaceChildren(opened.element);
   opened.show(placeIn(location.hash), lessonIn(location.hash));
-  // Set after the room has added its listeners, because the client replays earlier events only to the first listener.
+  // Sets the global after the room has added its listeners, because the client replays earlier events only to the first listener.
   globalThis.hothouse = client;
   // The files of this room are cached for offline use too.
   keep(performance.getEntriesByType("resource").map(({ name }) => name));

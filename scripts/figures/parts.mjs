@@ -12,8 +12,8 @@ const FIRST = SEEDS[0];
 const PARALLEL = Math.min(2, availableParallelism());
 
 /**
- * Groups of rows that some machines cannot measure. `rows` matches their names; `why` is the reason. A machine measures all rows of a group
- * or none.
+ * Groups of rows that some machines cannot measure. `rows` matches the names of a group's rows, and `why` is the reason. A machine measures
+ * all rows of a group or none.
  */
 export const OPTIONAL = [
   { rows: /^words\.\w+\.(bf16|amx)\.(tokens_per_s|share)$/, why: "the processor has no AVX512-BF16 and no AMX tiles" },
@@ -73,8 +73,8 @@ export async function inParallel(limit, items, work) {
 }
 
 /**
- * Plays two games, so that a missing GNU Backgammon is reported before the training. `hothouse` starts the games, because it also finds a
- * GNU Backgammon outside PATH.
+ * Plays two games, so that a missing GNU Backgammon is reported before the training. `hothouse` starts GNU Backgammon, because it also
+ * finds a copy outside PATH.
  */
 async function checkGnubg(tools) {
   try {
@@ -119,7 +119,10 @@ function strength(id, { what, long, train, seconds, of = SEEDS, ends }) {
   };
 }
 
-/** Returns the part that measures a cube learner: greedy play from all states of the 2x2x2, and beam search from uniform states. */
+/**
+ * Returns the part that measures a cube learner by greedy play and by beam search. Greedy play starts from all states of the 2x2x2, beam
+ * search from uniformly drawn states.
+ */
 function cube(id, { variant, seconds, states, long }) {
   return {
     id: `cube/${id}`,
@@ -168,9 +171,9 @@ function cube(id, { variant, seconds, states, long }) {
 }
 
 /**
- * Returns the part that trains a population until the run is solved, once for each seed. It measures the seconds of the whole process. A
- * member ends when it passes the population's check or makes no progress. A new member then replaces it. The check uses 64 grids, or all
- * 512 states of a rule. (If all members pass at once, all but the best also restart; no counter includes these restarts.)
+ * Returns the part that trains a population until the run is solved, once for each seed. It measures the duration of the whole process in
+ * seconds. If a member passes the population's check or makes no progress, a new member replaces it. The check uses 64 grids, or all 512
+ * states of a rule. (If all members pass at once, all members except the best restart too. No counter includes these restarts.)
  */
 function untilSolved(id, { variant = id, set = [] } = {}) {
   const settings = set.flatMap((setting) => ["--set", setting]);
@@ -194,8 +197,8 @@ function untilSolved(id, { variant = id, set = [] } = {}) {
 }
 
 /**
- * Returns the rows from the last output line of each run. The caller adds two fields to each line: the run's seconds (`took_s`) and its
- * number of members.
+ * Returns the rows for a population. `ends` contains the last output line of each run. The caller has added two fields to each line: the
+ * duration of the run (`took_s`) and its number of members (`members`).
  */
 export function populationRows(prefix, ends) {
   const solved = ends.filter(({ ended_by }) => ended_by === "solved");

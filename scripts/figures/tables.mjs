@@ -1,5 +1,5 @@
-// Builds the generated tables of docs/benchmarks.md from the rows that `parts.mjs` measures. Lines without a figure are omitted; cells
-// that were not measured are empty.
+// Builds the generated tables of docs/benchmarks.md from the rows that `parts.mjs` measures. A line without any measured value is omitted,
+// and a cell without a measured value is empty.
 
 const SCALES = [
   [1e9, "billion"],
@@ -15,7 +15,7 @@ function number(value, divisor = 1) {
   return x.toLocaleString("en-US", { minimumFractionDigits: Math.min(digits, 4), maximumFractionDigits: Math.min(digits, 4) });
 }
 
-/** Formats a row: `39.3 thousand (38.9 to 39.6)`. */
+/** Formats the value and the quartiles of a row: `39.3 thousand (38.9 to 39.6)`. */
 export function words({ value, lower, upper }, { times = 1, unit = "" } = {}) {
   // JSON has no infinity and stores it as null.
   if (value === null) value = Infinity;
@@ -195,7 +195,10 @@ export function tables(find) {
     label,
     ...["greedy", "greedy_any", "greedy_optimal", "greedy_at_4", "greedy_at_6", "greedy_at_8"].map((what) => percent(`cube.${id}.${what}`)),
   ];
-  /** Returns the line of a beam search. `gives` names the columns that this search has; the 3x3x3 has no column of optimal solutions. */
+  /**
+   * Returns the table line of a beam search. `gives` lists the optional columns that this search has (`optimal`, `moves`). The 3x3x3 has no
+   * column of optimal solutions.
+   */
   const beam = (label, prefix, gives, suffix = "") => [
     label,
     ...["solved", "optimal"].map((what) => (what === "solved" || gives.includes(what) ? percent(`${prefix}.${what}${suffix}`) : undefined)),
@@ -410,7 +413,9 @@ export function tables(find) {
   return { text, missing: [...missing] };
 }
 
-/** Returns the positions of a room's block in a text, as `[start, end]`; undefined if the marks are missing. */
+/**
+ * Returns start and end of a room's block in a text, as `[start, end]`. Returns undefined if the comments that mark the block are missing.
+ */
 function marks(text, room) {
   const from = `<!-- figures:${room} -->`;
   const began = text.indexOf(from);
@@ -421,13 +426,16 @@ function marks(text, room) {
 /** Returns the text between the marks of a room. */
 export const inside = (text, room) => text.slice(...(marks(text, room) ?? [0, 0]));
 
-/** Replaces the block between the marks of a room; returns undefined if the marks are missing. */
+/** Replaces the block of a room. Returns undefined if the comments that mark the block are missing. */
 export function between(text, room, block) {
   const found = marks(text, room);
   return found && `${text.slice(0, found[0])}\n\n${block}\n\n${text.slice(found[1])}`;
 }
 
-/** Returns the lines of tables, keyed by label and number, because several lines may have the same label. */
+/**
+ * Returns the lines of the tables in a block. A key consists of the line's label and its number among the lines with this label, because
+ * several lines may have the same label.
+ */
 function labelled(block) {
   const lines = new Map();
   for (const line of block.split("\n").filter((line) => line.startsWith("|") && !/^[|\s-]*$/.test(line))) {
@@ -440,8 +448,8 @@ function labelled(block) {
 }
 
 /**
- * Returns the lines that differ between the tables of two blocks, as pairs `[before, after]`. A line is undefined if its block lacks the
- * line.
+ * Returns the lines that differ between the tables of two blocks, as pairs `[before, after]`. If a block lacks a line, its element of the
+ * pair is undefined.
  */
 export function changes(before, after) {
   const [was, now] = [before, after].map(labelled);

@@ -3,13 +3,16 @@ import { counted } from "../figure.mjs";
 
 const TAUGHT_S = 60;
 
-/** Returns the knobs for the short runs whose digests are compared. */
+/** Returns the knobs of the short runs whose digests the parity tests compare. */
 export const digests = (variant) =>
   variant === "strong"
     ? { games: 16, hidden: 16, batch: 128 }
     : { tables: 2, games: 4, batch: 16, evals: 2, round_batches: 12, minibatch: 32, replay: 512 };
 
-/** Training of the agent that the page loads, and the tensors with which it plays. The page's file omits earlier copies of the agent. */
+/**
+ * Training of the agent that the page loads. `kept` matches the tensors with which the agent plays. The page's file omits earlier copies of
+ * the agent.
+ */
 export const trained = {
   variant: "strong",
   set: { hidden: 16 },
@@ -20,7 +23,7 @@ export const trained = {
   notes: { frozen: [], table: null },
 };
 
-/** Trains an agent for a minute and reports its next test games against the baselines. */
+/** Trains an agent for a minute, and reports the points of its next test against the baselines. */
 export async function bench(browser, server, give) {
   const page = await browser.newPage();
   await page.goto(`${server.url}#/backgammon?seed=101&v=2`);

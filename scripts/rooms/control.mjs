@@ -7,8 +7,8 @@ const SEEDS = [101, 102, 103, 104, 105];
 const SOLVE_PATIENCE_MS = 120_000;
 
 /**
- * Returns the knobs for the short runs whose digests are compared. `squash` is on in one variant and `shared` in another, so that the
- * runs cover both knobs.
+ * Returns the knobs of the short runs whose digests the parity tests compare. One variant switches `squash` on and another one `shared`, so
+ * that the runs cover both knobs.
  */
 export const digests = (variant) => ({
   ...{ envs: 128, rollout_steps: 16, hidden: 32 },

@@ -1,7 +1,7 @@
 // Parts of the scripts that are specific to the cube.
 import { counted, measured } from "../figure.mjs";
 
-/** Returns the knobs for the short runs whose digests are compared. */
+/** Returns the knobs of the short runs whose digests the parity tests compare. */
 export const digests = (variant) => ({
   hidden: "32-16",
   ...(variant.includes("dqn")
@@ -9,7 +9,10 @@ export const digests = (variant) => ({
     : { batch: 64, walk: 8, updates: 4 }),
 });
 
-/** Training of the agent that the page loads, and the tensors with which it plays: the averaged weights. `digested` is their order. */
+/**
+ * Training of the agent that the page loads. The agent plays with the averaged weights, whose tensors `kept` matches. `digested` lists
+ * these tensors in the order in which the digest covers them.
+ */
 export const trained = {
   variant: "2x2x2",
   set: { hidden: "64-32" },

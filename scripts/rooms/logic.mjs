@@ -6,7 +6,7 @@ import { counted, measured } from "../figure.mjs";
 const SEEDS = [101, 102, 103, 104, 105];
 const PATIENCE_MS = 120_000;
 
-/** Returns the knobs for the short runs whose digests are compared. */
+/** Returns the knobs of the short runs whose digests the parity tests compare. */
 export const digests = (variant) =>
   ["life", "rule"].includes(variant) ? { population: 2, batch: 2, updates: 2 } : { population: 2, batch: 1, updates: 1, steps: 6 };
 

@@ -1,4 +1,4 @@
-// Every room in Firefox.
+// Tests every room in Firefox.
 import { engines } from "../../scripts/setup.mjs";
 import { firefox } from "../../scripts/webdriver.mjs";
 import { engine } from "./rooms.mjs";

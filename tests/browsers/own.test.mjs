@@ -1,4 +1,5 @@
-// The editor for environments in Firefox and WebKitGTK: style sheets in its shadow tree, typing, problems, completion, and stored files.
+// Tests of the editor for environments in Firefox and WebKitGTK: style sheets in its shadow tree, typing, problems, completion, and stored
+// files.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { samples } from "../../scripts/samples.mjs";
@@ -8,7 +9,7 @@ import { firefox, tab, webkit } from "../../scripts/webdriver.mjs";
 
 const LIMIT_MS = 60_000;
 const ENTER = "\ue007";
-/** Time after which CodeMirror accepts a completion by Enter. */
+/** Wait before Enter, because CodeMirror does not accept a completion directly after it has appeared. */
 const ACCEPTS_MS = 150;
 const found = await engines();
 const ENGINES = { Firefox: { ...found.firefox, open: firefox }, WebKit: { ...found.webkit, open: webkit } };

@@ -18,8 +18,8 @@ const WAIT_MS = 120_000;
 const SOON_MS = 60_000;
 const SEED = 7;
 /**
- * Least values of a picture: number of colours, share of pixels outside the commonest colour, and number of pixels in the curve's colour. A
- * blank picture has one colour, and an empty chart has no curve.
+ * Smallest values of a part that shows a picture: number of colours, share of pixels outside the commonest colour, and number of pixels in
+ * the curve's colour. A blank picture has one colour, and an empty chart has no curve.
  */
 const LEAST = { colours: 4, share: 0.003, curve: 20 };
 /** Largest difference per channel between a pixel of a curve and the curve's colour. */
@@ -30,8 +30,8 @@ const text = (page, css, words) =>
   page.until((css, words) => new RegExp(words).test(document.querySelector(css)?.textContent ?? ""), css, words);
 
 /**
- * For each room: a small run, the parts of the page that show pictures, the parts that move during training, and a function that plays as a
- * visitor.
+ * Test of each room: a small run, the selectors of its pictures (`pictures`), the selectors of the pictures that change during training
+ * (`moving`), and a function that plays as a visitor (`play`).
  */
 export const ROOMS = {
   control: {
@@ -43,7 +43,7 @@ export const ROOMS = {
       await page.click("button", "Take the controls");
       await text(page, ".stage-hint", "Round 1");
       let round;
-      // The round is read before the key is released, because the release may begin the next round.
+      // Reads the result of the round before the key is released, because the release may begin the next round.
       await page.hold(ARROW_RIGHT, async () => {
         round = await page.until(() => {
           const cells = [...document.querySelectorAll(".past tr td")];
@@ -108,7 +108,7 @@ export const ROOMS = {
       await text(page, ".cube-status", "; 4 quarter turns from solved");
       await page.click("button", "Solve it");
       await page.until(() => document.querySelector(".solution-moves span:last-child.here:not(:first-child)"));
-      // The list is ahead of the cube while the last layer is still turning.
+      // The list of moves reaches its end while the last layer of the cube is still turning.
       await page.until(() => document.querySelector(".cube-picture").dataset.facelets === "UUUURRRRFFFFDDDDLLLLBBBB");
     },
   },
@@ -129,7 +129,7 @@ export const ROOMS = {
       const whole = await cells();
       await page.pull(".grid-canvas canvas", [0.3, 0.3], [0.5, 0.5], [0.7, 0.5]);
       await page.until((whole) => document.querySelector(".grid-canvas canvas").toDataURL() !== whole, whole);
-      // The pointer changed the picture, not a step of the automaton.
+      // The automaton made no step, so the pointer changed the picture.
       assert.equal(await page.run(() => document.querySelector(".grid-pane").dataset.step), step);
       await page.run(() => document.querySelector(".play-grid").click());
       await page.until((step) => document.querySelector(".grid-pane").dataset.step !== step, step);
@@ -171,7 +171,7 @@ async function native(room, { variant, knobs }, digest, count) {
   return found && { iteration: found.iteration, weights: found.weights, arithmetic: found.arithmetic };
 }
 
-/** Returns the iteration of a checkpoint. The page's own progress may be slightly older. */
+/** Returns the iteration of a checkpoint. The page's own progress may be slightly older than the checkpoint. */
 function iterationOf(checkpoint) {
   const header = JSON.parse(checkpoint.subarray(8, 8 + Number(checkpoint.readBigUInt64LE())).toString());
   return JSON.parse(header.__metadata__.hothouse).progress.iteration;
@@ -303,7 +303,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
       await visit(page, server, `?device=cpu${at}`);
       const inUse = await page.run(() => ({ ...hothouse.backend, why: hothouse.backend.why.join(" ") }));
       assert.equal(inUse.module, module, inUse.why);
-      // A module with threads uses at least two threads where there are two cores. The other module uses one.
+      // On a machine with two or more cores, a module with threads uses at least two threads. A module without threads uses one.
       const hasThreads = module.startsWith("threads");
       const { threads } = inUse;
       assert.ok(hasThreads ? threads >= Math.min(2, availableParallelism()) : threads === 1, `${threads} threads: ${inUse.why}`);
@@ -331,8 +331,8 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
       const bytes = await page.run(async () => {
         const next = (holds) => new Promise((resolve) => hothouse.onEvent((event) => holds(event) && resolve()));
         await next(({ kind, progress }) => kind === "metrics" && progress.iteration >= 3);
-        // Waits for the end of the iteration. A save within a long iteration would contain a partial iteration, which the native program
-        // would complete.
+        // Waits for the end of the iteration, because a save within a long iteration would contain a partial iteration. The native program
+        // would complete this iteration and report a later number.
         let paused = false;
         const ended = next(({ kind, running }) => (paused ||= kind === "running" && !running) && kind === "metrics");
         hothouse.command({ kind: "step" });
@@ -357,7 +357,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
       const kept = await page.run(async () => {
         hothouse.command({ kind: "start" });
         await new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && resolve()));
-        // Nothing is stored while the previous document holds the lock for autosaves.
+        // The page stores nothing while the previous document holds the lock for autosaves.
         while (!hothouse.autosave.storing) await new Promise((resolve) => setTimeout(resolve, 20));
         const { store } = hothouse;
         const stored = new Promise((resolve) => (hothouse.store = (run) => store.call(hothouse, run).then(resolve)));

@@ -1,4 +1,4 @@
-// One room in WebKitGTK with threads. An option of WebKitGTK's JavaScript engine enables shared memory.
+// Tests one room in WebKitGTK with threads. An option of WebKitGTK's JavaScript engine enables shared memory.
 import { engines } from "../../scripts/setup.mjs";
 import { webkit } from "../../scripts/webdriver.mjs";
 import { engine } from "./rooms.mjs";

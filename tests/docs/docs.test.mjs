@@ -90,7 +90,7 @@ test("missing files, tests, scripts, options and names are faults", () => {
     "hothouse train has no option --none",
     "put this command into a fence tagged sh",
   ]);
-  // Commands of a table have no program.
+  // Commands in a table omit the program's name.
   none(reasons("| `train control --seed 1; eval control --none` |"));
   assert.deepEqual(reasons("| `train control --none, seeds 1 to 5` |"), ["hothouse train has no option --none"]);
 });

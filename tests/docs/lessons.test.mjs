@@ -13,7 +13,7 @@ const NAMES = readdirSync(join(root, "docs/lessons"))
   .filter((name) => /^\d.*\.md$/.test(name))
   .map((name) => name.replace(".md", ""));
 const TOPICS = 9;
-/** Number of words of a lesson: a reader needs some ten minutes for the text and the runs. */
+/** Limits of the number of words of a lesson. A reader needs some ten minutes for the text and the runs. */
 const WORDS = { least: 300, most: 800 };
 const seeds = process.env.LESSON_SEEDS?.split(",").map(Number);
 const unbuilt = !hasProgram() && "the program is not built; npm test -- --only docs builds it";
@@ -58,7 +58,7 @@ for (const name of NAMES) {
     );
     for (const [part, blocks] of Object.entries(parts)) assert.ok(blocks.length || part === "Run", `${part} is empty`);
     for (const { words } of runs) assert.ok(words);
-    // Each run is checked by a claim.
+    // At least one claim checks each run.
     const checked = claims.flatMap(({ check }) => runsIn(check));
     for (const run of runs) assert.ok(checked.includes(run.name), `no claim checks run ${run.name}`);
     const words = textOf(name).split(/\s+/).length;

@@ -13,7 +13,7 @@ const program = join(target, "release/hothouse");
 const here = house();
 const all = await everyRun(program);
 
-/** Returns the first digest of each run by variant, in a single page of a module. */
+/** Trains all runs in a single page with the given module, and returns the first digest of each run, by variant. */
 async function paged(room, runs, module, threads) {
   const page = await visit(here, { started: false, at: `?use=${module}&device=cpu#/${room}`, cores: threads });
   await lab(page, room);
@@ -56,7 +56,7 @@ async function same(t, room, modules, expected) {
     });
 }
 
-/** Returns the digest with one thread, and checks that two threads give the same digest. */
+/** Returns the native digest of a run with one thread, and checks that two threads give the same digest. */
 async function native(run, isa) {
   const [one, two] = [await digest([program], run, { isa, threads: 1 }), await digest([program], run, { isa, threads: 2 })];
   assert.deepEqual(two, one, "natively, with two threads and with one");
@@ -87,7 +87,8 @@ for (const room of ROOMS) {
     await same(t, room, modules, async (run, arithmetic) => {
       if (!known.has(run)) known.set(run, await native(run));
       const best = known.get(run);
-      // Chromium fuses wherever the CPU fuses. Unfused results on such a CPU mean that the module contains no fused instructions.
+      // Chromium fuses multiply-adds on every CPU that can fuse them. Unfused results on such a CPU mean that the module contains no fused
+      // instructions.
       if (best.arithmetic === "fused") assert.equal(arithmetic, "fused", "the relaxed module's arithmetic where native code fuses");
       return arithmetic === best.arithmetic ? best : native(run, "portable");
     });

@@ -68,8 +68,8 @@ async function playOut(page) {
   }
 }
 /**
- * Calls `act` and waits for the worker's answer, which hides or disables the button of this action. The opponent moves at once, so the
- * button may soon be usable again. The page therefore listens before the action.
+ * Calls `act` and waits for the worker's answer, which hides or disables the action's button. Listens before it calls `act`, because the
+ * opponent moves at once and the button may soon be usable again.
  */
 async function answered(page, name, act) {
   const answer = await begun(
@@ -91,7 +91,10 @@ async function answered(page, name, act) {
   await act();
   await answer();
 }
-/** Presses a button of the table and waits for the answer, if the button is usable. The table can advance without the visitor. */
+/**
+ * Presses a button of the table and waits for the answer. Does nothing if the button is not usable, because the table can advance without
+ * the visitor.
+ */
 async function press(page, name) {
   const usable = await button(page, name).evaluate((one) => !one.hidden && !one.disabled);
   if (usable) await answered(page, name, () => button(page, name).evaluate((one) => one.click()));
@@ -116,7 +119,7 @@ test("the agent trains without a click, is tested, and plays visible games", asy
   for (const who of ["random", "linear"])
     assert.ok(judged[`${who}_games`] > 0 && judged[`${who}_error`] > 0 && Math.abs(judged[`${who}_points`]) < 3);
   await page.waitForFunction(() => /random .* pubeval .* after/.test(document.querySelector(".returns .plot").getAttribute("aria-label")));
-  // The best three moves are below the board. The list contains further moves, and the tree has a further level.
+  // The line below the board names the best moves. The list contains further moves, and the tree has a further level.
   await page.waitForFunction(() => document.querySelectorAll(".best > span").length > 1);
   assert.match(await page.locator(".best").textContent(), /^Best of \d-\d:.*[+−]\d\.\d{3}/);
   await page.waitForFunction(() => document.querySelectorAll(".considered .candidates tbody tr").length > 1);
@@ -153,7 +156,7 @@ test("board, moves, hint and verdict are on the first screen, and nothing moves 
     await page.locator(".best button").first().click();
     await button(page, "Confirm").click();
     await reads(page, ".verdict", /^Your move/);
-    // Only a long verdict may move the actions.
+    // The elements directly below the board keep their distance from it. A long verdict may move only the elements below them.
     const tops = ({ all: [[, board], ...rest] }) => rest.slice(0, 2).map(([name, top]) => `${name} ${Math.round(top - board)}`);
     assert.deepEqual(tops(await boxes()), tops({ all }));
     if (width === 1440) {
@@ -199,7 +202,7 @@ test("a game accepts moves by pointer, keys and text, and refuses illegal moves"
   assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /can move$/);
   const focused = () => page.evaluate(() => Number(document.activeElement.dataset.place));
   const point = await focused();
-  // The points 12 and 13 are at the left edge.
+  // The points 12 and 13 are at the left edge of the board, so the focus moves to the right.
   await page.keyboard.press(point === 12 || point === 13 ? "ArrowRight" : "ArrowLeft");
   assert.notEqual(await focused(), point);
   await page.keyboard.press("b");
@@ -305,7 +308,7 @@ test("a position id is analysed, and errors appear beside the field", async () =
   const id = position(page);
   const dice = page.locator(".analysis-form").getByLabel(/^Dice/);
   const ask = page.getByRole("button", { name: "Analyse", exact: true });
-  // After a question of the visitor, the agent's first test starts no analysis.
+  // After the visitor has asked for an analysis, the agent's first test starts no automatic analysis.
   await ask.click();
   await id.fill("4HPwATDgc/ABMA");
   await dice.fill("3 1");
@@ -533,7 +536,7 @@ test("the editor sets up a position by pointer and keys, and its link opens that
   await said("Valid position");
   await editor.getByRole("button", { name: "Apply" }).click();
   await reads(page, ".analysis .stakes", /Match to 5: player on roll 4, opponent 0, Crawford game/);
-  // The editor is closed, and its board shows the result of the analysis.
+  // The editor is closed, and the only board shows the result of the analysis.
   assert.equal(await page.locator(".analysis .board").count(), 1);
   assert.ok(!(await editor.isVisible()));
   await page.getByRole("button", { name: "Ids and a link to copy" }).click();
@@ -554,7 +557,7 @@ test("the editor sets up a position by pointer and keys, and its link opens that
 test("a game is reviewed on the table's board by buttons, keys, its moves and the curve", async () => {
   const page = await enter();
   await event(page, "metrics");
-  // The review begins directly after a move, while no move is on its way.
+  // Opens the review directly after a move, so that no other move is in progress.
   const moves = await page.evaluate(
     () =>
       new Promise((resolve) => {
@@ -609,7 +612,7 @@ test("a run is saved and loaded, and pauses while another room is open", async (
   await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: bytes });
   const { progress, history } = await began();
   assert.ok(progress.games >= 100 && history.length > 0);
-  // If the worker cannot save the run in time, the page continues its autosave.
+  // Leaves the room and returns. If the worker cannot save the run in time, the page continues from its autosave.
   await kept(page, "hothouse-backgammon");
   await page.locator("#rooms a", { hasText: "Control" }).click();
   await lab(page, "control");

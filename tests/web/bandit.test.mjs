@@ -15,7 +15,7 @@ let server;
 before(async () => {
   const of = { name: "bandit", folder: "tests/bandit", into: "target/bandit-page" };
   const modules = await wasm({ only: [FIRST], of });
-  // A copy of the built page, in which the bandit's module replaces that of the first room.
+  // Serves a copy of the built page, in which the bandit's module replaces the module of the first room.
   const page = folder();
   cpSync(dist, page, { recursive: true });
   const [place] = readdirSync(join(page, "wasm", ROOMS[0])).filter((name) => name.startsWith(FIRST_FLAVOUR));
@@ -32,12 +32,12 @@ const enter = async (at, settings) => {
 
 test("a room without pictures trains, tests, saves and loads, with curves, tables and CSV, and is in the header", async () => {
   const page = await enter("#/bandit?seed=3");
-  // The first iteration has no speed, because no time before it is known.
+  // The first iteration has no speed, because the time of the previous iteration is unknown.
   const { pulls_per_s, progress } = await eventWhere(page, "metrics", "({ pulls_per_s }) => pulls_per_s > 0");
   assert.ok(pulls_per_s > 0 && progress.pulls > 0);
   await event(page, "test");
   assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Bandit");
-  // All live knobs are beside the curve, so their section is absent.
+  // All live knobs are beside the curve, so the section for live knobs is absent.
   await place(page, "Settings");
   assert.equal(await page.getByRole("tab", { name: "During training" }).count(), 0);
   await page.getByRole("heading", { name: "Apply to a new run" }).waitFor();
@@ -94,7 +94,10 @@ test("user data is accepted as a file or as text, and requested by links and run
   const page = await enter("#/bandit");
   await event(page, "metrics");
   const arms = () => page.evaluate(async () => (await hothouse.ask({ ask: "policy" })).length);
-  /** Passes data to the page, with spaces at its end. Returns the error message, or an empty text on success. */
+  /**
+   * Passes data to the page: a file with `name`, or a text without a name. `spaces` spaces follow the file's text. Returns the error
+   * message, or an empty text on success.
+   */
   const provide = (text, name, spaces = 0) =>
     page.evaluate(
       async ([text, name, spaces]) =>

@@ -30,7 +30,7 @@ const drawn = (page, selector) =>
     return 1 - Math.max(...counts.values()) / pixels.length;
   }, selector);
 
-/** Waits until more than a share of a canvas's pixels, by default 0.5%, differ from the background. */
+/** Waits until more than `share` of a canvas's pixels (default: 0.5%) differ from the background. */
 async function isDrawn(page, canvas, name, share = 0.005) {
   const deadline = performance.now() + WAIT_MS;
   while ((await drawn(page, canvas)) <= share) {
@@ -110,8 +110,8 @@ test("manual control of the lander keeps the pad in view", async () => {
   });
   await page.getByRole("button", { name: "Take the controls" }).click();
   await page.locator(".stage-hint", { hasText: "Round 1" }).waitFor();
-  // The pad is in the middle of the picture. The ground below the pad is at the lower edge.
-  // The canvas is empty between a change of its size and the next picture.
+  // Waits until the middle of the lower edge is drawn, which shows the ground below the landing pad. The canvas is empty between a change
+  // of its size and the next picture.
   await until(page, () => {
     const canvas = document.querySelector(".stage-field canvas");
     return canvas.getContext("2d").getImageData(canvas.width / 2, canvas.height - 4, 1, 1).data[3] > 0;
@@ -367,7 +367,7 @@ test("controls that are given back and taken again at once begin another round",
 test("the speed at the controls slows both players, is remembered, and applies to keys and buttons", async () => {
   const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
   await event(page, "metrics");
-  // Records the time of each touch during a round, and the steps of both environments after it.
+  // Records the simulated time of each touch during a round, and the steps of both environments after the touch.
   await page.evaluate(() => {
     globalThis.touches = [];
     const ask = hothouse.ask.bind(hothouse);
@@ -380,12 +380,12 @@ test("the speed at the controls slows both players, is remembered, and applies t
       return answer;
     };
   });
-  /** Chooses a speed, plays 20 steps with `hold`, and returns the touches. */
+  /** Chooses a speed, holds a control by `hold` for 20 steps, and returns the touches. */
   const played = async (speed, hold, release) => {
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Take the controls" }).click();
     if (speed) await page.locator(".pace label", { hasText: speed }).click();
-    // Waits until the focus has left the choice of the speed, where the arrow key would change the speed.
+    // Waits until the focus has left the choice of the speed, because the arrow key would change the speed there.
     await page.waitForFunction(() => document.activeElement.matches(".stage-field"));
     await page.evaluate(() => (globalThis.touches = []));
     await hold();
@@ -419,7 +419,7 @@ test("the speed at the controls slows both players, is remembered, and applies t
       touches.every(({ dt_s }) => dt_s <= share * MOST_S + 1e-9),
       `${speed}: a touch of ${Math.max(...touches.map(({ dt_s }) => dt_s))} s`,
     );
-    // The page of a test draws at most ten pictures a second, so the touches nearly reach the limit of their speed.
+    // In a test, the page draws at most ten pictures a second, so the touches nearly reach the limit for their speed.
     const longest = Math.max(...touches.map(({ dt_s }) => dt_s));
     assert.ok(longest > 0.75 * share * MOST_S, `${speed}: at most ${longest} s in a touch`);
     let passedS = 0;
@@ -561,7 +561,7 @@ test("a sweep can be stopped, and the run resumes", async () => {
   assert.equal((await paused()).running, false);
   const { iteration } = await page.evaluate(() => new Promise((resolve) => hothouse.onSweep(({ cells }) => resolve(cells[0].progress))));
   assert.ok(iteration >= 0);
-  // A run that starts during a sweep is paused with a reason and resumes after the sweep.
+  // A run that begins during a sweep is paused, and the page states the reason. The run resumes after the sweep.
   const anew = await ahead(page, "began");
   await page.keyboard.press("r");
   assert.equal((await anew()).progress.iteration, 0);

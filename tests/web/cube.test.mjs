@@ -11,9 +11,10 @@ const here = house();
 const SMALL = "#/cube?hidden=32-16&walk=14&v=2";
 const SOLVED = "UUUURRRRFFFFDDDDLLLLBBBB";
 
-// The cube has facelets once the run has begun. The beginning of a run resets the controls.
+// Waits until the cube has facelets, which it has once the run has begun. An earlier action would be lost, because the beginning of a run
+// resets the controls.
 const enter = entrance(here, "cube", SMALL, ".cube-picture[data-facelets] canvas");
-/** Stops the automatic tries. */
+/** Stops the agent's automatic tries. */
 const still = async (page) => {
   const autoPlay = page.getByRole("switch", { name: "Auto-play" });
   if (await autoPlay.isChecked()) await autoPlay.press("Space"); // a pointer could miss it while the stage changes its size
@@ -156,7 +157,8 @@ test("dragging a sticker turns its layer, by mouse and by touch; dragging beside
   // A drag beside the cube turns only the view.
   await pull([box.x + 12, box.y + 12], [box.x + 212, box.y + 30]);
   assert.equal(await shown(page), SOLVED);
-  // With reduced motion, the page scrolls at once. The view is reset when the cube is next drawn, at the latest when a visitor touches it.
+  // With reduced motion, the page scrolls without animation. The view is reset when the page next draws the cube, at the latest when a
+  // visitor touches it.
   await page.emulateMedia({ reducedMotion: "reduce" });
   await more(page);
   await page.getByRole("button", { name: "Reset view" }).click();
@@ -250,7 +252,8 @@ test("successive turns of a face become one move in half turns, and a half turn 
   assert.equal(names("U U R F' F' R' R' R' U", "half"), "U2 R F2 R U");
   assert.equal(names("U2 R F' L2", "quarter"), "U U R F' L L");
   assert.equal(names("R U U' R", "half"), "R2");
-  // `to` is the number of the worker's moves up to the end of a written move; it is undefined in the middle of a half turn.
+  // `to` is the number of the worker's moves up to the end of a written move. It is undefined for the first half of a half turn that is
+  // written as two quarter turns.
   assert.deepEqual(
     written(["U", "U", "R2"], "half").map(({ to }) => to),
     [2, 3],
@@ -356,14 +359,14 @@ test("a custom cube is painted and typed; an invalid cube shows the reason", asy
   await page.locator(".own").getByRole("button", { name: "Solve it" }).click({ force: true });
   await page.waitForTimeout(500);
   assert.ok(await page.locator(".own-verdict.wrong").count());
-  // A key paints the sticker's previous colour.
+  // The key `u` paints the sticker with its previous colour.
   await cell("U1").focus();
   await page.keyboard.press("u");
   assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^U2,/);
   await page.keyboard.press("ArrowDown");
   assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /^U4,/);
   await verdict("solved cube");
-  // The text of a cube with a twisted corner.
+  // Enters the text of a cube with a twisted corner.
   const text = page.getByLabel("Facelets, or the moves of a scramble");
   const read = async (words) => {
     await text.fill(words);
@@ -420,7 +423,7 @@ test("curriculum and replay of a playing learner are shown on demand", async () 
   const before = await asked();
   await page.waitForTimeout(1500);
   assert.ok((await asked()) <= before + 1);
-  // The other learners do not show this part.
+  // The other learners do not have the section `Inside the learner`.
   await page.getByRole("tab", { name: "Explore", exact: true }).click();
   await page.getByRole("tab", { name: "Inside the learner" }).waitFor();
   await page.locator(".variant-menu select").selectOption("2x2x2");
@@ -472,7 +475,7 @@ test("a link opens the 3x3x3, with middle layers and long searches that can be s
   // A middle layer moves the centres. The agent still recognises the cube.
   await page.keyboard.press("m");
   await page.keyboard.press("Shift+M");
-  // All edges are flipped: each shows the colour of the other face, and the corners are in place.
+  // The superflip flips all edges: each sticker of an edge has the colour of the edge's other face. The corners are in place.
   await page.getByLabel("Length", { exact: true }).selectOption("Superflip");
   await page.getByRole("button", { name: "Scramble", exact: true }).click();
   await showing(page, "^Superflip\\.");
@@ -480,7 +483,7 @@ test("a link opens the 3x3x3, with middle layers and long searches that can be s
   await page.getByLabel("Length", { exact: true }).selectOption("25");
   await page.getByRole("button", { name: "Scramble", exact: true }).click();
   await showing(page, "^Scrambled by 25 turns \\(\\d+ quarter turns\\)\\.$");
-  // The button is pressed at the first progress of the search, so that the search cannot end before.
+  // Presses the button at the first progress of the search, so that the search cannot end before the button is pressed.
   await page.evaluate(() => {
     const progress = document.querySelector(".search-progress");
     new MutationObserver((_, observer) => {

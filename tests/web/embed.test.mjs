@@ -202,7 +202,7 @@ for (const [name, attributes, message] of WRONG)
     assert.equal(await frame.locator("img").count(), 0);
     assert.equal(await frame.evaluate(() => globalThis.hothouse), undefined, "no run trains");
     assert.equal(await page.locator("#text").textContent(), "Text");
-    // The element works after a correction.
+    // The element works again after its link is corrected.
     await page.evaluate(() => Object.assign(document.querySelector("hothouse-room"), { link: "#/control?envs=64&v=2" }));
     assert.equal((await page.next("began")).variant, "CartPole-v1");
     await page.close();
@@ -224,7 +224,7 @@ test("the frame ignores messages of windows other than its outer page, and messa
     const { contentWindow } = document.querySelector("hothouse-room").shadowRoot.querySelector("iframe");
     for (const message of [null, "open", { hothouse: 2, kind: "open", link: "#/cube" }, { hothouse: 1, kind: "open", link: 3 }])
       contentWindow.postMessage(message, "*");
-    // The element ignores messages of its own page.
+    // The element ignores messages that the outer page sends to itself.
     postMessage({ hothouse: 1, kind: "error", detail: { message: "of the outer page" } }, "*");
   });
   await page.next("progress", undefined, length + 3);

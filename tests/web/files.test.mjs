@@ -14,7 +14,7 @@ const WIDE = { viewport: { width: 1440, height: 900 } };
 
 const code = (page) => page.locator(".cm-content");
 const own = (page) => page.getByRole("link", { name: "Your environment", exact: true });
-/** Listens for the next run in a file. Must be called before the action that starts the run. */
+/** Listens for the next run that begins in a visitor's environment. Must be called before the action that starts the run. */
 const beginning = (page) => aheadWhere(page, "began", `(event) => event.config.variant === "own"`);
 
 /** Opens the page, and switches to the visitor's environments. */
@@ -54,7 +54,7 @@ const drop = (page, name, text) =>
     [name, text],
   );
 
-/** Waits until the editor shows a file, by its name and a part of its first line. */
+/** Waits until the editor shows a file, which is recognised by its name and by words of its text. */
 async function showsFile(page, name, words) {
   await code(page).filter({ hasText: words }).waitFor();
   await until(page, (name) => document.querySelector(".own-bar select")?.selectedOptions[0]?.textContent.startsWith(`${name},`), name);

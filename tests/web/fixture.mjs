@@ -96,8 +96,8 @@ function coresOf(count) {
 /**
  * Opens the page in a fresh profile. `trained` is the file of the trained agent: a buffer, `page` for the page's own file, or nothing for
  * none. The tour starts only if `first` is true. `init` runs before the page's scripts. If `frames` is 10, the page draws at most ten
- * frames a second. The page sees a machine with `cores` cores; one is enough, because two files of tests share two cores. `page.said`
- * contains the console's errors and uncaught exceptions.
+ * frames a second. The page sees a machine with `cores` cores. The default is one, because two test files run at a time on two cores.
+ * `page.said` contains the console's errors and uncaught exceptions.
  */
 export async function visit(
   here,
@@ -209,8 +209,8 @@ export async function begun(page, wait, arg) {
 }
 
 /**
- * Listens for the next event of a kind; with `holds`, for the first event whose named form satisfies `holds`. The returned function awaits
- * the event.
+ * Listens for the next event of a kind. With `holds`, listens for the first event whose form after `named` satisfies `holds`. The returned
+ * function awaits the event.
  */
 export async function aheadWhere(page, kind, holds) {
   const outcome = await begun(
@@ -240,7 +240,8 @@ export const eventWhere = async (page, kind, holds) => (await aheadWhere(page, k
 export const notice = (page, text) => page.getByText(text).first().waitFor({ timeout: WAIT_MS });
 
 /**
- * Saves the run through the page and returns the file's bytes. They are passed as a text, because Playwright encodes each number of a list.
+ * Saves the run through the page and returns the file's bytes. The page returns them as one base64 text, because Playwright would encode
+ * each number of a list.
  */
 export const saved = async (page) => Buffer.from(await page.evaluate(async () => (await hothouse.save()).toBase64()), "base64");
 

@@ -11,7 +11,7 @@ const sites = new Set();
 /** Closes the servers of the outer pages that a failed test has left open. */
 after(() => Promise.all([...sites].map((site) => site.close())));
 
-/** Runs in each document: notes the events of the elements in `noted`. */
+/** Runs in each document: records the events of the elements in `noted`. */
 function note() {
   globalThis.noted = [];
   for (const name of ["began", "progress", "solved", "error"])
@@ -19,9 +19,10 @@ function note() {
 }
 
 /**
- * Opens a page of another origin. In its markup `body`, `PAGE/` is the address of the built page and `SCRIPT` that of the element's script.
- * `isolated` is true if the outer page is cross-origin isolated, and `extra` contains its further files. `init` runs in all documents.
- * `page.frame()` waits for the frame of the built page, and `page.next` for an event of an element.
+ * Opens a page of another origin with the markup `body`. In `body`, `PAGE/` is replaced by the address of the built page, and `SCRIPT` by
+ * the address of the element's script. `isolated` is true if the outer page is cross-origin isolated. `extra` contains further files of the
+ * outer page. `init` runs in all documents. `page.frame()` waits for the frame of the built page, and `page.next` for an event of an
+ * element.
  */
 export async function outer(here, body, { server = here.server, isolated = false, extra, init, context: settings } = {}) {
   const markup = body.replaceAll("SCRIPT", `${here.server.url}hothouse-room.js`).replaceAll("PAGE/", server.url);
@@ -37,7 +38,7 @@ export async function outer(here, body, { server = here.server, isolated = false
   page.said = [];
   page.on("console", (message) => message.type() === "error" && page.said.push(message.text()));
   page.on("pageerror", (error) => page.said.push(String(error)));
-  // With another host name, this machine counts as another site.
+  // The host name `localhost` makes the outer page another site than the built page at 127.0.0.1.
   await page.goto(`http://localhost:${site.port}/outer.html`);
   page.frame = () => until(() => page.frames().find((frame) => frame.url().startsWith(`${server.url}embed.html`)));
   page.next = (name, holds = () => true, after = 0) =>

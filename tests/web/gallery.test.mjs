@@ -99,7 +99,7 @@ test("a click on an entry opens its run, which is compared with the entry", asyn
   const groups = await dialog.locator("dd", { hasText: "as stated" }).allTextContents();
   assert.deepEqual(groups, ["as stated", "as stated", "after 49.2k steps, as stated"]);
   await page.keyboard.press("Escape");
-  // A new run is not the run of the link.
+  // A new run does not belong to the link, so its badge disappears.
   await page.getByRole("button", { name: "New run" }).click();
   await badge(page).waitFor({ state: "detached" });
 });
@@ -192,7 +192,7 @@ test("a check compares digests, curve, end, test and solution", async () => {
   assert.equal(digestIn("#/control?v=2&digest=12.<b>.fused"), undefined);
 });
 
-/** Contents of files that are no entry, and the reason. `undefined` removes a field. */
+/** Malformed files, each with a part of the expected message. A field with the value `undefined` is removed from the entry. */
 const MALFORMED = [
   ["not json", /it is no JSON object/],
   [[], /it is no JSON object/],

@@ -303,7 +303,7 @@ test("the device switch works by keyboard, and the device is announced", async (
   await page.getByRole("radio", { name: "Automatic", exact: true }).focus();
   await page.keyboard.press("ArrowRight");
   await onCpu(page);
-  // Listens before the choice, because a later announcement replaces this one.
+  // Listens before it chooses the GPU, because a later announcement replaces the expected one.
   const said = await begun(
     page,
     () =>

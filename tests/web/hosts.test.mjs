@@ -23,7 +23,10 @@ async function script([name, ...args], env = process.env) {
 }
 
 const backend = (page) => page.evaluate(() => hothouse.backend);
-/** For `init`: counts the documents that the page loads. An event of Playwright may come before a test listens. */
+/**
+ * For `init`: counts the documents that the page loads. Playwright's events are not enough, because an event may arrive before a test
+ * listens for it.
+ */
 const countLoads = () => {
   if (location.protocol !== "about:") sessionStorage.setItem("loads", Number(sessionStorage.getItem("loads")) + 1);
 };
@@ -357,7 +360,7 @@ test("a module without threads is used if the threads do not start", async () =>
 });
 
 test("the order of the modules does not depend on the builds", async () => {
-  // Another order would change the page's fingerprint, and the page would be written again while other tests load it.
+  // Another order of the modules would change the page's fingerprint. The build would then write the page again while other tests load it.
   assert.deepEqual(Object.keys(await wasm({ only: [] })), MODULES);
 });
 

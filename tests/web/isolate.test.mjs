@@ -11,11 +11,14 @@ const { code } = await transformWithOxc(readFileSync(file, "utf8"), file);
 
 const never = new Promise(() => {});
 
-/** Loads the module in a browser environment with the given `register` function. The promise `ready` never settles. */
+/**
+ * Loads the module `www/run/isolate.ts` in a simulated browser environment. `register` replaces the registration of the service worker, and
+ * the promise `ready` never settles.
+ */
 async function page(register) {
   Object.assign(globalThis, { isSecureContext: true, crossOriginIsolated: true, document: { baseURI: "https://example.org/" } });
   globalThis.sessionStorage = { removeItem() {} };
-  // Replaces Node's channel, which would keep the process alive.
+  // Replaces Node's `MessageChannel`, which would keep the process alive.
   globalThis.MessageChannel = class {
     port1 = {};
     port2 = {};

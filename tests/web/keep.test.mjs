@@ -10,8 +10,8 @@ const SMALL = "#/control?envs=64&rollout_steps=16&v=2";
 const began = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
 const choose = (page, variant) => page.locator(`nav a[href*="variant=${variant}&"]`).click();
 /**
- * Pauses the run and waits until its autosave is stored. The page itself waits only 1.5 s for a save before it opens another run. After
- * this time, the page uses the newest autosave, if there is one.
+ * Pauses the run and waits until its autosave is stored. Before the page opens another run, it waits at most 1.5 s for a save. After this
+ * time, the page uses the newest autosave if there is one.
  */
 async function still(page, store) {
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
@@ -76,7 +76,7 @@ test("the back button restores the previous run, also while the address is being
   await page.goBack();
   assert.ok((await back()).progress.iteration >= iteration);
   assert.match(await page.evaluate(() => location.hash), /CartPole-v1&seed=1&envs=64/);
-  // Selects another variant and returns before the switch is complete.
+  // Selects another variant and selects the first variant again before the change is complete.
   const again = await began(page, "CartPole-v1");
   await page.evaluate(() => {
     document.querySelector('nav a[href*="variant=Acrobot-v1&"]').click();
@@ -226,7 +226,7 @@ test("a game continues with another learner, after a new run and after a reload;
   };
   await again();
   assert.equal(await sat(), seed);
-  // The undo of the match's replacement survives a reload too.
+  // A reload also keeps the offer to return to the replaced match.
   await page.getByRole("button", { name: "Watch", exact: true }).click();
   await notice(page, /New match started/);
   await again();

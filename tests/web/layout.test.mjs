@@ -1,6 +1,6 @@
-// Layout of every tab, section and dialog of every room on four screen widths, light and dark: nothing is clipped or overflows, nothing
-// shifts during training, targets are large enough, sizes of type are those of the design system, no screen has too many controls, and axe
-// finds no serious issue. Each room is loaded once; then the screen size changes.
+// Tests of the layout of every tab, section and dialog of every room on four screen widths, light and dark. Nothing is clipped or
+// overflows, and nothing shifts during training. Targets are large enough, and sizes of type are those of the design system. No screen has
+// too many controls, and axe finds no serious issue. Each room is loaded once, and then the size of the screen changes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
@@ -19,7 +19,7 @@ const [, PHONE, , WIDE] = SCREENS;
 const DESKTOP = { width: 1280, height: 720 };
 /** Smallest screen on which the results are beside the picture. */
 const BESIDE = { width: 1024, height: 768 };
-/** Widths of the screens on which axe checks the page after loading. The parts of the page are checked on a phone only. */
+/** Screen widths in px on which axe checks the page after loading. Sections and dialogs are checked on a phone only. */
 const AXED = [PHONE.width, WIDE.width];
 /** Minimum target size (WCAG 2.5.8). */
 const TARGET_PX = 24;
@@ -148,7 +148,10 @@ async function look(page, what, within, axed = [PHONE.width]) {
   return found;
 }
 
-/** Checks the open tab: the number of its controls on a wide screen and on a phone, and on a phone its height and its sizes of type. */
+/**
+ * Checks the open tab. On a wide screen and on a phone, checks the number of its controls. On a phone, also checks its height and its sizes
+ * of type.
+ */
 async function measure(page, what) {
   const found = [];
   for (const screen of [WIDE, PHONE]) {
@@ -183,7 +186,10 @@ const closed = async (page) => {
   await page.context().close();
 };
 
-/** Checks that the page is not wider than a screen, and that the bar takes a small share of the height (except on the narrowest screen). */
+/**
+ * Checks that the page is not wider than the screen. On all but the narrowest screen, also checks that the transport bar takes a small
+ * share of the height.
+ */
 async function edges(page, { width, height }) {
   await page.setViewportSize({ width, height });
   await settled(page);
@@ -222,7 +228,7 @@ async function lookAtTour(page) {
   }
 }
 
-/** Runs in the page: returns the elements of the results that are too narrow for their content if each value has the text `value`. */
+/** Runs in the page: writes `value` to each value in the results, and returns the elements that are then too narrow for their content. */
 function tooWide(value) {
   for (const { lastElementChild } of document.querySelectorAll(".returns .value")) lastElementChild.textContent = value;
   const parts = [...document.querySelectorAll(".returns, .returns .number")];
@@ -326,7 +332,7 @@ test("logic: with a drawn circuit beside the grid, all actions are on the first 
   for (const viewport of [{ width: 1280, height: 800 }, BESIDE, { width: 1440, height: 900 }]) {
     await page.setViewportSize(viewport);
     await settled(page);
-    // Training continues, and the circuit is hidden while it is not perfect.
+    // Waits, because training continues and the page hides the circuit while it is not perfect.
     const { circuit, more, bar } = await until(page, () => {
       if (!/gates/.test(document.querySelector(".stage-switch").textContent)) return undefined;
       const bottom = (selector) => document.querySelector(selector).getBoundingClientRect().bottom;
@@ -363,7 +369,7 @@ test("labels of a chart's levels cover no curve, no line and no other label", as
   const page = await here.browser.newPage();
   await page.evaluate(await script("parts/levels"));
   const plot = { left: 44, top: 16, right: 324, bottom: 166 };
-  // Two curves, one of which crosses the levels.
+  // A curve that crosses a level of the first case.
   const curve = [
     [48, 160],
     [90, 104],
@@ -371,7 +377,8 @@ test("labels of a chart's levels cover no curve, no line and no other label", as
     [324, 90],
   ];
   const segments = curve.slice(1).map((to, k) => [...curve[k], ...to]);
-  // Two levels close together and a third below them; and three levels whose labels have space between the lines for capitals only.
+  // First case: two levels that are close together and a third level below them. Second case: three levels, between whose lines only
+  // capitals have space.
   for (const [widths, ys, drawn] of [
     [[110, 80, 30], [84.5, 87.5, 100.5], segments],
     [[30, 80, 110], [100.5, 85.5, 84.5], []],
@@ -387,7 +394,7 @@ test("labels of a chart's levels cover no curve, no line and no other label", as
     assert.deepEqual(found.crossed, [0, 0, 0]);
     found.boxes.forEach((box, k) => {
       assert.ok(box.left >= plot.left && box.right <= plot.right && box.top >= plot.top && box.bottom <= plot.bottom, JSON.stringify(box));
-      // A line may touch the text neither above its capitals nor below its descenders.
+      // No line may touch the label's text between the top of its capitals and the bottom of its descenders.
       const base = found.baselines[k];
       assert.ok(
         ys.every((y) => y <= base - 11 || y >= base + 4),

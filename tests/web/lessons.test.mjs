@@ -89,7 +89,7 @@ test("a lesson trains its runs in the room and checks its claims", async () => {
   await lesson(page).getByText("Your prediction is right.").waitFor();
   assert.equal(await lesson(page).locator(".lesson-claims .holds").count(), FIRST.claims.length);
   assert.equal(await lesson(page).locator(".lesson-claims .fails").count(), 0);
-  // The run stays at its end.
+  // The run is paused at its end.
   assert.ok(await page.getByRole("button", { name: "Play" }).isVisible());
   // The results stay while other tabs and other lessons are open.
   await place(page, "Settings");

@@ -97,7 +97,7 @@ test("the address follows the settings; a reload continues the run, and a copied
   assert.equal(await address(page, /at=/), hash);
 
   const copy = await visit(here, { at: hash });
-  // The copy may make the change before this test listens.
+  // The copied run may repeat the live change before this test listens.
   await event(copy, "metrics", at + 1);
   assert.deepEqual(
     (await marksOf(copy)).map(({ progress }) => progress.iteration),
@@ -141,7 +141,7 @@ test("the commands have links to documents, which open in a new tab and are not 
     assert.match(response.headers.get("content-type"), /^text\/html/);
     const [opened] = await Promise.all([page.context().waitForEvent("page"), link.click()]);
     await opened.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
-    // The policy allows the style sheet.
+    // The content security policy allows the style sheet.
     await opened.waitForFunction(() => getComputedStyle(document.querySelector("table")).borderCollapse === "collapse");
     await opened.close();
   }

@@ -28,7 +28,7 @@ const refused = (page, question) =>
       ),
     question,
   );
-/** Returns the state of the displayed grid. */
+/** Returns the step of the displayed grid, and the share of its cells that are wrong. */
 const grid = (page) =>
   page.evaluate(() => ({
     step: Number(document.querySelector(".grid-pane").dataset.step),
@@ -47,7 +47,7 @@ const answers = (page, question, holds) =>
   page.evaluate(`(async () => {
     while (!(${holds})(await hothouse.ask(${JSON.stringify(question)}))) await new Promise((resolve) => setTimeout(resolve, 200));
   })()`);
-/** Shows a part on the stage. */
+/** Shows a view on the stage, such as `Circuit`. */
 const stage = (page, part) => page.locator(".stage-switch label", { hasText: part }).click();
 /** Waits until the best member is perfect and the page reports it. */
 const perfect = async (page) => {
@@ -112,7 +112,7 @@ test("the population trains without a click: the grid runs, gates are shown by o
   const follow = page.getByRole("switch", { name: "Follow the best" });
   assert.equal(await follow.isChecked(), false);
   await follow.press("Space");
-  // The best member may change between two answers.
+  // Repeats the comparison, because the best member may change between the two queries.
   await until(page, async () => {
     const { best } = await hothouse.ask({ ask: "population" });
     return document.querySelectorAll(".member")[best].getAttribute("aria-pressed") === "true";
@@ -130,10 +130,10 @@ test("a grid is damaged by pointer and keys and heals; steps, starts, sizes and 
   await perfect(page);
   await page.getByText("Grid options").click();
   await page.locator(".grid-choices").getByLabel("Speed", { exact: true }).selectOption("fast");
-  // The grid restarts with the best member that the page knows, which may be outdated.
+  // The grid restarts with the best member that the page knows. The page may know an outdated member, so the loop resets the grid again.
   for (let late; !late || late.wrong > 0; ) {
     await page.getByRole("button", { name: "Reset", exact: true }).first().click();
-    // After the click only the new grid writes its step.
+    // Clears the displayed step. After the click, only the new grid writes a step.
     await page.evaluate(() => (document.querySelector(".grid-pane").dataset.step = "0"));
     await gridIs(page, "step >= 20");
     late = await grid(page);
@@ -238,7 +238,8 @@ test("gates and wires are explored by pointer and keys, show values, and the cir
   await text(page, ".circuit .circuit-named", "^Input 1: ");
   await page.keyboard.press("ArrowRight");
   await text(page, ".circuit .circuit-named", "^Gate \\d+, layer \\d+: .* Now (on|off)\\.$");
-  // The nearest wire may come from another gate. At most `depth` wires lead to an input, where the key has no effect.
+  // The key moves back along the nearest wire, which may come from another gate. After at most `depth` moves an input is selected, where
+  // the key has no effect.
   for (let k = 0; k < circuit.depth; k++) await page.keyboard.press("ArrowLeft");
   await text(page, ".circuit .circuit-named", "^Input \\d: ");
   for (const [words, holds] of [
@@ -345,7 +346,7 @@ test("impossible requests are refused with a next step, and the run is unaffecte
   await event(page, "metrics");
   assert.deepEqual(page.said, []);
   await page.context().close();
-  // A link that contains an invalid drawing.
+  // Opens a link that contains an invalid drawing.
   const other = await visit(here, { at: `#/logic?variant=own&target=${encodeURIComponent(".../..")}&v=2`, started: false });
   await notice(other, /Row 2 of the drawing has 2 cells/);
   await other.context().close();
@@ -430,7 +431,7 @@ test("the lizard opens with the trained circuit, and the visitor can show a circ
       (input) => input.labels[0].textContent === "Trained circuit" && input.checked,
     ),
   );
-  // The level in the page's file: 13 of 400 cells wrong after the 12 steps of the training.
+  // The state of the circuit in the page's file: 13 of 400 cells are wrong after the 12 steps for which it was trained.
   await gridIs(page, "step === 12 && Math.round(400 * wrong) === 13");
   await page.getByRole("button", { name: /^Train it yourself: about .* (min|h)$/ }).click();
   assert.ok(!(await trained.isChecked()));

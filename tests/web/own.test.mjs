@@ -18,7 +18,7 @@ const WIDE = { viewport: { width: 1440, height: 900 } };
 const MOST_KB = 200;
 const MOST_FILES = 100;
 const MOST_BYTES = 100_000;
-/** A time after which no check of an unchanged text follows. */
+/** Wait after which the editor has checked an unchanged text and does not check it again. */
 const CALM_MS = 600;
 
 let folder;
@@ -42,7 +42,10 @@ const saved = (page) => page.getByText("Saved in this browser").waitFor();
 /** Returns the names of the files in the list. */
 const names = async (page) => (await page.locator("select option").allTextContents()).map((words) => words.split(",")[0]);
 const labels = (page) => page.locator(".cm-completionLabel");
-/** Labels of a list for the present text. While completions are computed, the list is disabled and contains those of an earlier text. */
+/**
+ * Locates the completions for the current text. While completions are computed, the list is disabled and contains the completions for an
+ * earlier text.
+ */
 const current = (page) => page.locator(".cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled) .cm-completionLabel");
 const press = (page, name) => page.getByRole("button", { name, exact: true }).click();
 
@@ -54,7 +57,7 @@ async function enter(page, text) {
   if (text) await page.keyboard.insertText(text);
 }
 
-/** Time after which CodeMirror accepts a completion by Enter. */
+/** Wait before Enter, because CodeMirror does not accept a completion directly after it has appeared. */
 const ACCEPTS_MS = 120;
 
 /** Types at the cursor, and returns the completions. */
@@ -86,7 +89,7 @@ test("the names that the editor completes are those of the documentation, and th
   const { FUNCTIONS, SHAPES, CONSTANTS, ATTRIBUTES, METHODS, nameOf } = await part(`${OWN}/words`);
   const { COLOURS } = await part(`${OWN}/colours`);
   const document = readFileSync(join(root, "docs/worlds.md"), "utf8");
-  /** Returns the names in the first column of the table with these two headings, sorted. */
+  /** Returns the names in the first column of the table whose headings are `first` and `second`, sorted. */
   const table = (first, second) => {
     const [, rows] = document.match(new RegExp(`^\\| ${first} \\| ${second} \\|\\n.*\\n((?:\\|.*\\n)+)`, "m"));
     const cells = rows.split("\n").map((row) => row.split("|")[1] ?? "");
@@ -174,7 +177,7 @@ test("completion depends on the place: class, method, self, text and colour", as
   await page.keyboard.press("Shift+Tab");
   assert.deepEqual(await completions(page, "def ma"), ["def mask(self)"]);
   await page.keyboard.press("Escape");
-  // A key of the dictionary `keys`.
+  // Completes a key of the dictionary `keys`.
   await page.keyboard.type("\n");
   await page.keyboard.press("Shift+Tab");
   assert.deepEqual(await completions(page, 'keys = {"ArrowL'), ["ArrowLeft"]);
@@ -184,7 +187,7 @@ test("completion depends on the place: class, method, self, text and colour", as
   for (const typed of ["\nx = 1", "\n# si", "\nother.s"]) {
     await page.keyboard.type(typed);
     await page.waitForTimeout(200);
-    // A list of an earlier text may still be closing.
+    // The list for an earlier text may still be closing.
     await labels(page).first().waitFor({ state: "detached" });
     assert.equal(await labels(page).count(), 0, typed);
   }
@@ -209,7 +212,7 @@ test("problems are marked while typing, listed, and reached by key and by button
   assert.equal(await textOf(page), "x = 1\ny = '\u{1f600}' + z\nprint");
   await items.first().click();
   await page.getByText("One problem.").waitFor();
-  // A check of the next text would replace the problems that are shown below.
+  // Delays the check of the next text, because its result would replace the problems that are shown below.
   await page.evaluate(() => (sample.checks.delayMs = 1e9));
   await items.first().press("Enter");
   await page.keyboard.type("# ");
@@ -223,7 +226,7 @@ test("problems are marked while typing, listed, and reached by key and by button
 
 test("a late answer about an earlier text is dropped", async () => {
   const page = await open({ text: "global" });
-  // Waits for the check of this text, so that the next check is that of the next text.
+  // Waits for the check of the first text, so that the next check is the check of the second text.
   await page.getByText("One problem.").waitFor();
   await page.evaluate(() => {
     sample.checks.count = 0;
@@ -250,7 +253,8 @@ test("all can be done by keyboard, Tab does not trap it, and single-key shortcut
   await page.keyboard.type("rate");
   assert.equal(await textOf(page), "    rate");
   assert.equal(await page.evaluate(() => pressed), 0);
-  // Tab leaves the editor only within two seconds after Escape, so the editor's time stops between the keys.
+  // Tab leaves the editor only within two seconds after Escape. The editor's clock stops between the two keys, because the machine may be
+  // slow.
   await page.evaluate(() => {
     globalThis.clock = Date.now;
     const ms = Date.now();
@@ -270,7 +274,7 @@ test("all can be done by keyboard, Tab does not trap it, and single-key shortcut
   await page.keyboard.press("ControlOrMeta+s");
   assert.equal(await page.evaluate(() => prevented), true, "the browser's dialog opens");
   await saved(page);
-  // Rename, then create a file from a template, without the pointer.
+  // Renames a file and creates a file from a template by keys only.
   await page.getByRole("button", { name: "Rename", exact: true }).focus();
   await page.keyboard.press("Enter");
   await page.keyboard.type("own");
@@ -496,7 +500,7 @@ test("a picture has the pixels of its shapes, sharp on a screen of high density"
     const unit = size.width / width;
     for (const [x, y, colour] of [
       [0.1, 0.1, "red"],
-      // There is no gap between neighbours.
+      // There is no gap between neighbouring shapes.
       [4, 2, "red"],
       [4 - 1 / unit, 2, "red"],
       [1.5, 1.5, "blue"],
@@ -507,7 +511,7 @@ test("a picture has the pixels of its shapes, sharp on a screen of high density"
       [12.3, 3, "orange"],
       [15, 3, undefined],
       [19.5, 9.5, "purple"],
-      // The width of a line is a hundredth of the smaller side.
+      // The width of a line is a hundredth of the picture's smaller side.
       [10, 8, "black"],
       [10, 8.15, undefined],
       [10, 7.85, undefined],
@@ -530,7 +534,7 @@ test("a picture has the pixels of its shapes, sharp on a screen of high density"
       },
       [Math.round(5 * unit), Math.round(9 * unit), Math.round(2 * unit), unit, COLOURS.black[0]],
     );
-    // A capital letter is 6% of the height.
+    // A capital letter is 6% of the picture's height.
     assert.ok(Math.abs(tall - 0.6 * unit) <= 2, `${tall} rows instead of ${0.6 * unit}`);
     assert.deepEqual(page.said, []);
     await page.context().close();

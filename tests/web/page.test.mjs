@@ -44,7 +44,7 @@ test("a first visit loads at most 700 kB, compressed", async () => {
   await context.close();
 });
 
-/** For `init`: counts the animations of the value that a solved run starts. */
+/** For `init`: counts the animations of the displayed value. A solved run starts one. */
 const countAnimations = () => {
   const { animate } = Element.prototype;
   globalThis.celebrations = 0;
@@ -174,8 +174,8 @@ test("transport and knobs work by keyboard only, with a visible focus", async ()
 
 const LOOKS = 60;
 /**
- * Returns the changes per second of two pictures: the environments and the stage. Each picture is sampled every 50 ms, until both have
- * changed.
+ * Returns how often two pictures change per second: the picture of the environments and the picture on the stage. Each picture is sampled
+ * every 50 ms, at least until both have changed.
  */
 const changes = (page) =>
   page.evaluate(async (looks) => {
@@ -201,7 +201,7 @@ test("with reduced motion, pictures update only twice a second", async () => {
   const still = await changes(page);
   await page.emulateMedia({ reducedMotion: "no-preference" });
   const free = await changes(page);
-  // A busy machine draws less often, never more often. The upper limit allows one extra update in the interval.
+  // A busy machine draws less often, never more often. The limit of 2.5 updates per second allows one extra update in the interval.
   assert.ok(
     still.every((perS) => perS > 0 && perS < 2.5) && free.every((perS) => perS > 0),
     `${still} changes a second, ${free} with motion`,
@@ -229,13 +229,13 @@ test("a selected speed limits the ticks per second", async () => {
       },
       [speed, ENVS, ticks],
     );
-  // A stalled page receives many ticks at once. They can raise one of the measured rates, but not the minimum. A stalled worker lowers one
-  // rate. Neither affects the median.
+  // The median of three rates is robust. A stalled page receives many ticks at once, which can raise one rate. A stalled worker lowers one
+  // rate.
   const rates = async (speed, ticks) =>
     [await rate(speed, ticks), await rate(speed, ticks), await rate(speed, ticks)].sort((a, b) => a - b);
   const [[slow], [, full], [fast]] = [await rates(4, 6), await rates(null, 48), await rates(16, 24)];
-  // A busy machine may be slower than the selected speed, never faster. The limits allow for a slice of a few ticks and for up to a tenth
-  // of a second that is caught up.
+  // A busy machine may be slower than the selected speed, never faster. The limits allow for a slice of a few ticks, and for the ticks of
+  // up to a tenth of a second that the worker makes up for.
   assert.ok(slow < 5.5 && fast < 20 && full > 1.5 * slow, `${slow} ticks a second at 4, ${fast} at 16, ${full} at full speed`);
   await page.context().close();
 });

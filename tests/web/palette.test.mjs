@@ -1,4 +1,4 @@
-// The command palette, the keyboard's way to the main action of each room, and equal visible and spoken names.
+// Tests of the command palette, of the keyboard path to the main action of each room, and of the equality of visible and spoken names.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
@@ -136,7 +136,7 @@ test("arrow keys, Enter and the pointer choose a command; an empty result sugges
 test("a command goes to a section, a knob, a run, a device, a variant and a room", async () => {
   const page = await visit(here, { at: SMALL, context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await listed(page);
-  // Going back leads to the same run only after the page has written the run's settings into the address.
+  // Waits until the page has written the run's settings into the address. Before that, the back button does not lead to the same run.
   await page.waitForFunction(() => /seed=1/.test(location.hash));
   await find(page, "sweep compare");
   assert.match(await address(page), /#\/control\/compare\/sweep\?/);
@@ -180,7 +180,7 @@ test("a query with a number sets a live knob within its limits", async () => {
   await field(page).fill("learning rate 7");
   await options(page).filter({ hasText: "Enter a number from 0.00001 to 0.1." }).click();
   assert.equal(await focused(page), "Learning rate");
-  // A knob that needs a new run is only focused.
+  // The palette does not set a knob that needs a new run; it only moves the focus to it.
   await page.keyboard.press("Control+k");
   await field(page).fill("environments 128");
   assert.equal(await options(page).filter({ hasText: "Set Environments" }).count(), 0);
@@ -283,7 +283,10 @@ test("arrow keys move in the rooms and the variants, and Enter follows the link"
   await leave(page);
 });
 
-/** Runs in the page: returns the visible buttons and links in a part whose accessible name lacks their visible text (WCAG 2.5.3). */
+/**
+ * Runs in the page: returns the visible buttons and links in the element `part` whose accessible name does not contain their visible text
+ * (WCAG 2.5.3).
+ */
 function misnamed(part = "body") {
   const wordsOf = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ");
   const seen = (node) => {

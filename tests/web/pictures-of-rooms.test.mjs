@@ -15,14 +15,14 @@ const saved = async (page, name) => {
   return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
 };
 
-/** Opens the section of pictures, after the stage has been shown. */
+/** Waits until the stage is drawn, and opens the section for pictures. */
 async function section(page) {
   await page.locator(".live-panel canvas, .live-panel svg.drawing, .sheet").first().waitFor();
   await place(page, "Share", "Pictures");
   await page.getByRole("button", { name: "Save picture" }).waitFor();
 }
 
-/** Runs in the page: decodes a picture. Returns its size, the number of colours in its middle, and the colour of a corner. */
+/** Runs in the page: decodes a picture. Returns its size in px, the number of colours in its middle, and the red channel of a corner. */
 async function decoded(base64) {
   const image = await createImageBitmap(new Blob([Uint8Array.fromBase64(base64)], { type: "image/png" }));
   const c = new OffscreenCanvas(image.width, image.height).getContext("2d");
@@ -37,7 +37,7 @@ for (const [k, room] of ROOMS.entries())
     const { colorScheme, viewport } = SCREENS[k % 2];
     const page = await visit(here, { at: addressOf(room), context: { colorScheme, viewport } });
     await page.getByRole("tab", { name: "Live" }).waitFor();
-    // Waits for the text of a stage that shows a text instead of a canvas.
+    // If the stage shows a text and no canvas, waits for the text.
     await page.waitForFunction(() => document.querySelector(".sheet")?.innerText.length > 20 || !document.querySelector(".sheet"));
     await section(page);
     const { name, bytes } = await saved(page, "Save picture");
@@ -107,7 +107,10 @@ test("a painted element equals the element on the screen, without its controls",
   await page.close();
 });
 
-/** Decodes a video in a page without a policy. Returns its size, its duration in s, and the number of colours of a frame. */
+/**
+ * Decodes a video in a page without a content security policy. Returns its size in px, its duration in s, and the number of colours of a
+ * frame.
+ */
 async function decodedVideo(bytes) {
   const page = await here.browser.newPage();
   await page.setContent("<video muted></video>");

@@ -2,9 +2,10 @@
 import { crc32, deflateSync } from "node:zlib";
 
 /**
- * A pixel differs if one of its channels (0 to 255) is more than `colour` outside the range of the 3x3 pixels around the same place of the
- * other picture. Two pictures differ if more than the share `share` of the pixels of some tile differ. A tile has `tile` by `tile` pixels.
- * The comparison tolerates a changed edge of a letter and a shift by 1 px, but not another colour of a control or a shift by 2 px.
+ * Tolerance of a comparison. A pixel is compared with the 3x3 pixels around the same position of the other picture. It differs if one of
+ * its channels (0 to 255) is more than `colour` outside the range of these pixels. Two pictures differ if, in some tile of `tile` by `tile`
+ * pixels, more than the share `share` of the pixels differ. The comparison tolerates a changed edge of a letter and a shift by 1 px, but
+ * not another colour of a control or a shift by 2 px.
  */
 const TOLERANCE = { colour: 6, tile: 32, share: 0.02 };
 /** Largest difference per channel of two colours that a saved picture merges. The more common colour replaces the other. */
@@ -12,7 +13,10 @@ const NEAR = 5;
 /** Largest number of colours of a saved picture. */
 const MOST_COLOURS = 256;
 
-/** Runs in a page: returns the tile of two PNG files that differs most, and the number of tiles that differ; undefined if none differs. */
+/**
+ * Runs in a page: compares two PNG files tile by tile. Returns the tile that differs most and the number of tiles that differ, or undefined
+ * if no tile differs.
+ */
 async function worstTile([one, other, { colour, tile, share }]) {
   const decode = (png) => createImageBitmap(new Blob([Uint8Array.from(atob(png), (byte) => byte.charCodeAt(0))]));
   const images = await Promise.all([one, other].map(decode));
@@ -22,7 +26,7 @@ async function worstTile([one, other, { colour, tile, share }]) {
     context.drawImage(image, 0, 0);
     return context.getImageData(0, 0, width, height).data;
   });
-  /** Returns true if a channel of pixel `at` of `from` is outside the range of the pixels around it in `within`. */
+  /** Returns true if a channel of pixel `at` in `from` is outside the range of the 3x3 pixels around this position in `within`. */
   const outside = (from, within, at) =>
     [0, 1, 2, 3].some((channel) => {
       const [x, y] = [(at / 4) % width, Math.floor(at / 4 / width)];
@@ -51,7 +55,9 @@ export async function difference(page, one, other) {
   return found && `${found.tiles} tiles differ; ${Math.round(100 * found.share)}% of the tile at ${found.place}`;
 }
 
-/** Runs in a page: returns size, colours and indices of a PNG file's pixels. Rare colours are replaced by a near common one. */
+/**
+ * Runs in a page: returns a PNG file's size, its palette, and the palette index of each pixel. A near common colour replaces a rare one.
+ */
 async function indexed([png, near, most]) {
   const image = await createImageBitmap(new Blob([Uint8Array.from(atob(png), (byte) => byte.charCodeAt(0))]));
   const { width, height } = image;

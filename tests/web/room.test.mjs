@@ -11,7 +11,10 @@ const SMALL = "#/control?envs=64&v=2";
 const texts = (page, selector) => page.locator(selector).allTextContents();
 const announced = (page, text) =>
   page.waitForFunction((source) => new RegExp(source).test(document.querySelector("[aria-live=polite]").textContent), text);
-/** Listens for an announcement, which a later one may replace after three seconds. The returned function awaits it. */
+/**
+ * Listens for an announcement, because a later announcement may replace it after three seconds. The returned function awaits the
+ * announcement.
+ */
 const announcement = (page, text) =>
   begun(
     page,
@@ -161,7 +164,7 @@ test("the single pole is pushed by keys and by pointer during training", async (
   await page.keyboard.up("ArrowLeft");
   await page.keyboard.up("Shift");
 
-  // Searches for the moving cart along the track by the reaction to a drag.
+  // Searches for the moving cart along the track: a drag has an effect only if it starts at the cart.
   const box = await pole.boundingBox();
   const y = box.y + box.height - 30;
   await page.evaluate(() => (pushes.length = 0));
@@ -380,7 +383,7 @@ for (const use of ["auto", "simd128"])
         new Promise((resolve) => {
           hothouse.onEvent((event) => event.kind === "began" && resolve(event));
         });
-      // Starts a new run, because its `began` event and the later events together contain all rows.
+      // Starts a new run, because the rows in its event `began` and in the later events are together all rows of the run.
       const far = new Promise((resolve) =>
         hothouse.onEvent((event) => {
           if (event.kind === "began") read = { metrics: event.history, test: event.tests };

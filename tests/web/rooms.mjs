@@ -37,7 +37,7 @@ export const SCREENS = [
   { colorScheme: "dark", viewport: { width: 390, height: 844 }, reducedMotion: "reduce" },
 ];
 
-/** Selector of the open tab. The layout tests check the rest of the page, which is the same in every tab. */
+/** Selector of the open tab's panel. The layout tests check the rest of the page, which is the same in every tab. */
 export const OPEN_PANEL = ".panels > .panel:not([hidden])";
 
 /** Returns the violations that axe finds in a part of the page, each with its `impact` and its text. */
@@ -56,7 +56,7 @@ export async function serious(page, colorScheme, part = "html") {
   return found.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ text }) => text);
 }
 
-/** Checks that axe finds no issue in a part of the page. Training, if any, pauses during the check, because training would slow it. */
+/** Checks that axe finds no issue in the element `part`. If a run trains, it pauses meanwhile, because training would slow the check. */
 export async function accessible(page, part = OPEN_PANEL) {
   await page.evaluate(() => globalThis.hothouse?.command({ kind: "pause" }));
   const found = await violations(page, part);
@@ -68,7 +68,7 @@ export async function accessible(page, part = OPEN_PANEL) {
 export const fits = async (page) =>
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), page.viewportSize().width);
 
-/** On a phone, also checks that nothing overflows a narrower screen. */
+/** On a phone, also checks that the page fits a screen of 320 px. */
 export async function narrows(page) {
   if (page.viewportSize().width > 390) return;
   await page.setViewportSize({ width: 320, height: 640 });

@@ -7,7 +7,7 @@ import { ahead, begun, event, folder, hothouse, house, lab, part, place, script,
 import { accessible, fits } from "./rooms.mjs";
 
 const here = house();
-/** Steps of an iteration, in thousands, with the rounding of the texts. */
+/** Steps of one iteration, in thousands, plus the rounding of the displayed numbers. */
 const ROW_K = 1.2;
 /** Address of a small run with short iterations, with the list of runs open. */
 const SMALL = "#/control/compare?envs=64&v=2";
@@ -41,7 +41,10 @@ const trained = async (page, count) => {
     }
   }, count);
 };
-/** Pauses the first run, and trains a past run and a current run for fixed numbers of iterations. Their curves are equal at first. */
+/**
+ * Pauses the first run, then trains a past run and a current run for the given numbers of iterations. The two curves are equal over their
+ * common iterations.
+ */
 const trainedTwice = async (page, past, present) => {
   await event(page, "metrics", 5); // the first run is listed if it has several points
   await pause(page);
@@ -49,14 +52,14 @@ const trainedTwice = async (page, past, present) => {
   await trained(page, present);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 3);
 };
-/** Selects the past run, whose curve is grey until then, and waits until the chart contains it. */
+/** Selects the past run, and waits until the chart contains its curve. Before the selection, the curve is grey. */
 const select = async (page, name = /^Compare with/) => {
   const box = page.getByRole("checkbox", { name });
   await box.uncheck();
   await box.check();
   await compare(page).getByRole("list", { name: "Runs in the chart" }).getByRole("listitem").nth(1).waitFor();
 };
-/** Name of the past run after `trainedTwice`, in its checkbox. */
+/** Label of the past run's checkbox after `trainedTwice`. */
 const PAST = "Compare with CartPole, Environments 64, run 2";
 const saved = async (page, name) => {
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name, exact: true }).click()]);
@@ -155,7 +158,7 @@ test("a run is named by its settings, renamed, stored over a reload, compared, r
 test("the list marks the grey curve of the past run and can remove it; the current run starts again with another seed", async () => {
   const page = await visit(here, { at: "#/control?envs=64&v=2" });
   await event(page, "metrics", 10);
-  // Two clicks compare two seeds.
+  // Two clicks start a second run with another seed for comparison.
   const fresh = await began(page);
   await page.getByRole("tab", { name: "Compare" }).click();
   await page.getByRole("button", { name: "Another seed: CartPole, Environments 64" }).click();
@@ -252,7 +255,7 @@ test("exported curves equal the events of the run", async () => {
   await fresh();
   await event(page, "test", 20);
   await pause(page);
-  // Waits until all rows of the run have arrived. A test that has begun still ends.
+  // Waits until all rows of the run have arrived. A test that has begun still ends, so more tests may follow.
   await page.waitForFunction(() => rows.at(-1).progress.iteration === hothouse.progress.iteration);
   const { rows, room, least } = await page.evaluate(() => ({ rows, room: hothouse.room, least: tests.length }));
   // The first run is shown in grey until the visitor removes it, and is exported too.
@@ -417,7 +420,7 @@ test("numbers of any magnitude are formatted readably", async () => {
 test("keys and pointer read values of curves, tests and other runs; the axis zooms and switches to time", async () => {
   // The whole tab is in sight, so that the page does not scroll between the movements of the pointer.
   const page = await visit(here, { at: SMALL, context: { viewport: { width: 1280, height: 1200 } } });
-  // Runs of this length have the shortest axis, on which a row is several pixels wide.
+  // A run of 70 iterations has the shortest possible axis, on which a row is several pixels wide.
   await trainedTwice(page, 70, 70);
   await select(page, PAST);
   const slider = chart(page);
@@ -672,7 +675,8 @@ test("a chart draws a logarithmic scale that starts just below a power of ten", 
   const [drawn, empty] = await page.evaluate(async () => {
     const words = (at) => String(at);
     const pictures = [];
-    // The scale starts slightly below the smallest value. At 0.0096, uPlot's own loop over ticks would never end.
+    // The logarithmic scale starts slightly below the smallest value. If it started at 0.0096, uPlot's own loop over the ticks would never
+    // end.
     for (const loss of [[0.3, 0.1, 0.0115], []]) {
       const chart = new part.Chart({ column: "loss", title: "Loss", about: "", log: true, axis: { tick: words, close: words, words } });
       document.body.append(chart.element);

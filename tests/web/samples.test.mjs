@@ -1,5 +1,5 @@
-// Compares each section of the page of samples with its picture in tests/samples. `SAMPLES=write npm test -- --only page` writes the
-// pictures anew; alone: `SAMPLES=write node --test tests/web/samples.test.mjs`.
+// Compares each section of the page of samples with its saved picture in tests/samples. `SAMPLES=write npm test -- --only page` writes the
+// pictures anew. To run this file alone: `SAMPLES=write node --test tests/web/samples.test.mjs`.
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +41,9 @@ async function open({ screen, colorScheme }) {
 
 const sections = (page) => page.locator(".sample").evaluateAll((all) => all.map(({ id }) => id));
 
-/** Takes the picture of a section. The section's charts are drawn when they are on the screen. */
+/**
+ * Takes the picture of a section. Scrolls to each chart of the section first, because the page draws a chart only when it is on the screen.
+ */
 async function picture(page, id) {
   const section = page.locator(`#${id}`);
   for (const plot of await section.locator(".plot:visible").all()) {

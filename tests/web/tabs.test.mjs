@@ -42,7 +42,7 @@ test("arrows, Home and End move between tabs, and one tab is a stop of the Tab k
       tabs.every((tab) => document.getElementById(tab.getAttribute("aria-controls"))?.getAttribute("aria-labelledby") === tab.id),
     );
   assert.ok(linked);
-  // The sections of a tab have the same keys.
+  // The same keys select the sections of a tab.
   await place(page, "Settings");
   await page.getByRole("tab", { name: "During training" }).focus();
   await page.keyboard.press("End");

@@ -64,7 +64,9 @@ const ROOMS = {
       // Waits for the new opponent, because the earlier match against the agent may also show the button Roll.
       await page.locator(".table .theirs", { hasText: /^Random/ }).waitFor();
       await button("Roll").waitFor();
-      /** Waits until the table allows an action or has judged a move. Returns the action, or nothing after a verdict. */
+      /**
+       * Waits until the table allows an action or has judged a move. Returns the name of the action, or an empty text after a judged move.
+       */
       const possible = async () => {
         const found = await until(page, () => {
           if (/ranks \d+ of|[Bb]est of|only move/.test(document.querySelector(".verdict").textContent)) return { action: "" };
@@ -102,13 +104,13 @@ const ROOMS = {
   cube: {
     link: "#/cube?hidden=32-16&walk=14&v=2",
     picture: ".cube-picture canvas",
-    // `beside` is a point beside the cube, because stickers handle touches.
+    // The swipe that scrolls the page begins at `beside`, a point beside the cube, because stickers handle touches themselves.
     beside: [0.04, 0.1],
     async play(page) {
       await page.getByText("Auto-play", { exact: true }).first().tap();
       await page.getByRole("button", { name: "More", exact: true }).tap();
       await page.getByRole("button", { name: "Solved cube" }).tap();
-      // The reading above the cube has its final height after the agent's first look.
+      // Waits for the agent's first estimate, after which the text above the cube has its final height.
       await page.waitForFunction(() => {
         const [status, reading] = [".cube-status", ".reading"].map((part) => document.querySelector(part).textContent);
         return status === "The solved cube." && /Shortest0quarter turns/.test(reading);
@@ -182,7 +184,7 @@ for (const [room, { link, picture, beside = [0.5, 0.7], play }] of Object.entrie
     await event(page, "metrics");
     for (const running of [false, true]) {
       const changed = await ahead(page, "running");
-      // The button follows the state of the run a moment later.
+      // The button changes its text shortly after the state of the run, so the test waits for the text.
       await page.locator(".transport .play", { hasText: running ? "Play" : "Pause" }).tap();
       assert.equal((await changed()).running, running);
     }
@@ -197,7 +199,7 @@ for (const [room, { link, picture, beside = [0.5, 0.7], play }] of Object.entrie
       .then((box) => [from[0], Math.min(700, box.y + beside[1] * box.height)]);
     await pull(page, [x, y], [x, y - 240], () => page.waitForTimeout(200));
     await page.waitForFunction(() => scrollY > 60);
-    // A tap during momentum scrolling only stops the scrolling.
+    // Waits until the page no longer scrolls, because a tap during momentum scrolling only stops the scrolling.
     await page.evaluate(async () => {
       for (let last = -1; scrollY !== last; ) {
         last = scrollY;

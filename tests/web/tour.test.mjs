@@ -37,7 +37,7 @@ for (const room of ROOMS)
         await page.setViewportSize(viewport);
         const back = box(page).getByRole("button", { name: "Back" });
         if (await back.isVisible()) {
-          // Returns to this step, so that the tour scrolls to its target on this screen.
+          // Leaves this step and returns to it, so that the tour scrolls to its target on this screen.
           await back.click();
           await next(page).click();
         }

@@ -1,5 +1,5 @@
-// Tests of the trained agent beside the visitor's run: solutions, matches, its level and its command. Other tests concern runs and files
-// without a trained agent, and the page's files.
+// Tests of the trained agent beside the visitor's run: its solutions, matches, level and command. Further tests cover runs and files
+// without a trained agent, and the files that the page contains.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,10 @@ const declared = Object.fromEntries(await own("trained"));
 
 const made = {};
 
-/** Returns a packed checkpoint of a short run, as `npm run trained` writes it. The run has been tested once. Each address has one run. */
+/**
+ * Returns a packed checkpoint of a short run in the format of `npm run trained`. The run has been tested once. One run per address is
+ * trained and reused.
+ */
 const short = (room, at) => (made[at] ??= make(room, at));
 
 async function make(room, at) {
@@ -84,7 +87,7 @@ test("the trained agent solves the cube, does not train, and is overtaken", asyn
   await page.getByRole("button", { name: "Solve it" }).click();
   await reads(page, ".cube-status", /^Solved in .*, by the trained agent: [\d,]+ states/);
   await page.evaluate(() => hothouse.command({ kind: "start" }));
-  // The checkpoint contains the first test of the same run, so the second test of the run exceeds it.
+  // The trained agent has the level of the run's first test, so the run's second test exceeds it.
   await reads(page, ".lead", /Your agent overtook the trained agent after \d/);
   assert.ok(!(await agent.isChecked()), "the visitor's agent is the default now");
   assert.equal(await value(), before);
@@ -139,7 +142,7 @@ test("a match against the trained agent continues after a reload, and a message 
   await reads(page, ".table .seat.theirs", /^The trained agent/);
   await page.locator(".table-actions").getByRole("button", { name: "Roll", exact: true }).click();
   await until(page, () => !document.querySelector(".table-status").textContent.startsWith("Roll to begin"));
-  // While it is the visitor's turn, nothing changes.
+  // Waits for the visitor's turn, during which the match does not change.
   await matchStored(page);
   const before = await session();
   await page.reload();
@@ -193,7 +196,7 @@ for (const [room, { variant, set, steps, kept, digested }] of Object.entries(dec
           kept.test(name),
           name,
         );
-    // The parameters of a graph are padded to 16 floats each. A learner without a graph has one tensor, without padding.
+    // A graph pads each of its parameters to a multiple of 16 floats. A learner without a graph has one tensor, without padding.
     const padded = (name) => {
       const { data } = tensors.find((tensor) => tensor.name === name);
       return digested.length > 1 ? Buffer.concat([data, Buffer.alloc((64 - (data.length % 64)) % 64)]) : data;

@@ -99,7 +99,7 @@ test("a worker ended by the browser is reported, and the run restarts from the l
 });
 
 test("the notice about a silent worker disappears when it answers", async () => {
-  // Blocks the worker until the test opens the gate.
+  // Blocks the worker until the test stores 1 in the array `gate`.
   const init = inWorkers(`addEventListener("message", (event) => {
     if (!(event.data instanceof Int32Array)) return;
     event.stopImmediatePropagation();
@@ -132,7 +132,7 @@ const lacks = {
   "a locale": () => Object.defineProperty(Navigator.prototype, "language", { configurable: true, get: () => "en-US@posix" }),
   "contexts of canvases": () => (HTMLCanvasElement.prototype.getContext = () => null),
 };
-/** Keys of `lacks` that concern every room. */
+/** Keys of `lacks` whose features every room uses. */
 const used = ["a locale", "contexts of canvases"];
 for (const [what, init] of Object.entries(lacks))
   test(`${used.includes(what) ? "every room" : "the page"} opens and trains in a browser without ${what}`, async () => {
@@ -288,7 +288,7 @@ test("a closing tab writes two saves one after another, so that at most one is i
 });
 
 test("a notice that informs disappears after a while, unless the pointer is over it; an error stays", async () => {
-  // The test decides when the time of a notice, 30 s, has passed.
+  // Collects the timers that remove notices after 30 s, so that the test decides when this time has passed.
   const init = () => {
     const plain = setTimeout;
     globalThis.expiring = [];
@@ -408,7 +408,7 @@ test("a diverged run is not saved, a request is refused, and a new run can start
   const began = await ahead(page, "began");
   await page.getByRole("button", { name: "New run", exact: true }).click();
   await began();
-  // The stored run is unchanged.
+  // The new run can be saved.
   await page.evaluate(() => hothouse.command({ kind: "start" }));
   await event(page, "metrics");
   assert.ok((await saved(page)).length > 1000);

@@ -9,7 +9,7 @@ import { accessible, ask, entrance, fits, large, leave, narrows, reads, SCREENS 
 
 const here = house();
 
-/** Settings of a small run, which is complete within seconds. */
+/** Settings of a small run, which reads, trains and writes within seconds. */
 const SMALL = "width=32&layers=2&heads=2&context=32&batch=8&micro=8&steps=8&characters=60000&sample=40";
 const at = (more = "") => `#/words?seed=1&${SMALL}${more}&v=2`;
 /** A text for training, with letters of two and three bytes. */
@@ -49,7 +49,7 @@ const token = (...bytes) => {
     text: text.includes("\ufffd") ? bytes.map((byte) => `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("") : text,
   };
 };
-/** Waits until the text from the visitor's prompt is complete, and returns what the model wrote. */
+/** Waits until the model has continued the visitor's prompt, and returns the text after the prompt. */
 const written = async (page) => {
   await text(page, ".text-stage .head", "^Your prompt\\d+ tokens.*, (length limit|stop text|stopped)History");
   await page.locator(".writing").getByRole("button", { name: "Write", exact: true }).waitFor();
@@ -199,7 +199,7 @@ test("the model trains without a click: the loss falls above a floor, each test 
 test("a text shows the surprise of each token; pointer and caret show predictions, and a head shows its attention", async () => {
   const page = await enter();
   await eventWhere(page, "test", ({ val_loss }) => val_loss < 2.6);
-  // The run pauses here: a model that trains longer is certain of some letters, which then have no fill.
+  // Pauses the run, because a model that trains longer is certain of some letters, which then have no fill.
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await place(page, "Explore", "Read a text");
   const field = page.locator(".reading textarea");
@@ -218,7 +218,7 @@ test("a text shows the surprise of each token; pointer and caret show prediction
   await text(page, ".reading .expected .small", "^o after f: .*%, surprise ");
   assert.equal((await page.locator(".reading .likely li").count()) >= 10, true);
   await text(page, ".reading .likely .marked", "o actual");
-  // While the visitor types or moves by keys, the caret selects the token and not the mouse.
+  // While the visitor types or moves by keys, the caret selects the token, and the mouse does not.
   await page.keyboard.press("ControlOrMeta+Home");
   await text(page, ".reading .expected .small", "^No predictions before the first token");
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2 + 1);
@@ -300,7 +300,7 @@ test("a prompt is continued reproducibly for a seed, until a stop text or the vi
   await page.locator(".reading").getByRole("button", { name: "Tokens as a table" }).click();
   await text(page, ".reading tbody tr:last-child", "^76.*%[\\d.]+$");
   await place(page, "Live");
-  // The field of the stop text cannot contain a line break.
+  // Chooses a stop text without a line break, because its field cannot contain one.
   const [stop] = /[^\n]{2}/.exec(one.slice(10));
   await write(page, { "Stop at this text": stop });
   assert.equal(await written(page), one.slice(0, one.indexOf(stop)));
@@ -459,7 +459,7 @@ test("settings that exceed the memory or are invalid are refused, and the run co
     ["char", { context: 1024, micro: 26, batch: 104 }, /these settings need about .* MB of memory/],
     ["d512", { heads: 1 }, /choose 2 heads or more/],
   ]) {
-    // An autosave may cause a notice of another level.
+    // Waits for an error, because an autosave may cause a notice of another level.
     const noticed = await aheadWhere(page, "notice", ({ level }) => level === "error");
     await page.evaluate(
       ([variant, knobs]) => hothouse.command({ kind: "reset", config: { version: 2, room: "words", variant, seed: 1, knobs } }),
@@ -564,7 +564,7 @@ test("the room passes axe in both themes, fits its screens, and respects reduced
     await page.waitForFunction(() => document.querySelectorAll(".reading .likely li").length > 0);
     await accessible(page);
     await fits(page);
-    // The field's letters cover their tokens, wherever lines break.
+    // The letters of the field are exactly above their tokens, wherever lines break.
     const [field, tokens] = await page.evaluate(() =>
       [".paper textarea", ".paper .tokens"].map((part) => [
         document.querySelector(part).scrollHeight,

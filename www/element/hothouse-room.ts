@@ -1,4 +1,5 @@
-// The custom element `<hothouse-room>`: a run in a frame of a built page of Hothouse. It has no dependencies.
+// The custom element `<hothouse-room>`, which shows a run in a frame. The frame loads a built page of Hothouse. The element has no
+// dependencies.
 
 import {
   PROTOCOL,
@@ -103,7 +104,7 @@ export class HothouseRoom extends Base {
       this.unload();
       this.load();
     } else if (name === "controls" || name === "theme") this.look();
-    // The link is opened after all attributes that change at once.
+    // Several attributes can change at once, so the link is opened after all of them have changed.
     else queueMicrotask(() => this.open());
   }
 
@@ -131,7 +132,7 @@ export class HothouseRoom extends Base {
 
   // ---- the frame
 
-  /** Link of the attributes. Of an address of the page, only the part from `#` is used. */
+  /** Link that the attributes describe. If the attribute `link` is an address of the page, only the text from `#` on is used. */
   private get wanted(): string {
     const { link, room, variant } = this;
     if (link) return link.slice(Math.max(0, link.indexOf("#")));
@@ -182,7 +183,7 @@ export class HothouseRoom extends Base {
     this.listening = false;
   }
 
-  /** Opens the link of the attributes, unless the frame shows it already. */
+  /** Opens the link that the attributes describe, unless the frame shows it already. */
   private open(): void {
     const { wanted } = this;
     if (!this.listening || wanted === this.opened) return;

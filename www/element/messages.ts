@@ -2,7 +2,7 @@
 
 export const PROTOCOL = 1;
 
-/** Parts of the frame besides picture and curve: the buttons (`play`) and the three knobs (`knobs`). */
+/** Elements of the frame besides picture and curve: the buttons (`play`), the three knobs (`knobs`), both (`all`), or neither (`none`). */
 export type Controls = "all" | "play" | "knobs" | "none";
 /** Colours of the frame; `auto` follows the system. */
 export type Theme = "auto" | "light" | "dark";
@@ -32,7 +32,7 @@ export interface Progress {
   tests: Record<string, number | null>;
 }
 
-/** The confirmed goal of the run. */
+/** Progress at which the run was solved, and its goal. */
 export interface Solved {
   iteration: number;
   counts: Record<string, number>;
@@ -45,7 +45,7 @@ export interface Failure {
   message: string;
 }
 
-/** `listening` is the first message of a frame. */
+/** Message of the frame to the outer page. The first message is `listening`. */
 export type FromFrame =
   | { kind: "listening" }
   | { kind: "began"; detail: Began }

@@ -1,4 +1,4 @@
-// Start of the frame in another page: reads the frame's address, opens the run, and takes messages of the outer page.
+// Entry point of the frame in another page: reads the frame's address, opens the run, and receives messages of the outer page.
 
 import "../fallbacks";
 import type { Client } from "../run/client";
@@ -18,7 +18,7 @@ import "../style.css";
 import "../rooms/shared/layout.css";
 import "./embed.css";
 
-// The stages of the rooms in a frame.
+// Style sheets for the stages of the rooms in a frame.
 import.meta.glob("../rooms/*/embed.css", { eager: true });
 
 declare global {

@@ -1,11 +1,11 @@
-// The frame's side of the messages to and from the outer page. Only the page that contains the frame can send commands.
+// Sends and receives the messages between the frame and the outer page. Only the page that contains the frame can send commands.
 
 import { PROTOCOL, posted, versionOf, type Controls, type FromFrame, type Theme, type ToFrame } from "../element/messages";
 
 const CONTROLS: Controls[] = ["all", "play", "knobs", "none"];
 const THEMES: Theme[] = ["auto", "light", "dark"];
 
-/** Returns the value if it is known, otherwise the first known value. */
+/** Returns `value` if it is one of `values`, otherwise the first of `values`. */
 const known = <T extends string>(values: T[], value: unknown): T => values.find((one) => one === value) ?? values[0]!;
 export const controlsOf = (value: unknown): Controls => known(CONTROLS, value);
 export const themeOf = (value: unknown): Theme => known(THEMES, value);

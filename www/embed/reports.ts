@@ -14,7 +14,7 @@ type Numbers = Record<string, number | null>;
 export class Reports {
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `linked` is called with the address of the run on the page. */
+  /** The class calls `linked` with the address at which the page of Hothouse opens the run. */
   constructor(
     private readonly client: Client,
     private readonly linked: (href: string) => void,
@@ -36,7 +36,7 @@ export class Reports {
     tell({ kind: "began", detail: { room: room.id, variant: variant.id, link, threads, isolated: crossOriginIsolated } });
   }
 
-  /** Returns the link to the run. */
+  /** Requests the link to the run, passes it to `linked`, and returns it. */
   private async link(): Promise<string> {
     const { address } = await this.client.shared();
     this.linked(`./${address}`);

@@ -28,10 +28,10 @@ function curve({ curve, end, title }: Entry): HTMLElement | undefined {
   return h("figure.entry-curve", drawn, h("figcaption.small", column));
 }
 
-/** Returns the address of a picture in a theme; undefined without a picture. */
+/** Function that returns the address of a picture in a theme, or undefined if there is no picture. */
 type Source = (theme: string) => string | undefined;
 
-/** Creates the picture of an entry, which follows the theme of the page, or a blank area of the same size. */
+/** Creates the picture of an entry, which follows the theme of the page. Without a picture, creates a blank area of the same size. */
 function picture(source: Source): HTMLElement {
   const now = (): string | undefined => source(document.documentElement.dataset.theme ?? "light");
   const shown = now();
@@ -46,7 +46,7 @@ export const scoreText = (entry: Entry, track: Track): string => {
   return score === undefined ? "" : `${figure(score)} ${track.unit}`;
 };
 
-/** Creates the card of an entry, which may be in a track. */
+/** Creates the card of an entry. `track` is undefined for an entry without a track. */
 export function card(entry: Entry, track: Track | undefined, source: Source): HTMLElement {
   return h("li.card.entry", { "data-entry": entry.id }, [
     h("a.entry-link", { href: checkedLink(entry) }, [picture(source), h("h2", entry.title)]),

@@ -4,8 +4,8 @@ import type { Digest, Event, Progress, RoomInfo, Row } from "../run/protocol";
 import { digestsOf, type Entry, type Named } from "./entry";
 
 /**
- * `partial` means that all compared values are equal, and that the run did not show some of the stated values. `void` means that the
- * visitor changed the run, so that it is no longer the run of the link.
+ * State of the comparison. `partial`: all compared values are equal, but the run did not show some of the stated values. `void`: the
+ * visitor changed the run, so it is no longer the run of the link.
  */
 export type State = "checking" | "reproduced" | "partial" | "different" | "incomparable" | "void";
 
@@ -22,11 +22,11 @@ export function digestIn(link: string): Digest | undefined {
 
 export class Check {
   state: State = "checking";
-  /** Reason for the state, as a sentence; empty while all is as stated. */
+  /** Reason for the state, as a sentence. Empty while all compared values are equal. */
   reason = "";
   /** Newest iteration of the run. */
   iteration = 0;
-  /** Numbers of digests and of points of the curve that are equal so far, and the equal groups of values. */
+  /** Number of equal digests so far, number of equal points of the curve, and the groups whose values are equal. */
   readonly equal = { digests: 0, points: 0, groups: new Set<Group>() };
   readonly digests: Digest[];
   /** Number of stated points of the curve. */
@@ -65,8 +65,9 @@ export class Check {
   }
 
   /**
-   * Ends the check if all is seen, or if the run is past the last comparison. The worker sends rows before the other events of a moment, so
-   * call this after all events that arrived together. On the CPU, the test and the confirmation of an iteration end before the next one.
+   * Ends the check if the run has shown all stated values, or if it has trained beyond the last comparison. The worker sends rows before
+   * the other events of the same time, so the caller must pass all events that arrived together to `take` first. On the CPU, the test and
+   * the confirmation of an iteration end before the next iteration.
    */
   settle(): void {
     if (this.state !== "checking") return;
@@ -140,7 +141,7 @@ export class Check {
     };
   }
 
-  /** Compares a group of values after an iteration. The first difference ends the check. */
+  /** Compares a group of stated values with the values that the run reached after an iteration. The first difference ends the check. */
   private compare(group: Group, iteration: number, reached: Named): void {
     const stated = this.entry?.[group] ?? {};
     const name = Object.keys({ ...reached, ...stated }).find((name) => reached[name] !== stated[name]);

@@ -60,7 +60,7 @@ export class Claim {
     // A further run on this page is not the run of the link.
     if (this.runs > 1) return this.button.remove();
     this.check.take(event);
-    // The microtask runs after the other events of the same message.
+    // The microtask runs after the other events of the same message, as `settle` requires.
     queueMicrotask(() => this.show());
   }
 

@@ -41,7 +41,7 @@ const has =
     typeof value === "string" && form.test(value);
 const isText = has(/^/);
 const isFilled = has(/\S/);
-/** Returns a test that accepts a table if all its keys match `form` and all its values pass `holds`. */
+/** Returns a test that accepts an object if all its keys match `form` and all its values pass `holds`. */
 const tableOf =
   (form: RegExp, holds: Test): Test =>
   (value) =>
@@ -51,7 +51,7 @@ const ITERATION = /^\d+$/;
 const isDigests = tableOf(ITERATION, has(/^[0-9a-f]+$/));
 const isPoints = tableOf(ITERATION, isNumber);
 
-/** Test of each value of a file. */
+/** Validity test of each field of a file. */
 const FIELDS: Record<keyof EntryFile, Test> = {
   track: isText,
   title: isFilled,
@@ -79,7 +79,7 @@ function parsed(text: string): unknown {
 
 /** Returns the reason why a file is no entry; undefined if it is one. */
 function fault(id: string, file: unknown): string | undefined {
-  // The card shows a command with this name.
+  // Restricts the file name, because the card shows a command that contains it.
   if (!/^[\w.-]+$/.test(id)) return "its name has other characters than letters, digits, dots and hyphens";
   if (!isTable(file)) return "it is no JSON object";
   const wrong = Object.entries(FIELDS).find(([name, holds]) => !holds(file[name]));
@@ -88,7 +88,7 @@ function fault(id: string, file: unknown): string | undefined {
 
 export const idOf = (path: string): string => path.replace(/^.*\//, "").replace(/\.json$/, "");
 
-/** Reads the texts of files by their paths. Returns the entries, and a sentence for each file that is no entry. */
+/** Reads entries. `texts` maps the path of a file to its text. Returns the valid entries, and a sentence for each invalid file. */
 export function readEntries(texts: Record<string, string>): { entries: Entry[]; faults: string[] } {
   const [entries, faults]: [Entry[], string[]] = [[], []];
   for (const [path, text] of Object.entries(texts)) {

@@ -1,5 +1,5 @@
-// Claims about runs, such as `A.test.mean_return > 2 * max(B.entropy)`, and their check against the columns of the runs. This module
-// needs no document, so that the page and the tests check claims in the same way.
+// Claims about runs, such as `A.test.mean_return > 2 * max(B.entropy)`, and their check against the columns of the runs. This module does
+// not use the DOM, so that the page and the tests check claims in the same way.
 //
 //   claim   = value ("<" | "<=" | ">" | ">=") value
 //   value   = product {("+" | "-") product}
@@ -7,18 +7,18 @@
 //   factor  = number | "-" factor | "(" value ")" | function "(" column ")" | "exp" "(" value ")" | column
 //   column  = run "." ["test" "."] name ["@" number]
 //
-// A column is its last value. `first`, `min` and `max` take all its values. `@` takes the first row at which the first counter reaches
-// a number.
+// The value of a column is its last value. The functions `first`, `min` and `max` use all its values. `@` selects the first row in which
+// the first counter has reached the number.
 
 /** Values by name; null where the run has no value yet. */
 export type Values = Record<string, number | null>;
 
-/** Rows of a run that has ended. They contain the counters and the columns. */
+/** Rows of a run that has ended. A row contains the first counter and the columns. */
 export interface Results {
   /** Name of the room's first counter. */
   counter: string;
   metrics: Values[];
-  /** Tests. The last one is the test after the end of the run. */
+  /** Rows of the tests. The last row is the test after the end of the run. */
   tests: Values[];
 }
 
@@ -83,7 +83,7 @@ class Reader {
     return this.chain(["+", "-"], () => this.chain(["*", "/"], () => this.factor()));
   }
 
-  /** Reads operands that are joined by some of the operators. */
+  /** Reads operands that are joined by any of `operators`, and returns the result. */
   private chain(operators: string[], operand: () => number): number {
     let value = operand();
     while (operators.includes(this.tokens[0]!)) value = OPERATIONS[this.tokens.shift()!]!(value, operand());
@@ -112,7 +112,7 @@ class Reader {
     return value;
   }
 
-  /** Returns the value in the first row at or after a number of the first counter. */
+  /** Returns the value of a column in the first row whose first counter is at least the number after `@`. */
   private at(token: string): number {
     this.tokens.shift();
     const place = Number(this.tokens.shift());

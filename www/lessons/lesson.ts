@@ -1,9 +1,10 @@
-// A lesson, read from its Markdown file in docs/lessons. This module needs no document, so that the page and the tests read lessons alike.
+// Lesson that is read from its Markdown file in docs/lessons. This module does not use the DOM, so that the page and the tests read lessons
+// in the same way.
 //
-// A file has the title and the headings of `PARTS`, in this order. "Predict" ends with the numbered predictions. "Run" has a fence tagged
-// `sh A`, `sh B`, … for each run, with one command, after a paragraph that begins with "**A**: ". A file that a command names is a fence
-// tagged `python FILE` in any part. "Result" begins with "**Answer: N.**", and its table has a row for each claim: a sentence, and the
-// claim in backticks.
+// A file has a title and the headings of `PARTS`, in this order. "Predict" ends with the numbered predictions. "Run" has a fence with one
+// command for each run, tagged `sh A`, `sh B`, …, after a paragraph that begins with "**A**: ". If a command names a file, the file is a
+// fence tagged `python FILE` under any heading. "Result" begins with "**Answer: N.**". Its table has a row for each claim: a sentence, and
+// the claim in backticks.
 
 import { blocksOf, type Block } from "./markdown";
 
@@ -15,7 +16,7 @@ export interface Lesson {
   name: string;
   title: string;
   room: string;
-  /** Blocks of each part, without the blocks that the other fields contain. */
+  /** Blocks below each heading, without the blocks that the other fields contain. */
   parts: Record<Heading, Block[]>;
   predictions: string[];
   /** Index of the prediction that comes true. */
@@ -26,7 +27,7 @@ export interface Lesson {
 
 export type Claim = { words: string; check: string };
 
-/** A command of the program, read into its parts. */
+/** A command of the program, split into its options. */
 interface Command {
   command: string;
   room: string;
@@ -37,14 +38,14 @@ interface Command {
   changes: { iteration: number; knob: string; value: number | string }[];
   /** Value of the first counter at which the run ends. */
   steps: number;
-  /** Python file of the environment. */
+  /** Python file of the environment; undefined for a built-in environment. */
   world: { name: string; text: string } | undefined;
 }
 
 export interface Run extends Command {
-  /** `A`, `B`, … */
+  /** Letter of the run: `A`, `B`, … */
   name: string;
-  /** Sentence before the command. */
+  /** Sentence that describes the run, before its command. */
   words: string;
 }
 
@@ -99,7 +100,7 @@ function filesOf(blocks: Block[]): Map<string, string> {
   return new Map(fences.filter(({ tag }) => tag.startsWith("python ")).map(({ tag, text }) => [tag.slice(7), `${text}\n`]));
 }
 
-/** Reads the commands in the blocks of "Run". `files` are the files that they may name. */
+/** Reads the commands in the blocks of "Run". `files` contains the Python files that the commands may name. */
 function runsOf(blocks: Block[], files: Map<string, string>): Run[] {
   const fences = blocks.filter((block) => block.kind === "fence");
   return fences.flatMap(({ tag, text }) => {

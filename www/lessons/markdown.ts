@@ -1,5 +1,5 @@
-// The part of Markdown that lessons use: headings, paragraphs, lists, tables, fences, and code, bold text and links within a line. This
-// module needs no document.
+// Parser for the subset of Markdown that lessons use: headings, paragraphs, lists, tables, fences, and code, bold text and links within a
+// line. This module does not use the DOM.
 
 export type Block =
   | { kind: "heading"; level: number; text: string }
@@ -8,7 +8,7 @@ export type Block =
   | { kind: "table"; head: string[]; rows: string[][] }
   | { kind: "fence"; tag: string; text: string };
 
-/** Part of a line. A link has a target `to`. */
+/** Span of a line with one format. A link has a target `to`. */
 export type Span = { text: string; kind: "plain" | "code" | "strong" } | { text: string; kind: "link"; to: string };
 
 const FENCE = /^```(.*)$/;
@@ -36,7 +36,7 @@ export function blocksOf(text: string): Block[] {
 /** Returns true if a line continues the paragraph or the item before it. */
 const continues = (line: string): boolean => line.trim() !== "" && ![HEADING, FENCE, ITEM, ROW].some((start) => start.test(line));
 
-/** Takes the lines at the beginning of a list that satisfy a condition. */
+/** Removes the lines at the beginning of `lines` that satisfy `holds`, and returns them. */
 function taken(lines: string[], holds: (line: string) => boolean): string[] {
   const end = lines.findIndex((line) => !holds(line));
   return lines.splice(0, end < 0 ? lines.length : end).map((line) => line.trim());

@@ -39,7 +39,7 @@ export class LessonPage {
     this.update();
   }
 
-  /** Shows what the visitor has done so far. */
+  /** Updates the page to the visitor's prediction and to the runs so far. */
   update(): void {
     const { work, lesson, trainer } = this;
     const committed = work.committed !== undefined;
@@ -88,7 +88,7 @@ export class LessonPage {
   }
 }
 
-/** A run of the lesson: its button, its text and its progress. */
+/** Row of a run of the lesson: its button, its text and its progress. */
 class RunRow {
   readonly element: HTMLElement;
   private readonly begin: HTMLButtonElement;
@@ -109,7 +109,7 @@ class RunRow {
     this.begin.focus();
   }
 
-  /** `done` is the share of the run in progress; undefined while the run does not train. */
+  /** Updates the row. `done` is the trained share of the run from 0 to 1, or undefined while the run does not train. */
   update(done: number | undefined, ended: boolean): void {
     const { name } = this.run;
     this.training = done !== undefined;

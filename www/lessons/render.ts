@@ -6,7 +6,7 @@ import { LESSONS } from "./all";
 import type { Lesson } from "./lesson";
 import { spansOf, type Block, type Span } from "./markdown";
 
-/** Creates a link that opens a lesson. In the lesson's own room, the present run continues. */
+/** Creates a link that opens a lesson. If the lesson's room is open, its current run continues. */
 export function lessonLink({ name, room }: Lesson, words: string): HTMLElement {
   const address = `#/${room}`;
   const here = document.body.classList.contains(`room-${room}`);

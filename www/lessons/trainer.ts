@@ -17,7 +17,7 @@ export interface LessonSources {
   begin(config: Config): void;
 }
 
-/** Prediction and results of the visitor in a lesson. */
+/** Prediction of the visitor in a lesson, and results of the lesson's runs. */
 export interface Work {
   /** Index of the prediction to which the visitor committed. */
   committed: number | undefined;
@@ -105,11 +105,14 @@ export class Trainer {
   }
 }
 
-/** Returns true if a live change belongs to the run. */
+/** Returns true if the lesson's command contains this live change. */
 const isPlanned = ({ knob, progress }: Mark, { changes }: Run): boolean =>
   changes.some((change) => change.knob === knob && change.iteration === progress.iteration);
 
-/** Returns the results of a run up to its end. The run may have trained further. `last` is the test after the end. */
+/**
+ * Returns the results of a run up to its end. Later rows are omitted, because the run may have trained further. `last` is the test after
+ * the end.
+ */
 function resultsOf(history: History, last: Row, steps: number): Results {
   const { room, counts, columns } = history;
   const counter = room.counters[0]!.name;

@@ -54,13 +54,13 @@ export class Address {
     const { address } = await this.client.shared().catch(() => ({ address: this.current }));
     if (this.life.aborted || written !== this.written || written !== currentLink()) return;
     this.current = address;
-    // The address keeps an expected digest until a setting changes.
+    // A digest in the link stays in the address until a setting changes.
     if (written.replace(/&digest=[^&]*/, "") === address) return;
     history.replaceState(null, "", this.here(address));
     this.written = currentLink();
   }
 
-  /** Adds the open tab and the open lesson of the browser's address to a link. */
+  /** Adds the open tab and the open lesson, as in the browser's address, to a link. */
   private here(link: string, place = placeIn(location.hash)): string {
     return addressOf(link, place, lessonIn(location.hash));
   }

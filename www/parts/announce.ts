@@ -1,5 +1,5 @@
-// Announcements for screen readers, limited in rate. Single events are queued; a newer event replaces a queued event about the same topic.
-// Reports of progress are not queued; only the latest is read.
+// Announcements for screen readers, limited in rate. Announcements of events wait in a queue, in which a newer announcement replaces an
+// older one about the same topic. Reports of progress do not wait: a report that cannot be read at once is dropped.
 
 import { h } from "./dom";
 
@@ -14,7 +14,7 @@ export class Announcer {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private waiting: { text: string; about: string }[] = [];
 
-  /** Queues an event. The event replaces a queued event with the same topic (`about`). */
+  /** Queues an announcement. It replaces a queued announcement with the same topic (`about`). */
   say(text: string, about = text): void {
     this.waiting = [...this.waiting.filter((other) => other.about !== about), { text, about }].slice(-MOST_WAITING);
     this.next();

@@ -55,7 +55,7 @@ export class Badge {
     this.show(device);
   }
 
-  /** Shows the device. While the device is undecided (undefined), the CPU is used. */
+  /** Shows the device that trains. While `device` is undefined, the choice is open and the CPU trains. */
   show(device: Device | undefined): void {
     write(this.long, summary(this.backend, device));
     write(this.short, device?.on_gpu ? "GPU" : "CPU");

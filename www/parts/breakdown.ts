@@ -1,4 +1,5 @@
-// Time of an iteration by part, as a segmented bar and as a table. The shares are means of recent rows, so that they stay readable.
+// Shares of an iteration's time, as a segmented bar and as a table. The shares are means of recent rows, so that the numbers do not change
+// too fast to read.
 
 import { h, id, write } from "./dom";
 import { untilClosed } from "./life";

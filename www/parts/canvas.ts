@@ -28,7 +28,7 @@ export type Pen = Pick<
   | "textAlign"
   | "textBaseline"
 > & {
-  /** Names the next path in a file. */
+  /** Names the next path of an SVG file. */
   named?(name: string): void;
 };
 

@@ -9,12 +9,12 @@ import { palette } from "./theme";
 
 /** A chart and the texts around its picture. */
 export type ChartPicture = { chart: Chart } & Required<Pick<Framed, "title" | "axis" | "runs">>;
-/** Positions on an axis, and their labels. */
+/** Positions of the ticks on an axis, as values, and their labels. */
 type Ticks = { at: number[]; labels: string[] };
 
 const SIZE = { width: 960, height: 420 };
 const PIXELS = 2;
-/** Distances of the labels from the plot, and the length of a tick, in px. */
+/** Distance of the labels below the plot, distance of the labels beside it, and length of a tick, in px. */
 const [BELOW, BESIDE, TICK] = [13, 6, 4];
 
 export async function pngOf({ chart, ...texts }: ChartPicture, about: string): Promise<Uint8Array> {
@@ -42,7 +42,7 @@ export async function svgOf({ chart, ...texts }: ChartPicture, about: string): P
   return c.file({ ...outer(framed), title: `${texts.title}. ${about}` });
 }
 
-/** Writes the ticks that uPlot chooses for each axis to `ticks`. */
+/** Replaces the label function of each axis, so that it also writes uPlot's ticks to `ticks`. */
 function noteTicks(options: uPlot.Options, ticks: Ticks[]): void {
   options.axes!.forEach((axis, k) => {
     const values = axis.values as uPlot.Axis.DynamicValues;

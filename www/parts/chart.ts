@@ -17,8 +17,8 @@ import { logarithmicTicks } from "./ticks";
 import { about, zooming, type Range } from "./zoom";
 
 /**
- * Functions that format a position on the axis: as a tick label, as a more exact label for close ticks, and in words. `steps` are the
- * allowed distances between ticks.
+ * Functions that format a position on the axis: as a tick label (`tick`), as a more exact label for close ticks (`close`), and as a text
+ * with the unit (`words`). `steps` are the allowed distances between ticks.
  */
 export type Axis = { tick: (at: number) => string; close: (at: number) => string; words: (at: number) => string; steps?: number[] };
 
@@ -64,7 +64,7 @@ export type ChartOptions = {
   /** True if values are shown as percentages. */
   share?: boolean;
   log?: boolean;
-  /** Least range of the vertical scale. */
+  /** Range that the vertical scale covers at least. */
   span?: [number, number];
   /** Horizontal lines with labels, by default in a muted colour. */
   levels?: Level[];
@@ -75,7 +75,7 @@ export type ChartOptions = {
 };
 
 const DRAW_EVERY_MS = 200;
-/** A test is selected if its circle is at most this far from the cursor, in px. */
+/** Largest distance in px between the cursor and a test's circle at which the test is selected. */
 const NEAR_PX = 9;
 /** Largest number of arrow-key steps from one end of the axis to the other. */
 const KEY_STEPS = 120;
@@ -198,7 +198,7 @@ export class Chart {
     });
   }
 
-  /** The part of the plot inside its axes; before the plot exists, the area of the plot. */
+  /** Element of the plot's area inside the axes. Before the plot exists, the element in which the plot will be. */
   private get over(): HTMLElement {
     return this.plot?.over ?? this.area;
   }
@@ -401,7 +401,7 @@ export class Chart {
     const { tip, area, options, plot, shown } = this;
     const lines = this.own || document.activeElement === area ? this.readings() : [];
     const x = this.tests[0]?.at ?? shown?.present.at[this.hovered ?? -1];
-    // The text above the plot already shows a single value.
+    // Hides the box if it would only repeat the single value that is above the plot.
     tip.hidden = lines.length === 0 || (lines.length === 1 && !this.tests.length && !shown?.smoothing);
     if (plot && !tip.hidden) {
       tip.replaceChildren(
@@ -467,7 +467,7 @@ export class Chart {
       if (value == null || (options.log && value <= 0)) return;
       [low, high] = [Math.min(low, value), Math.max(high, value)];
     };
-    // Levels extend a scale that has no fixed extent.
+    // Without a given range (`span`), the scale also covers the levels.
     if (!options.span) for (const { value } of options.levels ?? []) include(value);
     const [begin, end] = shown?.range ?? [0, 0];
     for (const { at, columns } of shown?.overlays.map(({ curves }) => curves) ?? [])
@@ -491,8 +491,8 @@ export class Chart {
     const pad = (_: uPlot, from: number | null, to: number | null): [number, number] => {
       const { options } = this;
       let [low, high] = this.extent(from, to);
-      // The scale of a nearly constant curve is widened. Otherwise ticks would have equal labels, or distances below the precision of a
-      // number.
+      // Widens the scale of a nearly constant curve. Otherwise several ticks would have the same label, or the distance of ticks would be
+      // below the precision of a number.
       const size = Math.max(Math.abs(low), Math.abs(high));
       if (high - low < 1e-9 * Math.max(1, size)) {
         const room = Math.max(0.5, 1e-6 * size);
@@ -636,7 +636,10 @@ export class Chart {
     c.restore();
   }
 
-  /** Returns all curves, tests, and live changes with their labels as segments of the canvas. */
+  /**
+   * Returns line segments of everything that a label should not cover, in canvas pixels: all curves, tests, and live changes with their
+   * labels.
+   */
   private segments(plot: uPlot, ratio: number): Segment[] {
     const found: Segment[] = [];
     const place = (at: number, value: number): [number, number] => [plot.valToPos(at, "x", true), plot.valToPos(value, "y", true)];
@@ -692,7 +695,7 @@ export class Chart {
       const { words, back } = mark;
       const width = c.measureText(words).width;
       const from = labelAt(plot, x, width, ratio);
-      // First line of labels in which no label overlaps this one.
+      // Index of the first line in which this label overlaps no other label.
       let line = endOf.findIndex((end) => end < from);
       if (line < 0) line = endOf.length;
       if (line > 5) continue;

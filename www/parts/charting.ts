@@ -9,7 +9,7 @@ import type { Column, Mark, Progress, RoomInfo, Row } from "../run/protocol";
 const COLOURS: Colour[] = ["training", "agent", "opponent", "test", "error"];
 /** Least length of the axis: `count` in units of the first counter, `time` in seconds. */
 const LEAST = { count: 100, time: 60 };
-/** Largest shown length of an unsolved past run, as a multiple of the current run's length. */
+/** Largest length of an unsolved past run that the axis shows, as a multiple of the current run's length. */
 const INTEREST = 8;
 
 const TIME: Axis = {
@@ -73,7 +73,7 @@ function groupsOf(room: RoomInfo): Group[] {
 
 export class Charting {
   readonly groups: Group[];
-  /** Group of the large chart: the first group with a test column. */
+  /** Group of the large chart: the first group with a test column, or the first group if no group has one. */
   readonly main: Group | undefined;
   /** True if the axis is the training time; false if it is the first counter. */
   time: boolean;
@@ -215,7 +215,10 @@ export class Charting {
   }
 }
 
-/** Returns a column with the length of `axis`. Each value of `known` is in the last row up to its position; all other rows are null. */
+/**
+ * Returns a column with one row per position of `axis`. Each value of `known` is in the last row whose position is not beyond the value's
+ * position. All other rows are null.
+ */
 function sparse(axis: number[], known: { at: number; value: number | null }[]): (number | null)[] {
   const values: (number | null)[] = axis.map(() => null);
   let row = 0;

@@ -21,7 +21,10 @@ const MAC = typeof navigator === "object" && navigator.userAgent.includes("Mac")
 /** Key that opens the palette. */
 export const PALETTE_KEY = MAC ? "⌘ K" : "Ctrl K";
 
-/** Usable buttons and radio buttons, except the places of a board. One place of a board is a tab stop; the others have a tabindex of -1. */
+/**
+ * Selector of usable buttons and radio buttons, except the points of a board. One point of a board is a tab stop, and all others have a
+ * tabindex of -1.
+ */
 const PRESSED = 'button:not(:disabled, [tabindex="-1"], [tabindex="-1"] ~ *, :has(~ [tabindex="-1"])), input[type=radio]';
 
 /** Returns commands that press the buttons and radio buttons of a part of the page. A command opens the tab of its button first. */

@@ -62,8 +62,8 @@ export class CurveTables {
   }
 
   /**
-   * Returns the rows of the current run's metrics. With `events`, a row also contains the events since the previous row, and the first
-   * metric of every other run at the row's count.
+   * Returns the rows of the current run's metrics. With `events`, a row also contains the events since the previous row. It then also
+   * contains the first metric of every other run at the same count.
    */
   private metricRows(table: Table, columns: Column[], events: boolean): string[][] {
     const present = this.scene()?.present;

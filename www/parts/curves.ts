@@ -35,7 +35,7 @@ export class RunCurves {
   readonly title: string;
   /** A chart of a selected column with its controls, for the comparison of runs. */
   readonly compare: HTMLElement;
-  /** Explains the zoom and the keys of charts. */
+  /** Text that explains the zoom and the keys of charts. */
   readonly help = h("p.small", [
     touch()
       ? "Pinch a chart to zoom. Touch it for its values."
@@ -160,8 +160,8 @@ export class RunCurves {
   }
 
   /**
-   * Returns the smoothing width as a share of the axis. The width is proportional to the square of the slider's value, which allows fine
-   * small widths.
+   * Returns the width of the smoothing average as a share of the axis. The width is proportional to the square of the slider's value, so
+   * that small widths can be set precisely.
    */
   private smoothingShare(): number {
     return MOST_SMOOTHING * (Number(this.smoothing.value) / 100) ** 2;

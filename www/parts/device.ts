@@ -1,4 +1,4 @@
-// Choice between CPU and GPU, with the decision and its reason. The decision is made in Rust.
+// Control for the choice between CPU and GPU. It also shows the decision and its reason. The Rust code makes the decision.
 
 import type { Device, DeviceWish } from "../run/protocol";
 import { Choice, h, write } from "./dom";
@@ -18,7 +18,7 @@ export const gpuName = (device: Device): string => (device.gpu ?? "the GPU").rep
 
 export const deviceText = (device: Device): string => `Training on ${device.on_gpu ? gpuName(device) : "the CPU"}.`;
 
-/** Words of a room: the unit of its rates, and the unit of training after which a change of device takes effect. */
+/** Units that depend on the room: the unit of its rates, and the unit of training after which a change of device takes effect. */
 export type Counts = { rate: string; boundary: string };
 
 /** Returns the reason for the decision, with the rates of CPU and GPU if they were measured. */

@@ -15,7 +15,7 @@ export class Dialog {
       ]),
       ...children,
     ]);
-    // The target of a click is the dialog itself only if the click is on the backdrop.
+    // A click on the backdrop closes the dialog. Only for such a click, the event's target is the dialog itself.
     this.element.addEventListener("click", (event) => {
       if (event.target === this.element) this.close();
     });
@@ -35,7 +35,7 @@ export class Dialog {
 /** Creates a command or link with a copy button. The button shows whether the text was copied. */
 export function copyField(label: string, text: string): HTMLElement {
   const code = h("code", { tabindex: 0, role: "textbox", "aria-readonly": "true", "aria-label": label });
-  // A line may break between words, but not after the hyphens of a flag.
+  // Puts each word into its own element, so that a line breaks between words and not after the hyphens of a flag.
   code.append(...text.split(" ").flatMap((word, k) => [k > 0 ? " " : "", h("span", word)]));
   const button = h("button", "Copy");
   const status = h("span.unseen", { role: "status" });

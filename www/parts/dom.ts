@@ -61,7 +61,7 @@ export function h(named: string, ...parts: (Attributes<Tag> | Child)[]): HTMLEle
   const attributes = (isChild(parts[0]) ? {} : parts.shift()) as Record<string, Value | EventListener>;
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
-    // A script may set styles; the content security policy blocks style attributes.
+    // Sets the style by script, because the content security policy blocks style attributes.
     else if (name === "style") element.style.cssText = value ? String(value) : "";
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value != null) element.setAttribute(name, String(value));

@@ -7,7 +7,7 @@ export class Explained {
   readonly element = h("div.explain");
   private load: (() => Promise<Explanation[]>) | undefined;
 
-  /** Sets the source of the explanations of another variant. */
+  /** Sets the function that loads the explanations, after a change of variant. */
   suit(load: () => Promise<Explanation[]>): void {
     this.load = load;
     this.element.replaceChildren();

@@ -6,7 +6,7 @@ import { download } from "./files";
 import type { Config, RoomInfo, Row, Value } from "../run/protocol";
 
 export type CurveFormat = "csv" | "json" | "png" | "svg";
-/** A run with the initial settings that differ from the defaults. */
+/** A compared run. `settings` contains the initial settings that differ from the defaults. */
 type Curve = { name: string; config: Config; settings: Record<string, Value>; run: RunData };
 /** An exported run. `knobs` contains the initial settings that differ from the defaults. */
 type Out = { name: string; variant: string; seed: number; knobs: Record<string, Value>; run: RunData };

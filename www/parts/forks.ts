@@ -1,4 +1,4 @@
-// List of a run's live changes that can be undone. A button for each restores the run's state before the change.
+// List of a run's live changes that can be undone. For each change, a button restores the run's state before the change.
 
 import type { Mark } from "../run/protocol";
 import { h } from "./dom";
@@ -13,7 +13,7 @@ export class Forks {
   constructor(
     private readonly unit: string,
     private readonly label: (knob: string) => string,
-    /** Restores the run's state just before the change with the index `place`. */
+    /** Restores the run's state immediately before a live change. `place` is the index of the change. */
     private readonly goBack: (place: number) => unknown,
   ) {
     this.element = h("section.knob-group", { "aria-labelledby": "forks", hidden: true }, [

@@ -13,7 +13,7 @@ const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+
 /** Formats a number rounded to a whole number: `312,416`. */
 export const count = (n: number): string => Math.round(n).toLocaleString("en");
 
-/** Formats a number with `least` significant digits, or with more if the integer part has more. */
+/** Formats a number with `least` significant digits. If the integer part has more digits, shows all of them. */
 const digits = (n: number, least: number): string => {
   const text = n.toPrecision(least);
   return text.includes("e") ? count(n) : trim(text);
@@ -39,8 +39,8 @@ export function words(n: number): string {
 }
 
 /**
- * Formats a number with three significant digits, two below 0.001, or all digits of a whole number from 1000: `0.003`, `−12.4`, `3e−5`,
- * `1,234`.
+ * Formats a number with three significant digits. Numbers below 0.001 have two significant digits, and numbers from 1000 on are rounded to
+ * whole numbers: `0.003`, `−12.4`, `3e−5`, `1,234`.
  */
 export function figure(n: number): string {
   if (!Number.isFinite(n)) return "none";

@@ -4,7 +4,7 @@ import { font, pen, stroke, type Pen } from "./canvas";
 import type { Look } from "./looks";
 import { palette } from "./theme";
 
-/** Size of the drawing, and the texts around it. */
+/** Size of the drawing in px, and the texts around it. */
 export type Framed = {
   width: number;
   height: number;
@@ -17,7 +17,7 @@ export type Framed = {
 const PAD = 20;
 const LINE = 18;
 const GAP = 18;
-/** Distance of the drawing from the upper edge. */
+/** Distance of the drawing from the upper edge of the picture, in px. */
 const TOP = PAD + 24 + LINE;
 
 const measure = document.createElement("canvas").getContext("2d")!;

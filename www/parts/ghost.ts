@@ -49,7 +49,7 @@ export class Ghost {
     this.box.click();
   }
 
-  /** Describes the past run: its data, seed and settings that differ from the current run's, its live changes and its result. */
+  /** Describes the past run: the data, seed and settings in which it differs from the current run, its live changes, and its result. */
   private differences(past: History, present: History): string {
     const { marks } = past;
     const other = startOf(present.settings, present.marks);

@@ -41,7 +41,7 @@ export function helpDialog({ can = [], gestures = [] }: RoomExtension, { keys, s
     h("h3", "Features"),
     h("ul.can", ...[...can, ...CAN].map((words) => h("li", words))),
     h("p.row", [button("Take the tour", () => (dialog.close(), tour()))]),
-    // The style sheet shows the section for the present type of screen, keyboard or touch.
+    // The style sheet shows one of the two sections, depending on the input device: keyboard or touch screen.
     h("section.by-keys", { "aria-label": "Keys" }, [
       h("h3", "Keys"),
       table("Keyboard shortcuts", "Key", [...keys, { shown: "?", does: "this help" }]),

@@ -5,7 +5,7 @@ import { state } from "./signal";
 
 const MOST_ROWS = 2400;
 const MOST_TESTS = 2048;
-/** Largest number of a knob's values that are all shown. Of more values, only the first and the last are shown. */
+/** Largest number of values of a knob that a text lists. If a knob had more values, the text contains only the first and the last. */
 const MOST_VALUES = 4;
 
 export class History {
@@ -130,7 +130,10 @@ export class History {
     return [this.iterations, this.counts, ...this.others, this.train_s, ...Object.values(this.columns)];
   }
 
-  /** Returns the history as CSV, in the format of the terminal's `--csv`. Each kept iteration has its metrics and the test after them. */
+  /**
+   * Returns the history as CSV, in the format of the terminal's `--csv`. The line of an iteration contains its metrics and the test after
+   * the iteration.
+   */
   csv(): string {
     const { counters, metrics, tests, parts } = this.room;
     const title = ({ name, unit }: Column): string => (unit ? `${name} [${unit}]` : name);
@@ -180,8 +183,8 @@ export const startOf = (settings: Record<string, Value>, marks: Mark[]): Record<
 });
 
 /**
- * Returns the values of a knob during a run, such as `0.01 → 0.001`. Of more than `MOST_VALUES` values, only the first and the last are
- * shown.
+ * Returns the values of a knob during a run as a text, such as `0.01 → 0.001`. If there are more than `MOST_VALUES` values, the text
+ * contains only the first and the last.
  */
 export function valuesOf(knob: string, start: Value, marks: Mark[], text: (value: Value) => string): string {
   const values = [start, ...marks.filter((mark) => mark.knob === knob).map(({ to }) => to)].map(text);

@@ -11,7 +11,7 @@ const ARROWS: Record<string, readonly [number, number]> = {
 /** Returns the direction of an arrow key as (x, y), with right and down positive; undefined for another key. */
 export const arrowOf = ({ key }: KeyboardEvent): readonly [number, number] | undefined => ARROWS[key];
 
-/** Returns the position that a key selects in a row of `count` positions: left, right, home or end. Returns undefined for another key. */
+/** Returns the position that a key (left, right, home or end) selects in a row of `count` positions. Returns undefined for another key. */
 export const placeOf = ({ key }: KeyboardEvent, at: number, count: number): number | undefined => {
   const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: count - 1 }[key];
   return to === undefined ? undefined : clamp(to, 0, count - 1);

@@ -12,7 +12,7 @@ const SETTLE_MS = 350;
 const FIRST = 3;
 
 type Parts = { knob: Knob; set: (value: Value) => void; row: HTMLElement; waiting: HTMLElement; now?: HTMLElement };
-/** A numeric knob, which has limits. */
+/** Kind of a numeric knob, which has a minimum and a maximum. */
 type Range = Extract<KnobKind, { min: number }>;
 
 /** Returns the conversions between a value and its position on the slider, from 0 to 1. */
@@ -39,7 +39,7 @@ function wrong({ kind, min, max }: Range, value: number): string {
   return fits ? "" : `Enter a ${whole ? "whole " : ""}number from ${exact(min)} to ${exact(max)}.`;
 }
 
-/** Chooses at most `FIRST` knobs to show beside the curve: first those of `wanted` that exist, then the other live knobs. */
+/** Chooses at most `FIRST` knobs to show beside the curve. The existing knobs of `wanted` are first, and the other live knobs follow. */
 function foremost(knobs: Knob[], wanted: string[]): Knob[] {
   const named = wanted.flatMap((name) => knobs.find((knob) => knob.name === name) ?? []);
   return [...new Set([...named, ...knobs.filter(({ live }) => live)])].slice(0, FIRST);
@@ -78,13 +78,13 @@ const group = (heading: HTMLElement, words: string, rows: HTMLElement[], ...belo
   h("section.knob-group", { "aria-labelledby": heading.id }, heading, h("p.small", words), h("div.knob-grid", rows), below);
 
 export class Knobs {
-  /** The most important knobs. */
+  /** Element with the most important knobs, which is placed beside the curve. */
   readonly first = h("div");
-  /** Button that opens the other knobs. Hidden in the tab with these knobs. */
+  /** Button that leads to the other knobs. It is hidden in the tab that contains these knobs. */
   readonly others = button("All knobs", () => this.goToOthers(), { class: "quiet small all-knobs" });
-  /** The live knobs that are not in `first`. They apply during training. */
+  /** Element with the live knobs that are not in `first`. They apply during training. */
   readonly live = h("div");
-  /** The other knobs, which apply to a new run, and the seed. */
+  /** Element with the seed and the other knobs, which apply to a new run. */
   readonly fixed = h("div");
   /** True if the variant has live knobs besides the first ones. */
   hasLive = false;
@@ -163,7 +163,10 @@ export class Knobs {
     if (now) write(now, text);
   }
 
-  /** Returns the settings of the next run that differ from the defaults: the pending changes, and the current values of the other knobs. */
+  /**
+   * Returns the seed of the next run and its settings that differ from the defaults: pending changes, and the current values of all other
+   * knobs.
+   */
   wanted(): Wanted {
     const knobs: Record<string, Value> = {};
     for (const [name, { knob }] of this.parts) {

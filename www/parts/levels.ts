@@ -15,7 +15,7 @@ export type Segment = readonly [number, number, number, number];
 const ROW = 18;
 /** Extent of the text of a label above and below its baseline, in px. */
 const [ASCENT, DESCENT] = [11, 4];
-/** Rows of a label: below its line, above it, and farther away. */
+/** Rows in which a label can be, relative to its line: below the line (0), above it (−1), and farther away. */
 const ROWS = [0, -1, 1, -2, 2];
 /** Horizontal positions of a label, as fractions from 0 (left end) to 1 (right end). Earlier positions are preferred. */
 const SHARES = [1, 0.75, 0.5, 0.25, 0];
@@ -25,13 +25,16 @@ const COST = { outside: 1e6, label: 1e4, line: 40, curve: 10, row: 4 };
 const overlap = (a: Box, b: Box, gap: number): boolean =>
   a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom && b.top < a.bottom;
 
-/** Returns the baseline of a label in a row that begins at `top`. A label above its line `y` needs space for its descenders. */
+/**
+ * Returns the baseline of a label in a row that begins at `top`. If the label is above its line `y`, the baseline is higher, because the
+ * descenders need space.
+ */
 export const baseline = (top: number, y: number, ratio: number): number => top + (top < y ? 11 : 14) * ratio;
 
 /** Returns true if a segment crosses a box. */
 export function crosses([x0, y0, x1, y1]: Segment, { left, top, right, bottom }: Box): boolean {
   if (Math.max(x0, x1) < left || Math.min(x0, x1) > right || Math.max(y0, y1) < top || Math.min(y0, y1) > bottom) return false;
-  // The box lies on one side of the segment if all corners do.
+  // The segment does not cross the box if all corners of the box are on the same side of the segment.
   const side = (x: number, y: number): number => Math.sign((x1 - x0) * (y - y0) - (y1 - y0) * (x - x0));
   const sides = [side(left, top), side(right, top), side(left, bottom), side(right, bottom)];
   return !sides.every((one) => one > 0) && !sides.every((one) => one < 0);

@@ -9,7 +9,7 @@ export const PRESENT: Look = { letter: "", colour: "training", dash: [] };
 
 export const PAST: Look = { letter: "", colour: "ghost", dash: [] };
 
-/** Styles of compared runs. At most this many runs can be compared. */
+/** Styles of compared runs. Their number is the largest number of runs that can be compared. */
 export const LOOKS: Look[] = [
   { letter: "A", colour: "agent", dash: [8, 4] },
   { letter: "B", colour: "opponent", dash: [2, 3] },

@@ -27,7 +27,7 @@ export class Model {
   private readonly card = h("div.model-card", { hidden: true });
   private readonly command = h("div");
 
-  /** `fileName` returns the name of the file of a saved run. */
+  /** `fileName` returns the file name of a saved run, which the displayed command contains. */
   constructor(
     private readonly client: Client,
     private readonly fileName: () => string,

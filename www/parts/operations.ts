@@ -1,4 +1,4 @@
-// Table of the time for gradients, by operation. Operations are timed only while the table is open.
+// Table of the time that each operation takes in the computation of gradients. Operations are timed only while the table is open.
 
 import { untilClosed } from "./life";
 import { Table } from "./table";

@@ -8,7 +8,7 @@ export class Pace {
 
   constructor(
     private readonly client: Client,
-    /** Growth of the first counter per second at real-time speed. */
+    /** Returns the growth of the first counter per second at real-time speed. */
     private readonly realTime: () => number,
   ) {}
 

@@ -43,7 +43,7 @@ import { steps as commonSteps, Tour, type Step } from "./tour";
 import type { Trained } from "./trained";
 import { SPEEDS } from "./transport";
 
-/** Longest time from the opening of the page until the page is visible. The page becomes visible earlier when the first run begins. */
+/** Time after which the page becomes visible at the latest. It becomes visible earlier if the first run begins earlier. */
 const READY_MS = 800;
 /** Least time between two redraws of the curves. */
 const DRAW_MS = 100;
@@ -477,7 +477,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     const { announcer, notices } = this.around;
     switch (event.kind) {
       case "metrics":
-        // The tour needs a page that is in the document. The first events may arrive earlier.
+        // The tour begins only in a page that is in the document, because the first events may arrive before that.
         if (this.element.isConnected && this.places.open.length === 0) this.tour.beginOnce();
         break;
       case "test":
@@ -495,7 +495,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
         notices.show(event.level, event.text, event.next_step);
         break;
       case "room":
-        // Events of a room whose view has no handler are shown as notices.
+        // If the room's view does not handle events, the page shows the room's events as notices.
         if (!this.view.take) notices.show("info", event.text, "");
         break;
       case "device":
@@ -565,8 +565,8 @@ export class Page extends Shown<PageContext> implements RoomPage {
   }
 
   /**
-   * Called when a run begins. Drops the kept run of the new run's variant. If the variant changed and the new run does not continue the
-   * kept run, the kept run becomes the past run.
+   * Drops the kept run of the new run's variant. Called when a run begins. If the variant has changed (`another`) and the new run does not
+   * continue the kept run, the kept run becomes the past run.
    */
   private replaceKept(event: Began, another: boolean): void {
     const of = { room: this.client.room.id, variant: event.config.variant };
@@ -582,7 +582,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     this.view.trained?.(this.trained);
   }
 
-  /** Shows the names of the variant, which may change with the visitor's data. */
+  /** Updates the displayed names of the variant, which may change with the visitor's data. */
   private suit(): void {
     const { client, starts } = this;
     document.title = `${starts.nameOf(client.variant)}, ${client.room.title} | Hothouse`;

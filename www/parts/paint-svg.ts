@@ -2,7 +2,7 @@
 
 const NOT_DRAWN = "defs, title, desc, marker";
 
-/** Paints a drawing. The canvas has the coordinates of the window. */
+/** Paints a drawing. The caller has set the canvas to the coordinates of the window. */
 export function paintSvg(c: CanvasRenderingContext2D, drawing: SVGSVGElement): void {
   for (const child of drawing.children) paintPart(c, child as SVGElement);
 }

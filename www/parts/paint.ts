@@ -1,11 +1,11 @@
-// Paints elements of the page on a canvas: their boxes, texts, canvases and drawings in SVG, as they are on the screen. Controls are left
-// out. A browser's policy may forbid the conversion of a document to an image, so each element is drawn.
+// Paints elements of the page on a canvas as they are on the screen: boxes, texts, canvases and SVG drawings. Controls are omitted. Each
+// element is painted separately, because a browser may forbid the conversion of a whole document to an image.
 
 import { paintSvg } from "./paint-svg";
 
 const LEFT_OUT = "button, input, select, textarea, fieldset, details, .unseen";
 
-/** Paints an element. The canvas has the coordinates of the window. */
+/** Paints an element. The caller has set the canvas to the coordinates of the window. */
 export function paint(c: CanvasRenderingContext2D, element: Element): void {
   const style = getComputedStyle(element);
   if (element.matches(LEFT_OUT) || style.display === "none" || style.visibility !== "visible") return;
@@ -49,8 +49,8 @@ function paintBox(c: CanvasRenderingContext2D, style: CSSStyleDeclaration, box: 
 }
 
 /**
- * Paints a text word by word. A word that is broken into lines is painted by character. A number with digits of equal width is painted by
- * character too, because canvases have no digits of equal width.
+ * Paints a text word by word. A word that is broken over several lines is painted by character. If the style requires digits of equal
+ * width, a word with digits is also painted by character, because canvases have no such digits.
  */
 function paintText(c: CanvasRenderingContext2D, text: Text, style: CSSStyleDeclaration): void {
   if (!text.data.trim()) return;

@@ -9,7 +9,10 @@ import { clamp } from "./keys";
 const MOST = 50;
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}.]+/gu) ?? [];
 
-/** Returns the rank of a command among the results of a query, from 0 for the best; undefined if the command lacks a word of the query. */
+/**
+ * Returns the rank of a command among the results of a query. The best rank is 0. Returns undefined if the command lacks a word of the
+ * query.
+ */
 function rank({ kind, name, note = "", words = "" }: Command, query: string): number | undefined {
   const wanted = wordsOf(query);
   const own = wordsOf(name);
@@ -60,7 +63,7 @@ export class Palette {
     this.dialog.element.classList.add("command-palette");
     this.field.addEventListener("input", () => this.show());
     this.field.addEventListener("keydown", (event) => this.move(event));
-    // The focus stays in the field.
+    // Without this listener, a click on the list would take the focus from the search field.
     this.list.addEventListener("mousedown", (event) => event.preventDefault());
   }
 
@@ -126,7 +129,7 @@ export class Palette {
     this.options.forEach((option, k) => option.setAttribute("aria-selected", String(k === at)));
     const option = this.options[at];
     this.field.setAttribute("aria-activedescendant", option?.id ?? "");
-    // The heading above the first option stays visible.
+    // For the first option, scrolls to its heading, so that the heading is visible too.
     if (scroll) (at === 0 ? this.list.firstElementChild : option)?.scrollIntoView({ block: "nearest" });
   }
 

@@ -12,7 +12,7 @@ import { blank, canvasFor, drawStage, innerSize, type Staged } from "./stage-pic
 import { textOf } from "../run/notice";
 import "./pictures.css";
 
-/** Longest recording. */
+/** Maximum duration of a recording. */
 const MOST_S = 60;
 /** Least wait after the stage appears, and longest wait until its canvases are drawn. */
 const [SETTLE_MS, PATIENCE_MS] = [500, 2000];
@@ -20,9 +20,9 @@ const [SETTLE_MS, PATIENCE_MS] = [500, 2000];
 export interface PicturedPage extends Staged {
   /** Name of the files, without an ending. */
   fileName(): string;
-  /** Shows the stage. The returned function shows the previous place again. */
+  /** Shows the stage. The returned function shows the previous tab and section again. */
   showStage(): () => void;
-  /** Identity of the current run. */
+  /** Returns a value that identifies the current run. */
   run(): unknown;
 }
 
@@ -71,7 +71,7 @@ export class Pictures {
     if (this.element.checkVisibility()) this.save.focus();
   }
 
-  /** Shows the stage and waits until it is drawn. The returned function shows the previous place again. */
+  /** Shows the stage and waits until it is drawn. The returned function shows the previous tab and section again. */
   private async staged(): Promise<() => void> {
     const leastMs = this.page.stage.checkVisibility() ? 0 : SETTLE_MS;
     const back = this.page.showStage();

@@ -9,7 +9,7 @@ export type TabName = keyof typeof TABS;
 const NAMES = Object.keys(TABS) as TabName[];
 const LIVE = "live";
 
-/** A part of a tab. A tab with several sections shows one of them at a time. */
+/** A section of a tab. A tab with several sections shows one section at a time. */
 export interface Section {
   tab: TabName;
   name: string;
@@ -17,7 +17,7 @@ export interface Section {
   /** Further words by which the command palette finds the section. */
   words?: string;
   element: HTMLElement;
-  /** Returns true if the current run has this section. Without this function, every run has it. */
+  /** Returns true if the current run has this section. A section without this function exists in every run. */
   offered?(): boolean;
   /** Called when the section is shown. */
   shown?(): void;
@@ -27,10 +27,10 @@ export class Places {
   readonly element: HTMLElement;
   readonly list: HTMLElement;
   private readonly tabs: Tabs;
-  /** Tabs of the sections, by the tab that contains them. */
+  /** The inner tabs that select the sections, by the name of the outer tab. */
   private readonly inner = new Map<string, Tabs>();
 
-  /** `moved` is called when another place is shown; `chosen` is true if the visitor chose the place. */
+  /** The class calls `moved` when it shows another tab or section. `chosen` is true if the visitor has chosen it. */
   constructor(
     stage: HTMLElement,
     private readonly sections: Section[],
@@ -42,7 +42,10 @@ export class Places {
     this.element = h("div.panels", this.tabs.panels);
   }
 
-  /** Names of the open tab and section. The list is empty for the room's picture, and has one name for the first section of a tab. */
+  /**
+   * Names of the open tab and section. The list is empty for the room's picture. For the first section of a tab, it contains only the name
+   * of the tab.
+   */
   get open(): string[] {
     const tab = this.tabs?.open ?? LIVE;
     if (tab === LIVE) return [];

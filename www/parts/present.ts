@@ -5,7 +5,7 @@ import { History } from "./history";
 import { Rates } from "./rates";
 import { state } from "./signal";
 
-/** Name of the entry of `RoomInfo.parts` for the share of time that tests take. */
+/** Name of the entry in `RoomInfo.parts` that is the share of time for tests. */
 const TESTS = "tests";
 /** Least time of a test that the page reports, in ms. */
 const LEAST_TEST_MS = 400;
@@ -15,7 +15,9 @@ export class Present {
   readonly run = state<History | undefined>(undefined);
   readonly running = state(true);
   readonly rates: Rates;
-  /** Time in ms by which the counters change again, unless the agent is tested. */
+  /**
+   * Time (of `performance.now()`, in ms) by which the counters should have changed. If they have not, the agent is probably being tested.
+   */
   private dueMs = Infinity;
 
   constructor(private readonly room: RoomInfo) {
@@ -48,8 +50,8 @@ export class Present {
   }
 
   /**
-   * Returns true if the agent is probably being tested. The run sends no event when a test begins. A test is assumed if the counters have
-   * not changed since the end of an iteration for more than twice the time of that iteration.
+   * Returns true if the agent is probably being tested. The run sends no event when a test begins. The page therefore assumes a test if the
+   * counters have not changed for a long time after the end of an iteration: `LEAST_TEST_MS` and twice the duration of the iteration.
    */
   isTesting({ iteration, counts }: Progress): boolean {
     const ended = this.run.value?.progress;

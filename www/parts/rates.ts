@@ -1,4 +1,4 @@
-// Rates of a run. The room declares rate columns among its metrics. Their values are smoothed, so that they stay readable.
+// Rates of a run, from the room's rate columns. The values are smoothed, so that they do not change too fast to read.
 
 import type { Column, RoomInfo, Row } from "../run/protocol";
 import { plural } from "./format";

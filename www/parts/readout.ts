@@ -10,7 +10,7 @@ import type { View } from "./room";
 import { effect, paced } from "./signal";
 import { Transport, type TransportActions } from "./transport";
 
-/** Interval at which the progress is read from shared memory, which has no change events. */
+/** Interval at which the progress is read from shared memory. The memory is polled because it sends no event after a change. */
 const POLL_MS = 100;
 /** Least time between two updates of the sentences, so that the visitor can read them. */
 const STATUS_MS = 500;
@@ -62,7 +62,7 @@ export class Readout {
   }
 
   /**
-   * Returns a sentence about the goal. For a solved task, the sentence states when the task was solved, and the latest test's result.
+   * Returns a sentence about the goal. If the task is solved, the sentence states when it was solved and the result of the latest test.
    * Otherwise it states how many tests reached the goal but were not confirmed.
    */
   result(): string {

@@ -1,9 +1,9 @@
-// Records a canvas as a video until the visitor stops it or its time is over.
+// Records a canvas as a video until the caller stops the recording.
 
 const FRAMES_PER_S = 30;
 /** Bits per second of a recording. */
 const BITS = 6e6;
-/** Kinds of video in order of preference, with the endings of their files. */
+/** Video formats in order of preference, with the extensions of their files. */
 const KINDS: [type: string, ending: string][] = [
   ["video/webm;codecs=vp9", "webm"],
   ["video/webm;codecs=vp8", "webm"],
@@ -13,7 +13,7 @@ const KINDS: [type: string, ending: string][] = [
 
 export type Video = { data: Uint8Array; ending: string; seconds: number };
 
-/** Returns the first kind of video that this browser records. */
+/** Returns the first video format that this browser can record. */
 function kind(): [type: string, ending: string] | undefined {
   const records = typeof MediaRecorder === "function" && "captureStream" in HTMLCanvasElement.prototype;
   return records ? KINDS.find(([type]) => MediaRecorder.isTypeSupported(type)) : undefined;

@@ -16,8 +16,8 @@ import type { Trained, TrainedAgent, TrainedSources } from "./trained";
 export type Explanation = { heading: string; words: string; equation?: string; summary?: string };
 
 /**
- * Parts that a room adds to the page. The rest of the page is built from the room's declarations in Rust. `C` is the type of the room's
- * client, which has the room's questions.
+ * Everything that a room adds to the page. The page builds the rest from the room's declarations in Rust. `C` is the type of the room's
+ * client, which can ask the room's questions.
  */
 export interface RoomExtension<C extends Client = Client> {
   curves?: CurveWords;
@@ -32,7 +32,7 @@ export interface RoomExtension<C extends Client = Client> {
   can?: string[];
   /** Touch gestures of this room, listed in the help dialog. */
   gestures?: Gesture[];
-  /** Text about the contents of a saved run and of a link, for the dialog "Save and share". */
+  /** Text about the contents of a saved run and of a link, for the section "Save and share". */
   saved?: string;
   /** True if the model of this room can be exported for other programs. */
   model?: boolean;
@@ -41,9 +41,9 @@ export interface RoomExtension<C extends Client = Client> {
   view?(page: RoomPage<C>): View;
 }
 
-/** A variant whose runs begin on data of the visitor. */
+/** A variant whose runs need data of the visitor. */
 export interface OwnVariant {
-  /** Describes the variant before its first run. */
+  /** Description of the variant before its first run. */
   variant: Variant;
   /** Returns the data of the first run. */
   data(): Promise<File>;
@@ -53,9 +53,9 @@ export interface OwnVariant {
 export interface View {
   /** The picture of the room, with its main action. In a room without a stage, the curves take its place. */
   stage?: HTMLElement;
-  /** Selector of the parts of the stage that a picture shows. By default, a picture shows the stage's canvases. */
+  /** Selector of the elements of the stage that a saved picture shows. By default, a saved picture shows the stage's canvases. */
   pictured?: string;
-  /** Parts under the curves, beside the stage. */
+  /** Elements under the curves, beside the stage. */
   beside?: HTMLElement[];
   /** Sections of the tabs, placed before the sections that every room has. */
   sections?: Section[];

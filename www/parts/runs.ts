@@ -21,13 +21,13 @@ import "./runs.css";
 const MOST_RUNS = 40;
 const MOST_BYTES = 6e6;
 const MOST_ROWS = 300;
-/** A run with fewer rows is not stored. */
+/** Minimum number of rows of a stored run. */
 const LEAST_ROWS = 3;
 const WRITE_EVERY_MS = 1000;
 const KEEP_EVERY_MS = 4000;
 /**
- * Maximum difference, in seconds of training time, by which a stored run may be longer than a run that continues it. A stored run can be
- * longer because its curves are stored more often than its checkpoint.
+ * Largest training time, in seconds, by which a stored run may be ahead of a run that continues it. A stored run can be ahead, because the
+ * page stores its curves more often than its checkpoint.
  */
 const SAME_S = 15;
 const NAMED = 3;
@@ -68,7 +68,7 @@ export class Runs {
   private readonly ticked = new Map<string, number>();
   private readonly list = h("ul.run-list", { "aria-label": "Runs" });
   private readonly from = h("select", { id: id("differences") });
-  /** Hidden while there is no other run to choose. */
+  /** Field that selects a run for the comparison of settings. It is hidden while the list contains only one run. */
   private readonly fromField = labelled("Differences from", this.from);
   private readonly kept = h("p.small");
   private readonly format = select("curve-format", FORMATS);
@@ -142,7 +142,7 @@ export class Runs {
     return [...this.ticked].sort((a, b) => a[1] - b[1]).flatMap(([ticked, place]) => this.curve(ticked, LOOKS[place]!));
   }
 
-  /** Returns the curve of a run of the list; none for the current run. */
+  /** Returns a list with the curve of a listed run. The list is empty for the current run. */
   private curve(of: string, look: Look): Curve[] {
     const record = this.entries.get(of)?.record;
     if (!record || of === this.present?.id) return [];
@@ -164,7 +164,7 @@ export class Runs {
 
   // ---- storage
 
-  /** If the current run continues a stored run, adopts the stored record's identity. */
+  /** If the current run continues a stored run, takes the id, name and start of the stored run. */
   private adoptStored(): void {
     const { present } = this;
     if (!present || present.history.length === 0) return;
@@ -509,7 +509,7 @@ function recordOf({ id, history, beganMs, name, variant, defaults, labels }: Pre
     iterations: pick(history.iterations),
     counts: pick(history.counts),
     train_s: pick(history.train_s),
-    // The record omits the shares of time, which are not compared.
+    // Omits the time shares, because runs are not compared by them.
     columns: Object.fromEntries(history.room.metrics.map(({ name }) => [name, pick(history.columns[name] ?? [])])),
     tests,
   };
@@ -532,8 +532,8 @@ function dataOf(record: RunRecord, room: RoomInfo): RunData {
 }
 
 /**
- * Returns true if a run continues a stored run. Two such runs have the same training time at their latest common iteration; the times of
- * other runs differ.
+ * Returns true if a run continues a stored run. In this case, both have the same training time at their latest common iteration. Other runs
+ * have different times.
  */
 function continues(history: History, record: RunRecord): boolean {
   const { config } = history;

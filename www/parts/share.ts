@@ -27,9 +27,9 @@ export interface ShareActions {
 }
 
 export class Share {
-  /** Files and links. */
+  /** Section with files, links and runs of earlier visits. */
   readonly files: HTMLElement;
-  /** Commands for a terminal and for Python. */
+  /** Section with the commands for a terminal and for Python. */
   readonly commands = h("div.commands");
   private readonly link = button("Copy link", () => this.copyLink());
   private readonly linkNote = h("p.small", { role: "status", hidden: true });

@@ -1,10 +1,11 @@
-// Single-key shortcuts. A shortcut does not apply in a field, a button or a dialog. The visitor can turn shortcuts off.
+// Single-key shortcuts. They do not apply in a text field or a dialog, and the space key does not apply while a control has the focus. The
+// visitor can turn shortcuts off.
 
 import { pageLife } from "./life";
 import { recall, remember } from "./prefs";
 
 export type Shortcut = { key: string; shown: string; does: string; run: () => void };
-/** A key or gesture that a picture handles, for the list in the help dialog. */
+/** A key or gesture and its effect, for the lists in the help dialog. */
 export type Gesture = { shown: string; does: string };
 
 /** Elements that handle all keys themselves while they have the focus. */

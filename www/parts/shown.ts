@@ -1,4 +1,4 @@
-// The common part of the page and of the frame in another page: the present run, its knobs and its curve.
+// Base class of the room's page and of its frame in another page: the current run, its knobs and its curve.
 
 import type { Client } from "../run/client";
 import type { Progress } from "../run/protocol";

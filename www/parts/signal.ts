@@ -8,7 +8,7 @@ export interface State<T> {
   value: T;
 }
 
-/** Decides when an effect is repeated: calls `again` immediately or later. */
+/** Function that decides when an effect is repeated. It calls `again` immediately or later. */
 export type Schedule = (again: () => void) => void;
 
 type Readers = Set<Reader>;
@@ -31,7 +31,7 @@ function notify(readers: Readers): void {
   for (const reader of [...readers]) reader.changed();
 }
 
-/** Runs `read` and registers `reader` with each value that is read. The registrations of the reader's previous call end. */
+/** Runs `read`, and registers `reader` with each value that `read` reads. The registrations of the previous call for `reader` end. */
 function tracked<T>(reader: Reader, read: () => T): T {
   untrack(reader);
   const outer = reading;
@@ -107,7 +107,8 @@ export function paced(ms: number): Schedule {
 }
 
 /**
- * Calls `run` now, and again after each change of a value that `run` read. `schedule` decides when. The returned function ends the effect.
+ * Calls `run` now, and again after each change of a value that `run` has read. `schedule` decides when the repeated call occurs. The
+ * returned function ends the effect.
  */
 export function effect(run: () => void, schedule: Schedule): () => void {
   let [due, ended] = [false, false];

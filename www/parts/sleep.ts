@@ -3,7 +3,7 @@
 import { pageLife } from "./life";
 
 const SLEPT_S = 30;
-/** Wait after the tab becomes visible. The events that the worker sent while the tab was hidden arrive in this time. */
+/** Wait after the tab becomes visible. In this time, the page receives the events that the worker sent while the tab was hidden. */
 const ARRIVE_MS = 1500;
 
 export interface Watched {

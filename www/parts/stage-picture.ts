@@ -15,17 +15,17 @@ export interface Staged {
 const PAD = 16;
 const ROUND = 16;
 
-/** Returns the visible parts. A part in another part is omitted. */
+/** Returns the visible elements of the stage that the selector `parts` matches. An element inside another of these elements is omitted. */
 function partsOf({ stage, parts }: Staged): Element[] {
   const all = [...stage.querySelectorAll(parts)].filter((part) => part.checkVisibility({ visibilityProperty: true }));
   return all.filter((part) => !all.some((other) => other !== part && other.contains(part)));
 }
 
-/** A part, and its vertical shift in the picture. */
+/** An element of the picture, and the distance in px by which the picture shows the element higher than the screen does. */
 type Placed = { part: Element; up: number };
 type Arranged = { left: number; top: number; width: number; height: number; placed: Placed[] };
 
-/** Arranges the parts as on the screen, without the space of controls between them. */
+/** Arranges the elements of the picture as on the screen, but closes the gaps that controls leave between them. */
 function arranged(staged: Staged): Arranged {
   const parts = partsOf(staged).map((part) => ({ part, box: part.getBoundingClientRect() }));
   parts.sort((a, b) => a.box.top - b.box.top);
@@ -47,7 +47,7 @@ export function innerSize(staged: Staged): { width: number; height: number } {
   return { width: Math.ceil(width) + 2 * PAD, height: Math.ceil(height) + 2 * PAD };
 }
 
-/** Returns an empty canvas for pictures of this size. `pixels` is the number of its pixels per px. */
+/** Returns an empty canvas for pictures of this size in px, with the frame. `pixels` is the number of canvas pixels per CSS pixel. */
 export function canvasFor(size: { width: number; height: number }, pixels: number): HTMLCanvasElement {
   const { width, height } = outer({ ...size, title: "", about: "" });
   const canvas = document.createElement("canvas");
@@ -91,7 +91,7 @@ function ground(element: Element | null): string {
   return "white";
 }
 
-/** Returns true if a part of the stage is a canvas without a picture, as after a change of its size. */
+/** Returns true if a canvas of the picture is not drawn, as after a change of its size. */
 export function blank(staged: Staged): boolean {
   const small = new OffscreenCanvas(16, 16).getContext("2d")!;
   const canvases = partsOf(staged).flatMap((part) => (part instanceof HTMLCanvasElement ? [part] : [...part.querySelectorAll("canvas")]));

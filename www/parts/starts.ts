@@ -84,7 +84,7 @@ export class Starts {
     // The knobs' values are kept only for the same variant, because another variant has other defaults.
     const given = variant === kept.variant ? wanted.knobs : {};
     const config: Config = { ...kept, variant, seed: wanted.seed, knobs: { ...given, ...knobs } };
-    // If no setting was changed, the data is passed to the run that waits for it, and that run's settings apply.
+    // If no setting was changed, passes the data to the run that waits for it. The settings of the waiting run then apply.
     const changed = present.marks.length > 0 || !!present.config.changes?.length;
     const own =
       changed ||
@@ -151,8 +151,8 @@ export class Starts {
   }
 
   /**
-   * Switches to the variant in a link. The link must have no other settings, be the address of a kept run, or be the current address.
-   * Otherwise returns false, and a new page must be opened for the link.
+   * Switches to the variant in a link, if the link has no other settings, is the address of a kept run, or is the current address.
+   * Otherwise returns false, because the link needs a new page.
    */
   follow(link: string): boolean {
     const { room } = this.client;

@@ -2,10 +2,10 @@
 
 import type { Pen } from "./canvas";
 
-/** State that `save` keeps. */
+/** Drawing state that `save` stores and `restore` restores. */
 type State = Pick<SvgPen, "fillStyle" | "strokeStyle" | "lineWidth" | "font" | "textAlign" | "textBaseline" | "globalAlpha"> & {
   dash: number[];
-  /** Number of open groups. */
+  /** Number of open `<g>` elements. */
   groups: number;
 };
 
@@ -51,7 +51,7 @@ export class SvgPen implements Pen {
   private readonly saved: State[] = [];
   private readonly measure = document.createElement("canvas").getContext("2d")!;
 
-  /** Returns the file. `title` is its name for screen readers. */
+  /** Returns the text of the SVG file. `title` is the name of the drawing for screen readers. */
   file({ width, height, title }: { width: number; height: number; title: string }): string {
     const root = {
       xmlns: "http://www.w3.org/2000/svg",
@@ -65,7 +65,7 @@ export class SvgPen implements Pen {
     return element("svg", root, `\n${element("title", {}, escaped(title))}${this.parts.join("")}`);
   }
 
-  /** Draws with the origin at (`x`, `y`). */
+  /** Calls `draw` with the origin of the coordinates at (`x`, `y`). */
   within(x: number, y: number, draw: () => void): void {
     this.parts.push(`<g transform="translate(${round(x)} ${round(y)})">\n`);
     draw();
@@ -145,7 +145,7 @@ export class SvgPen implements Pen {
 
   fillText(text: string, x: number, y: number, most = Infinity): void {
     const [, weight, size] = /^(\d+) ([\d.]+)px/.exec(this.font)!;
-    // `textLength` gives a text in another typeface the width that it has in the page's typeface.
+    // In another typeface, the text would have another width. `textLength` gives it the width that it has in the page's typeface.
     const { width } = this.measureText(text);
     const attributes = {
       x,

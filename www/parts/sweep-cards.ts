@@ -20,15 +20,15 @@ type Card = {
 type Point = { at: number; mean: number; low: number; high: number };
 
 /**
- * The sweep that is shown, with the knob's label. `goal` is the variant's goal, if any. `scale` limits the vertical scale; if it is
- * undefined, the curves determine the limits.
+ * The displayed sweep, with the label of its knob. `goal` is the goal of the variant; it is undefined if the variant has no goal. `scale`
+ * limits the vertical scale; if it is undefined, the curves determine the limits.
  */
 export type Swept = { spec: SweepSpec; label: string; goal: number | undefined; scale: [number, number] | undefined };
 
 /**
- * Returns the mean and spread of several curves, in the range that all of them cover; empty for fewer than two curves. The result has a
- * point at each position at which any curve has a point. The spread is the standard error if `error` is true; otherwise it extends from the
- * minimum to the maximum.
+ * Returns the mean and the spread of several curves, in the range that all curves cover. The result is empty for fewer than two curves. It
+ * has a point at each position at which any curve has a point. If `error` is true, the spread is the standard error. Otherwise it extends
+ * from the minimum to the maximum.
  */
 export function over(curves: [number, number][][], error: boolean): Point[] {
   const nonEmpty = curves.filter((curve) => curve.length > 0);
@@ -134,8 +134,8 @@ export class SweepCards {
   }
 
   /**
-   * Returns the best value of the knob. Values are compared by the number of solved seeds, then by the median count at which the seeds were
-   * solved, then by the median of the last tests.
+   * Returns the best value of the knob. The first criterion is the number of solved seeds. For equal numbers, the smaller median count of
+   * the solutions is better, then the larger median of the last tests.
    */
   best(cells: SweepCell[]): Value | undefined {
     const scores = (this.swept?.spec.values ?? []).map((value) => {

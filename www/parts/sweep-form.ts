@@ -9,10 +9,14 @@ import { VARIANT } from "./sweep-knob";
 
 /** Budgets that the form offers by default, in units of the first counter. */
 const BUDGETS = [1_000, 10_000, 100_000, 1_000_000];
-/** The suggested range of a logarithmic knob extends from the current value divided by this factor to the value times the factor. */
+/**
+ * Factor of the suggested range of a logarithmic knob. The range extends from the current value divided by the factor to the value times
+ * the factor.
+ */
 const FACTOR = 5;
 /**
- * The suggested range of any other knob extends to both sides of the current value by this share of the distance between the knob's limits.
+ * Half-width of the suggested range of any other knob, as a share of the distance between the knob's limits. The current value is in the
+ * middle of the range.
  */
 const PART = 0.2;
 

@@ -75,7 +75,10 @@ export class Sweep {
     ]);
   }
 
-  /** Sets the run whose settings the sweep varies. `scale` limits the vertical scale of the results, if given. */
+  /**
+   * Sets the run whose settings the sweep varies. `scale` limits the vertical scale of the results; if it is undefined, the curves
+   * determine the limits.
+   */
   begin(run: Varied, scale: [number, number] | undefined): void {
     const another = run.variant.id !== this.run?.variant.id;
     if (another) this.clear();

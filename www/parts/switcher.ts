@@ -17,7 +17,7 @@ export class Switcher {
   readonly element: HTMLElement;
   /** Links beside the picture of the room. */
   private readonly list = h("ul.chips");
-  /** Menu in the other tabs, which have more controls of their own. */
+  /** Menu of the variants in the other tabs. It replaces the links, because these tabs have more controls of their own. */
   private readonly menu: HTMLSelectElement;
   private switching: Promise<unknown> = Promise.resolve();
   /** True if one of the links had the focus before the list of links was rebuilt. */

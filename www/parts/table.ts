@@ -14,7 +14,10 @@ export class Table {
   private wroteMs = -Infinity;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** The first cell of each row is the row's heading. `texts` lists the titles of the columns that contain text. */
+  /**
+   * `rows` returns the cells of each row; the first cell is the heading of the row. `texts` lists the titles of the columns that contain
+   * text.
+   */
   constructor(
     readonly name: string,
     private readonly titles: string[] | (() => string[]),
@@ -48,7 +51,7 @@ export class Table {
     if (this.element.hidden) return;
     const now = performance.now();
     const waitMs = this.wroteMs + WRITE_EVERY_MS - now;
-    // While the table has the focus, a screen reader may be reading it.
+    // Waits while the table has the focus, because a screen reader may be reading the table.
     if (waitMs > 0 || this.element.contains(document.activeElement)) {
       this.timer ??= setTimeout(
         () => {

@@ -3,13 +3,15 @@
 import { h, icon, id, type Icon } from "./dom";
 import { placeOf } from "./keys";
 
-/** A panel with its tab. The icon of the tab is shown on a phone. */
+/** A panel with its tab. The tab shows the icon only on a phone. */
 export type Panel = { name: string; title: string; element: HTMLElement; icon?: Icon };
 
-/** Functions that show an element: one for each panel, and one for each other element that may be hidden. */
+/** Functions that show a hidden element. Each panel has one, and so has each element that was passed to `revealBy`. */
 const panels = new WeakMap<Element, () => void>();
 
-/** Shows the panels that contain an element, so that it can be scrolled into view or receive the focus. */
+/**
+ * Shows an element by opening every panel and every hidden element that contains it. The page can then scroll to the element or focus it.
+ */
 export function reveal(element: Element): void {
   for (let at: Element | null = element; at; at = at.parentElement) panels.get(at)?.();
 }
@@ -25,7 +27,9 @@ export class Tabs {
   private readonly tabs = new Map<string, HTMLButtonElement>();
   private shown = "";
 
-  /** Shows the first panel. `changed` is called after each change; `chosen` is true if the visitor chose the tab. */
+  /**
+   * Shows the first panel. `changed` is called whenever another panel opens. Its argument `chosen` is true if the visitor chose the tab.
+   */
   constructor(
     label: string,
     private readonly all: Panel[],
@@ -50,7 +54,7 @@ export class Tabs {
     return this.shown;
   }
 
-  /** Shows a panel. If the named panel does not exist or is not offered, shows the first offered panel. */
+  /** Shows a panel. If the named panel does not exist or its tab is hidden, shows the first panel with a visible tab. */
   show(name: string, chosen = false): void {
     const offered = (name: string): boolean => this.tabs.get(name)?.hidden === false;
     if (!offered(name)) name = this.all.find((one) => offered(one.name))?.name ?? name;
@@ -71,7 +75,7 @@ export class Tabs {
     this.tabs.get(this.shown)!.focus();
   }
 
-  /** Shows or hides a tab. If its panel is open, another panel replaces it. */
+  /** Shows or hides a tab. If the panel of the hidden tab is open, the first panel with a visible tab replaces it. */
   offer(name: string, offered: boolean): void {
     this.tabs.get(name)!.hidden = !offered;
     this.show(this.shown);

@@ -9,10 +9,10 @@ import { Table } from "./table";
 import { onTheme, palette, type Colour } from "./theme";
 
 const ASK_EVERY_MS = 1000;
-/** Maximum share of the worker's time that the answers take. */
+/** Maximum share of the worker's time that the requests for histograms may take. */
 const MOST_SHARE = 0.05;
 const MOST_SAMPLES = 120;
-/** Width of the values beside a picture, in px. */
+/** Width of the axis labels on the left of a picture, in px. */
 const GUTTER = 64;
 /** Distance from the mean, in standard deviations, beyond which values are not drawn. */
 const FAR = 4;
@@ -29,15 +29,18 @@ const KINDS: { kind: TensorKind; words: string; colour: Colour }[] = [
 ];
 
 type Sample = { iteration: number; tensors: TensorView[] };
-/** Distribution at an iteration. */
+/** Histogram of a tensor at one iteration, drawn as a column. */
 type Column = { iteration: number; histogram: Histogram };
 
-/** Samples of a run. Beyond `MOST_SAMPLES`, every second sample is dropped, and only every second later sample is kept. */
+/**
+ * Samples of a run, evenly spaced. If there are more than `MOST_SAMPLES`, every second sample is dropped and the spacing of later samples
+ * doubles.
+ */
 class Samples {
   readonly kept: Sample[] = [];
   private every = 1;
   private skipped = 0;
-  /** True if the last sample is not one of the evenly spaced samples. The next sample then replaces it. */
+  /** True if the last sample lies between two evenly spaced samples. The next sample then replaces the last sample. */
   private temporary = false;
 
   push(sample: Sample): void {
@@ -159,7 +162,7 @@ export class Tensors {
   private readonly table: Table;
   private samples = new Samples();
   private strips: { tensor: string; strip: Strip }[] = [];
-  /** Names of the tensors that the choice of layers contains. */
+  /** Names of the tensors whose layers the visitor can choose, one name per line. */
   private named = "";
   private asking = false;
   private nextMs = -Infinity;
@@ -215,7 +218,7 @@ export class Tensors {
     this.table.refresh();
   }
 
-  /** Offers the layers of these tensors. The chosen layer remains chosen if it still exists. */
+  /** Offers the layers that contain the tensors `names`. The chosen layer remains chosen if it still exists. */
   private offer(names: string[]): void {
     this.named = names.join("\n");
     const chosen = this.layers.value;

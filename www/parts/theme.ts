@@ -6,7 +6,7 @@ import { recall, remember } from "./prefs";
 
 export type Theme = "auto" | "light" | "dark";
 
-/** Colours of the style sheet by name, which canvases use. */
+/** Colours of the style sheet by name, for drawing on canvases. */
 export const palette = {
   ink: "",
   soft: "",
@@ -51,13 +51,13 @@ export function rgb(name: Colour): [number, number, number] {
   return [hex >> 16, (hex >> 8) & 255, hex & 255];
 }
 
-/** Calls `listener` after each change of the theme while the page is open. The returned function ends the calls. */
+/** Calls `listener` after each change of the theme while the page is open. Returns a function that removes the listener. */
 export function onTheme(listener: () => void): () => void {
   listeners.add(listener);
   return untilClosed(() => listeners.delete(listener));
 }
 
-/** Uses another theme and does not remember it. */
+/** Applies a theme without storing it as the visitor's choice. */
 export function useTheme(other: Theme): void {
   theme = other;
   apply();
@@ -68,7 +68,8 @@ export function startTheme(): void {
   if (kept === "light" || kept === "dark") theme = kept;
   dark.addEventListener("change", apply);
   apply();
-  // WebKit may run this script before the style sheet is loaded. The colours are empty at that time, so they are read again later.
+  // WebKit may run this script before the style sheet is loaded. All colours are then empty, so `apply` reads them again when the page is
+  // loaded.
   if (document.readyState !== "complete") addEventListener("load", apply, { once: true });
 }
 

@@ -1,9 +1,11 @@
 // Ticks of a logarithmic scale.
 
 /**
- * Returns the positions of ticks between `low` and `high`: the multiples 1 to 9 of the powers of ten. If there are fewer than two such
- * positions, the ticks are multiples of `step`. uPlot's own ticks require limits that are powers of ten; with a lower limit such as 0.0096,
- * its loop never ends.
+ * Returns the positions of ticks between `low` and `high`. The ticks are the powers of ten and their multiples by 2 to 9. If fewer than two
+ * such positions are in the range, the ticks are multiples of `step`.
+ *
+ * This function replaces uPlot's own ticks, which require limits that are powers of ten. With a lower limit such as 0.0096, uPlot's loop
+ * never ends.
  */
 export function logarithmicTicks(low: number, high: number, step: number): number[] {
   if (!(low > 0 && high < Infinity)) return [];

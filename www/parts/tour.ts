@@ -1,5 +1,5 @@
-// A short tour: the picture, the curve, and a knob. The tour's box lies over the stage, on a narrow page at an edge of the screen. It never
-// covers the curve and does not block the page. The tour starts automatically only on the first visit of a room.
+// A short tour of a room: the picture, the curve, and a knob. The tour's box lies over the stage; on a narrow page it lies at an edge of
+// the screen. The box never covers the curve and does not block the page. The tour starts automatically only on the first visit of a room.
 
 import { h, icon, id, write } from "./dom";
 import { untilClosed } from "./life";
@@ -7,7 +7,10 @@ import { calm } from "./loop";
 import { recall, remember } from "./prefs";
 import { reveal } from "./tabs";
 
-/** Step of the tour. `at` is a CSS selector of its target. A step with `change` ends when the visitor changes a knob or starts a run. */
+/**
+ * Step of the tour. `at` is the CSS selector of the element that the step explains. A step with `change` ends when the visitor changes a
+ * knob or starts a run.
+ */
 export type Step = { at: string; heading: string; words: string; change?: boolean };
 
 /** Key under which the browser stores the rooms whose tour has started. */
@@ -15,16 +18,19 @@ const SEEN = "tour";
 const seenRooms = (): string[] => recall(SEEN)?.split(" ") ?? [];
 
 const GAP = 16;
-/** Page width up to which the picture and the curve are below each other, in px. */
+/** Greatest page width at which the picture and the curve are one below the other, in px. */
 const NARROW = 900;
 
-/** Returns the steps of the tour in a room that defines none. `subject` is the subject of the first sentence. */
+/** Returns the steps of the tour for a room that defines no steps. `subject` is the grammatical subject of the first sentence. */
 export const steps = (subject: string): Step[] => [
   { at: ".returns", heading: "Training runs", words: `${subject} has been training since the page opened. This curve shows its results.` },
   ...knobToCurve("Drag a slider far to either side."),
 ];
 
-/** Returns the last step of every tour: a knob and its effect on the curve. `dare` is the sentence that suggests a change. */
+/**
+ * Returns the last step of every tour, which explains a knob and its effect on the curve. `dare` is a sentence that suggests a change of
+ * the knob.
+ */
 export const knobToCurve = (dare: string): Step[] => [
   {
     at: ".first-knobs",
@@ -45,7 +51,7 @@ export class Tour {
   private at = -1;
   private offered = false;
   private target: HTMLElement | undefined;
-  /** Element that had the focus before the tour. */
+  /** Element that had the focus when the visitor started the tour; null if the tour started automatically. */
   private before: Element | null = null;
   private readonly escape = (event: KeyboardEvent): void => {
     if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
@@ -75,7 +81,9 @@ export class Tour {
     if (!seenRooms().includes(this.room)) this.begin(false);
   }
 
-  /** Starts the tour from its first step; by default the tour of the room. */
+  /**
+   * Starts a tour at its first step. `requested` is true if the visitor asked for the tour. `steps` are by default the steps of the room.
+   */
   begin(requested = true, steps = this.usual): void {
     this.steps = steps;
     remember(SEEN, [...new Set([...seenRooms(), this.room])].join(" "));
@@ -121,7 +129,9 @@ export class Tour {
     if (scroll && this.target) this.scroll(this.target);
   }
 
-  /** Scrolls to the target. On a narrow page the target is placed beside the box, which is at the top or at the bottom of the screen. */
+  /**
+   * Scrolls to the target. On a narrow page, the box is at the top or the bottom of the screen, and the target is placed next to the box.
+   */
   private scroll(target: HTMLElement): void {
     const behavior = calm() ? "auto" : "smooth";
     if (innerWidth > NARROW) return target.scrollIntoView({ block: "nearest", behavior });

@@ -1,4 +1,4 @@
-// The choice between a room's trained agent and the visitor's own.
+// The choice between a room's trained agent and the visitor's own agent.
 
 import type { Answerer } from "../run/trained";
 import { Choice } from "./dom";
@@ -7,11 +7,11 @@ import type { TrainedAgent } from "./trained";
 export class TrainedChoice {
   readonly element: HTMLElement;
   private readonly choice: Choice<Answerer>;
-  /** The visitor's choice; undefined before a choice. */
+  /** Agent that the visitor chose; undefined before the first choice. */
   private chosen: Answerer | undefined;
   private agent: Pick<TrainedAgent, "state" | "overtaken"> = { state: "none", overtaken: false };
 
-  /** `does` begins the titles of both options, `word` names the trained agent. `changed` is called after a choice of the visitor. */
+  /** `does` begins the titles of both options. `word` is the room's noun for an agent. `changed` is called when the visitor chooses. */
   constructor(legend: string, does: string, word: string, changed: () => void = () => {}) {
     this.choice = new Choice<Answerer>(
       legend,
@@ -30,21 +30,23 @@ export class TrainedChoice {
   }
 
   /**
-   * Agent that answers: the visitor's choice, by default the trained agent until the visitor's agent overtakes it. Without a loaded trained
-   * agent, the visitor's agent answers.
+   * Agent that answers. Without a loaded trained agent, the visitor's agent answers. With a loaded one, the visitor's choice decides.
+   * Before a choice, the trained agent answers until the visitor's agent overtakes it.
    */
   get answerer(): Answerer {
     const { state, overtaken } = this.agent;
     return state === "here" ? (this.chosen ?? (overtaken ? "own" : "trained")) : "own";
   }
 
-  /** Makes the choice in place of the visitor. */
+  /** Sets the choice from the program. Does not call `changed`. */
   choose(chosen: Answerer): void {
     this.chosen = chosen;
     this.choice.value = this.answerer;
   }
 
-  /** Offers the choice. While the trained agent is expected, the choice is invisible and keeps its place. */
+  /**
+   * Updates the choice after a change of the trained agent. While that agent is expected, the choice is invisible but occupies its space.
+   */
   set({ state, overtaken }: Pick<TrainedAgent, "state" | "overtaken">): void {
     this.agent = { state, overtaken };
     this.element.hidden = state === "none";

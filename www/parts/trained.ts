@@ -1,5 +1,5 @@
-// The trained agent of a room: a small checkpoint that is loaded after the first picture. It answers questions beside the visitor's run and
-// never trains. If the checkpoint is missing or does not fit the run, the room works without it.
+// The trained agent of a room. Its small checkpoint is loaded after the first picture. The agent answers questions beside the visitor's run
+// and never trains. If the checkpoint is missing or does not fit the run, the room works without a trained agent.
 
 import type { Client } from "../run/client";
 import { dropInteractions, interactionsKey, keepInteractions, loadInteractions } from "../run/interactions";
@@ -16,23 +16,29 @@ const IDLE_MS = 3000;
 
 /** Declaration of a room's trained agent. Its checkpoint is the file `trained/ROOM.safetensors.gz`. */
 export interface TrainedWords {
-  /** Variant of the checkpoint. */
+  /** Variant of the run that trained the checkpoint. */
   variant: string;
-  /** Knobs that define the task. In the visitor's run, these knobs must have the checkpoint's values. */
+  /**
+   * Names of the knobs that define the task. The agent is used only if these knobs have the same values in the visitor's run and in the
+   * checkpoint.
+   */
   task?: string[];
   /** Test column in which both agents are compared. */
   column: string;
-  /** Returns the text of a value of the column, such as `93% solved`. */
+  /** Formats a value of the column, such as `93% solved`. */
   level(value: number): string;
 }
 
 /** The trained agent as the room's views use it. */
 export interface TrainedAgent {
-  /** `here` if the agent answers questions; `expected` if it may arrive for this run. */
+  /** `here` if the agent is loaded and answers questions; `expected` if the agent may still be loaded for this run; otherwise `none`. */
   readonly state: "none" | "expected" | "here";
   /** True if a test of the visitor's agent exceeded the trained agent's level. */
   readonly overtaken: boolean;
-  /** Interactions of this tab with the agent before the page was loaded: `continued`, `lost` if they could not be restored, or `none`. */
+  /**
+   * Interactions that this tab had with the agent before a reload: `continued` if they were restored, `lost` if they could not be restored,
+   * or `none`.
+   */
   readonly earlier: "none" | "continued" | "lost";
   /** Stores the agent's interactions, such as a match, so that a reload continues them. */
   keep(): void;
@@ -43,7 +49,7 @@ export interface TrainedAgent {
 export interface TrainedSources {
   announcer: Announcer;
   present(): History | undefined;
-  /** Called when the agent arrives, leaves or is overtaken. */
+  /** Called when a run begins, and when the trained agent is loaded, dropped or overtaken. */
   changed(): void;
 }
 
@@ -65,18 +71,18 @@ export const trainedAgent =
     new Trained(client, words, sources);
 
 export class Trained implements TrainedAgent {
-  /** Text about the agent's training, with the command for this training and the digest of the weights. */
+  /** Text about the agent's training. Contains the command that repeats the training, and the digest of the weights. */
   readonly element = h("div.commands");
   private checkpoint: Checkpoint | undefined;
   private asked = false;
-  /** True if the worker has, or is about to have, the agent. */
+  /** True if the worker has loaded the agent or is loading it. */
   private wanted = false;
   private here = false;
   /** Number of requests to load or drop the agent. An answer to an older request is ignored. */
   private requests = 0;
   private wasOvertaken = false;
   earlier: TrainedAgent["earlier"] = "none";
-  /** `now` is true while the interactions are being stored, and `again` is true if they changed in the meantime. */
+  /** `now` is true while interactions are being stored. `again` is true if the interactions have changed during this storing. */
   private readonly keeping = { now: false, again: false };
   private readonly life = pageLife();
 
@@ -95,7 +101,7 @@ export class Trained implements TrainedAgent {
     return this.overtaking() !== undefined;
   }
 
-  /** Returns the test column and the level of the agent, for the chart; undefined if the agent is not here. */
+  /** Returns the test column and the agent's level in this column, for the chart. Returns undefined if the agent is not loaded. */
   level(): { column: string; value: number; label: string } | undefined {
     const { checkpoint, words } = this;
     if (!this.here || !checkpoint) return undefined;
@@ -103,13 +109,15 @@ export class Trained implements TrainedAgent {
     return { column: words.column, value: level, label: `trained for ${duration(metadata.progress.train_s)}` };
   }
 
-  /** Returns a sentence for the status when the visitor's agent has overtaken the trained agent; otherwise an empty text. */
+  /** Returns a sentence for the status if the visitor's agent has overtaken the trained agent; otherwise returns an empty string. */
   sentence(): string {
     const test = this.overtaking();
     return test ? `Your agent overtook the trained agent after ${seconds(test.progress.train_s)}.` : "";
   }
 
-  /** Called when a run begins. The first run of the checkpoint's variant loads the checkpoint when the page is idle. */
+  /**
+   * Called when a run begins. If the run has the checkpoint's variant, the first such call loads the checkpoint when the browser is idle.
+   */
   begin(): void {
     this.wasOvertaken = this.overtaken;
     this.sources.changed();
@@ -151,7 +159,7 @@ export class Trained implements TrainedAgent {
     }
   }
 
-  /** Loads the agent into the worker if it fits the visitor's run; otherwise drops it. */
+  /** Loads the agent into the worker if the checkpoint fits the visitor's run. If it does not fit, drops the agent. */
   private suit(): void {
     const { checkpoint, client } = this;
     const fits = this.fits();
@@ -172,7 +180,10 @@ export class Trained implements TrainedAgent {
     );
   }
 
-  /** Loads the agent with the stored interactions of this tab, or else without interactions. */
+  /**
+   * Loads the agent with the interactions that this tab stored. If none are stored or they cannot be loaded, loads the agent without
+   * interactions.
+   */
   private async load({ bytes, metadata }: Checkpoint): Promise<Shared> {
     const { client } = this;
     const { id } = client.room;
@@ -246,15 +257,15 @@ const digestOf = ({ digest }: Metadata): string => digest?.weights ?? "";
 
 const duration = (s: number): string => (s < 90 ? seconds(s) : `${Math.round(s / 60)} minutes`);
 
-/** Calls `run` when the browser is idle. Safari has no `requestIdleCallback`. */
+/** Calls `run` when the browser is idle. In Safari, which has no `requestIdleCallback`, calls `run` after a fixed delay. */
 function whenIdle(run: () => void): void {
   if ("requestIdleCallback" in globalThis) requestIdleCallback(run, { timeout: IDLE_MS });
   else setTimeout(run, IDLE_MS / 10);
 }
 
 /**
- * Returns the content of a gzip file. A server may have unpacked the file already; its first bytes are then the length of a header, a
- * multiple of 8.
+ * Returns the decompressed content of a gzip file. If the server has already decompressed the file, returns the content unchanged. That
+ * content is recognized because it begins with the header's length, a multiple of 8, and the first byte of gzip is odd.
  */
 async function unpacked(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(await response.arrayBuffer());
@@ -263,7 +274,7 @@ async function unpacked(response: Response): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Returns the metadata of a checkpoint. The worker checks the rest of the file. */
+/** Returns the metadata from the header of a checkpoint. The worker checks the rest of the file. */
 function metadataOf(bytes: Uint8Array<ArrayBuffer>): Metadata {
   const length = Number(new DataView(bytes.buffer).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length))) as { __metadata__: { hothouse: string } };

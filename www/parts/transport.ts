@@ -14,7 +14,7 @@ export type TransportActions = {
   run: (running: boolean) => void;
   step: () => void;
   reset: () => void;
-  /** Sets the speed. Missing in rooms without a real-time speed. */
+  /** Sets the speed; `index` is the position in `SPEEDS`. Missing in rooms without a real-time speed. */
   speed?: (index: number) => void;
 };
 

@@ -1,9 +1,9 @@
-// Pointer, wheel and touch input of a chart, which zooms, pans and moves the cursor.
+// Input by pointer, wheel and touch, which zooms and pans a chart and moves its cursor.
 
 export type Range = [number, number];
 
 export interface Axes {
-  /** Returns the position of the plot in the browser's window. */
+  /** Returns the rectangle of the plot in the browser's window, in px. */
   box(): DOMRect;
   range(): Range;
   /** Shows a range; undefined shows the whole axis. */
@@ -19,7 +19,7 @@ const WHEEL = 0.002;
 /** Scales `range` by `factor`. The position `at` stays fixed. */
 export const about = ([from, to]: Range, at: number, factor: number): Range => [at - (at - from) * factor, at + (to - at) * factor];
 
-/** Adds the listeners to `area` and an element that shows the selected range. */
+/** Adds listeners to `area`, and an element that marks the range during a drag. */
 export function zooming(area: HTMLElement, axes: Axes): void {
   const selection = document.createElement("div");
   selection.className = "zoom-part";
@@ -31,7 +31,10 @@ export function zooming(area: HTMLElement, axes: Axes): void {
     return from + Math.max(0, Math.min(1, (clientX - left) / width)) * (to - from);
   };
   let from: number | undefined;
-  /** Fingers on the plot by pointer id. `x` is a finger's screen position; `held` is the axis position that stays under the finger. */
+  /**
+   * Fingers on the plot by pointer id. `x` is the finger's position in the window, in px. `held` is the axis value that stays under the
+   * finger.
+   */
   const fingers = new Map<number, { x: number; held: number }>();
 
   area.addEventListener("pointerdown", (event) => {
@@ -48,7 +51,7 @@ export function zooming(area: HTMLElement, axes: Axes): void {
       const [a, b] = [...fingers.values()];
       if (!a || !b) return axes.point(event.clientX, event.clientY);
       if (Math.abs(a.x - b.x) < 2 * DRAG_PX) return;
-      // Zooms so that the held axis positions stay under their fingers.
+      // Zooms so that the held axis values stay under their fingers.
       const { left, width } = axes.box();
       const each = (b.held - a.held) / (b.x - a.x);
       const start = a.held - (a.x - left) * each;

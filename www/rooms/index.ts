@@ -1,5 +1,5 @@
-// Rooms of the page. The build makes a wasm module for each room. A room's files are loaded when the room is opened. A room without `load`
-// shows only the common parts of the page.
+// Rooms of the page. The build makes a wasm module for each room. The code of a room is loaded when the room is opened. A room without
+// `load` shows only the parts of the page that all rooms share.
 
 import type { RoomExtension } from "../parts/room";
 import { STORE } from "./control/store";
@@ -8,7 +8,7 @@ export interface Entry {
   /** Id of the room in links and in the wasm module. */
   id: string;
   load?: () => Promise<{ extension: RoomExtension }>;
-  /** Variant that needs a module of its own, which has the same name. */
+  /** Variant that needs a separate wasm module. The module has the name of the variant. */
   own?: string;
   /** Name of the browser database with the room's runs; by default `hothouse-ID`. */
   store?: string;

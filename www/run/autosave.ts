@@ -5,11 +5,14 @@ import { textOf } from "./notice";
 import type { Level } from "./protocol";
 import { saveRun, type SavedRun } from "./store";
 
-/** Interval between autosaves of a small run. */
+/** Interval between autosaves of a run whose save is small. */
 const AUTOSAVE_MS = 10_000;
-/** Increase of the interval per byte of the latest autosave. */
+/** Increase of the interval per byte of the latest autosave, in ms. */
 const AUTOSAVE_MS_PER_BYTE = 1e-3;
-/** Wait for the lock after which another tab must hold the lock. After a reload, the old page may hold the lock for a moment. */
+/**
+ * Time without the lock after which the lock counts as held by another tab. After a reload, the old page may still hold the lock for a
+ * moment.
+ */
 const OTHERS_MS = 2000;
 
 export type Notice = (level: Level, text: string, nextStep: string) => void;
@@ -53,7 +56,7 @@ export class Autosave {
     });
   }
 
-  /** Acquires the room's autosave lock. If another tab holds it, shows a notice and waits until that tab closes. */
+  /** Acquires the room's autosave lock. If another tab holds the lock, shows a notice and waits until the other tab closes. */
   private own(): void {
     const { closed: signal } = this.line;
     const released = new Promise<void>((release) => signal.addEventListener("abort", () => release()));

@@ -35,7 +35,7 @@ import { beginVisit, loadRuns, loadVisit, type SavedRun, type Saved } from "./st
 import type { Answerer } from "./trained";
 import type { FromWorker, RunQueries, Opened } from "./worker";
 
-/** Addresses of the wasm modules, by room and flavour, relative to the page. The build defines this constant. */
+/** Addresses of the wasm modules relative to the page, by module name and flavour. The build defines this constant. */
 declare const __MODULES__: Record<`${string}/${Module}`, string>;
 
 /** Longest wait for the last save when the visitor leaves the room. */
@@ -43,13 +43,14 @@ const LEAVE_MS = 1500;
 
 export interface Options {
   room: string;
-  /** Name of the wasm module; by default the room's. */
+  /** Name of the wasm module; by default the id of the room. */
   module?: string;
   config?: Config;
   /** Saved run to continue. The save contains its own config. */
   checkpoint?: Uint8Array;
   /**
-   * Link to a run (`currentLink()`). Without config and checkpoint, the link starts the run; otherwise only the digest in the link is used.
+   * Link to a run, as from `currentLink()`. Without `config` and `checkpoint`, the link starts the run. If one of them is given, only the
+   * digest in the link is used.
    */
   link?: string;
   /**
@@ -57,13 +58,13 @@ export interface Options {
    * effect.
    */
   use?: "auto" | Module;
-  /** Device that the visitor chose. `?device=gpu` in the page's address overrides it. */
+  /** Device that the visitor chose. `?device=gpu` in the page's address overrides this choice. */
   device?: DeviceWish;
 }
 
 export interface Crash {
   text: string;
-  /** Latest save of the run, which `connect({ checkpoint })` can continue; null if there is none. */
+  /** Latest save of the run, which `connect({ checkpoint })` can continue; null if the run has no save. */
   autosave: Uint8Array | null;
 }
 
@@ -77,7 +78,7 @@ async function contentOf(file: File): Promise<ArrayBuffer> {
 
 export type SweepState = { cells: SweepCell[]; done: boolean };
 
-/** Argument of the listeners, by kind of listener. */
+/** Type of the argument of the listeners, by kind of listener. */
 type Notifications = { event: Event; trained: Event; sweep: SweepState; crash: Crash; silence: Crash | null };
 
 /** A run, which a worker computes. `Q` and `A` are the types `Question` and `Answers` in the room's `protocol.ts`. */
@@ -87,17 +88,17 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   room!: RoomInfo;
   /** Descriptions of all rooms in the wasm module. */
   rooms: RoomInfo[] = [];
-  /** Knobs of the current variant. Their defaults may differ between variants. */
+  /** Knobs of the current variant. Another variant may have other default values. */
   knobs: Knob[] = [];
-  /** Device of this run; undefined until it is decided. */
+  /** Device of this run; undefined until the device is decided. */
   device: Device | undefined;
   /** Runs that this browser had stored when the room was opened, newest first. */
   keptRuns: Saved[] = [];
-  /** Indices of the live changes that can be undone, because the run's state before them is kept. */
+  /** Indices of the live changes that can be undone. For each of them, the run's state before the change is kept. */
   keptBefore: number[] = [];
-  /** Reason why the requested run was refused and the default run was started; null if it was not refused. */
+  /** Reason why the requested run was refused. The default run was started instead. Null if no run was refused. */
   refusal: Notice | null = null;
-  /** True if the default run was started because the requested run waits for its data. Becomes false when another run begins. */
+  /** True if the default run was started because the requested run needs data that is missing. Becomes false when another run begins. */
   isFallback = false;
   private readonly line = new Line({
     received: (message) => this.receive(message),
@@ -160,7 +161,10 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.keptRuns = await loadRuns(this.room.id, checkpoint !== undefined).catch(() => []);
   }
 
-  /** Starts a new visit if the requested run is stored under this visit, because the fallback run would overwrite that save. */
+  /**
+   * Starts a new visit if the requested run is stored under the current visit. Without a new visit, the default run would overwrite that
+   * save.
+   */
   private async separateVisit(link: string): Promise<void> {
     const requested = link.replace(/&digest=[^&]*/, "");
     if ((await loadVisit(this.room.id)).some(({ address }) => address === requested)) beginVisit();
@@ -219,7 +223,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     void this.store(run);
   }
 
-  /** Stores a run of this room in the browser. Stored runs of other variants remain. */
+  /** Stores a run of this room in the browser. Stored runs of other variants are not replaced. */
   async store(run: SavedRun): Promise<void> {
     await this.autosave?.store(run);
   }
@@ -275,7 +279,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.line.question((id) => ({ kind: "load_trained", id, bytes }));
   }
 
-  /** Saves the trained run with the room's interactions, such as a match. `loadTrained` continues the saved interactions. */
+  /** Saves the trained run together with the room's interactions, such as a match. `loadTrained` restores both. */
   saveTrained(): Promise<Uint8Array> {
     return this.line.question((id) => ({ kind: "save_trained", id }));
   }
@@ -284,15 +288,15 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.line.send({ kind: "drop_trained" });
   }
 
-  /** Returns the learner's parameter tensors with the distributions of their values; none while the run is being prepared. */
+  /** Returns the learner's parameter tensors with the distributions of their values. The list is empty while the run is being prepared. */
   tensors(): Promise<Answers["tensors"]> {
     const question: Question = { ask: "tensors" };
     return this.line.question((id) => ({ kind: "question", id, question, of: "own" }));
   }
 
   /**
-   * Turns the timing of operations on or off (`look`). Returns the time for gradients by operation since timing started; null if the
-   * learner has no plan.
+   * Turns the timing of operations on if `look` is true, otherwise off. Returns the time for gradients by operation since the timing
+   * started. Returns null if the learner has no plan.
    */
   operations(look: boolean): Promise<Operation[] | null> {
     return this.line.question((id) => ({ kind: "operations", id, look }));
@@ -303,7 +307,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.line.send({ kind: "command", command });
   }
 
-  /** Returns the save of the run just before the live change with the index `mark`, which must be in `keptBefore`. */
+  /** Returns the save of the run from immediately before the live change with the index `mark`. This index must be in `keptBefore`. */
   saveBefore(mark: number): Promise<Uint8Array> {
     return this.line.question((id) => ({ kind: "save_before", id, mark }));
   }
@@ -314,8 +318,8 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   }
 
   /**
-   * Passes a file or pasted text to the run that waits for data. If `config` is given or no run waits, starts a new run on the data.
-   * Rejects with a message if the data cannot be used; a file that is too large is not read.
+   * Passes a file or pasted text to the run that waits for data. If `config` is given or no run waits, starts a new run on the data. If the
+   * data cannot be used, rejects with a message. A file that is too large is not read.
    */
   async provideData(source: File | string, config: Config | null = null): Promise<void> {
     const file = typeof source === "string" ? new File([source], "pasted text") : source;
@@ -329,7 +333,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.isFallback = false;
   }
 
-  /** Finds the problems of a text that this room learns from. */
+  /** Finds the problems of a text, such as a program, from which this room learns. */
   problems(text: string): Promise<Problem[]> {
     return this.line.question((id) => ({ kind: "problems", id, text }));
   }
@@ -343,7 +347,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.query("data");
   }
 
-  /** Returns a description of the run for sharing, with a list of what cannot be reproduced. */
+  /** Returns a description of the run for sharing. The description lists what cannot be reproduced. */
   shared(): Promise<Shared> {
     return this.query("shared");
   }
@@ -362,14 +366,14 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.line.send({ kind: "sweep", spec: null });
   }
 
-  /** Adds a listener. Earlier events are passed to the first listener, and to all listeners that are added in the same task. */
+  /** Adds a listener. Events that arrived before the first listener are passed to all listeners that are added in the same task. */
   onEvent(callback: (event: Event) => void): void {
     this.listeners.event.push(callback);
     for (const event of this.early) callback(event);
     queueMicrotask(() => this.early.splice(0));
   }
 
-  /** Adds a listener for the room's events of the trained run. */
+  /** Adds a listener for the trained run's events of the room, such as the progress of a search. */
   onTrained(callback: (event: Event) => void): void {
     this.listeners.trained.push(callback);
   }

@@ -1,5 +1,5 @@
-// Access to one object store in IndexedDB, opened for each transaction. If storage is unavailable or full, functions reject, and the caller
-// handles this.
+// Access to one object store in IndexedDB. The database is opened for each transaction. If the storage is unavailable or full, the
+// functions reject, and the caller handles the error.
 
 const STORE = "runs";
 /** Time after which a storage that does not answer counts as unavailable. */
@@ -9,7 +9,7 @@ function open(name: string): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(name, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-    // Without effect after an answer.
+    // The rejection has no effect if the storage has already answered.
     setTimeout(reject, ANSWER_MS, new Error("the storage of this browser does not answer"));
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
@@ -18,7 +18,7 @@ function open(name: string): Promise<IDBDatabase> {
 }
 
 /**
- * Calls `work` in a transaction and returns the result of the request that `work` returns. With `strict` durability, the data is on disk
+ * Calls `work` in a transaction. Resolves to the result of the request that `work` returns. With `strict` durability, the data is on disk
  * when the promise resolves.
  */
 export async function within<T>(

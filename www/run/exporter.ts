@@ -5,13 +5,13 @@ import { inWords, isNotice, textOf } from "./notice";
 
 export type ModelFormat = "onnx" | "c" | "js";
 type ExportFile = { name: string; bytes: Uint8Array };
-/** A model in a format, with its model card. */
+/** A model in the requested format, with its model card. */
 export type Exported = { model: ExportFile; card: ExportFile };
-/** `data` has the bytes of the run's user data, if it has any. */
+/** Request for an export. `data` contains the bytes of the run's user data; undefined if the run has no user data. */
 export type ToExporter = { url: string; saved: Uint8Array; data: Uint8Array | undefined; format: ModelFormat };
 export type FromExporter = { exported: Exported } | { failed: string };
 
-/** The part of a wasm module that exports models. */
+/** The functions of a wasm module that an export uses. */
 interface Exporting {
   default(): Promise<unknown>;
   export_model(saved: Uint8Array, data: Uint8Array | undefined, format: ModelFormat): Exported;

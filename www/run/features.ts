@@ -1,5 +1,5 @@
-// Chooses the wasm modules for this browser and gives the reasons. The flavour of a module is its choice of threads and vector
-// instructions. scripts/wasm.mjs builds the modules. This file loads no module.
+// Chooses the wasm modules for this browser and gives the reasons for the choice. The flavour of a module is its combination of threads and
+// vector instructions. scripts/wasm.mjs builds the modules. This file does not load a module.
 
 export const MODULES = ["threads-relaxed", "threads-simd128", "simd128"] as const;
 export type Module = (typeof MODULES)[number];
@@ -12,7 +12,10 @@ export interface Choice {
   threads: number;
 }
 
-/** Returns true if the browser supports an instruction. Validates a function that applies the instruction to `vectors` vectors. */
+/**
+ * Returns true if the browser supports an instruction. The test validates a function that applies the instruction to as many vectors as
+ * `vectors` states.
+ */
 const probe = (vectors: number, ...instruction: number[]): boolean => {
   const push = Array.from({ length: vectors }, () => [0x41, 0, 0xfd, 0x0f]).flat(); // i32.const 0, i8x16.splat
   const body = [0, ...push, ...instruction, 0x0b];
@@ -22,7 +25,10 @@ const probe = (vectors: number, ...instruction: number[]): boolean => {
 const simd128 = () => probe(1, 0xfd, 0x4d); // v128.not
 const relaxed = () => probe(3, 0xfd, 0x85, 0x02); // f32x4.relaxed_madd
 
-/** Returns true if workers can share memory. WebKitGTK creates shared memory but refuses to post it to a worker. */
+/**
+ * Returns true if workers can share memory. The test posts shared memory, because WebKitGTK creates such memory but refuses to post it to a
+ * worker.
+ */
 const sharedMemory = () => {
   const { port1 } = new MessageChannel();
   try {
@@ -36,8 +42,8 @@ const sharedMemory = () => {
 };
 
 /**
- * Returns the number of threads for training. With up to four cores, all are used; with more cores, one is left to the page. The maximum is
- * eight.
+ * Returns the number of threads for training, at most eight. With up to four cores, all cores train. With more cores, one core is left to
+ * the page.
  */
 function threadCount(): number {
   const cores = navigator.hardwareConcurrency || 1;

@@ -1,13 +1,13 @@
-// Opens the GPU in the worker of a run, asynchronously: when the run wants a GPU, and again after a failure. The choice between CPU and GPU
-// is made in Rust.
+// Opens the GPU in the worker of a run, asynchronously. The GPU is opened when the run wants a GPU, and opened again after a failure. Rust
+// code chooses between CPU and GPU.
 
 /**
- * GPU failure that a test causes. `lost` means that the device is lost, `memory` that the memory is exhausted. A number limits the size of
- * buffers, in bytes.
+ * GPU failure that a test causes. `lost` simulates the loss of the device, and `memory` simulates exhausted memory. A number also limits
+ * the size of buffers, in bytes.
  */
 export type GpuFailure = "lost" | "memory" | number;
 
-/** An open GPU, exported by crates/web. */
+/** An open GPU. crates/web exports this class. */
 export interface Graphics {
   works(): boolean;
   fail_for_test(outOfMemory: boolean): void;
@@ -28,7 +28,7 @@ export class GpuOpener {
   /** The GPU that was opened last. */
   private graphics: Graphics | undefined;
   private opening = false;
-  /** Limit on the size of buffers in bytes, which a test sets. */
+  /** Maximum size of a buffer in bytes, which a test sets; undefined without a limit. */
   private largestBuffer: number | undefined;
 
   constructor(
@@ -55,7 +55,7 @@ export class GpuOpener {
       });
   }
 
-  /** Withdraws a failed GPU from the run, so that another GPU can be opened. Called before a device is chosen again. */
+  /** Withdraws a failed GPU from the run, so that another GPU can be opened. Called before the run chooses its device again. */
   discardFailed(run: MayTrainOnGpu): void {
     if (this.graphics && !this.graphics.works()) run.offer_none("the previous GPU failed");
   }
@@ -80,7 +80,9 @@ interface Adapter {
 }
 type AdapterInfo = { vendor: string; architecture: string };
 
-/** Returns the name of the GPU from vendor and architecture, such as `NVIDIA ampere`. Most browsers reveal no more. */
+/**
+ * Returns the name of the GPU, such as `NVIDIA ampere`. The name consists of vendor and architecture, because most browsers reveal no more.
+ */
 function adapterName({ vendor, architecture }: AdapterInfo): string {
   const names: Record<string, string> = { nvidia: "NVIDIA", amd: "AMD", arm: "Arm", swiftshader: "SwiftShader" };
   const name = (word: string) => names[word] ?? word.charAt(0).toUpperCase() + word.slice(1);

@@ -1,12 +1,13 @@
-// Saves of the trained run with its interactions, such as a match, so that a reload of the tab continues them. The tab's session storage
-// contains the key of the save in IndexedDB. If storage is unavailable or full, functions reject, and the caller handles this.
+// Saves of the trained run with its interactions, such as a match. A reload of the tab continues the saved interactions. The tab's session
+// storage contains the key of the save in IndexedDB. If the storage is unavailable or full, the functions reject, and the caller handles
+// the error.
 
 import { within } from "./database";
 
 type Kept = { bytes: Uint8Array; digest: string; savedAtMs: number };
 
 const NAME = "hothouse-trained";
-/** Saves of other tabs that are older than this are deleted. */
+/** Age at which saves are deleted. They belong to other tabs. */
 const OLD_MS = 7 * 86_400_000;
 const keyOf = (room: string): string => `${NAME}-${room}`;
 
@@ -19,7 +20,7 @@ export function interactionsKey(room: string): string | null {
   }
 }
 
-/** Stores a save of the trained agent with the given digest. The tab's first save deletes old saves. */
+/** Stores a save of the trained agent whose weights have the digest `digest`. The first save of a tab deletes old saves of other tabs. */
 export async function keepInteractions(room: string, bytes: Uint8Array, digest: string): Promise<void> {
   let key = interactionsKey(room);
   if (!key) {
@@ -31,7 +32,7 @@ export async function keepInteractions(room: string, bytes: Uint8Array, digest: 
   await within(NAME, "readwrite", (store) => store.put(kept, key), "strict");
 }
 
-/** Returns the tab's save, or undefined if there is no save of the agent with this digest. */
+/** Returns the tab's save. Returns undefined if there is no save, or if the save belongs to an agent with another digest. */
 export async function loadInteractions(room: string, digest: string): Promise<Uint8Array | undefined> {
   const key = interactionsKey(room);
   const kept = key ? await within(NAME, "readonly", (store) => store.get(key) as IDBRequest<Kept | undefined>) : undefined;

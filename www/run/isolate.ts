@@ -1,19 +1,19 @@
-// Cross-origin isolation, which threads require, and offline use, both by the page's own service worker. If the host does not send the
-// isolation headers, the first visit reloads the page once. The service worker of a frame in another page only adds headers.
+// Cross-origin isolation and offline use. The page's own service worker provides both. Threads require the isolation. If the host does not
+// send the isolation headers, the first visit reloads the page once. In a frame in another page, the service worker only adds headers.
 
 import type { Module } from "./features";
 
 const RELOADED = "hothouse.isolation-tried";
-/** Parameter in the address of a frame that was reloaded for isolation. */
+/** Parameter in the address of a frame that marks a reload for isolation. */
 const FRAME_RELOADED = "isolation-tried";
 /** First version of Chromium with Document-Isolation-Policy, which isolates a frame in any page. */
 const ISOLATES_FRAMES = 137;
 const TIMEOUT_MS = 5000;
 
-/** Registration of the service worker, set by `isolate`. Undefined before that; resolves to undefined after a failure. */
+/** Registration of the service worker. Undefined until `isolate` sets it; resolves to undefined if the registration failed. */
 let registered: Promise<ServiceWorkerRegistration | undefined> | undefined;
 
-/** Returns the browser's container of service workers. Some browsers have no container, or throw on access. */
+/** Returns the browser's container of service workers. Returns undefined if the browser has no container or throws on access. */
 function workers(): ServiceWorkerContainer | undefined {
   try {
     return isSecureContext ? navigator.serviceWorker : undefined;
@@ -41,8 +41,9 @@ export async function isolate(): Promise<void> {
 }
 
 /**
- * Resolves when a frame in another page can start. If the host does not send the isolation headers and the browser can isolate the frame,
- * registers a service worker, reloads the frame once, and never resolves. The service worker of the page is left as it is.
+ * Resolves when a frame in another page can start. A reload is needed if the host does not send the isolation headers and the browser can
+ * isolate the frame. In this case, registers a service worker, reloads the frame once, and never resolves. If the page itself already has a
+ * service worker, does nothing.
  */
 export async function isolateFrame(): Promise<void> {
   const container = workers();
@@ -72,8 +73,8 @@ async function register(container: ServiceWorkerContainer, script = "sw.js"): Pr
 const late = (): Promise<undefined> => new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS, undefined));
 
 /**
- * Records a reload in the session storage; with null, clears the record. Returns false if a reload is recorded already or if there is no
- * storage.
+ * Records a reload in the session storage. If `value` is null, clears the record. Returns false if a reload is already recorded or the
+ * storage is not available.
  */
 function remember(value: string | null): boolean {
   try {
@@ -109,7 +110,7 @@ async function post(message: unknown, transfer: Transferable[] = []): Promise<vo
   worker.postMessage(message, transfer);
 }
 
-/** Resolves if the service worker cannot be installed. In this case `ready` never resolves. */
+/** Resolves if the service worker cannot be installed. `ready` would never resolve in this case. */
 function redundant({ installing }: ServiceWorkerRegistration): Promise<undefined> {
   return new Promise((resolve) => {
     installing?.addEventListener("statechange", () => installing.state === "redundant" && resolve(undefined));
@@ -122,8 +123,8 @@ export function keep(urls: string[]): void {
 }
 
 /**
- * Requests that the service worker cache every room with its module of this flavour. Resolves to false if a file is missing: the network
- * may be down, or the module is not built (`npm start` builds a module when its room is opened).
+ * Asks the service worker to cache every room with its module of this flavour. Resolves to false if a file is missing, because the network
+ * is down or a module is not built. (`npm start` builds a module only when its room is opened.)
  */
 export function keepRooms(module: Module): Promise<boolean> {
   return new Promise((resolve) => {

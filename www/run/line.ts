@@ -1,17 +1,17 @@
-// The page's connection to the worker of a run: messages, questions with answers, heartbeats and crash reports. It does not depend on the
-// room.
+// The page's connection to the worker of a run: messages, questions with answers, heartbeats, and reports of crashes. The connection does
+// not depend on the room.
 
 import type { FromWorker, ToWorker } from "./worker";
 
-/** Wait for the text of a panic after the worker has trapped. The text and the trap arrive through different channels. */
+/** Wait for the text of a panic after the first sign of a crash. The text and the trap of the worker arrive through different channels. */
 const CRASH_GATHER_MS = 200;
-/** Interval between heartbeats, to which the worker replies. */
+/** Interval between heartbeats. The worker replies to each heartbeat. */
 const BEAT_MS = 1000;
 /** Number of intervals without a reply after which the worker counts as silent. The worker normally replies after each slice. */
 const SILENT_BEATS = 15;
 /**
- * Number of intervals without a reply after which a worker counts as silent while it does work without slices: starting a run, testing,
- * reading a file.
+ * Number of intervals without a reply after which a busy worker counts as silent. A busy worker starts a run, tests, or reads a file, and
+ * this work is not divided into slices.
  */
 const BUSY_BEATS = 60;
 
@@ -25,7 +25,7 @@ export interface LineListener {
 
 type PendingQuestion = { long: boolean; resolve(value: unknown): void; reject(error: Error): void };
 
-/** Returns true if the answer to a message may take longer than a slice. */
+/** Returns true if the worker may need more time than a slice to answer a message. */
 const isLong = (message: ToWorker): boolean => {
   if (message.kind === "ask") return message.what !== "shared";
   return message.kind !== "question" && message.kind !== "operations";
@@ -39,7 +39,8 @@ const begins = (message: ToWorker): boolean =>
 export class Line {
   readonly worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "hothouse" });
   /**
-   * Name of the channel through which panics are reported. The name is unique among tabs. (`crypto.randomUUID` is missing without https.)
+   * Name of the channel that reports panics. The name is unique among tabs. It is not made with `crypto.randomUUID`, which is missing
+   * without https.
    */
   readonly channel = `hothouse-${Date.now()}-${Math.random()}`;
   private readonly panics = new BroadcastChannel(this.channel);
@@ -50,7 +51,7 @@ export class Line {
   private beginning = true;
   /** Number of intervals since the last reply to a heartbeat. */
   private silence = 0;
-  /** True if the silence has been reported. */
+  /** True if the listener has been notified of the silence. */
   private silent = false;
   private crashText: string | null = null;
 
@@ -73,7 +74,7 @@ export class Line {
   }
 
   /**
-   * Sends a question, which the worker answers between two slices. Rejects with the worker's message if the worker refuses the question.
+   * Sends a question, which the worker answers between two slices. If the worker refuses the question, rejects with the worker's message.
    */
   question<T>(make: (id: number) => ToWorker, transfer: Transferable[] = []): Promise<T> {
     const id = this.questions++;
@@ -125,7 +126,10 @@ export class Line {
     this.silent = false;
   }
 
-  /** Sends a heartbeat and checks for a silent worker. A browser that kills a worker, for example to free memory, sends no event. */
+  /**
+   * Sends a heartbeat and checks whether the worker is silent. This check is needed, because a browser that kills a worker, for example to
+   * free memory, sends no event.
+   */
   private beat(): void {
     if (this.silence++ === 0) this.send({ kind: "beat" });
     const busy = this.beginning || [...this.pending.values()].some(({ long }) => long);
@@ -137,8 +141,8 @@ export class Line {
   }
 
   /**
-   * Reports a crash once. The panicking thread, the worker and the browser may each call this. A `final` call has the panic's text, which
-   * replaces the text of an earlier call.
+   * Reports a crash once. The panicking thread, the worker and the browser may each cause a call. A `final` text, such as the text of the
+   * panic, replaces the text of an earlier call.
    */
   private crashed(text: string, final: boolean): void {
     if (this.closed.aborted) return;

@@ -1,9 +1,9 @@
-// Export of the model of a run, in a worker of its own.
+// Export of the model of a run, in a separate worker.
 
 import type { Client } from "./client";
 import type { Exported, FromExporter, ModelFormat, ToExporter } from "./exporter";
 
-/** Exports the model of the run with its present weights. Rejects with the reason if the run has no such model. */
+/** Exports the model of the run with its present weights. Rejects with the reason if the model of the run cannot be exported. */
 export async function exportModel(client: Client, format: ModelFormat): Promise<Exported> {
   const saved = await client.save();
   const data = await client.data();

@@ -1,5 +1,5 @@
-// Reads the monitor, a region of memory that the wasm module writes. The worker reads new rows of metrics and tests from it. If the memory
-// is shared, the page also reads the current progress from it. The module passes the layout of the region (crates/run/src/monitor).
+// Reads the monitor, a region of memory that the wasm module writes. The worker reads new rows of metrics and tests from the monitor. If
+// the memory is shared, the page also reads the current progress. The module provides the layout of the region (crates/run/src/monitor).
 
 import type { Cursor, Event, Layout, Progress, TrackLayout } from "./protocol";
 
@@ -10,10 +10,10 @@ export interface MonitorLocation {
   memory: WebAssembly.Memory | null;
 }
 
-/** Number of words in a progress before the counters: one for the iteration, one for the training seconds. */
+/** Number of words in a progress before its counters: the iteration and the training seconds. */
 const PROGRESS_HEAD = 2;
 
-/** Two views of the same memory: integers, used for sequence numbers, and floats, used for values. */
+/** Two views of the same memory. Integers are used for sequence numbers, and floats are used for values. */
 class TwoViews {
   private readonly words: BigUint64Array;
   private readonly floats: Float64Array;
@@ -41,7 +41,7 @@ class TwoViews {
   }
 }
 
-/** A position in the order of all records, and the event at that position. */
+/** An event, and its position in the order of all records of metrics and tests. */
 type Positioned = [position: number, event: Event];
 type Track = { kind: "metrics" | "test"; layout: TrackLayout; next: number };
 
@@ -57,7 +57,7 @@ export class Monitor {
     this.tests = { kind: "test", layout: layout.tests, next: 0 };
   }
 
-  /** Replaces the views. A memory that grows has a new buffer. */
+  /** Replaces the views, because a memory that grows has a new buffer. */
   attach(buffer: ArrayBufferLike, offset: number): void {
     this.words = new TwoViews(this.words.layout, buffer, offset);
   }
@@ -69,8 +69,8 @@ export class Monitor {
   }
 
   /**
-   * Returns the rows that were written since the last call, in order. Returns none if another run has begun for which `begin` was not
-   * called.
+   * Returns the rows that were written since the last call, in order. If another run has begun and `begin` has not been called for it,
+   * returns no rows.
    */
   read(): Event[] {
     if (!this.isCurrentRun()) return [];
@@ -90,7 +90,7 @@ export class Monitor {
     const { head, ring, ring_records, record } = track.layout;
     const end = this.words.at(head);
     const rows: Positioned[] = [];
-    // The ring no longer contains the oldest rows. The run's history contains them.
+    // Rows that the ring no longer contains are skipped. The run's history contains them.
     for (let ordinal = Math.max(track.next, end - ring_records); ordinal < end; ordinal++)
       rows.push(this.row(track, ring + record * (ordinal % ring_records)));
     track.next = end;
@@ -105,7 +105,10 @@ export class Monitor {
   }
 }
 
-/** The run's progress on the page. With shared memory, the progress is current; otherwise it is the progress in the last message. */
+/**
+ * The run's progress as the page knows it. With shared memory, this is the current progress. Otherwise, it is the progress in the last
+ * message.
+ */
 export class Heartbeat {
   private readonly words: TwoViews | undefined;
   private epoch = 0;
@@ -115,7 +118,7 @@ export class Heartbeat {
     this.words = memory ? new TwoViews(layout, memory.buffer, offset) : undefined;
   }
 
-  /** Stores the progress that arrived with events. `epoch` is null unless the events begin a run. */
+  /** Stores the progress that arrived with events. If the events begin a run, `epoch` is the run's epoch; otherwise it is null. */
   update(progress: Progress | null, epoch: number | null): void {
     this.newest = progress ?? this.newest;
     if (epoch !== null) this.epoch = epoch;

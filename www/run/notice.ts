@@ -1,5 +1,5 @@
-// Notices that wasm throws when it refuses a request, and the formatting of their texts. Errors of libraries start in lower case and have
-// no final period.
+// Notices that wasm throws when it refuses a request, and functions that format their texts. The texts of libraries' errors begin with a
+// lower-case letter and have no full stop at the end; `sentence` corrects this.
 
 import type { Event } from "./protocol";
 

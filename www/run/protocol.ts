@@ -24,7 +24,7 @@ export type Change = { iteration: number, knob: string, value: Value, };
 export type Shared = {
 /** Link to the run, for example `#/control?variant=…`. It contains the newest digest if other machines can reproduce that digest. */
 link: string,
-/** Link to the run without a digest. The text changes only if the config changes or a live change is made. */
+/** Link to the run without a digest. This link changes only if the config changes or a live change is made. */
 address: string,
 /** Command that starts the run in a terminal. */
 command: string,
@@ -61,7 +61,7 @@ export type Value = number | string;
 export type Knob = {
 /** Name in links, in checkpoints and in `--set`, for example `lr`. */
 name: string,
-/** Technical term, then plain words if they add information, for example `Discount γ: patience`. */
+/** Label for display: the technical term, and plain words after it if they add information, for example `Discount γ: patience`. */
 label: string, kind: KnobKind, default: Value,
 /** Unit, for example `steps`; empty for a plain number. */
 unit: string,
@@ -124,7 +124,7 @@ variant_word: string,
 iteration_word: string,
 /** Counters, in the order of [`Progress::counts`]. Budgets are values of the first counter. */
 counters: Array<Column>,
-/** Columns of [`Event::Metrics`], in order. In a row, the shares of `parts` follow them. */
+/** Columns of [`Event::Metrics`], in order. A metrics row ends with the shares of `parts`. */
 metrics: Array<Column>,
 /** Columns of [`Event::Test`], in order. */
 tests: Array<Column>, parts: Array<TimePart>, variants: Array<Variant>,
@@ -143,30 +143,33 @@ summary: string,
 goal: Goal | null,
 /** Default budget of a run in a sweep, in units of the room's first counter. */
 sweep_budget: number,
-/** Description of the variant for the room's own views. The room's `protocol.rs` defines its type. */
+/** Description of the variant for the room's own views. The room's `protocol.rs` defines the type of the description. */
 about: unknown, };
 
 /** An error in a text from which a run would learn, such as the file of an environment. */
 export type Problem = {
-/** Number of the line, from 1. */
+/** Line number of the error, from 1. */
 line: number,
-/** Number of the first character in the line, from 1. */
+/** Number of the error's first character in the line, from 1. */
 column: number,
-/** Number of the character after the last one, in the same line. */
+/** Number of the character after the error's last character, in the same line. */
 end: number,
 /** The error and the remedy. */
 message: string, };
 
 /**
  * Condition for a solved run: a test reaches the value `at` in the column `column`, and then a confirmation reaches this value too. A
- * confirmation is a second test with random draws of its own. A test that covers all cases needs no confirmation.
+ * confirmation is a second test with its own random draws. A test that covers all cases needs no confirmation.
  */
 export type Goal = { column: string, at: number, };
 
 export type Command = { "kind": "start" } | { "kind": "pause" } | { "kind": "step" } | { "kind": "reset", config: Config | null, } | { "kind": "set_knob", name: string, value: Value, } | { "kind": "device", wish: DeviceWish, } | { "kind": "save" } | { "kind": "restore", bytes: Uint8Array,
 /** User data, required if the saved file does not contain them. */
 data?: Dataset,
-/** True if the restored run takes over the user's state, such as a game, from the present run. A reset always does. */
+/**
+ * True if the restored run takes over the user's state, such as a game, from the present run. (A reset always takes over this
+ * state.)
+ */
 follow?: boolean, };
 
 export type Event = { "kind": "began" } & Began | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Row | { "kind": "mark" } & Mark | { "kind": "test" } & Row | { "kind": "confirmation" } & Confirmation | { "kind": "solved", progress: Progress, goal: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "not_saved", text: string, next_step: string, } | { "kind": "room", event: unknown, text: string, } | { "kind": "notice", level: Level, text: string, next_step: string, };
@@ -206,16 +209,16 @@ train_s: number, };
 /** Values of an iteration or of a test, in the order of the room's columns. An unknown value is null. */
 export type Row = { progress: Progress, values: Array<number | null>, };
 
-/** A live change of a knob that was made. Charts show a mark on their curves. */
+/** A completed live change of a knob. Charts mark the change on their curves. */
 export type Mark = { progress: Progress, knob: string, from: Value, to: Value, };
 
 export type Digest = { iteration: number,
 /** Hash of the weights as 16 hexadecimal digits. */
 weights: string,
 /**
- * Arithmetic of the iterations: `fused`, `unfused`, `bf16` or `amx`. Only digests of equal arithmetic can be equal. Other values never
- * occur in a link: `gpu` (a GPU computed every iteration, and only that GPU reproduces the digest), `mixed` (several devices computed
- * iterations), and `partial` (the digest was computed within an iteration).
+ * Arithmetic of the iterations: `fused`, `unfused`, `bf16` or `amx`. Only digests of equal arithmetic can be equal. Three further
+ * values never occur in a link: `gpu` (a GPU computed every iteration, and only that GPU reproduces the digest), `mixed` (several
+ * devices computed iterations), and `partial` (the digest was computed within an iteration).
  */
 arithmetic: string, };
 
@@ -240,14 +243,17 @@ budget: number, };
 
 /** State of one run of a small sweep. */
 export type SweepCell = { value: Value, seed: number, progress: Progress,
-/** For each test, oldest first: the room's first counter, and the value in the goal's column (or the first column). */
+/**
+ * For each test, oldest first: the room's first counter, and the value in the goal's column. Without a goal, the value in the
+ * first column.
+ */
 curve: Array<[number, number]>,
 /** Value of the room's first counter at the time when the run was solved; null if it is not solved. */
 solved_at: number | null, done: boolean,
 /** True if the run failed: its weights are no longer finite, or the rules of its environment raised an error. */
 diverged: boolean, };
 
-/** All calls of one operation with one shape in the plan that computes a learner's gradients, with their total time. */
+/** An operation with one shape, in the plan that computes a learner's gradients. `seconds` is the total time of all calls. */
 export type Operation = {
 /** Name of the operation, for example `linear`. */
 name: string,

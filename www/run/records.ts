@@ -1,5 +1,5 @@
-// Curves of earlier runs of each room, in IndexedDB, for comparison. Weights are not stored. If storage is unavailable or full, functions
-// reject, and the caller handles this.
+// Curves of earlier runs of each room, in IndexedDB, for comparison with the current run. Weights are not stored. If the storage is
+// unavailable or full, the functions reject, and the caller handles the error.
 
 import { within } from "./database";
 import type { Config, Mark, Progress, Row, Value } from "./protocol";

@@ -1,5 +1,5 @@
-// Runs that this browser stores in IndexedDB: for each of the last two visits to a room, the newest run of each variant. A visit belongs to
-// one tab and survives a reload. If storage is unavailable or full, functions reject, and the caller handles this.
+// Runs that this browser stores in IndexedDB. For each of the last two visits to a room, the newest run of each variant is stored. A visit
+// belongs to one tab and survives a reload. If the storage is unavailable or full, the functions reject, and the caller handles the error.
 
 import { within } from "./database";
 
@@ -8,7 +8,7 @@ export interface SavedRun {
   variant: string;
   /** Link that starts the same run. */
   address: string;
-  /** Lower bound of the iteration at the save. */
+  /** Lower bound of the iteration at which the run was saved. */
   iteration?: number;
 }
 
@@ -16,12 +16,12 @@ export interface SavedRun {
 export type Saved = Omit<SavedRun, "variant" | "address"> & Partial<SavedRun> & { visit: number; savedAtMs: number };
 
 const VISITS_KEPT = 2;
-/** Largest size of a room's stored runs in bytes. Beyond this size the oldest runs are deleted, but never the newest run. */
+/** Maximum size of a room's stored runs, in bytes. If the runs are larger, the oldest runs are deleted. The newest run is never deleted. */
 const MOST_BYTES = 512e6;
 const VISIT = "hothouse-visit";
-/** Start of this visit; undefined until the first access to the store. */
+/** Start time of this visit, in ms; undefined until the first access to the store. */
 let visit: number | undefined;
-/** Number of saves since the page was loaded, by room and variant. */
+/** Number of saves since the page was loaded or the visit began, by room and variant. */
 const saves = new Map<string, number>();
 let saving: Promise<unknown> = Promise.resolve();
 
@@ -54,14 +54,14 @@ export function beginVisit(): void {
 export const places = new Map<string, string>();
 const nameOf = (room: string): string => places.get(room) ?? `hothouse-${room}`;
 
-/** Accesses the store of a room. When a write has resolved, the data is on disk. */
+/** Accesses the store of a room. When the promise of a write resolves, the data is on disk. */
 const inStore = <T>(room: string, mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> =>
   within(nameOf(room), mode, work, "strict");
 const all = (room: string): Promise<Saved[]> => inStore(room, "readonly", (store) => store.getAll() as IDBRequest<Saved[]>);
 
 /**
- * Stores this visit's run of a variant. Saves use two keys in turn: if the tab closes during a write, the previous save remains. Only one
- * save runs at a time, because a closing tab may request two. The visit's first save also deletes old runs.
+ * Stores this visit's run of a variant. Saves alternate between two keys, so that the previous save remains if the tab closes during a
+ * write. A closing tab may request two saves, so saves run one after the other. The first save of a variant also deletes old runs.
  */
 export function saveRun(room: string, run: SavedRun): Promise<void> {
   const saved = saving.then(() => put(room, run));
@@ -91,13 +91,13 @@ async function prune(room: string): Promise<void> {
   }
 }
 
-/** Returns the newest run of each kind, ordered from the newest to the oldest. */
+/** Returns the newest run of each kind, from the newest to the oldest. `kind` returns the kind of a run. */
 function newestOf(runs: Saved[], kind: (run: Saved) => unknown): Saved[] {
   const sorted = runs.toSorted((a, b) => b.savedAtMs - a.savedAtMs);
   return sorted.filter((run, k) => sorted.findIndex((other) => kind(other) === kind(run)) === k);
 }
 
-/** Returns the newest run of each of the last visits, newest first. With `others`, this visit is excluded. */
+/** Returns the newest run of each of the last visits. The newest run is first. If `others` is true, this visit's run is excluded. */
 export async function loadRuns(room: string, others: boolean): Promise<Saved[]> {
   const kept = newestOf(await all(room), (run) => run.visit).slice(0, VISITS_KEPT);
   return kept.filter((run) => !others || run.visit !== thisVisit());

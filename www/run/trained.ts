@@ -1,8 +1,10 @@
-// The trained run beside the run of the page: a checkpoint whose agent only answers questions. It never trains.
+// The trained run, which exists beside the run of the page. It is a checkpoint whose agent answers questions and never trains.
 
 import type { Command, Event, Shared } from "./protocol";
 
-/** The part of a run in wasm that answers questions. A restored run is paused, and a paused run advances searches only. */
+/**
+ * The functions of a run in wasm that the trained run uses. A restored run is paused. A paused run advances searches but does not train.
+ */
 export interface Answering {
   ask(question: { ask: string }): unknown;
   advance(nowS: number): boolean;
@@ -15,7 +17,7 @@ export interface Answering {
 /** Run that answers a question: the run of the page, or the trained run. */
 export type Answerer = "own" | "trained";
 
-/** Refusal of a question to a trained run that is not loaded. */
+/** Notice that refuses a question to the trained run if no trained run is loaded. */
 const MISSING: Event = {
   kind: "notice",
   level: "warning",
@@ -25,7 +27,7 @@ const MISSING: Event = {
 
 export class TrainedRun {
   private run: Answering | undefined;
-  /** True after a question, until a slice has nothing to do. */
+  /** True from a question until a slice finds no work to do. */
   private busy = false;
 
   /** `post` receives the room's events of the trained run, such as the progress of a search. */
@@ -50,7 +52,7 @@ export class TrainedRun {
     return this.run.ask(question);
   }
 
-  /** Saves the run with the room's interactions, such as a match. */
+  /** Returns a save of the trained run with the room's interactions, such as a match. */
   save(): Uint8Array {
     const { run } = this;
     if (!run) throw MISSING;
@@ -64,7 +66,7 @@ export class TrainedRun {
     throw MISSING;
   }
 
-  /** Advances a search by one slice. Returns false if there is nothing to do. */
+  /** Advances a search by one slice. Returns false if no search is left to advance. */
   advance(nowS: number): boolean {
     const { run } = this;
     if (!run || !this.busy) return false;

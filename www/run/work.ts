@@ -1,4 +1,4 @@
-// Parts of every room's worker: a loop that works between messages, and a queue of save requests. Both are independent of the room.
+// Two classes for every room's worker: a loop that works between messages, and a queue of save requests. Both are independent of the room.
 
 import { inWords, isNotice, type Refusal } from "./notice";
 
@@ -58,14 +58,14 @@ export class Saves {
 
   deliver(bytes: Uint8Array): void {
     const requesters = this.waiting.splice(0);
-    // If there is a single requester, the bytes are transferred without a copy.
+    // The bytes can be transferred without a copy only if there is a single requester.
     const transfer = requesters.length === 1 ? [bytes.buffer] : [];
     for (const id of requesters) this.reply(id === "autosave" ? { kind: id, bytes } : { kind: "answer", id, value: bytes }, transfer);
   }
 
   /**
-   * Requests a save again if requests are waiting. Call this method after a reset or a restore, which drops a save that waits for the end
-   * of an iteration.
+   * Requests the save again if requesters are waiting. Call this method after a reset or a restore, because these commands drop a save that
+   * waits for the end of an iteration.
    */
   retry(): void {
     try {

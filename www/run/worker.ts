@@ -1,5 +1,5 @@
-// The worker of a run. It loads a wasm module and trains in short slices. Between slices it handles messages and posts events. It does not
-// depend on the page or on the meaning of a room's questions.
+// The worker of a run. It loads a wasm module and trains in short slices. Between two slices, the worker handles messages and posts events.
+// The worker does not depend on the page or on the meaning of a room's questions.
 
 import type {
   Backend,
@@ -48,13 +48,13 @@ export type ToWorker =
       device: DeviceWish;
     }
   | { kind: "command"; command: Command }
-  /** Requests a save of the run just before the live change with the index `mark`. */
+  /** Requests a save of the run from immediately before the live change with the index `mark`. */
   | { kind: "save_before"; id: number; mark: number }
   | { kind: "speed"; perS: number | null }
   | { kind: "sweep"; spec: SweepSpec | null }
   | { kind: "ask"; id: number; what: keyof RunQueries }
   | { kind: "origin"; id: number; bytes: Uint8Array }
-  /** Requests the problems of a text that the room learns from. */
+  /** Requests the problems of a text, such as a program, from which the room learns. */
   | { kind: "problems"; id: number; text: string }
   /** Requests a check that a file of this size fits into memory. */
   | { kind: "has_room"; id: number; name: string; bytes: number }
@@ -62,9 +62,9 @@ export type ToWorker =
   | { kind: "fits"; id: number; data: Dataset; config: Config | null }
   /** Passes user data to the run that waits for it, or to a new run. */
   | { kind: "provide_data"; id: number; data: Dataset; config: Config | null }
-  /** Requests the time for gradients by operation, and turns timing on or off (`look`). */
+  /** Requests the time for gradients by operation. Turns the timing on if `look` is true, otherwise off. */
   | { kind: "operations"; id: number; look: boolean }
-  /** A question that depends on the room. */
+  /** A question whose meaning depends on the room. */
   | { kind: "question"; id: number; question: { ask: string }; of: Answerer }
   /** Loads a checkpoint as the trained run, which answers questions beside the run of the page. */
   | { kind: "load_trained"; id: number; bytes: Uint8Array }
@@ -78,7 +78,7 @@ export type ToWorker =
 
 /**
  * Reply to `open`. If the requested run was refused, `refusal` contains the reason, and the default run was started instead. `isFallback`
- * is true if the refused run waits for its data.
+ * is true if the refused run now waits for its user data.
  */
 export type Opened = {
   kind: "opened";
@@ -95,8 +95,8 @@ export type FromWorker =
   | Opened
   | { kind: "knobs"; knobs: Knob[] }
   /**
-   * Events in order, and the progress after them. `epoch` is the monitor's epoch and `variant` the run's variant if the events begin a run,
-   * otherwise null.
+   * Events in order, and the progress after these events. If the events begin a run, `epoch` is the monitor's epoch and `variant` is the
+   * run's variant. Otherwise, both are null.
    */
   | {
       kind: "events";
@@ -107,9 +107,9 @@ export type FromWorker =
       keptBefore: Uint32Array;
     }
   | { kind: "sweep"; cells: SweepCell[]; done: boolean }
-  /** Events of the room from the trained run. */
+  /** Events of the room that the trained run caused, such as the progress of a search. */
   | { kind: "trained"; events: Event[] }
-  /** A saved run, with its variant and its link. */
+  /** An autosave of the run, with the run's variant and link. */
   | { kind: "autosave"; bytes: Uint8Array; variant: string; address: string }
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "refused"; id: number; text: string }
@@ -117,7 +117,7 @@ export type FromWorker =
   | { kind: "failed"; text: string }
   | { kind: "crash"; text: string };
 
-/** A run in wasm, exported by crates/web. */
+/** A run in wasm. crates/web exports this class. */
 interface Run extends MayTrainOnGpu, Answering {
   command(command: Command): void;
   waiting(): boolean;
@@ -151,27 +151,32 @@ interface Wasm extends GraphicsModule {
   forward_panics(channel: string): void;
   panic_for_test(inPool: boolean): void;
   rooms(): RoomInfo[];
-  /** `content` has the bytes of the user data, if the link contains them. */
+  /** Decodes a link. `content` contains the bytes of the user data if the link contains them, otherwise null. */
   decode(link: string): { config: Config; content: Uint8Array | null; digest: Digest | null };
   origin(bytes: Uint8Array): { room: string; variant: string };
-  /** Finds the problems of a text. Only a module with a compiler for the room's texts has this function. */
+  /** Finds the problems of a text. The function is missing in modules without a compiler for the room's texts. */
   problems?(room: string, text: string): Problem[];
   /** Throws if a file of this size does not fit into memory. */
   has_room(name: string, bytes: number): void;
-  /** Returns the user data that a saved run needs and that its file does not contain; undefined if there is no such data. */
+  /**
+   * Returns the description of the user data that a saved run needs but its file does not contain. Returns undefined if no data is missing.
+   */
   data_wanted(bytes: Uint8Array): Dataset | undefined;
-  /** Returns the default config of the room in a link, or of the first room. */
+  /** Returns the default config of the room that a link names, or of the first room. */
   default_config(link: string): Config;
   Run: { begin(config: Config): Run; restore(bytes: Uint8Array): Run };
   Sweep: { start(spec: SweepSpec, run: Run): Sweep };
 }
 
-/** Interval at which batches of rows are posted to the page. */
+/** Minimum interval between two posts of rows to the page. */
 const ROWS_MS = 30;
-/** Longest wait for the start of the threads. If a browser cannot load the script of a thread, the thread pool waits forever. */
+/**
+ * Longest wait for the start of the threads. A limit is needed, because the thread pool waits forever if a browser cannot load the script
+ * of a thread.
+ */
 const THREADS_MS = 20_000;
 const SWEEP_MS = 200;
-/** Maximum delay, in seconds, for which training at a limited speed compensates. */
+/** Maximum delay, in seconds, that training at a limited speed makes up for later. */
 const MOST_CREDIT_S = 0.1;
 
 const page = self as unknown as {
@@ -191,12 +196,15 @@ let postedMs = 0;
 /** True if a timer is set that will post the rows. */
 let postScheduled = false;
 let running = false;
-/** True after the first slice. The GPU is opened only after the first slice, so that training starts without delay. */
+/** True after the first slice of training. The GPU is opened only then, so that training starts without delay. */
 let begun = false;
 let variant = "";
-/** The small sweep in progress. `resume` is true if the run continues after the sweep. */
+/** The small sweep in progress; undefined without a sweep. `resume` is true if the run continues training after the sweep. */
 let sweep: { learners: Sweep; resume: boolean; postedMs: number } | undefined;
-/** The run that waits for its user data. The run begins when the data arrives. Undefined after another run has begun. */
+/**
+ * Command of the refused run that waits for its user data. The command is repeated when the data arrives. Undefined after another run has
+ * begun.
+ */
 let waitingForData: { command: Command; digest: Digest | null } | undefined;
 const pace = { perS: null as number | null, credit: 0, lastS: 0, last: 0 };
 
@@ -222,7 +230,9 @@ const loop = new Loop(() =>
     else if (worked) loop.wake();
   }),
 );
-/** Notice that refuses a save before training has started. The preparation of a large text may take long. */
+/**
+ * Notice that refuses a save before the training has started. The notice is needed, because the preparation of a large text may take long.
+ */
 const PREPARING: Event = {
   kind: "notice",
   level: "warning",
@@ -273,7 +283,7 @@ function endSweep(): void {
   sweep = undefined;
 }
 
-/** Returns the time to wait at a limited speed, in ms; 0 if training may continue. */
+/** Returns the time to wait so that the limited speed is not exceeded, in ms. Returns 0 if training may continue. */
 function restToKeepPace(): number {
   const { perS } = pace;
   if (perS === null) return 0;
@@ -331,7 +341,7 @@ function handleEvents(events: Event[]): void {
   saves.retry();
 }
 
-/** Posts the waiting rows, then the events. */
+/** Posts the waiting rows, followed by `events`. */
 function post(events: Event[], cursor: Cursor | null = null): void {
   postedMs = performance.now();
   attachMonitor();
@@ -347,7 +357,7 @@ function post(events: Event[], cursor: Cursor | null = null): void {
   });
 }
 
-/** Posts the waiting rows if they are due. Otherwise sets a timer, because the loop may sleep. */
+/** Posts the waiting rows if they are due. If they are not due, sets a timer, because the loop may sleep until then. */
 function postRows(): void {
   if (rows.length === 0) return;
   const waitMs = postedMs + ROWS_MS - performance.now();
@@ -360,7 +370,7 @@ function postRows(): void {
   }, waitMs);
 }
 
-/** Runs `work`. A thrown notice is posted as an event; any other error is a crash. */
+/** Runs `work`. If `work` throws a notice, posts the notice as an event. Any other error is reported as a crash. */
 function guarded(work: () => void): void {
   try {
     work();
@@ -370,7 +380,7 @@ function guarded(work: () => void): void {
   }
 }
 
-/** Waits for the thread pool, which a module without threads does not have. Rejects after `THREADS_MS`. */
+/** Waits until the thread pool has started. A module without threads has no pool, so the wait ends at once. Rejects after `THREADS_MS`. */
 async function threadsStarted(pool: Promise<unknown> | undefined): Promise<void> {
   let timer = 0;
   const late = new Promise<never>((_, reject) => {
@@ -445,7 +455,7 @@ function digestOf(link: string): Digest | null {
   }
 }
 
-/** Returns true if the run of a refused command needs user data that is missing. */
+/** Returns true if a command was refused because the user data of its run is missing. */
 function wantsData(command: Command): boolean {
   try {
     if (command.kind === "restore") return !command.data && wasm.data_wanted(command.bytes) !== undefined;
@@ -455,7 +465,7 @@ function wantsData(command: Command): boolean {
   }
 }
 
-/** Executes a command. If the command starts a run whose user data is missing, that run waits for the data. */
+/** Executes a command. If the command is refused because its run lacks user data, stores the command until the data arrives. */
 function dispatch(command: Command, digest: Digest | null = null): void {
   const another = command.kind === "reset" || command.kind === "restore";
   try {
@@ -479,7 +489,7 @@ function provideData(data: Dataset, config: Config | null): void {
   } else dispatch({ kind: "reset", config: { ...(config ?? run.config()), data } });
 }
 
-/** Returns the buffers of an answer, which are transferred to the page without a copy. The worker does not use them afterwards. */
+/** Returns the buffers of an answer. They are transferred to the page without a copy, because the worker does not use them afterwards. */
 const arraysOf = (value: unknown): Transferable[] =>
   (value instanceof Uint8Array ? [value] : Object.values(value ?? {})).flatMap((one) => (one instanceof Uint8Array ? [one.buffer] : []));
 

@@ -1,4 +1,4 @@
-// Samples of components with behaviour, made by the page's own classes from fixed data.
+// Samples of components that have behaviour. The page's own classes create them from fixed data.
 
 import { RunCurves } from "../parts/curves";
 import { copyField, Dialog } from "../parts/dialog";
@@ -72,7 +72,7 @@ export function toasts(): Child {
   notices.show("info", "Another run was opened", "The previous run is saved", undo);
   notices.show("warning", "This browser provides no threads", "Use another browser for faster training");
   notices.show("error", "The file is not a saved run", "Choose a file that Hothouse has saved");
-  // A copy, because notices expire.
+  // The sample is a copy, because the original notices disappear after some time.
   return notices.element.cloneNode(true);
 }
 
@@ -91,7 +91,7 @@ export function dialogs(): Child {
     ),
     h("p.row", h("button.strong", "Save run"), h("button", "Cancel")),
   );
-  // An open dialog that is not modal stays in its place.
+  // The attribute opens the dialog without making it modal, so that it stays in its place in the page.
   element.setAttribute("open", "");
   return element;
 }
@@ -118,7 +118,7 @@ export function palettes(): Child {
 export const equations = (): Child =>
   h("p.padded", markup(equation("the return is the discounted sum of the rewards", "G_t = ∑_{k ≥ 0} γ^k r_{t + k + 1}")));
 
-/** A tour box at its second step, beside its target. */
+/** A tour's box at its second step, beside the target of this step. */
 export function tour(): { content: Child; begin(): void } {
   const target = h("p.card", "The target of the tour has an outline.");
   const content = h("div.fields", target);
@@ -152,7 +152,7 @@ function enter(within: HTMLElement, label: string, value: string): void {
   field.dispatchEvent(new Event("change"));
 }
 
-/** Rows of knobs: live, waiting for a new run, and with an error. */
+/** Rows of knobs: some are live, some wait for a new run, and one has an error. */
 export function knobRows(): Child {
   const { live, fixed } = knobs();
   enter(fixed, "Network", "large");
@@ -161,7 +161,7 @@ export function knobRows(): Child {
   return [live, fixed];
 }
 
-/** The results card with a curve, with a past run, and with its table open. */
+/** Three results cards: with a curve, with a past run, and with an open table. */
 export function results(): Child {
   const words = { charts: { return: { about: "sum of an episode's rewards", span: [0, 500] as [number, number] } } };
   const card = (past = false): { element: HTMLElement; curves: RunCurves } => {

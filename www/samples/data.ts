@@ -54,13 +54,13 @@ export const KNOBS = [
 export const SETTINGS = Object.fromEntries(KNOBS.map(({ name, default: value }) => [name, value]));
 
 const progressAt = (iteration: number): Progress => ({ iteration, counts: [iteration * STEPS], train_s: iteration / 4 });
-/** Return that grows along a logistic curve, whose middle is at the iteration `middle`, with a fixed ripple. */
+/** Returns a return that grows along a logistic curve with a fixed ripple. The middle of the curve is at the iteration `middle`. */
 const returnAt = (iteration: number, middle: number): number => {
   const grown = 1 / (1 + Math.exp((middle - iteration) / 5));
   return BEST * grown + 40 * grown * (1 - grown) * Math.sin(1.7 * iteration);
 };
 
-/** A run of `rows` iterations with a test after every tenth. */
+/** Returns a run of `rows` iterations with a test after every tenth iteration. */
 function run(seed: number, rows: number, middle: number): History {
   const iterations = Array.from({ length: rows }, (_, k) => k + 1);
   const history = iterations.map((at): Row => ({ progress: progressAt(at), values: [returnAt(at, middle), 0.01 * (1 - at / 90)] }));
@@ -73,7 +73,7 @@ function run(seed: number, rows: number, middle: number): History {
   });
 }
 
-/** The current run, with a change of the learning rate. */
+/** Returns the current run, in which the learning rate is changed once. */
 export function presentRun(): History {
   const present = run(101, ROWS, 22);
   present.mark({ progress: progressAt(34), knob: "lr", from: 0.01, to: 0.003 });

@@ -2,7 +2,7 @@
 
 import { Choice, h, icon, id, labelled, line, markInvalid, pane, select, ticked, type Child } from "../parts/dom";
 
-/** A sample with its name above it. */
+/** Returns a sample with its name above it. */
 export const named = (name: string, ...sample: Child[]): HTMLElement => h("div.named", h("p.small", name), sample);
 
 export const type = (): Child => [
@@ -15,7 +15,7 @@ export const type = (): Child => [
   named("12 px", h("p.small", "Notes, units and axes, and the key ", h("kbd", "s"))),
 ];
 
-/** Names of the colours of the style sheet, in its order. */
+/** Returns the names of the colours of the style sheet, in the order of the style sheet. */
 function roles(): string[] {
   const rules = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]);
   const roots = rules.filter((rule) => rule instanceof CSSStyleRule).filter(({ selectorText }) => selectorText === ":root");

@@ -12,7 +12,7 @@ import "./style.css";
 
 const tour = components.tour();
 
-/** Content of the sections by their headings. */
+/** Functions that create the content of the sections, by heading. */
 const SECTIONS: Record<string, () => Child> = {
   Type: elements.type,
   Colours: elements.colours,

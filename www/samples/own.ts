@@ -1,5 +1,5 @@
-// The editor for environments on a page of its own. A simple check replaces the compiler. A fixed picture replaces an environment's
-// picture.
+// The editor for environments on a separate page for tests. A simple check replaces the compiler, and a fixed picture replaces an
+// environment's picture.
 
 import { h, write } from "../parts/dom";
 import { dropping } from "../parts/files";
@@ -11,13 +11,13 @@ import "../design.css";
 import "../style.css";
 import "./own.css";
 
-/** Number of checks, and the delay of each answer. Tests change the delay. */
+/** Number of checks so far, and the delay of each answer in ms. Tests change the delay. */
 const checks = { count: 0, delayMs: 0 };
 declare global {
   var sample: { checks: typeof checks; pane: import("../rooms/control/own/pane").OwnPane };
 }
 
-/** Finds words that are not part of the language. */
+/** Finds some words that are not part of the language. */
 async function check(text: string): Promise<Problem[]> {
   checks.count++;
   const { delayMs } = checks;

@@ -1,4 +1,4 @@
-// A picture with each kind of shape.
+// A picture that contains each kind of shape once or more.
 
 import type { Scene } from "../rooms/control/own/paint";
 

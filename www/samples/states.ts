@@ -1,4 +1,5 @@
-// States that normally depend on the pointer or the focus, shown permanently: `data-state="hover"` selects the rules of `:hover`.
+// Shows states that normally depend on the pointer or the focus. For example, the attribute `data-state="hover"` applies the rules of
+// `:hover` permanently.
 
 const STATE = /:(hover|active|focus-visible)\b/g;
 
@@ -12,5 +13,5 @@ function copy(rules: CSSStyleSheet | CSSGroupingRule): void {
   });
 }
 
-/** Copies the rules of all style sheets that depend on a state. */
+/** Copies all rules that depend on a state. The copies depend on the attribute `data-state` instead. */
 export const forceStates = (): void => [...document.styleSheets].forEach(copy);

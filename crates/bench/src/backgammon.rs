@@ -1,4 +1,5 @@
-//! Benchmarks of backgammon: its rules, its learners, and self-play in the published configuration (AlphaZero.jl's for backgammon).
+//! Benchmarks of backgammon: the rules, the learners, and self-play of the published learner, which has AlphaZero.jl's configuration for
+//! backgammon.
 
 #[cfg(feature = "device")]
 pub mod device;
@@ -14,7 +15,7 @@ use math::rounds::{FEW, ROUNDS, rounds_s};
 use math::{Isa, Rng, par};
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Runs the CPU benchmarks of this room. A figure whose name ends in `_core` is a rate per core.
+/// Runs the CPU benchmarks of backgammon. A figure whose name ends in `_core` is a rate per core.
 pub fn measure(bench: &mut Bench) {
     bench.give("backgammon.rules.decisions_per_s_core", &random_decisions(bench.now), "decisions/s");
     published_net(bench);
@@ -24,7 +25,7 @@ pub fn measure(bench: &mut Bench) {
     strong_training(bench);
 }
 
-/// Measures inference of the complete published network, with the logits of all actions, on one core.
+/// Measures inference of the whole published network on one core. The whole network computes the logits of all actions.
 fn published_net(bench: &mut Bench) {
     const BATCH: usize = 64;
     let (isa, now) = (bench.isa, bench.now);
@@ -35,8 +36,8 @@ fn published_net(bench: &mut Bench) {
     bench.give("backgammon.published.net_share", &shares, "of peak");
 }
 
-/// Creates the published learner with `actors` actors (groups of concurrent games), without duels (matches against the previous
-/// generation), and with default values of the other settings. If `learns` is false, the learner makes no updates.
+/// Creates the published learner with `actors` actors (groups of concurrent games). Duels (matches against the previous generation) are
+/// disabled. The other settings have their default values. If `learns` is false, the learner makes no updates.
 fn players(isa: Isa, actors: usize, learns: bool) -> Published {
     let mut config = PublishedConfig { actors, duel_pairs: 0, ..PublishedConfig::default() };
     if !learns {
@@ -45,8 +46,8 @@ fn players(isa: Isa, actors: usize, learns: bool) -> Published {
     Published::new(config, 1, isa).expect("the settings are in range")
 }
 
-/// Measures network evaluations per second and core in the complete self-play loop (rules, inputs, network, tree), on all threads and
-/// without learning. A round consists of several slices (calls of `advance`).
+/// Measures network evaluations per second and core in the complete self-play loop (rules, inputs, network, tree search). The loop uses all
+/// threads and does not learn. A round consists of several slices (calls of `advance`).
 fn search_evaluations(bench: &mut Bench) {
     const SLICES: usize = 48;
     let (isa, cores, now) = (bench.isa, par::threads(), bench.now);
@@ -58,7 +59,7 @@ fn search_evaluations(bench: &mut Bench) {
         }
         (players.progress().evaluations - before) as f64 / (now() - began_s) / cores as f64
     };
-    // Warm-up: at first, all games are in the opening.
+    // Warm-up, because all games are in the opening at first.
     for _ in 0..8 {
         round();
     }
@@ -71,8 +72,8 @@ fn search_evaluations(bench: &mut Bench) {
     bench.give("backgammon.selfplay.dense_share", &done, "of peak, counting dense layers only");
 }
 
-/// Measures games, decisions and updates per minute on all threads, and the share of time of each part of self-play. A roll with several
-/// legal results gets 100 evaluations. If `learns` is false, the network stays untrained. Games of an untrained network are long.
+/// Measures games, decisions and updates per minute on all threads, and the share of time of each part of self-play. The search makes 100
+/// evaluations for each roll with several legal results. If `learns` is false, the network stays untrained, and its games are long.
 fn self_play(learns: bool, bench: &mut Bench) {
     /// Number of evaluations per actor before the first round. After this number, games end about as often as games start.
     const WARM_UP: u64 = 800_000;
@@ -135,8 +136,8 @@ fn strong_training(bench: &mut Bench) {
     bench.give("backgammon.td.evals_per_s_core", &evaluations, "evaluations/s, learning included");
 }
 
-/// Returns the decisions per second on one core, in each round. A decision lists the positions that a roll can lead to and plays a random
-/// one. Each timed call plays the same games, about forty.
+/// Returns the decisions per second on one core, in each round. For each decision, the benchmark lists the positions that a roll can lead
+/// to, and plays one of them at random. Each timed call plays the same games, about forty.
 fn random_decisions(now: Clock) -> Vec<f64> {
     const DECISIONS: u32 = 4096;
     let mut results = Results::new();
@@ -159,7 +160,7 @@ impl RandomGame {
         RandomGame { board: Board::START, numbers }
     }
 
-    /// Draws a roll and plays a random result of this roll. Returns the position before the move, and the roll.
+    /// Draws a roll and plays one of its legal results at random. Returns the position before the move, and the roll.
     fn decide(&mut self, results: &mut Results) -> (Board, Roll) {
         let board = self.board;
         let opening = board == Board::START;

@@ -35,7 +35,7 @@ pub fn profile(bench: &mut Bench) {
     profile_training("core.train.mlp2048", &mut large_step(bench.isa), FEW, bench);
 }
 
-/// Measures matrix products by this project and by rival libraries. Returns the measured peak of every round.
+/// Measures matrix products by this project and by rival libraries. Returns the peak arithmetic rate of every round, in GFLOP/s.
 fn products(peak: &Peak, bench: &mut Bench) -> Vec<f64> {
     const SHAPES: [(usize, usize, usize); 2] = [(128, 128, 64), (330, 128, 256)];
     let mut peaks = Vec::new();
@@ -54,8 +54,8 @@ fn products(peak: &Peak, bench: &mut Bench) -> Vec<f64> {
     peaks
 }
 
-/// Measures the product of one layer, and adds the measured peak of each round to `peaks`. Returns the speed relative to each rival
-/// library, `[rival][round]`.
+/// Measures the forward product of one layer. Appends the peak of each round to `peaks`, in GFLOP/s. Returns the speed relative to each
+/// rival library, `[rival][round]`.
 fn give_product(mut layer: Layer, peak: &Peak, peaks: &mut Vec<f64>, bench: &mut Bench) -> Vec<Vec<f64>> {
     let (now, gflop, transposed) = (bench.now, layer.gflop(), layer.transposed());
     let [mut rates, mut shares] = [Vec::new(), Vec::new()];
@@ -80,8 +80,8 @@ fn give_product(mut layer: Layer, peak: &Peak, peaks: &mut Vec<f64>, bench: &mut
     ratios
 }
 
-/// Measures a first layer of 512 ReLU units over 144 inputs, of which 24 are 1 and the others 0. The layer is computed once as the sum of
-/// 24 rows of weights, and once as a dense product.
+/// Measures a first layer of 512 ReLU units over 144 inputs, of which 24 are 1 and the others 0. The layer is computed in two ways: as the
+/// sum of 24 rows of weights, and as a dense product.
 fn bag(bench: &mut Bench) {
     const BATCH: usize = 2048;
     const INP: usize = 144;
@@ -105,7 +105,7 @@ fn bag(bench: &mut Bench) {
         let mut layer = Inference::new(plan);
         let values = layer.executor.input_mut("input");
         for (i, chosen) in chosen.iter().enumerate() {
-            // Each group of inputs has one active input.
+            // The inputs are divided into `ONES` groups of equal size. Each group has one active input.
             let (row, one, each) = (i / ONES, i % ONES, INP / ONES);
             let at = one * each + ((0.5 * chosen + 0.5) * each as f32) as usize;
             if sparse { values[i] = at as f32 } else { values[row * INP + at] = 1.0 }
@@ -126,8 +126,8 @@ fn bag(bench: &mut Bench) {
     bench.give(format!("{name}.vs_dense.ratio"), &ratios, "times as fast as the dense product");
 }
 
-/// Measures attention and its gradients over four sequences, on one thread. Only products of queries with visible keys count as work;
-/// products above the diagonal are computed but do not count.
+/// Measures attention and its gradients over four sequences, on one thread. The counted work includes only products of queries with visible
+/// keys. The products above the diagonal (hidden keys) are also computed, but do not count.
 fn attention(peak: &Peak, bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     for (heads, size, len) in [(4, 32, 64), (8, 64, 128)] {
@@ -256,7 +256,7 @@ impl Layer {
         gemm::linear_rows_dw(isa, batch, out, inp, &self.dy, &self.x, &mut self.dw, false);
     }
 
-    /// Returns W in the rivals' layout, `[inp][out]`.
+    /// Returns W in the layout of the rival libraries, `[inp][out]`.
     fn transposed(&self) -> Vec<f32> {
         (0..self.inp * self.out).map(|i| self.w[(i % self.out) * self.inp + i / self.out]).collect()
     }

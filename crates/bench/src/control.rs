@@ -53,8 +53,9 @@ fn played(isa: Isa, now: Clock) -> Vec<f64> {
     rates(ENVS as f64 * f64::from(GAME), &rounds_s(&now, play))
 }
 
-/// Returns the environment steps per second of whole iterations, on all threads and after a warm-up, in each round. The configuration is
-/// the default, but with 64 hidden units: policy and value have separate networks with 4 inputs and two layers of 64 units.
+/// Returns the environment steps per second of whole PPO iterations, in each round. The iterations use all threads and follow a warm-up.
+/// The configuration is the default, but with 64 hidden units: policy and value have separate networks with 4 inputs and two layers of 64
+/// units.
 fn ppo(isa: Isa, now: Clock) -> Vec<f64> {
     let mut ppo = cart_pole(medium(), 1, isa);
     iterations_rate(&mut ppo, now);
@@ -88,8 +89,8 @@ fn cart_pole(config: PpoConfig, seed: u32, isa: Isa) -> Ppo {
     learner(kind("CartPole-v1").expect("a known environment"), config, seed, isa)
 }
 
-/// Returns the additional time that a monitor costs in the default run, in each round, as a share of the time without a monitor. Each round
-/// times the same number of iterations with and without a monitor. Returns `None` if no monitor can be attached.
+/// Returns the additional time of a run with a monitor, as a share of the time without a monitor, in each round. The run has the default
+/// settings. Each round times the same number of iterations with and without a monitor. Returns `None` if no monitor can be attached.
 fn monitored(bench: &mut Bench) -> Option<Vec<f64>> {
     const ROUNDS: usize = 33;
     /// Number of iterations per timing. With this number, all timings contain equally many digests (hashes of the weights) and, once the

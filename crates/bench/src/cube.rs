@@ -10,7 +10,7 @@ use math::{Isa, Rng};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric, Puzzle, Three, Two};
 
-/// Runs all benchmarks of this room. The comment of a benchmark states whether it uses one core or all threads.
+/// Runs all benchmarks of the cube. The comment of each benchmark function states whether the benchmark uses one core or all threads.
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     bench.give("cube.2x2x2.moves_per_s_core", &moved::<Two>(now), "moves/s");
@@ -84,7 +84,7 @@ fn judge<P: Cube>(isa: Isa) -> Evaluator<P> {
     learner(isa, |_| {}).judge().expect("the net is well formed")
 }
 
-/// Returns the states per second on all threads, in each round. A round is a pass of the default network over all states.
+/// Returns the states per second on all threads, in each round. In a round, the default network evaluates all states of the 2x2x2.
 fn judged(isa: Isa, now: Clock) -> Vec<f64> {
     let mut judge = judge::<Two>(isa);
     let distances = Arc::new(Distances::new(Metric::Quarter));

@@ -1,5 +1,5 @@
-//! Benchmarks of a GPU: its bandwidth, its peak, and matrix products as shares of the peak in the same rounds. The benchmarks of the
-//! environments express speeds as shares of the bandwidth.
+//! Benchmarks of a GPU: its memory bandwidth, its peak arithmetic rate, and matrix products. The speed of a product is also given as a
+//! share of the peak in the same round. The benchmarks of the environments express speeds as shares of the bandwidth.
 //!
 //! Software adapters (GPUs emulated on the CPU) get less work. The names or units of their figures then state the smaller sizes.
 
@@ -50,7 +50,8 @@ pub fn calls_s(now: Clock, mut call: impl FnMut() -> Result<(), Fault>) -> Resul
     done.map(|()| rounds_s)
 }
 
-/// Runs one iteration per round, after a warm-up iteration, for at least one second and three rounds. Returns the results of the rounds.
+/// Runs a warm-up iteration, then one iteration per round. Stops when there are at least three rounds and at least one second has passed.
+/// Returns the result of each round.
 pub fn iterations(now: Clock, mut iteration: impl FnMut() -> Result<f64, Fault>) -> Result<Vec<f64>, Fault> {
     const LEAST: usize = 3;
     const FILL_S: f64 = 1.0;
@@ -140,12 +141,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
         program.bind(&memory);
         let chained = CHAINS * 4 * LINKS * rounds as usize;
         let peak = Peak { program, memory, sums, gflop: 2e-9 * (workgroups * THREADS * chained) as f64 };
-        // The chains of the component k converge to (k + 1) * ADD / (1 - FACTOR).
+        // Each chain is one component of a vector. Component k of every vector converges to (k + 1) * ADD / (1 - FACTOR).
         peak.check(CHAINS as f32 * 10.0 * ADD / (1.0 - FACTOR))?;
         Ok(peak)
     }
 
-    /// Returns an error unless every thread has computed its sum.
+    /// Runs the kernel once. Returns an error if the sum of a thread is not approximately `expected`.
     fn check(&self, expected: f32) -> Result<(), Fault> {
         run_once(&self.program, 0..1);
         let (sums, _) = pollster::block_on(Readback::new(&self.memory, &[self.sums], &[]).fetch())?;

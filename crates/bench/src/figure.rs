@@ -1,9 +1,9 @@
-//! Result of a benchmark: a measured number. It is not compared with a target.
+//! Result of a benchmark: a measured number, which is not compared with a target.
 
 use math::rounds::Quartiles;
 use std::borrow::Cow;
 
-/// A number with a stable name. Scripts read figures by name. A figure is created from the values of rounds or from a count. No other
+/// A number with a stable name, by which scripts read it. A figure is created from the values of rounds or from a count. No other
 /// constructor exists:
 ///
 /// ```compile_fail

@@ -16,8 +16,8 @@ mod device;
 mod figure;
 #[cfg(feature = "logic")]
 mod logic;
-// The module is public for programs that add a room. A page's wasm module uses only some of the items; the unused items cause no warnings,
-// because they are public.
+// The module is public for programs that add a room. Also, unused public items cause no warnings: a page's wasm module uses only some of
+// the items.
 pub mod measure;
 mod profile;
 mod training;

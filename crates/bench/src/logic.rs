@@ -13,7 +13,7 @@ use learn::logic::{OPS, Wirings};
 use math::rounds::rounds_s;
 use math::{Isa, Rng};
 
-/// Runs the CPU benchmarks of this room. A benchmark uses one core if the name of its figure contains `core`, otherwise all cores.
+/// Runs the CPU benchmarks of the logic room. A benchmark uses one core if the name of its figure contains `core`, otherwise all cores.
 pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
     bench.give("logic.checkerboard.step_ms_core", &alone(|| step_ms(Preset::Checkerboard, isa, now)), "ms");

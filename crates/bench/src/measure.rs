@@ -27,7 +27,7 @@ pub struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Reports the median of rounds as a figure.
+    /// Reports a figure with the median and the quartiles of `rounds`.
     pub fn give(&mut self, name: impl Into<String>, rounds: &[f64], unit: impl Into<Cow<'static, str>>) {
         (self.sink)(Figure::measured(name, rounds, unit));
     }
@@ -38,13 +38,14 @@ impl Bench<'_> {
     }
 }
 
-/// Returns the rate in each round: `work` divided by the seconds of the round.
+/// Returns the rate in each round: `work` divided by the seconds per call. `work` is the work of one call. `rounds_s` contains the seconds
+/// per call in each round.
 pub fn rates(work: f64, rounds_s: &[f64]) -> Vec<f64> {
     rounds_s.iter().map(|round_s| work / round_s).collect()
 }
 
-/// Returns two lists with one value per round: the result of `rate`, and this rate as a share of the peak that is measured in the same
-/// round. `rate` counts units of work per second. One unit needs `gflop` GFLOP.
+/// Returns two lists with one value per round: the result of `rate`, and the same rate as a share of the round's peak. `rate` returns units
+/// of work per second. One unit needs `gflop` GFLOP.
 pub fn rates_and_shares(rounds: usize, peak: &Peak, gflop: f64, now: Clock, mut rate: impl FnMut() -> f64) -> [Vec<f64>; 2] {
     let [mut rates, mut shares] = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
@@ -56,7 +57,7 @@ pub fn rates_and_shares(rounds: usize, peak: &Peak, gflop: f64, now: Clock, mut 
 }
 
 /// Returns the milliseconds per call, in each round. One second of warm-up precedes the rounds, because a browser optimises code only while
-/// it runs.
+/// the code runs.
 pub fn warmed_ms(now: Clock, mut call: impl FnMut()) -> Vec<f64> {
     sustained_s(1.0, &now, &mut call);
     milliseconds(&rounds_s(&now, call))

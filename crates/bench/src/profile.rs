@@ -1,5 +1,5 @@
-//! Time of each operation in a training step. The clock is read after every call, and the time between two readings counts for the call
-//! between them. Nothing else differs from an untimed step, so the weights are bit-identical.
+//! Time of each operation in a training step. The clock is read after every call. The time between two readings counts for the call between
+//! them. A timed step differs from an untimed step only by these readings, so the weights are bit-identical.
 
 use crate::measure::{Bench, Clock};
 use crate::training::Training;
@@ -84,7 +84,7 @@ mod tests {
         static CLOCK_S: Cell<f64> = const { Cell::new(0.0) };
     }
 
-    /// Returns the time of a clock that advances by a fixed amount at each reading.
+    /// Reads a simulated clock, which advances by 0.0625 s at each reading. Returns the time in seconds before the advance.
     fn read_s() -> f64 {
         CLOCK_S.replace(CLOCK_S.get() + 0.0625)
     }
@@ -121,7 +121,8 @@ mod tests {
             assert_eq!(*seconds, 0.0625 * 3.0 * *calls as f64, "{name} in three runs");
         }
         assert!(operations.is_sorted_by(|a, b| a.seconds >= b.seconds));
-        // The clock is also read before each run and before each operation in ONCE.
+        // Each of the three runs also reads the clock before its first call. The operations in [`ONCE`] need three more readings: before,
+        // between and after them.
         let ticks = (CLOCK_S.get() - began_s) / 0.0625;
         assert_eq!(ticks, 3.0 * (calls + 1) as f64 + 3.0);
         training.executor.time_calls(None);

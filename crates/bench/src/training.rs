@@ -7,7 +7,7 @@ use math::rounds::{ROUND_S, ROUNDS, sustained_s};
 use math::{Act, Buffer, Isa};
 use std::sync::Arc;
 
-/// Forward passes with initial weights.
+/// Forward passes of a plan with its initial weights.
 pub struct Inference {
     params: Params,
     packed: Packed,

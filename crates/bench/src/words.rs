@@ -1,5 +1,5 @@
-//! Benchmarks of the words room: whole training steps (forward, backward and AdamW) on all threads, generated tokens per second, and
-//! memory. Each model has the size of a preset and the components of GPT-2.
+//! Benchmarks of the words room (language models): whole training steps (forward, backward and AdamW) on all threads, generated tokens per
+//! second, and memory. Each model has the size of a preset and the components of GPT-2.
 
 use crate::measure::{Bench, Clock, noise, rates_and_shares};
 use crate::profile::profile_training;
@@ -28,8 +28,8 @@ pub fn measure(bench: &mut Bench) {
     }
 }
 
-/// Returns the chosen instruction set and the sets with bf16 that this machine has. Each has the suffix for the names of its figures. The
-/// other sets with bf16 are reported as missing.
+/// Returns the chosen instruction set. If the chosen set is AVX-512, also returns the sets with bf16 that this machine has. Each set has
+/// the suffix for the names of its figures. The other sets with bf16 are reported as missing.
 fn sets(bench: &mut Bench) -> Vec<(Isa, &'static str)> {
     let mut sets = vec![(bench.isa, "")];
     for (isa, suffix, needs) in [(Isa::Bf16, ".bf16", "AVX512-BF16"), (Isa::Amx, ".amx", "AMX tiles")] {
@@ -128,7 +128,7 @@ fn gpt2_config(id: &str) -> Config {
     let vocab = if id == "char" { 65 } else { 8192 };
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
     let shape = Shape { vocab, norm, positions, mlp, tied: true, bias: true, ..config.shape };
-    // A step has as many executions of the plan as in the room's preset.
+    // Scales `micro`, so that a step has as many executions of the plan as with the preset's own batch.
     let micro = 32 * config.micro / config.batch;
     Config { shape, batch: 32, micro, ..config }
 }

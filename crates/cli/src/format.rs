@@ -1,4 +1,4 @@
-//! Text formatting for the terminal. Also exports the formatting of the crate `run`, which other user interfaces use as well.
+//! Text formatting for the terminal. Also re-exports the formatting functions of the crate `run`, which the other user interfaces share.
 
 use crate::session::budget::Remaining;
 pub use run::format::*;

@@ -1,9 +1,9 @@
-//! `hothouse`: the terminal shell around the `run` crate. It contains the command line, files, the clock, threads and signals; the `run`
-//! crate depends on none of these. [`main`] prints errors to standard error. The exit status is 2 for an invalid command line, 0 for a
-//! closed output pipe, and 1 for any other error.
+//! `hothouse`: the terminal shell around the `run` crate. The shell contains the command line, files, the clock, threads and signals, on
+//! which the `run` crate does not depend. [`main`] prints errors to standard error. The exit status is 2 for an invalid command line, 0 for
+//! a closed output pipe, and 1 for any other error.
 //!
-//! The crate has four layers, each of which depends only on the layers before it: `args` (the command line), `session` (runs and their
-//! files), `outputs` (the screen, printed lines and exported files) and `verbs` (the commands). Each folder of `rooms` contains the code of
+//! The crate has four layers: `args` (the command line), `session` (runs and their files), `outputs` (the screen, printed lines and
+//! exported files) and `verbs` (the commands). Each layer depends only on the layers before it. Each folder of `rooms` contains the code of
 //! one room (a task with its learners, such as backgammon). All other code reads the rooms' declarations and works for every room. A
 //! program that adds its own room calls `run::add_room` and then [`main`].
 
@@ -48,9 +48,9 @@ pub fn main() -> ExitCode {
     done.map_or_else(exit_with, |()| ExitCode::SUCCESS)
 }
 
-/// Prints the error and returns the exit status. A closed output pipe counts as success: the reading program needs no more output.
+/// Prints the error and returns the exit status. A closed output pipe counts as success, because the reading program needs no more output.
 fn exit_with(error: anyhow::Error) -> ExitCode {
-    // An I/O error without context is a failed write to standard output. All other I/O errors name their file.
+    // An I/O error without context is a failed write to standard output. All other I/O errors have a context that names the file.
     let output = error.chain().len() == 1 && error.is::<std::io::Error>();
     let message = match error.downcast_ref::<std::io::Error>() {
         Some(error) if error.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,

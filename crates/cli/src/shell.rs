@@ -54,7 +54,7 @@ pub type Emit<'a> = &'a mut dyn FnMut(Figure) -> std::io::Result<()>;
 
 pub struct Rival {
     pub name: &'static str,
-    /// Returns an error if the software is not installed.
+    /// Function that returns an error if the software is not installed.
     pub check: fn() -> Result<()>,
 }
 
@@ -80,9 +80,9 @@ pub trait VerbArgs: Args {
 
 pub struct RoomVerb {
     pub path: &'static [&'static str],
-    /// Adds the arguments and the help to the command that is the last word of `path`.
+    /// Function that adds the arguments and the help to the command that is the last word of `path`.
     pub grammar: fn(Command) -> Command,
-    /// Runs the command `path`.
+    /// Function that runs the command. Its first argument is `path`.
     pub run: fn(&[&str], &ArgMatches) -> Result<()>,
 }
 

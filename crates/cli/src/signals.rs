@@ -1,4 +1,4 @@
-//! Requests to stop the run of this process. Any thread can set them.
+//! Requests to stop the run of this process. Any thread can make a request.
 
 use anyhow::{Context, Result};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};

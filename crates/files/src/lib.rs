@@ -1,6 +1,6 @@
-//! File access for the terminal and Python programs. A write replaces only a file of the same kind, and replaces it completely or not at
-//! all. If a checkpoint cannot be written to the requested location, a fallback location is used. Input files may come from any source and
-//! have any length.
+//! File access for the terminal and Python programs. A write replaces only a file of the same kind. The file is replaced completely or not
+//! at all. If a checkpoint cannot be written to the requested location, a fallback location is used. Input files may come from any source
+//! and have any length.
 
 use anyhow::{Context, Error, Result, bail};
 use run::RunError;
@@ -33,7 +33,7 @@ const MOST_DATA: u64 = 16 << 30;
 pub struct FileKind {
     /// Name of the kind in error messages, such as `checkpoint`.
     pub name: &'static str,
-    /// Returns true if a nonempty file is of this kind.
+    /// Function that returns true if a nonempty file is of this kind.
     pub is_kind: fn(&mut dyn Read) -> bool,
     /// Remedy in error messages, such as `Name another file with --save`.
     pub next: &'static str,
@@ -74,7 +74,7 @@ pub const EVENTS: FileKind = FileKind {
 
 fn bytes(file: &mut dyn Read, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // A file that cannot be read is of no known kind.
+    // The error is ignored: a file that cannot be read is of no known kind.
     let _ = file.take(most).read_to_end(&mut bytes);
     bytes
 }
@@ -103,9 +103,9 @@ fn refused(kind: ErrorKind, text: String) -> Error {
     Refused { kind, text }.into()
 }
 
-/// Resolves links in `path` and returns the target. Returns an error if `path` has no file name, or if the target exists and is neither an
-/// empty file nor a file of this kind. If `kind.is_stream` is true, the target may also be a pipe or a device; `path` is then returned
-/// unchanged.
+/// Resolves links in `path` and returns the target. Returns an error if `path` has no file name. Also returns an error if the target exists
+/// and is neither an empty file nor a file of this kind. If `kind.is_stream` is true, the target may also be a pipe or a device; in this
+/// case, `path` is returned unchanged.
 fn place(path: &Path, kind: FileKind) -> Result<PathBuf> {
     let (shown, next) = (path.display(), kind.next);
     if path.file_name().is_none() {
@@ -123,7 +123,7 @@ fn place(path: &Path, kind: FileKind) -> Result<PathBuf> {
             format!("{shown} is a folder. Add a file name, such as {}", path.join("run.safetensors").display()),
         )),
         Some(found) if !found.is_file() && kind.is_stream => Ok(path.to_path_buf()),
-        // A rename onto the path would remove the device or the pipe.
+        // Returns an error, because a rename onto the path would remove the device or the pipe.
         Some(found) if !found.is_file() => Err(refused(
             ErrorKind::AlreadyExists,
             format!("{shown} is a device or a pipe, not a regular file, so it cannot contain a {}. {next}", kind.name),
@@ -140,7 +140,7 @@ fn place(path: &Path, kind: FileKind) -> Result<PathBuf> {
     }
 }
 
-/// Returns an error if writing a file of this kind to `path` would overwrite something else.
+/// Returns an error if `path` exists and is neither an empty file nor a file of this kind. A stream may also be a pipe or a device.
 pub fn check_place(path: &Path, kind: FileKind) -> Result<()> {
     place(path, kind).map(drop)
 }
@@ -227,7 +227,7 @@ pub fn keep(path: &Path, refuges: &[PathBuf], bytes: &[u8]) -> Result<Kept> {
     let Err(first) = write_whole(path, CHECKPOINT, bytes) else {
         return Ok(Kept { path: path.to_path_buf(), trouble: None });
     };
-    // The texts below already contain the path, so only the system's message of a disk error is used.
+    // For a disk error, only the system's message is used, because the texts below already contain the path.
     let first = first.downcast_ref::<std::io::Error>().map_or_else(|| first.to_string(), ToString::to_string);
     for refuge in refuges {
         if write_whole(refuge, CHECKPOINT, bytes).is_ok() {
@@ -264,7 +264,7 @@ pub fn identity(path: &Path) -> Identity {
 /// Follows symbolic links and returns the path of their target, which may not exist yet.
 fn end_of_links(path: &Path) -> PathBuf {
     let mut path = path.to_path_buf();
-    // The limit is the usual limit of operating systems.
+    // Most operating systems follow at most 40 links.
     for _ in 0..40 {
         match fs::read_link(&path) {
             Ok(next) => path = folder_of(&path).join(next),
@@ -322,7 +322,7 @@ fn is_pipe(_: &fs::Metadata) -> bool {
     false
 }
 
-/// Reads all bytes. Returns an error if there are more than `most`. `shown` is the name for error messages.
+/// Reads all bytes. Returns an error if there are more than `most` bytes. `shown` is the name for error messages.
 pub fn read_at_most(from: impl Read, most: u64, shown: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(most.saturating_add(1)).read_to_end(&mut bytes).with_context(|| format!("cannot read {shown}"))?;
@@ -367,7 +367,7 @@ pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
     if header <= LONGEST_HEADER {
         read_more(&mut bytes, header)?;
     }
-    // The parser of checkpoints reports malformed content.
+    // Content that is not JSON is returned, because the parser of checkpoints reports the error.
     let Ok(json) = serde_json::from_slice(&bytes[HEAD.min(bytes.len())..]) else { return Ok(bytes) };
     let Some(tensors) = tensors_length(&json) else {
         let why = "a safetensors file without Hothouse's metadata".into();

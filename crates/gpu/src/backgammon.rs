@@ -1,8 +1,9 @@
-//! Evaluates search leaves and performs optimiser steps on a GPU, for the published learner of backgammon (`learn::backgammon::published`),
-//! which has the configuration of AlphaZero.jl. One batch contains the leaves of many games. A decision (a position and a roll) is uploaded
-//! as nine words, from which a kernel computes the network's 344 inputs. The value head's probabilities and the policy's last hidden layer
-//! are read back. Samples are uploaded once and remain on the GPU. An optimiser step uploads only the indices of its samples. Weights are
-//! read back on request.
+//! Evaluates search leaves and performs optimiser steps on a GPU, for the published learner of backgammon (`learn::backgammon::published`).
+//! This learner has the configuration of AlphaZero.jl.
+//!
+//! One batch contains the leaves of many games. A decision (a position and a roll) is uploaded as nine words. A kernel computes the
+//! network's 344 inputs from these words. The value head's probabilities and the policy's last hidden layer are read back. Samples are
+//! uploaded once and remain on the GPU, so an optimiser step uploads only the indices of its samples. Weights are read back on request.
 //!
 //! The network is small, so the CPU evaluates a few hundred leaves faster than a GPU. `hothouse bench gpu` measures the break-even point.
 //! This module does not depend on trees or games.
@@ -23,7 +24,7 @@ use leaves::Leaves;
 use std::any::Any;
 use training::Training;
 
-/// Creates the offloaded work if `request` is an [`OffloadSpec`]; else returns `None`.
+/// Creates a [`GpuPublished`] if `request` is an [`OffloadSpec`]; else returns `None`.
 pub fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
     serve(request, |spec: &OffloadSpec| Ok(Box::new(GpuPublished::new(gpu, spec)?) as Box<dyn Accelerator>))
 }
@@ -35,7 +36,7 @@ pub struct GpuPublished {
 }
 
 impl GpuPublished {
-    /// Creates the parts that `spec.work` requests.
+    /// Creates the evaluation of leaves, the training, or both, as `spec.work` requests.
     pub fn new(gpu: &Gpu, spec: &OffloadSpec) -> Result<GpuPublished, Fault> {
         gpu.check()?;
         let work = spec.work;

@@ -14,14 +14,14 @@ const PAUSE: Duration = Duration::from_millis(4);
 /// Description of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
-    /// For example `NVIDIA H200`.
+    /// Name of the adapter, for example `NVIDIA H200`.
     pub name: String,
     /// Graphics API: `Vulkan`, `Metal`, `Dx12`, `WebGPU` or `other`.
     pub backend: &'static str,
     /// True if the adapter is a software adapter, which is correct but never faster than the CPU.
     pub software: bool,
-    /// True if kernels use subgroups. This requires that [`OpenOptions::subgroups`] permits them, that the adapter has subgroups of
-    /// suitable width, and that the subgroups passed a test.
+    /// True if kernels use subgroups. There are three conditions: [`OpenOptions::subgroups`] permits subgroups, the adapter has subgroups
+    /// of suitable width, and the subgroups passed a test.
     pub subgroups: bool,
     /// True if kernels may round the factors of products to f16.
     pub half: bool,
@@ -34,8 +34,8 @@ pub struct OpenOptions {
     pub largest_buffer: Option<u64>,
     /// Name to report for the adapter if the system gives none, as in most browsers.
     pub name: String,
-    /// True if kernels may use subgroups. `None` allows subgroups on hardware adapters only. On a software adapter, the compilation of
-    /// subgroup operations takes more time than they save. Results do not depend on this option.
+    /// True if kernels may use subgroups. `None` allows subgroups on hardware adapters only, because a software adapter needs more time to
+    /// compile subgroup operations than the operations save. Results do not depend on this option.
     pub subgroups: Option<bool>,
     /// True to disable f16 even if the adapter has f16.
     pub without_half: bool,
@@ -53,7 +53,7 @@ pub struct Gpu {
 #[derive(Clone, Debug)]
 pub struct Submitted(wgpu::SubmissionIndex);
 
-/// Pending submits. Their number is limited: at the limit, the next submit waits until the oldest is done, if the platform can wait.
+/// Pending submits. Their number is limited: at the limit, the next submit waits until the oldest submit is done, if the platform can wait.
 pub(crate) struct InFlight {
     most: usize,
     under_way: VecDeque<Submitted>,
@@ -91,8 +91,8 @@ pub(crate) struct Shared {
     pub tuned: Mutex<Tuned>,
 }
 
-/// State that the device's callbacks change. This type is separate from [`Shared`], because callbacks may run on another thread. In a
-/// browser, the GPU handles in [`Shared`] cannot move to another thread.
+/// State that the device's callbacks change. Callbacks may run on another thread. In a browser, the GPU handles in [`Shared`] cannot move
+/// to another thread, so this type is separate from [`Shared`].
 #[derive(Default)]
 pub(crate) struct News {
     /// First fault; `None` while there is none.
@@ -201,7 +201,7 @@ impl Gpu {
         self.poll(wgpu::PollType::wait_indefinitely());
     }
 
-    /// Waits until all submitted work is done, but at most a few milliseconds. If the platform cannot wait, polls once.
+    /// Waits until all submitted work is done, but at most 4 ms. If the platform cannot wait, polls once.
     pub fn pause(&self) {
         self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(PAUSE) });
     }
@@ -277,7 +277,7 @@ fn about(info: &wgpu::AdapterInfo, called: String) -> About {
         wgpu::Backend::BrowserWebGpu => "WebGPU",
         _ => "other",
     };
-    // Some browsers do not report that their adapter is software.
+    // Some browsers do not report that their adapter is software, so the name is also checked.
     let name = [info.name.clone(), called, "unnamed GPU".into()].into_iter().find(|name| !name.is_empty());
     let name = name.unwrap_or_default();
     let known = ["swiftshader", "llvmpipe", "lavapipe", "basic render"];

@@ -23,7 +23,8 @@ impl Evaluator {
         gpu.check()?;
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let params = space.floats(plan.table().len());
-        // The plan has no gradients, so it never writes to the region for gradients; the region of the parameters takes its place.
+        // The plan has no gradients, so it never writes to the region for gradients. Any region is therefore suitable, such as the region
+        // of the parameters.
         let lowered = Lowered::new(plan, params, params, &mut space, &mut program)?;
         let memory = space.allocate(gpu)?;
         program.bind(&memory);

@@ -20,8 +20,8 @@ pub fn unary(op: Unary, x: &str) -> String {
     }
 }
 
-/// Returns WGSL text of `dy` times the derivative of `op`. `at` is the argument of gelu, ln, square and silu, and the result of the other
-/// functions.
+/// Returns WGSL text of `dy` times the derivative of `op`. For gelu, ln, square and silu, `at` is the argument of `op`. For the other
+/// functions, `at` is the result of `op`.
 pub fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
     match op {
         Unary::Relu => format!("select(0.0, {dy}, {at} > 0.0)"),
@@ -36,7 +36,7 @@ pub fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
     }
 }
 
-/// Returns WGSL text of an activation function applied to `y`, which is a vector of four numbers if `wide`, else one number.
+/// Returns WGSL text of an activation function applied to `y`. If `wide` is true, `y` is a vector of four numbers, else one number.
 pub fn activated(act: Act, y: &str, wide: bool) -> String {
     match act.unary() {
         None => format!("({y})"),
@@ -46,7 +46,7 @@ pub fn activated(act: Act, y: &str, wide: bool) -> String {
     }
 }
 
-/// Does the same as [`unary_grad`], but for vectors of four numbers if `wide`.
+/// Does the same as [`unary_grad`]. If `wide` is true, `at` and `dy` are vectors of four numbers.
 pub fn sloped(op: Unary, at: &str, dy: &str, wide: bool) -> String {
     match op {
         Unary::Relu if wide => format!("select(vec4<f32>(), {dy}, {at} > vec4<f32>())"),

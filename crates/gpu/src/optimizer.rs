@@ -105,7 +105,7 @@ impl Optimizer {
     }
 }
 
-/// Optimiser that also stores on the CPU which settings the GPU has. A caller can therefore write the settings only when they change,
+/// Optimiser with a copy on the CPU of the settings that the GPU has. A caller can therefore write the settings only when they change,
 /// without a readback.
 pub(crate) struct Following {
     pub optimizer: Optimizer,

@@ -152,7 +152,7 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
                 Op::Attention(shape) => attention::emit(shape, &reads, &writes, program),
                 Op::AttentionGrad(shape) => attention::emit_grad(shape, &reads, &writes, program),
                 Op::Head(head) => {
-                    // The gradient of the weights is the last write.
+                    // If the head computes dw, the gradient of the weights, then dw is the last write.
                     let adds = node.writes.last().is_some_and(|&v| adds(v));
                     head.emit(&reads, &writes, adds, space, program);
                 }
@@ -177,9 +177,9 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
     products(program, space, &all);
 }
 
-/// Returns the earliest time at which a value needs memory. `time` is the time at which the value is available; `fusion.rs` defines times.
-/// The sums of a group need memory from the start of the group, because some threads write sums while others still read the inputs of the
-/// group.
+/// Returns the earliest time at which a value needs memory. `time` is the time at which the value is available; `fusion.rs` explains these
+/// times. The sums of a group need memory from the start of the group, because some threads write sums while others still read the inputs
+/// of the group.
 fn begins(time: usize) -> usize {
     if time > 0 && time.is_multiple_of(2) { time - 1 } else { time }
 }

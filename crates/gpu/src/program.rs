@@ -1,7 +1,8 @@
 //! Memory that all kernels share, and programs. A program is a list of dispatches, which is built once and replayed.
 //!
-//! Regions are reserved before a buffer exists; [`Space::allocate`] then creates the two buffers. Every kernel has the same three bindings.
-//! One bind group is therefore enough for a whole program; only the offset of the arguments changes between dispatches.
+//! Regions are reserved before a buffer exists; [`Space::allocate`] then creates the two buffers. Every kernel has the same three bindings:
+//! floats, integers and arguments. One bind group is therefore enough for a whole program. Only the offset of the arguments changes between
+//! dispatches.
 
 use crate::device::{Gpu, Submitted, lock};
 use learn::Fault;
@@ -24,12 +25,12 @@ fn group_index(group: vec3<u32>, groups: vec3<u32>) -> u32 { return group.x + gr
 pub(crate) const MAIN: &str = "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
         @builtin(local_invocation_index) local: u32)";
 
-/// Type of `mem` in [`PRELUDE`]. [`VECTORS`] replaces it if floats are read four at a time.
+/// Type of `mem` in [`PRELUDE`]. [`VECTORS`] replaces this type in kernels that read four floats at a time.
 const FLOATS: &str = "array<f32>";
-/// Type of `mem` if floats are read four at a time.
+/// Type of `mem` in kernels that read four floats at a time.
 const VECTORS: &str = "array<vec4<f32>>";
 
-/// Alignment of regions, in elements. It equals 256 bytes.
+/// Alignment of regions, in elements of 4 bytes. 64 elements are 256 bytes.
 const UNIT: u64 = 64;
 /// Size of one dispatch's arguments in bytes.
 const ARGS: u64 = 256;
@@ -56,7 +57,7 @@ impl Region {
     }
 }
 
-/// Reserved memory: numbers of elements in buffers that do not exist yet.
+/// Plan of the memory: numbers of reserved elements in buffers that do not exist yet.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
     floats: u64,
@@ -88,7 +89,7 @@ impl Space {
         4 * self.floats
     }
 
-    /// Creates the buffers, or reports that the adapter's limit is too small.
+    /// Creates the buffers. Returns an error if a buffer exceeds the adapter's limit.
     pub fn allocate(&self, gpu: &Gpu) -> Result<Memory, Fault> {
         let buffer = |label, len: u64| {
             let size = 4 * len.max(UNIT);
@@ -109,7 +110,7 @@ impl Space {
 fn hand_out(used: &mut u64, len: usize) -> Region {
     let at = *used;
     *used += (len as u64).next_multiple_of(UNIT);
-    // If a region does not fit, [`Space::allocate`] returns an error.
+    // An offset above the range of u32 is clamped here, because [`Space::allocate`] later rejects the memory as too large.
     Region { at: at.min(u64::from(u32::MAX)) as u32, len: len as u32 }
 }
 
@@ -187,8 +188,8 @@ impl Program {
         self.kernel_with(label, "", false, text)
     }
 
-    /// Does the same as [`Program::kernel`], but `directives` such as `enable f16;` precede all other text. If `of_vectors`, `mem` is an
-    /// array of vectors of four floats.
+    /// Compiles a kernel like [`Program::kernel`]. `directives`, such as `enable f16;`, precede all other text. With `of_vectors`, `mem` is
+    /// an array of vectors of four floats.
     pub fn kernel_with(&self, label: &str, directives: &str, of_vectors: bool, text: &str) -> Kernel {
         let text = whole(directives, of_vectors, text);
         #[cfg(test)]
@@ -208,7 +209,8 @@ impl Program {
             module: &module,
             entry_point: Some("main"),
             compilation_options: wgpu::PipelineCompilationOptions {
-                // Every kernel writes workgroup memory before it reads this memory.
+                // WebGPU would set workgroup memory to zero. This is unnecessary, because every kernel writes workgroup memory before it
+                // reads it.
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()
             },
@@ -218,7 +220,7 @@ impl Program {
         Kernel(pipeline)
     }
 
-    /// Appends a kernel that executes `body` for each `i` below `len`, with these named arguments.
+    /// Appends a kernel that executes the WGSL text `body` for each `i` below `len`. `body` reads the arguments `args` by their names.
     pub fn for_each(&mut self, label: &str, of_vectors: bool, args: &[(&str, u32)], len: usize, body: &str) {
         const SIZE: usize = 256;
         let fields: String = args.iter().map(|(name, _)| format!("{name}: u32, ")).collect();
@@ -237,8 +239,7 @@ impl Program {
         self.dispatch(&kernel, &args, groups(len, SIZE));
     }
 
-    /// Appends a dispatch without executing it. Appends nothing if a number of `groups` is 0. Arguments that are floats are passed as their
-    /// bits.
+    /// Appends a dispatch. Appends nothing if a component of `groups` is 0. A float argument must be passed as its bits.
     #[track_caller]
     pub fn dispatch(&mut self, kernel: &Kernel, args: &[u32], groups: [u32; 3]) {
         assert!(self.bound.is_none(), "this program is bound already");
@@ -312,8 +313,8 @@ pub(crate) fn whole(directives: &str, of_vectors: bool, text: &str) -> String {
     format!("{directives}\n{prelude}{text}")
 }
 
-/// Returns the number of workgroups in x, y and z for `items` items, with `a_group` items per workgroup. A kernel computes the index of its
-/// workgroup with `group_index`.
+/// Returns the number of workgroups in x, y and z for `items` items, if a workgroup processes `a_group` items. The kernel computes the
+/// index of its workgroup with `group_index`.
 pub fn groups(items: usize, a_group: usize) -> [u32; 3] {
     let groups = items.div_ceil(a_group) as u32;
     if groups <= MOST_GROUPS {
@@ -356,7 +357,7 @@ impl<'a> Arrived<'a> {
     }
 }
 
-/// Readback of some regions. A submit copies the regions; their contents arrive some time later.
+/// Reads regions back to the CPU. A submit copies the regions to a staging buffer; their contents arrive at the CPU later.
 pub struct Readback {
     gpu: Gpu,
     memory: Memory,
@@ -404,7 +405,7 @@ impl Readback {
         }
     }
 
-    /// Requests the contents that a submit copies. The caller must submit the copies before this call.
+    /// Requests the contents of the staging buffer. The caller must submit the copies before this call.
     pub fn ask(&self) {
         self.gpu.shared.readbacks.fetch_add(1, Ordering::Relaxed);
         self.way.state.store(UNDER_WAY, Ordering::Release);
@@ -419,8 +420,8 @@ impl Readback {
         });
     }
 
-    /// Passes the contents of each region to `floats` or `words`, with the region's index among the regions of that type. Returns false if
-    /// the contents have not arrived yet.
+    /// Passes the contents of each region to `floats` or to `words`. The first argument is the region's index among the regions of the same
+    /// type. Returns false if the contents have not arrived yet.
     pub fn take(&self, floats: &mut dyn FnMut(usize, Arrived), words: &mut dyn FnMut(usize, Arrived)) -> Result<bool, Fault> {
         self.gpu.check()?;
         match self.way.state.load(Ordering::Acquire) {
@@ -446,8 +447,8 @@ impl Readback {
         Ok(true)
     }
 
-    /// Does the same as [`Readback::take`], for the pending request of submit `asked`. First waits at most a few milliseconds for this
-    /// submit. Sets `asked` to `None` once the contents have arrived. Returns false if `asked` is `None`.
+    /// Does the same as [`Readback::take`], after a wait of at most a few milliseconds for the submit `asked`. Sets `asked` to `None` once
+    /// the contents have arrived. Returns false if `asked` is `None`, because no request is pending.
     pub(crate) fn poll(
         &self,
         asked: &mut Option<Submitted>,
@@ -474,7 +475,7 @@ impl Readback {
         #[cfg(not(target_family = "wasm"))]
         self.gpu.wait();
         poll_fn(|context| {
-            // The waker is registered before the check, so that contents that arrive in between wake the task.
+            // The waker is registered before the check. Contents that arrive between the two therefore wake the task.
             *lock(&self.way.waits) = Some(context.waker().clone());
             if self.way.state.load(Ordering::Acquire) == UNDER_WAY { Poll::Pending } else { Poll::Ready(()) }
         })

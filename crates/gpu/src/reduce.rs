@@ -2,29 +2,31 @@
 //! subgroups, the whole tree of sums is in workgroup memory, with a barrier for each level. With subgroups, only the upper levels are in
 //! workgroup memory; in the lower levels, threads of a subgroup exchange numbers without barriers.
 //!
-//! A level of the tree adds the number of thread i + `half` to that of thread i; `half` is halved from level to level, down to 1. With
-//! subgroups, each thread first adds the numbers of the upper levels, in which `half` is at least the width of a subgroup.
-//! `subgroupShuffleXor` adds the numbers of the lower levels. Then every thread has the sum, because a + b equals b + a exactly.
+//! A level of the tree adds the number of thread i + `half` to the number of thread i. `half` is halved from level to level, down to 1.
+//! With subgroups, each thread first adds the numbers of the upper levels, in which `half` is at least the width of a subgroup.
+//! `subgroupShuffleXor` adds the numbers of the lower levels. After the last level, every thread has the sum, because a + b equals b + a
+//! exactly.
 //!
-//! The mapping of threads to subgroups is unknown, so each subgroup reserves places from a counter. A thread's place is the subgroup's
-//! first place plus the thread's index in the subgroup. The place, and so the data that the thread processes, can differ between runs,
-//! but the result does not. Full subgroups are assumed, so an adapter is tested for them when it is opened (`open.rs`).
+//! The mapping of threads to subgroups is unknown, so each subgroup reserves a range of places (positions in the tree) from a counter. A
+//! thread's place is the subgroup's first place plus the thread's index in the subgroup. Places can differ between runs. A thread processes
+//! the data of its place, so the result does not depend on the mapping. This method needs full subgroups, so `open.rs` tests each adapter
+//! for them.
 
 use std::fmt::Write;
 
 /// Number of threads of most workgroups that reduce.
 pub(crate) const THREADS: usize = 256;
-/// Minimum width of subgroups. Narrower subgroups would save too little.
+/// Minimum width of subgroups in a reduction. With narrower subgroups, the method would save too little time.
 const NARROWEST: u32 = 8;
-/// Maximum width of subgroups in a reduction. The smallest workgroup that reduces has this number of threads, so wider subgroups would not
-/// be full.
+/// Maximum width of subgroups in a reduction. The smallest workgroup that reduces has 64 threads and would not fill a wider subgroup.
 const WIDEST: u32 = 64;
 
 /// Method of reduction on an adapter: with subgroups of at least `width` threads, or without subgroups if `width` is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reduce {
     width: Option<usize>,
-    /// True if WGSL requires the `enable` directive; wgpu's own WGSL parser supports subgroups but not the directive.
+    /// True if a kernel must begin with `enable subgroups;`, as in a browser. wgpu's own WGSL parser supports subgroups but not this
+    /// directive.
     needs_directive: bool,
 }
 
@@ -73,9 +75,9 @@ impl Reduce {
         }
     }
 
-    /// Returns the text of `fn NAME(x: f32, local: u32) -> f32` for each pair of a name and an operation. The function reduces over threads
-    /// in `lanes` adjacent places. `local` is the place of the calling thread. All threads of the workgroup must call the function. The
-    /// operation is `+` or the name of a WGSL function.
+    /// Returns the text of a WGSL function `fn NAME(x: f32, local: u32) -> f32` for each pair (NAME, operation). The operation is `+` or
+    /// the name of a WGSL function. The function reduces over the threads in `lanes` adjacent places; `local` is the place of the calling
+    /// thread. All threads of the workgroup must call the function.
     pub fn across(self, lanes: usize, names: &[(&str, &str)]) -> String {
         let mut text = self.declared();
         text += "var<workgroup> reduce_lanes: array<f32, 256>;\n";
@@ -108,8 +110,9 @@ impl Reduce {
         text
     }
 
-    /// Returns the text of `fn reduce_segments(local: u32)`, for workgroups of `threads` threads. The array `sums`, which the workgroup has
-    /// just written, has `count` segments of `len` numbers. The function writes the sum of each segment to the segment's first number.
+    /// Returns the text of `fn reduce_segments(local: u32)`, for workgroups of `threads` threads. The function reads the workgroup's array
+    /// `sums`, which has `count` segments of `len` numbers. It writes the sum of each segment to the segment's first number. The workgroup
+    /// may write `sums` directly before the call.
     pub fn segments(self, count: usize, len: usize, threads: usize) -> String {
         let mut text = self.declared();
         text += "fn reduce_segments(local: u32) {\n    workgroupBarrier();\n";
@@ -178,7 +181,7 @@ fn joined(op: &str, a: &str, b: &str) -> String {
     if op == "+" { format!("({a} + {b})") } else { format!("{op}({a}, {b})") }
 }
 
-/// Returns text that computes the whole tree in workgroup memory.
+/// Returns the WGSL text that computes the whole tree in workgroup memory.
 fn tree(lanes: usize, op: &str) -> String {
     format!(
         "    reduce_lanes[local] = x;
@@ -196,7 +199,7 @@ fn tree(lanes: usize, op: &str) -> String {
     )
 }
 
-/// Returns the expression that computes the upper levels of the tree. The expression reduces the `lanes / width` numbers of `array` at the
+/// Returns a WGSL expression that computes the upper levels of the tree. The expression reduces `lanes / width` numbers of `array`, at the
 /// indices `first`, `first + width`, and so on.
 fn upper_levels(width: usize, lanes: usize, op: &str, array: &str, first: &str) -> String {
     /// Returns the expression of the number with index `at` among the `count` numbers that remain at this level.
@@ -211,7 +214,7 @@ fn upper_levels(width: usize, lanes: usize, op: &str, array: &str, first: &str) 
     left(0, 1, all, op, &|i| format!("{array}[{first} + {}u]", i * width))
 }
 
-/// Returns text of the lower levels of the tree, within a subgroup.
+/// Returns the WGSL text of the lower levels of the tree, in which the threads of a subgroup exchange numbers.
 fn exchanges(lanes: usize, op: &str) -> String {
     let mut text = String::new();
     let mut half = lanes / 2;

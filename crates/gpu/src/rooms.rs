@@ -5,7 +5,7 @@ use learn::Fault;
 use std::any::Any;
 use std::sync::RwLock;
 
-/// Function that creates offloaded work (other than plans) for one room. Returns `None` if the request belongs to another room.
+/// Function that creates the offloaded work of one room, except plans. Returns `None` if the request is for another room.
 pub type Special = fn(&Gpu, &dyn Any) -> Option<Result<Box<dyn Any>, Fault>>;
 
 #[cfg(feature = "every_room")]

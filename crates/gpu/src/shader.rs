@@ -10,8 +10,8 @@ macro_rules! include_wgsl {
 }
 pub(crate) use include_wgsl;
 
-/// Returns the first `LEN` bytes of a WGSL text without comments, indentation and empty lines, and the length of the whole result. Block
-/// comments are not recognised.
+/// Removes comments, indentation and empty lines from a WGSL text. Returns the first `LEN` bytes of the result, and the length of the whole
+/// result. Block comments are not recognised.
 pub(crate) const fn shortened<const LEN: usize>(text: &[u8]) -> ([u8; LEN], usize) {
     let (mut out, mut len, mut rest) = ([0; LEN], 0, text);
     while !rest.is_empty() {
@@ -29,7 +29,8 @@ pub(crate) const fn shortened<const LEN: usize>(text: &[u8]) -> ([u8; LEN], usiz
     (out, len)
 }
 
-/// Returns the index of the first occurrence of `part`, or the length of `text` if there is none. All bytes of `part` must be equal.
+/// Returns the index of the first occurrence of `part` in `text`, or the length of `text` if `part` does not occur. All bytes of `part`
+/// must be the same, because the search never steps back.
 const fn find(text: &[u8], part: &[u8]) -> usize {
     let (mut at, mut same) = (0, 0);
     while at < text.len() && same < part.len() {

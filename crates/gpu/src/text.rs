@@ -1,7 +1,8 @@
-//! WGSL text with constants and repeated lines. A line that begins with `#NAME ` is repeated; the number of copies is the count that
-//! [`Text::count`] or [`Text::word`] has set for NAME. In each copy, the index of the repetition replaces `#`. Repeated lines take the
-//! place of loops, because WGSL compilers add a counter to each loop. Drivers do not unroll a loop with this counter, and do not keep an
-//! array with a variable index in registers.
+//! WGSL text with constants and repeated lines. A line that begins with `#NAME ` is repeated. [`Text::count`] or [`Text::word`] sets the
+//! number of copies for NAME. In each copy, the copy's index replaces `#`.
+//!
+//! Repeated lines replace loops, because WGSL compilers add a counter to each loop. Drivers do not unroll a loop with this counter, and do
+//! not keep an array with a variable index in registers.
 
 use std::fmt::{Display, Write as _};
 
@@ -32,7 +33,7 @@ impl Text {
     }
 
     pub fn float(self, name: &str, value: f32) -> Text {
-        // The digits are those of an f64, so that a compiler that parses numbers as f64 obtains exactly the f32.
+        // The digits are those of the number as an f64. A compiler that parses numbers as f64 therefore obtains exactly the f32.
         self.constant(name, "f32", format_args!("{:?}", f64::from(value)))
     }
 

@@ -1,8 +1,8 @@
 //! Tiles of products: the available tiles, the candidates for a shape, and the fastest measured tiles.
 
-/// Division of a matrix product c = a·b. A workgroup computes `rows` x `columns` numbers of c and processes `depth` values of k (the summed
-/// index) at a time; a thread computes `thread_rows` x `thread_columns` of these numbers. For some products with few rows or columns, the
-/// workgroup has `slices` sets of such threads, each with its own part of k.
+/// Division of a matrix product c = a·b among workgroups and threads. A workgroup computes `rows` x `columns` numbers of c, and processes
+/// `depth` values of the summed index k at a time. A thread computes `thread_rows` x `thread_columns` of the workgroup's numbers. For some
+/// products with few rows or columns, the workgroup has `slices` sets of threads; each set sums its own part of k.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     pub rows: usize,
@@ -21,11 +21,12 @@ const fn tile((rows, columns): (usize, usize), depth: usize, (thread_rows, threa
 // - A thread of 8 x 8 numbers needs 4 reads of 16 bytes from workgroup memory for 64 multiply-adds: 94% of its instructions are
 //   multiply-adds. This share is 96% for 8 x 16, 91% for 8 x 4 and 89% for 4 x 4.
 // - Lanes that read the same bytes share the read. With 8 x 8 numbers per thread, 8 x 4 lanes read 384 different bytes for 2048
-//   multiply-adds. This is 24 bytes per clock, of 128 available. The bytes per clock are 16 for 8 x 16, 40 for 8 x 4 and 48 for 4 x 4.
+//   multiply-adds. These reads need 24 bytes per clock, of 128 available. They need 16 bytes per clock for 8 x 16, 40 for 8 x 4 and 48 for
+//   4 x 4.
 // - A thread's registers hold its sums, 16 to 32 pending loads, 8 to 24 factors and about 20 addresses. A thread needs about 120 registers
 //   for 8 x 8 (16 warps fit), 210 for 8 x 16 (8 warps) and 75 for 8 x 4 (24 warps).
-// - A tile of 128 x 128 has 16 multiply-adds per byte read from global memory, a tile of 64 x 64 has 8. A result of 4096 x 256 has 64 tiles
-//   of 128 x 128, fewer than half of 132 multiprocessors, or 256 tiles of 64 x 64.
+// - A tile of 128 x 128 has 16 multiply-adds per byte read from global memory, and a tile of 64 x 64 has 8. A result of 4096 x 256 has 64
+//   tiles of 128 x 128, which occupy fewer than half of 132 multiprocessors. The same result has 256 tiles of 64 x 64.
 const LARGE: Tile = tile((128, 128), 16, (8, 8), 1);
 const LARGE_WIDE: Tile = tile((128, 128), 16, (8, 16), 1);
 const MIDDLE: Tile = tile((64, 64), 16, (8, 4), 1);
@@ -63,9 +64,9 @@ impl Tile {
 /// Class of products that share candidate tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Products whose result has many large tiles.
+    /// Products whose result has at least [`ENOUGH_TILES`] large tiles.
     Large,
-    /// Products whose result has fewer tiles, such as a layer applied to a batch.
+    /// Products whose result has too few large tiles, such as a layer applied to a batch.
     Batch,
     /// Products with many rows and 17 to 32 columns.
     Narrow,
@@ -75,12 +76,12 @@ pub(crate) enum Class {
     Other(Tile),
 }
 
-/// Number of workgroups that fill a large GPU: somewhat more than its multiprocessors.
+/// Number of workgroups that fill a large GPU. It is somewhat larger than the number of multiprocessors.
 const ENOUGH_TILES: usize = 192;
 /// Minimum k that counts as large.
 const DEEP: usize = 1024;
 
-/// Returns the class of a product, by a fixed rule.
+/// Returns the class of an m x n x k product, by a fixed rule.
 pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
     let few_rows = m <= 256 && k >= DEEP;
     match (m, n) {
@@ -100,8 +101,8 @@ pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
 }
 
 impl Class {
-    /// Returns the tiles worth timing. Without a measurement, the first tile is used. All candidates have the same depth and slices, which
-    /// determine the order of sums.
+    /// Returns the tiles worth timing. The first tile is used without a measurement. All candidates of a class have the same depth and
+    /// slices, because depth and slices determine the order of sums.
     pub(crate) fn candidates(self) -> Vec<Tile> {
         match self {
             Class::Large => vec![LARGE, LARGE_WIDE, MIDDLE, MIDDLE_COARSE],

@@ -1,5 +1,5 @@
-//! Trains any plan on a GPU, for learners that have no kernels of their own. Nothing is read back between steps. An update (an optimiser
-//! step) uses the gradients of one or more runs of the plan.
+//! Trains any plan on a GPU, for learners that have no kernels of their own. Nothing is read back between steps. One update is one
+//! optimiser step. It uses the gradients of one or more runs of the plan.
 
 use crate::device::{Gpu, InFlight, Submitted};
 use crate::optimizer::{Following, Optimizer};
@@ -23,23 +23,23 @@ pub struct Trainer {
     optimizer: Following,
     /// Dispatches of the optimiser step.
     moved: Range<usize>,
-    /// Dispatches that save the gradients of a run if another run of the same update follows. After the first run of an update, range 0
-    /// copies the gradients to the buffer of sums. After each later run, range 1 adds the gradients to this buffer.
+    /// Ranges of the dispatches that save the gradients of a run, before a later run of the same update overwrites them. Range 0 copies the
+    /// gradients of the first run to the buffer of sums. Range 1 adds the gradients of a later run to this buffer.
     keep: [Range<usize>; 2],
     /// Dispatches that add the saved sums of the earlier runs to the gradients of the last run.
     join: Range<usize>,
     /// Number of runs since the last update; the next update uses the gradients of all these runs.
     runs: usize,
     outputs: Vec<Arc<str>>,
-    /// The first readback has outputs, parameters and moments; the second has only the outputs. Both have the gradient norm and the count
-    /// of steps.
+    /// Readback 0 has outputs, parameters and moments. Readback 1 has outputs only. Both also have the gradient norm and the count of
+    /// steps.
     readbacks: [Readback; 2],
     in_flight: InFlight,
     asked: Option<Submitted>,
     what: Asked,
 }
 
-/// Readback that a request selects. The number of the variant is the index in `Trainer::readbacks`.
+/// Readback that a request uses. The variant's number is the index in `Trainer::readbacks`.
 #[derive(Clone, Copy)]
 enum Asked {
     All,
@@ -87,7 +87,8 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// Returns two ranges of dispatches: the first saves the gradients of this update's previous run, the second computes the next run.
+    /// Returns two ranges of dispatches. The first saves the gradients of the previous run of this update, and is empty for the update's
+    /// first run. The second computes the next run.
     fn next_run(&mut self) -> [Range<usize>; 2] {
         self.runs += 1;
         let keep = match self.runs {
@@ -98,7 +99,8 @@ impl Trainer {
         [keep, self.lowered.steps.clone()]
     }
 
-    /// Returns two ranges of dispatches: the first adds up the gradients since the last update, the second computes the optimiser step.
+    /// Returns two ranges of dispatches. The first adds the gradients of all runs since the last update, and is empty after a single run.
+    /// The second computes the optimiser step.
     fn next_update(&mut self, adam: &Adam) -> Result<[Range<usize>; 2], Fault> {
         if !self.optimizer.has_settings(adam) {
             self.optimizer.follow(adam, &self.memory)?;
@@ -133,7 +135,7 @@ impl Trainer {
     }
 }
 
-/// Appends a dispatch that copies region `x` to region `to`, or adds `x` to `to` if `adds`.
+/// Appends a dispatch that copies region `x` to region `to`, or adds `x` to `to` if `adds` is true. Returns the range of the dispatch.
 fn add(x: Region, to: Region, adds: bool, program: &mut Program) -> Range<usize> {
     let first = program.len();
     let body = if adds { "mem[args.to + i] += mem[args.x + i];" } else { "mem[args.to + i] = mem[args.x + i];" };

@@ -1,6 +1,6 @@
-//! Executor: runs a plan's kernel calls in order. The tensors are in one arena. `plan.rs` has made all decisions; the executor allocates
-//! nothing while it runs. Calls run in sequence, and all threads share the pieces of a large call. All threads write to one copy of the
-//! gradients. The bits of the gradients do not depend on the number of threads.
+//! Executor: runs a plan's kernel calls in order. All tensors are in one arena. The plan already fixes the kernels and the memory, so the
+//! executor allocates nothing while it runs. Calls run one after another. All threads share the work of a large call and write to one copy
+//! of the gradients. The bits of the gradients do not depend on the number of threads.
 
 use crate::op::Sums;
 use crate::params::Params;
@@ -114,7 +114,7 @@ impl Executor {
         self.timed.is_some()
     }
 
-    /// Returns the statistics of the calls since [`Executor::time_calls`], in descending order of their seconds; an empty list if calls are
+    /// Returns the statistics of the calls since [`Executor::time_calls`], the slowest operation first. Returns an empty list if calls are
     /// not timed.
     pub fn operations(&self) -> Vec<Operation> {
         let Some(Timed { seconds, .. }) = &self.timed else { return Vec::new() };
@@ -169,8 +169,8 @@ impl Executor {
         self.train_part(params, packed, grads, accumulate, 0..self.plan.steps.len());
     }
 
-    /// Executes `part`, one of [`Plan::parts`]. Execute all parts in order, and do not change parameters, inputs or `grads` after one part
-    /// and before the next. Together, the parts equal one call of [`Executor::train`].
+    /// Executes `part`, one of [`Plan::parts`]. Execute all parts in order. Do not change parameters, inputs or `grads` between two parts.
+    /// All parts together give the result of one call of [`Executor::train`].
     pub fn train_part(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool, part: Range<usize>) {
         assert!(self.plan.trains, "this plan has no gradients: make it with Plan::training");
         assert_eq!(grads.len(), self.plan.table.len(), "gradients are as long as the parameters");
@@ -182,8 +182,8 @@ impl Executor {
         self.replay_wide(params, packed, grads, accumulate, part);
     }
 
-    /// Replays the steps of `part`. A plan with large calls runs on a thread of the thread pool. The calling thread then enters the pool
-    /// once for all calls, not once per call.
+    /// Replays the steps of `part`. If the plan has large calls, all steps run on a thread of the thread pool. The calling thread therefore
+    /// enters the pool once, not once per call.
     fn replay_wide(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool, part: Range<usize>) {
         if self.plan.wide {
             par::inside(|| self.replay(params, packed, grads, accumulate, part));
@@ -236,7 +236,7 @@ struct Reads<'a> {
 }
 
 impl<'a> Memory<'a> {
-    /// Returns the slices that a step writes, and all other data for reading.
+    /// Returns the slices that a step writes, and the remaining data, which the step may read.
     fn open(self, writes: &[Place; 4]) -> ([&'a mut [f32]; 4], Reads<'a>) {
         let mut open: [&mut [f32]; 4] = [&mut [], &mut [], &mut [], &mut []];
         let mut gaps: [(usize, &[f32]); 5] = [(0, &[]); 5];
@@ -350,7 +350,7 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             });
         }
         &Call::NormGrad { rows, cols, centred } => {
-            // The kernel adds to dgamma and dbeta, so old contents are cleared first, unless the call must add to them.
+            // The kernel adds to dgamma and dbeta. Their old contents are cleared here, unless the call must add to them.
             if !adds(1) {
                 y1.fill(0.0);
             }
@@ -435,8 +435,8 @@ fn copy(x: &[f32], y: &mut [f32]) {
     flat(y, |part, y| y.copy_from_slice(&x[part]));
 }
 
-/// Calls `f(rows, parts)` for blocks of rows, in parallel if there is enough work. `ys` holds the outputs, each with its number of columns;
-/// `parts` are the block's rows of the outputs. The work per row is estimated as `cols` numbers.
+/// Calls `f(rows, parts)` for each block of rows, in parallel if there is enough work. `ys` has the outputs, each with its number of
+/// columns. `parts` has the rows of the block from each output. The work of a row is estimated as that of `cols` numbers.
 fn by_rows<const N: usize>(rows: usize, ys: [(&mut [f32], usize); N], cols: usize, f: impl Fn(Range<usize>, [&mut [f32]; N]) + Sync) {
     let height = par::share(rows, cols);
     let sizes = std::array::from_fn(|i| ys[i].1 * height);
@@ -444,7 +444,7 @@ fn by_rows<const N: usize>(rows: usize, ys: [(&mut [f32], usize); N], cols: usiz
     chunks_mut(ys, sizes, |i, ys| f(i * height..rows.min((i + 1) * height), ys));
 }
 
-/// Operand of a binary operation: its data, its span within a block, and the stride of the blocks in floats.
+/// Operand of a binary operation: its data, its span within a block, and the distance between successive blocks in floats.
 type Side<'a> = (&'a [f32], Span, usize);
 
 /// Computes `y[rows][cols]` = a (op) b in each of `blocks` blocks. If `a` is `None`, computes y = y (op) b.

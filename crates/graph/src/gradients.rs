@@ -46,7 +46,7 @@ impl Graph {
             let node = &self.nodes[id];
             depends[id] = wrt.contains(&NodeId(id)) || node.op.passes_gradient() && node.inputs.iter().any(|i| depends[i.0]);
         }
-        // Adjoint of each node: the gradient of the loss with respect to the node. An adjoint may be a row, a column or a scalar, which
+        // Adjoint of each node: the gradient of the loss with respect to the node. An adjoint may be a row, a column or a scalar. It then
         // represents its broadcast to the node's shape.
         let mut adjoint: Vec<Option<NodeId>> = vec![None; len];
         adjoint[loss.0] = Some(self.scalar(1.0));
@@ -75,9 +75,9 @@ impl Graph {
             .collect()
     }
 
-    /// Appends the backward nodes of node `y`, whose adjoint (the gradient of the loss with respect to `y`) is `dy`. Returns pairs of an
-    /// input's index and the input's adjoint. An adjoint may be a row, a column or a scalar, which represents its broadcast to the input's
-    /// shape.
+    /// Appends the nodes that pass the gradient from node `y` to its inputs. `dy` is the adjoint of `y`: the gradient of the loss with
+    /// respect to `y`. Returns pairs of an input's index and the input's adjoint. An adjoint may be a row, a column or a scalar. It then
+    /// represents its broadcast to the input's shape.
     fn backward(&mut self, y: NodeId, dy: NodeId) -> Vec<(usize, NodeId)> {
         let node = self.nodes[y.0].clone();
         let shape = node.shape;
@@ -182,8 +182,8 @@ impl Graph {
         }
     }
 
-    /// Sums the adjoint `dy` to the shape of a broadcast operand. `shape` is the shape of the result of the operation, to which `dy`
-    /// broadcasts.
+    /// Sums the adjoint `dy` to the shape of the operand. `shape` is the shape of the operation's result, to which `dy` and the operand
+    /// broadcast.
     fn reduce(&mut self, dy: NodeId, shape: Shape, operand: NodeId) -> NodeId {
         let to = self.shape(operand);
         let mut repeats = 1;

@@ -76,13 +76,13 @@ impl Graph {
         self.push(Op::Input(name.into()), &[], shape)
     }
 
-    /// Returns the node of a trainable matrix. A repeated name refers to the same parameter.
+    /// Returns the node of a trainable matrix. Nodes with the same name share one parameter.
     #[track_caller]
     pub fn param(&mut self, name: &str, shape: Shape, init: Init) -> NodeId {
         self.trained(ParamSpec { name: name.into(), shape, vector: false, offset: 0, init })
     }
 
-    /// Returns the node of a trainable row `[1, len]`, such as a bias or a gain; files store the row as one dimension.
+    /// Returns the node of a trainable row `[1, len]`, such as a bias or a gain. Files store the row with a single dimension.
     #[track_caller]
     pub fn vector(&mut self, name: &str, len: usize, init: Init) -> NodeId {
         self.trained(ParamSpec { name: name.into(), shape: [1, len], vector: true, offset: 0, init })
@@ -224,7 +224,7 @@ zips! {
 }
 
 impl Graph {
-    // ---- functions of two values: shapes are equal, or one side is a row, a column or a scalar ----
+    // ---- functions of two values: the shapes are equal, or an operand is a row, a column or a scalar ----
 
     #[track_caller]
     fn zip(&mut self, a: NodeId, b: NodeId, of: Binary) -> NodeId {
@@ -315,9 +315,9 @@ impl Graph {
         self.map(x, Op::Softmax { log: true })
     }
 
-    /// Appends the causal self-attention of rows `q | k | v`: `[rows, 3·d] -> [rows, d]`, with `len` rows per sequence and `heads` heads.
-    /// The columns of a head are adjacent, and scores are divided by √(d/heads). With `rotary`, pairs of columns (i, i + size/2) of each
-    /// head's q and k are first rotated by the angle position·10000^(-2i/size), where size = d/heads (Su et al. 2021).
+    /// Appends the causal self-attention of rows `q | k | v`: `[rows, 3·d] -> [rows, d]`. There are `len` rows per sequence and `heads`
+    /// heads. The columns of a head are adjacent. Scores are divided by √(d/heads). With `rotary`, each head's q and k are first rotated:
+    /// the columns i and i + size/2, where size = d/heads, are rotated by the angle position·10000^(-2i/size) (Su et al. 2021).
     #[track_caller]
     pub fn causal_attention(&mut self, qkv: NodeId, heads: usize, len: usize, rotary: bool) -> NodeId {
         let [rows, cols] = self.shape(qkv);
@@ -372,8 +372,8 @@ impl Graph {
 
     // ---- random ----
 
-    /// Appends a dropout: each number x becomes `x/(1 - p)`, or 0 with probability `p`. The choice between the two is a function of `rng`,
-    /// of the integer `step` `[1, 1]`, and of the number's index. Each dropout of a model needs its own `rng`.
+    /// Appends a dropout: each number x becomes `x/(1 - p)`, or 0 with probability `p`. The random choice is a function of `rng`, of the
+    /// integer `step` `[1, 1]`, and of the number's index. Each dropout of a model needs its own `rng`.
     #[track_caller]
     pub fn dropout(&mut self, x: NodeId, p: f32, rng: Rng, step: NodeId) -> NodeId {
         assert!((0.0..1.0).contains(&p) && self.shape(step) == [1, 1], "dropout of {p}");

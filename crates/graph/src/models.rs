@@ -14,7 +14,8 @@ pub fn activate(g: &mut Graph, x: NodeId, act: Act) -> NodeId {
     }
 }
 
-/// Appends linear layers `name.0`, `name.1`, … with `widths[0]`, `widths[1]`, … outputs, and `act` between the layers.
+/// Appends one linear layer for each number in `widths`: `name.0` with `widths[0]` outputs, `name.1` with `widths[1]` outputs, and so on.
+/// `act` is applied between the layers.
 pub fn mlp(g: &mut Graph, x: NodeId, name: &str, widths: &[usize], act: Act) -> NodeId {
     let last = widths.len() - 1;
     widths.iter().enumerate().fold(x, |x, (i, &width)| {

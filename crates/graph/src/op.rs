@@ -1,6 +1,7 @@
-//! Operations of nodes. Each operation has a name and a reference implementation in f64. The comment of a variant lists the inputs of the
-//! node. In these lists, y is the result of the forward operation, and dy is the gradient of the loss with respect to y. Gradients are in
-//! `gradients.rs`.
+//! Operations of nodes. Each operation has a name and a reference implementation in f64. `gradients.rs` differentiates the operations.
+//!
+//! The comment of a variant lists the inputs of its node, by these names: x, a and b are values, y is the result of the forward operation,
+//! and dy is the gradient of the loss with respect to y.
 //!
 //! `plan.rs` chooses a fast kernel for each operation. The kernel's results must agree with the reference implementation.
 
@@ -18,11 +19,11 @@ pub enum Op {
     Constant(Arc<[f32]>),
     /// a, b; either may be transposed
     MatMul { ta: bool, tb: bool },
-    /// x·scale + shift
+    /// x. The result is x·scale + shift.
     Affine { scale: f32, shift: f32 },
     /// x
     Unary(Unary),
-    /// y (for relu, tanh and sigmoid) or x (for other functions), dy
+    /// The result y of the function (for relu, tanh and sigmoid) or its argument x (for other functions), and dy
     UnaryGrad(Unary),
     /// a, b; either may be broadcast
     Binary(Binary),
@@ -32,17 +33,17 @@ pub enum Op {
     Broadcast,
     /// x, gamma, and beta if `centred`. A layer norm is centred; a root mean square norm is not.
     Norm { eps: f32, centred: bool },
-    /// x, gamma, dy, and the node of the forward norm, whose kernel saves (mean, 1/std) of each row. The result is the gradient with
-    /// respect to `wrt`.
+    /// x, gamma, dy, and the node of the forward norm. The kernel of the forward norm saves (mean, 1/std) of each row for this node. The
+    /// result is the gradient with respect to `wrt`.
     NormGrad { eps: f32, centred: bool, wrt: Wrt },
-    /// qkv, table of cosines and sines. Rotates q and k by angles that depend on the row's position in its sequence, in the opposite
-    /// direction if `back`.
+    /// qkv, table of cosines and sines. Rotates q and k by angles that depend on the row's position in its sequence. With `back`, rotates
+    /// in the opposite direction.
     Rotary { back: bool },
     /// qkv, whose rows are `q | k | v`
     CausalAttention { heads: usize, len: usize },
     /// qkv, the node of the forward attention, dy
     CausalAttentionGrad { heads: usize, len: usize },
-    /// x. The result is the softmax of each row, or its logarithm if `log`.
+    /// x. The result is the softmax of each row. With `log`, the result is the logarithm of the softmax.
     Softmax { log: bool },
     /// y, dy
     SoftmaxGrad { log: bool },
@@ -60,7 +61,8 @@ pub enum Op {
     HeadLossGrad { of_x: bool },
     /// x, step. The gradient applies the same operation to dy.
     Dropout { p: f32, rng: Rng },
-    /// corpus, starts. Extracts one window of `len` numbers per start; window i begins at `starts[i] + shift`.
+    /// corpus, starts. Extracts a window of `len` numbers for each start i. The window begins at position `starts[i] + shift` of the
+    /// corpus.
     Windows { len: usize, shift: usize },
     /// a, b. Concatenates columns.
     Concat,
@@ -134,11 +136,11 @@ impl Op {
         !matches!(self, Op::StopGradient | Op::Windows { .. } | Op::Binary(Binary::Greater))
     }
 
-    /// Computes the node's value from the row-major values of its inputs, with the reference implementation.
+    /// Computes the node's value with the reference implementation. `inputs` are the row-major values and the shape of each input.
     pub(crate) fn reference(&self, shape: Shape, inputs: &[(&[f64], Shape)]) -> Vec<f64> {
         let [rows, cols] = shape;
         let mut y = vec![0.0; rows * cols];
-        // Element (i, j) of an input that may be a row, a column or a scalar.
+        // Returns element (i, j) of an input. The input may be a row, a column or a scalar, which is broadcast.
         let at = |input: usize, i: usize, j: usize| -> f64 {
             let (values, [r, c]) = inputs[input];
             values[if r == 1 { 0 } else { i } * c + if c == 1 { 0 } else { j }]

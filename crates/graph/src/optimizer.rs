@@ -38,8 +38,8 @@ impl Optimizer {
         Optimizer { m: Buffer::zeros(len), v: Buffer::zeros(len), steps: 0 }
     }
 
-    /// Performs one step on gradients in the layout of the parameters; returns the gradients' norm before clipping. If the norm is not
-    /// finite, nothing changes.
+    /// Performs one step with gradients in the layout of the parameters. Returns the norm of the gradients before clipping. If the norm is
+    /// not finite, parameters and optimiser state remain unchanged.
     pub fn step(&mut self, isa: Isa, adam: &Adam, params: &mut Params, grads: &[f32]) -> f32 {
         if grads.len() > WIDE { par::inside(|| self.step_all(isa, adam, params, grads)) } else { self.step_all(isa, adam, params, grads) }
     }
@@ -53,14 +53,14 @@ impl Optimizer {
         self.steps += 1;
         let step = AdamStep {
             weight_decay: adam.weight_decay,
-            // The small term avoids a division by 0, as in PyTorch's clip.
+            // 1e-6 is added to avoid a division by 0, as in PyTorch's `clip_grad_norm_`.
             grad_scale: (adam.max_grad_norm / (norm + 1e-6)).min(1.0),
             ..AdamStep::new(self.steps, adam.lr, adam.beta1, adam.beta2, adam.eps)
         };
         let (specs, values) = params.parts();
         let mut rest = specs;
         while let Some(first) = rest.first() {
-            // Adjacent parameters with the same weight decay are updated together. The zeros between them stay zero.
+            // Updates a run of adjacent parameters with the same weight decay at once. The zeros between the parameters stay zero.
             let kind = |spec: &ParamSpec| adam.matrices_only && spec.vector;
             let count = rest.iter().take_while(|spec| kind(spec) == kind(first)).count();
             let range = first.offset..rest[count - 1].range().end;

@@ -20,8 +20,8 @@ pub enum Init {
     FanIn,
     /// Uniform in `±√(6/cols)`, for relu nets (He et al. 2015).
     Kaiming,
-    /// Orthogonal rows with this Euclidean norm. If there are fewer columns than rows, the columns are orthogonal instead (Saxe et al.
-    /// 2013).
+    /// Orthogonal rows, each with this Euclidean norm. If there are fewer columns than rows, the columns are orthogonal instead (Saxe et
+    /// al. 2013).
     Orthogonal(f32),
 }
 
@@ -37,8 +37,8 @@ pub struct ParamSpec {
 }
 
 impl ParamSpec {
-    /// Returns the number of values, at most `usize::MAX`. A plan with a larger parameter can report its memory needs, but cannot be
-    /// executed.
+    /// Returns the number of values, or `usize::MAX` if the number does not fit. A plan with such a parameter can report its memory needs,
+    /// but cannot be executed.
     pub fn len(&self) -> usize {
         self.shape[0].saturating_mul(self.shape[1])
     }
@@ -58,7 +58,7 @@ impl ParamSpec {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     specs: Vec<ParamSpec>,
-    /// Number of floats of all parameters and the gaps between them; it may exceed `usize::MAX`.
+    /// Number of floats of all parameters and the gaps between them. On a 32-bit platform, the number may exceed `usize::MAX`.
     floats: u64,
 }
 
@@ -71,13 +71,13 @@ impl Table {
         self.specs.iter().position(|s| *s.name == *name)
     }
 
-    /// Returns the number of floats of all parameters and the gaps between them, at most `usize::MAX`.
+    /// Returns the number of floats of all parameters and the gaps between them, or `usize::MAX` if the number does not fit.
     pub fn len(&self) -> usize {
         usize::try_from(self.floats).unwrap_or(usize::MAX)
     }
 
-    /// Returns the size of all parameters and the gaps between them, in bytes. If the size exceeds the address range (a browser has 32
-    /// bits), [`Params::new`] panics.
+    /// Returns the size of all parameters and the gaps between them, in bytes. [`Params::new`] panics if the size exceeds the address
+    /// range, which is 32 bits in a browser.
     pub fn bytes(&self) -> u64 {
         bytes(self.floats)
     }
@@ -172,8 +172,8 @@ fn fill(values: &mut [f32], spec: &ParamSpec, seed: u32) {
     }
 }
 
-/// Fills `values` with near-normal numbers of standard deviation `spread`. The sum of six uniforms minus 3 has mean 0 and variance 1/2. The
-/// sum needs no logarithm, so a seed gives the same weights on every machine, and the loop vectorises.
+/// Fills `values` with near-normal numbers of standard deviation `spread`. Each number is a scaled sum of six uniforms minus 3, which has
+/// mean 0 and variance 1/2. The sum needs no logarithm, so a seed gives the same weights on every machine, and the loop vectorises.
 fn normal(values: &mut [f32], spread: f32, rng: Rng) {
     const AT_ONCE: usize = 512;
     let mut uniforms = [0.0; 6 * AT_ONCE];
@@ -186,8 +186,8 @@ fn normal(values: &mut [f32], spread: f32, rng: Rng) {
     }
 }
 
-/// Orthogonalises rows of near-normal numbers by Gram-Schmidt in f64. Every operation is correctly rounded, so a seed gives the same
-/// weights on every machine.
+/// Fills `values` with orthogonal rows or columns of norm `gain`. Orthogonalises near-normal numbers by Gram-Schmidt in f64. Every
+/// operation is correctly rounded, so a seed gives the same weights on every machine.
 fn orthogonal(values: &mut [f32], [rows, cols]: Shape, gain: f32, mut uniform: impl FnMut() -> f32) {
     // The sum of twelve uniforms minus 6 has mean 0 and variance 1, and needs no logarithm.
     let mut normal = || (0..12).map(|_| f64::from(uniform())).sum::<f64>() - 6.0;

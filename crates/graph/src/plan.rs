@@ -40,7 +40,7 @@ pub enum PlanError {
     TinyBatch,
 }
 
-/// Location that a kernel reads or writes.
+/// Memory that a kernel reads or writes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
     /// Absent operand.
@@ -50,34 +50,34 @@ pub enum Place {
     Slot(usize),
     /// Range of the parameter values, in floats.
     Param(Range<usize>),
-    /// Range of the gradients, in floats. The call adds to the contents. If `first` is true, the call replaces the contents instead,
-    /// unless the executor accumulates gradients.
+    /// Range of the gradients, in floats. The call adds to the contents. If `first` is true, the call is the first that writes the range in
+    /// a run; it then replaces the contents, unless the executor accumulates gradients.
     Grad { range: Range<usize>, first: bool },
 }
 
-/// One kernel call with the places that it reads and writes. The comment of each [`Call`] lists the places: reads -> writes; `?` marks a
-/// place that may be [`Place::Nowhere`].
+/// One kernel call with the places that it reads and writes. The comment of each [`Call`] lists these places in the form: reads -> writes.
+/// `?` marks a place that may be [`Place::Nowhere`].
 #[derive(Clone, Debug)]
 pub struct Step {
     pub call: Call,
     pub reads: [Place; 5],
     pub writes: [Place; 4],
-    /// True if, on the CPU, the first write reuses the memory of a tensor that the call reads: `plus` for [`Call::LinearDx`], else the
-    /// first read.
+    /// True if the first write reuses the memory of a tensor that the call reads, on the CPU. This tensor is `plus` for [`Call::LinearDx`],
+    /// and the first read for other calls.
     pub in_place: bool,
 }
 
 #[derive(Clone, Debug)]
 pub enum Call {
-    /// x, bias?, residual?, gamma?, beta? -> y, input of the norm?, statistics of the norm?, input of the activation? The weight is the
+    /// x, bias?, residual?, gamma?, beta? -> y, input of the norm?, statistics of the norm?, input of the activation? The weight is in the
     /// range `packed` of the packed weights.
     Linear { panels: bool, rows: usize, out: usize, inp: usize, packed: Range<usize>, eps: f32, act: Act },
-    /// dy, plus?, at? -> dx = plus + dy·W. With `slope`, dx is multiplied by the derivative of the function `slope`, computed from `at`:
-    /// the argument or the result of the function, as in [`Call::UnaryGrad`].
+    /// dy, plus?, at? -> dx = plus + dy·W. With `slope`, dx is also multiplied by the derivative of the function `slope`. The derivative is
+    /// computed from `at`, which is the argument or the result of the function, as in [`Call::UnaryGrad`].
     LinearDx { rows: usize, out: usize, inp: usize, packed: Range<usize>, slope: Option<Unary> },
     /// dy, x -> dw = dyᵀ·x, sums of dy's columns?
     LinearDw { rows: usize, out: usize, inp: usize },
-    /// a, b -> c `[m][n]`. The strides of a and b are (to the next row, to the next column) after transposition.
+    /// a, b -> c `[m][n]`. The fields `a` and `b` are the strides of the factors after transposition: to the next row, to the next column.
     MatMul { m: usize, n: usize, k: usize, a: (usize, usize), b: (usize, usize) },
     /// x -> y
     Affine { scale: f32, shift: f32 },
@@ -100,8 +100,8 @@ pub enum Call {
     CausalAttention { rows: usize, cols: usize, heads: usize, len: usize },
     /// qkv, y, logarithms, dy -> dqkv
     CausalAttentionGrad { rows: usize, cols: usize, heads: usize, len: usize },
-    /// x, target, dy? -> loss?, dx?, dw?, working memory for a tile of logits. If gradients are written, the upstream gradient is dy (or 1)
-    /// times `scale`.
+    /// x, target, dy? -> loss?, dx?, dw?, working memory for a tile of logits. dx and dw are computed for the upstream gradient `scale`·dy,
+    /// or `scale` if dy is absent.
     HeadLoss { rows: usize, vocab: usize, inp: usize, packed: Range<usize>, packed_t: Range<usize>, scale: f32 },
     /// x, step -> y
     Dropout { p: f32, rng: Rng },
@@ -119,14 +119,15 @@ pub enum Call {
     EmbeddingBag { rows: usize, cols: usize, k: usize, relu: bool },
     /// index, dy -> dtable
     EmbeddingBagGrad { rows: usize, cols: usize, k: usize },
-    /// one x per part -> y: `rows` times `cols` floats. The floats outside the parts are 0.
+    /// One x per entry of `parts` -> y, which has `rows` rows of `cols` floats. Floats of y to which no part is copied are 0.
     Columns { rows: usize, cols: usize, parts: Vec<ColumnSpan> },
-    /// x -> y: copies x to y, or adds x to the gradient y. This call is needed if the kernel that computes x cannot write to y.
+    /// x -> y: copies x to y. If y is a gradient with earlier terms, adds x to y. This call is needed if the kernel that computes x cannot
+    /// write to y.
     Collect,
 }
 
-/// Copy of columns. In each row, `width` floats are copied from offset `from` in the source to offset `at`. A row of the source has `of`
-/// floats.
+/// A copy of columns. In each row, `width` floats are copied from offset `from` of the source to offset `at` of the result. A row of the
+/// source has `of` floats.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColumnSpan {
     pub of: usize,
@@ -170,7 +171,7 @@ impl Call {
     }
 
     /// Returns the sizes that determine the work, such as rows, inputs and outputs of a product, or rows and columns of a row-wise call.
-    /// The list is empty for elementwise calls, except [`Call::Binary`].
+    /// Returns an empty list for elementwise calls other than [`Call::Binary`].
     fn sizes(&self) -> Vec<usize> {
         if let Some(sizes) = self.product() {
             return sizes.to_vec();
@@ -192,8 +193,8 @@ impl Call {
         }
     }
 
-    /// Returns rows, inputs and outputs if the call consists of products, else `None`. For attention, returns rows, columns and sequence
-    /// length.
+    /// Returns rows, inputs and outputs of a matrix product. Returns rows, columns and sequence length of an attention. Returns `None` for
+    /// other calls.
     fn product(&self) -> Option<[usize; 3]> {
         match *self {
             Call::CausalAttention { rows, cols, len, .. } | Call::CausalAttentionGrad { rows, cols, len, .. } => Some([rows, cols, len]),
@@ -206,9 +207,9 @@ impl Call {
         }
     }
 
-    /// Returns the number of multiply-adds of one matrix product or of the forward attention; 0 for other calls. Gradients in the same call
-    /// are not counted, and the gradient of attention counts as much as the forward attention. The result is an f64, because the number may
-    /// exceed a browser's usize.
+    /// Returns the number of multiply-adds of one matrix product or of the forward attention; 0 for other calls. A call that also computes
+    /// gradients counts as its forward product, and the gradient of attention counts as much as the forward attention. The result is an
+    /// f64, because the number may exceed a browser's usize.
     fn multiply_adds(&self) -> f64 {
         self.product().map_or(0.0, |sizes| sizes.iter().map(|&size| size as f64).product())
     }
@@ -243,8 +244,8 @@ pub(crate) struct Pack {
 /// One input or kernel of a plan, as a node of a drawing.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct PlanNode {
-    /// Name of the layer to which the kernel's first parameter belongs, such as `policy.0`. Without parameters: the name of the input, the
-    /// output or the operation.
+    /// Name of the layer to which the kernel's first parameter belongs, such as `policy.0`. A node without parameters has the name of the
+    /// input, the output or the operation.
     pub name: String,
     /// Operations of the kernel, such as `linear + bias + tanh`.
     pub op: String,
@@ -296,7 +297,7 @@ impl Plan {
         Planner::plan(graph, outputs, Some(gradients), Layout::Rows, isa, true)
     }
 
-    /// Plans without fusion, as the reference for tests of fused plans.
+    /// Creates a plan without fusion, which tests use as the reference for fused plans.
     pub fn unfused(
         graph: &Graph,
         outputs: &[(&str, NodeId)],
@@ -310,7 +311,7 @@ impl Plan {
     pub fn isa(&self) -> Isa {
         self.isa
     }
-    /// Returns true if a GPU rounds the factors of products to f16. This setting does not affect the CPU.
+    /// Returns true if a GPU must round the factors of products to f16. The CPU ignores this setting.
     pub fn half(&self) -> bool {
         self.half
     }
@@ -344,9 +345,14 @@ impl Plan {
     pub(crate) fn arena_len(&self) -> usize {
         usize::try_from(self.arena_len).expect("this machine cannot address the arena; check Plan::arena_bytes first")
     }
-    /// Returns the sizes of a step as text, such as `64x144x128` for the rows, inputs and outputs of a product. Row-wise and binary calls
-    /// have rows and columns. Attention has rows, columns and sequence length; an embedding bag has rows, indices per row and columns;
-    /// windows have their length. Other calls have the number of values that they write.
+    /// Returns the sizes of a step as text, such as `64x144x128` for the rows, inputs and outputs of a product. The sizes of other calls
+    /// are:
+    ///
+    /// - row-wise and binary calls: rows and columns
+    /// - attention: rows, columns and sequence length
+    /// - embedding bag: rows, indices per row and columns
+    /// - windows: length of a window
+    /// - all others: number of values that the call writes
     pub fn shape_of(&self, step: &Step) -> String {
         let sizes = step.call.sizes();
         if !sizes.is_empty() {
@@ -362,8 +368,8 @@ impl Plan {
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
-    /// Divides [`Plan::steps`] into parts for [`crate::Executor::train_part`]. A part has at most `multiply_adds` multiply-adds. Only a
-    /// part with a single product may have more.
+    /// Divides [`Plan::steps`] into parts for [`crate::Executor::train_part`]. A part has at most `multiply_adds` multiply-adds, unless a
+    /// single call of the part has more.
     pub fn parts(&self, multiply_adds: f64) -> Vec<Range<usize>> {
         let mut parts: Vec<Range<usize>> = std::iter::once(0..0).collect();
         let mut sum = 0.0;
@@ -379,17 +385,18 @@ impl Plan {
         }
         parts
     }
-    /// Returns the number of multiply-adds of all calls in one run. If a call computes several products, such as a loss with its gradients,
-    /// only one product counts.
+    /// Returns the number of multiply-adds of all calls in one run. A call that computes several products, such as a loss with its
+    /// gradients, counts as one product.
     pub fn multiply_adds(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).sum()
     }
-    /// Returns the number of multiply-adds of the largest call. [`Plan::parts`] does not divide a call, even if the given limit is lower.
+    /// Returns the number of multiply-adds of the largest call. [`Plan::parts`] never divides this call, so a smaller limit has no effect
+    /// on it.
     pub fn longest_call(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).fold(0.0, f64::max)
     }
-    /// Returns the range of each tensor, in floats, in the arena of [`Plan::arena_bytes`]. An executor with its own memory layout uses only
-    /// the lengths.
+    /// Returns the range of each tensor in the arena, in floats. An executor with its own memory layout uses only the lengths of the
+    /// ranges.
     pub fn slots(&self) -> &[Range<usize>] {
         &self.slots
     }
@@ -400,11 +407,11 @@ impl Plan {
     pub fn outputs(&self) -> &[Port] {
         &self.outputs
     }
-    /// Returns the indices of the slots that hold constants, with the contents of each slot.
+    /// Returns the index and the contents of each slot that holds a constant.
     pub fn constants(&self) -> &[(usize, Vec<f32>)] {
         &self.constants
     }
-    /// Returns the range of a weight among the parameters. `packed` is the weight's range among the packed weights.
+    /// Returns the range of a weight in the parameters. `packed` is the range of the same weight in the packed weights.
     pub fn unpacked(&self, packed: &Range<usize>) -> Range<usize> {
         let pack = self.packs.iter().find(|pack| pack.range == *packed).expect("one of this plan's packings");
         self.table.specs()[pack.param].range()
@@ -414,8 +421,8 @@ impl Plan {
     }
 }
 
-/// Nodes that one kernel computes: a matrix product or an embedding bag, and the operations after it. The key of a chain in
-/// [`Planner::chains`] is the chain's last node.
+/// Nodes that one kernel computes: a matrix product or an embedding bag, and the operations after it. [`Planner::chains`] stores a chain
+/// under its last node.
 #[derive(Clone, Debug, Default)]
 struct Chain {
     product: usize,
@@ -423,11 +430,12 @@ struct Chain {
     norm: Option<usize>,
     residual: Option<usize>,
     act: Act,
-    /// Input of the activation, if the kernel saves this input because other nodes, such as the activation's gradient, read it too.
+    /// Node of the activation's input, if the kernel saves this input. The kernel saves it if other nodes, such as the activation's
+    /// gradient, read it too.
     saved: Option<usize>,
 }
 
-/// Tensor that has no range in the arena yet.
+/// Tensor to which the planner has not yet assigned a range of the arena.
 #[derive(Clone, Debug)]
 struct Slot {
     len: u64,
@@ -444,12 +452,12 @@ struct Slot {
 struct Planner<'g> {
     graph: &'g Graph,
     layout: Layout,
-    /// Number of rows of the largest input. With [`Layout::Panels`], a tensor with this number of rows is in panels.
+    /// Number of rows of the largest input. With [`Layout::Panels`], every tensor with this number of rows is in panels.
     batch: usize,
     /// For each node: the nodes that read this node.
     readers: Vec<Vec<usize>>,
-    /// Number of uses of each node: reads, outputs and gradients. Two kinds of reads do not count: a norm's gradient reads the norm and its
-    /// input, and the gradient of a head's loss reads the loss.
+    /// Number of uses of each node: reads, outputs and gradients. Two kinds of reads do not count: reads of a norm and its input by the
+    /// norm's gradient, and reads of a head's loss by the loss's gradient.
     uses: Vec<usize>,
     live: Vec<bool>,
     /// For each node: true if the node belongs to a [`Chain`], but is not the product of the chain.
@@ -458,12 +466,12 @@ struct Planner<'g> {
     absorbed: Vec<bool>,
     chains: BTreeMap<usize, Chain>,
     place: Vec<Place>,
-    /// For the node of a head's loss: the factor of this loss in the total loss. Contains only heads whose gradients are computed together
-    /// with the loss.
+    /// Heads whose gradients are computed together with their loss. The key is the node of the loss; the value is the factor of this loss
+    /// in the total loss.
     heads: BTreeMap<usize, f32>,
-    /// For the node of a norm or an attention: the place of the statistics that the node's kernel saves.
+    /// Places of the statistics that kernels save. The key is the node of a norm or an attention.
     stats: BTreeMap<usize, Place>,
-    /// For a node: indices of the parameters whose gradient is this node, or has this node as a term.
+    /// Parameters whose gradient is a node, or has the node as a term. The key is the node; the values are indices of parameters.
     gradient_of: BTreeMap<usize, Vec<usize>>,
     written: Vec<bool>,
     slots: Vec<Slot>,
@@ -478,7 +486,7 @@ struct Planner<'g> {
 #[derive(Default)]
 struct Drawing {
     nodes: Vec<PlanNode>,
-    /// For a node of the graph: index of the drawn node whose kernel computes it.
+    /// Index of the drawn node whose kernel computes a node of the graph. The key is the node of the graph.
     of: BTreeMap<usize, usize>,
 }
 
@@ -601,8 +609,8 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// Registers node `id` as the gradient of a parameter. If node `id` is a sum, registers the terms of the sum instead. The kernel of
-    /// each term then adds to the gradient, so the sum needs no kernel.
+    /// Registers node `id` as the gradient of a parameter. If the node is a sum, registers its terms instead. The kernel of each term then
+    /// adds to the gradient, so the sum needs no kernel of its own.
     fn split_gradient(&mut self, param: usize, id: usize) {
         let node = &self.graph.nodes[id];
         let same = |i: &NodeId| self.graph.shape(*i) == node.shape;
@@ -618,16 +626,16 @@ impl<'g> Planner<'g> {
 
     // ---- what is fused ----
 
-    /// Returns the only node that reads node `id`, apart from gradients of norms. Returns `None` if the value has another use, or if the
-    /// reader belongs to a chain already.
+    /// Returns the only node that reads node `id`. Gradients of norms do not count as readers. Returns `None` if node `id` has another use,
+    /// or if the reader already belongs to a chain.
     fn sole_reader(&self, id: usize) -> Option<usize> {
         let mut readers = self.readers[id].iter().filter(|&&r| !self.is_norm_grad(r));
         let reader = *readers.next()?;
         (self.uses[id] == 1 && self.live[reader] && !self.claimed[reader]).then_some(reader)
     }
 
-    /// Returns the gelu that reads node `id`, if other nodes (such as the gelu's gradient) also read node `id`, and all of them run after
-    /// the gelu.
+    /// Returns the gelu that reads node `id`, if other nodes also read node `id` and all of them run after the gelu. An example of such a
+    /// node is the gelu's gradient.
     fn gelu_beside_others(&self, id: usize) -> Option<usize> {
         // Readers are listed in descending order, so the last one of the list runs first.
         let (&gelu, others) = self.readers[id].split_last()?;
@@ -643,8 +651,8 @@ impl<'g> Planner<'g> {
         matches!(self.graph.nodes[id].op, Op::NormGrad { .. })
     }
 
-    /// Returns the operand that the addition `add` adds to `one`. Returns `None` if `add` is not an addition with `one`, or if this operand
-    /// does not have the given shape.
+    /// Returns the operand `other` of a node `add` that computes `one` + `other`. Returns `None` if `add` is not such an addition, or if
+    /// `other` does not have the shape `shape`.
     fn addend(&self, add: usize, one: usize, shape: Shape) -> Option<usize> {
         let node = &self.graph.nodes[add];
         let other = match (&node.op, node.inputs.as_slice()) {
@@ -655,13 +663,13 @@ impl<'g> Planner<'g> {
         (self.graph.shape(other) == shape).then_some(other.0)
     }
 
-    /// Returns true if the gradient of a norm reads this node as the norm's input.
+    /// Returns true if node `id` is the input of a norm and the norm's gradient reads it.
     fn is_saved(&self, id: usize) -> bool {
         self.readers[id].iter().any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[0].0 == id)
     }
 
-    /// Returns the nodes that compute the gradients of a head's loss with respect to x and to w; `None` for a gradient that no node
-    /// computes.
+    /// Returns the nodes that compute the gradients of a head's loss: first with respect to x, then with respect to w. Returns `None` for a
+    /// gradient without a node.
     fn head_grads(&self, head: usize) -> [Option<usize>; 2] {
         [true, false].map(|of_x| {
             let wanted = Op::HeadLossGrad { of_x };
@@ -691,9 +699,9 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// Fuses the product of a node and a parameter with the operations after it, as a [`Chain`]. If the parameter is transposed (in a
-    /// layer), these operations are bias, layer norm, residual and activation, each of them optional. Otherwise (in a layer's gradient),
-    /// only the addition of another gradient is fused. An embedding bag is fused with bias and relu.
+    /// Fuses the product of a node and a parameter with the operations after it, as a [`Chain`]. In a layer (parameter transposed), these
+    /// operations are bias, layer norm, residual and activation, each optional. In a layer's gradient (parameter not transposed), only the
+    /// addition of another gradient is fused. An embedding bag is fused with bias and relu.
     fn find_chain(&mut self, product: usize, fuse: bool) {
         let node = &self.graph.nodes[product];
         let bag = node.op == Op::EmbeddingBag;

@@ -1,11 +1,11 @@
-//! The interpreter: computes every node's value in f64 with the reference implementations in `op.rs`. The results are the reference for the
-//! planner, the kernels and the gradients.
+//! Interpreter of graphs. It computes every node's value in f64 with the reference implementations in `op.rs`. Tests of the planner, the
+//! kernels and the gradients compare with these values.
 
 use crate::graph::{Graph, NodeId};
 use crate::op::Op;
 
-/// Computes the values of all nodes, row-major. `inputs` are pairs of an input's name and values; `params` has the layout of the graph's
-/// table.
+/// Computes the row-major values of all nodes. `inputs` are pairs of an input's name and its values. `params` has the layout of the graph's
+/// parameter table.
 ///
 /// # Panics
 /// If an input of the graph is missing or has the wrong length.

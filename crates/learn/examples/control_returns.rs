@@ -1,5 +1,5 @@
-//! Return of the greedy policy after given numbers of environment steps, for each seed, and the median over the seeds. Returns after more
-//! steps show whether learning continues.
+//! Prints returns of the greedy policy after given numbers of environment steps, for each seed, and the medians over the seeds. Returns
+//! after later steps show whether learning continues.
 //!
 //! `cargo run --release -p learn --example control_returns -- --env all --at 1,10,50 --first 101 --seeds 5`: the numbers of `--at` are
 //! millions of steps. `--env all` trains each environment in turn; `--set lr=0.005` changes a setting of the environment's preset.
@@ -52,8 +52,8 @@ fn set(config: &mut PpoConfig, text: &str) {
 }
 
 impl Run {
-    /// Trains one learner per seed. `at` lists numbers of environment steps, in millions. After each of these numbers of steps, prints the
-    /// mean return of 100 new episodes and the mean return of the last 100 training episodes. Finally prints the medians over the seeds.
+    /// Trains one learner per seed. `at` lists numbers of environment steps, in millions. At each number, prints two mean returns: of 100
+    /// new episodes of the greedy policy, and of the last 100 training episodes. Finally prints the medians over the seeds.
     fn returns(&self, seeds: std::ops::Range<u32>, at: &[f64]) {
         let id = &self.kind.spec.id;
         let mut found = vec![[Vec::new(), Vec::new()]; at.len()];

@@ -1,6 +1,6 @@
-//! Success rate and time of single members (automata of a population): many seeds of an experiment without restarts. A perfect member has
-//! passed the 64 grids of the population's check. A confirmed member also passed 1,000 grids of another random stream. In a deterministic
-//! experiment, the check covers the only case, and every perfect member counts as confirmed.
+//! Measures success rate and time of single members (automata of a population), with many seeds of an experiment and without restarts. A
+//! perfect member has passed the 64 grids of the population's check. A confirmed member has also passed 1,000 grids of another random
+//! stream. In a deterministic experiment, the check covers the only case, so every perfect member counts as confirmed.
 //!
 //! `cargo run --release -p learn --example logic_seeds -- life 40 3000 lr=0.05 gates=four batch=20`: experiment, number of seeds, maximum
 //! number of updates, settings.
@@ -29,7 +29,7 @@ fn main() {
         let number = || value.parse::<f32>().expect("a number");
         match key {
             "seed" => seed = number() as u32,
-            // Final learning rate as a share of the initial rate; the rate falls exponentially.
+            // Final learning rate as a share of the initial learning rate. The rate falls exponentially.
             "anneal" => anneal = number(),
             "hard" => config.hard_share = number(),
             _ => {
@@ -76,7 +76,7 @@ fn main() {
 /// Returns true if a member passes the confirmation of a run (`run/src/logic/testing.rs`). In a deterministic experiment, the check already
 /// covers every case.
 fn is_confirmed(population: &Population, member: &Member) -> bool {
-    /// Separates the random draws of confirmations from those of checks.
+    /// Constant that separates the random draws of confirmations from the draws of checks.
     const CONFIRMATIONS: u32 = 0x00C0_FF1A;
     let experiment = population.experiment();
     if !experiment.is_random() {

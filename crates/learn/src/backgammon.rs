@@ -27,9 +27,9 @@ use math::Isa;
 use std::error::Error;
 use std::ops::Range;
 
-/// Plays the pieces of a round that have the numbers `pieces`. In a round, games are played with fixed weights. A piece is one game of the
-/// strong learner ([`Strong`]), or one actor (a group of concurrent games) of the published learner ([`Published`]). `due` finds the arrays
-/// that [`crate::Sharing::due`] returned. [`crate::Sharing::take`] accepts the result.
+/// Plays the pieces of a round with the numbers `pieces`. All games of a round use the same weights. A piece is one game of the strong
+/// learner ([`Strong`]), or one actor (a group of concurrent games) of the published learner ([`Published`]). `due` finds the arrays that
+/// [`crate::Sharing::due`] returned. The learner accepts the result with [`crate::Sharing::take`].
 pub fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Parts, Box<dyn Error + Send + Sync>> {
     if published::shared::Round::is_in(due) {
         return Ok(published::shared::Round::from_parts(due)?.play(isa, pieces)?.parts());
@@ -37,8 +37,8 @@ pub fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Parts, Box<dyn E
     Ok(td::shared::Round::from_parts(due)?.play(isa, pieces).parts())
 }
 
-/// Returns a hash of sample games of both learners ([`Strong`] and [`Published`]). Builds with different hashes play differently. A
-/// worker's hash must equal the learner's hash.
+/// Returns a hash of sample games of both learners ([`Strong`] and [`Published`]). Two builds with different hashes play differently, so a
+/// worker must have the same hash as the learner.
 pub fn fingerprint(isa: Isa) -> u64 {
     let published = published::shared::Round::fingerprint(isa).expect("a plan of known sizes");
     let hash = |hash: u64, word: u32| (hash ^ u64::from(word)).wrapping_mul(0x0000_0100_0000_01b3);

@@ -1,5 +1,5 @@
-//! Learners for the cubes 2x2x2 and 3x3x3. This file contains the common parts of the learners. The modules contain the network, the
-//! learners, the searches, and the evaluation over all states.
+//! Learners for the cubes 2x2x2 and 3x3x3. This file contains the traits, statistics and rules that all cube learners share. The submodules
+//! contain the network, the learners, the searches, and the evaluation over all states.
 
 pub mod dqn;
 pub mod evaluate;
@@ -112,8 +112,8 @@ progress! {
     episodes,
 }
 
-/// Statistics of one iteration. `loss`, `grad_norm` and `lr` are means over the iteration's steps. An offloaded learner reports the `loss`
-/// and the `grad_norm` of the last step only.
+/// Statistics of one iteration. `loss`, `grad_norm` and `lr` are means over the iteration's optimizer steps. An offloaded learner reports
+/// the `loss` and the `grad_norm` of the last step only.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     pub loss: f32,
@@ -130,7 +130,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Converts sums over `steps` steps to means. `batch` is the number of states of a step.
+    /// Converts sums over `steps` optimizer steps to means. `batch` is the number of states of a step.
     fn over(self, steps: usize, batch: usize) -> Stats {
         let each = steps as f32;
         let Stats { loss, grad_norm, lr, .. } = self;

@@ -1,4 +1,4 @@
-//! Failures of a machine that work is offloaded to.
+//! Failures of a machine to which work is offloaded.
 
 /// Reason why a machine cannot start or continue offloaded work.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
-//! Interface of all learners. Code that works with every room uses only this interface. Code for a single room also calls methods that only
-//! the learners of this room have.
+//! Interface of all learners. A room is a topic with its own learners and page, such as the cube. Code that works with every room uses only
+//! this interface. Code for a single room also calls methods that only this room's learners have.
 
 use crate::settings::{Refusal, Setting, Value};
 use crate::{Offload, Parts, Sharing, Slice, Tensor};
 use graph::Executor;
 
-/// Pairs of a name and a value. In a run's reports, a name is that of a column or of a part of an iteration's time.
+/// Named values. In a run's reports, a name identifies a column, or a part of an iteration whose duration is measured.
 pub type ByName<T> = Vec<(&'static str, T)>;
 
 /// Implementation of one training algorithm. The weights depend on the settings and the seed, but not on the number of threads.
@@ -17,14 +17,14 @@ pub trait Learner: Send + Sync {
     /// Runs one slice of work, which usually takes a few milliseconds.
     fn advance(&mut self) -> Slice<Self::Stats>;
 
-    /// Returns true between two iterations. Settings may change only then.
+    /// Returns true between two iterations. Settings may change only between two iterations.
     fn at_boundary(&self) -> bool;
 
     /// Returns every setting with its current value, in declaration order.
     fn settings(&self) -> Vec<(&'static Setting, Value)>;
 
-    /// Returns the result that [`Learner::change`] would return for a live setting (one that may change during training), without changing
-    /// the setting.
+    /// Checks a change of a live setting (a setting that may change during training) without changing the setting. Returns the same result
+    /// as [`Learner::change`].
     fn may_change(&self, name: &str, value: &Value) -> Result<(), Refusal>;
 
     /// Changes a live setting. Call this method only between two iterations.
@@ -37,7 +37,7 @@ pub trait Learner: Send + Sync {
 
     fn progress(&self) -> Self::Progress;
 
-    /// Returns the progress counters as pairs of column name and value. The number of iterations is not included.
+    /// Returns all progress counters except the number of iterations, as pairs of column name and value.
     fn counts(&self) -> ByName<f64> {
         self.progress().counts()
     }
@@ -57,7 +57,7 @@ pub trait Learner: Send + Sync {
     fn parts(&self) -> Parts;
 
     /// Returns true if the learner can be restored from [`Learner::parts`], and the last iteration reported no [`Failure`]. If the method
-    /// returns false, these parts must not overwrite a good checkpoint.
+    /// returns false, the parts must not overwrite a good checkpoint.
     fn is_finite(&self) -> bool;
 
     /// Sets the profiling clock, which returns seconds since an arbitrary time. The clock does not affect the training result.
@@ -79,7 +79,8 @@ pub trait Learner: Send + Sync {
         WorkedOn::Processor
     }
 
-    /// Returns the learner's [`Sharing`] interface, or `None` if workers cannot compute pieces of its iterations.
+    /// Returns the learner's [`Sharing`] interface, which lets workers compute pieces of an iteration. Returns `None` if the learner does
+    /// not support sharing.
     fn sharing(&mut self) -> Option<&mut dyn Sharing> {
         None
     }
@@ -108,7 +109,7 @@ pub struct Iteration {
     pub metrics: ByName<Option<f64>>,
     /// Seconds spent on each part of the iteration, measured with the profiling clock.
     pub parts_s: ByName<f64>,
-    /// Reason why training ends with this iteration; `None` if it can continue.
+    /// Reason why training ends with this iteration; `None` if training can continue.
     pub failure: Option<Failure>,
     /// Amount of work of the iteration, in the unit of [`Offload::pass_work`]. The choice of a device depends on this amount. `None` if the
     /// time per unit may change in later iterations.

@@ -1,4 +1,4 @@
-//! Learners, one for each training algorithm. This crate uses the crates `worlds`, `graph` and `math`. It does not depend on a user
+//! Learners, one for each training algorithm. This crate uses the crates `worlds`, `graph` and `math`. The crate does not depend on a user
 //! interface, a file system or a platform.
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // listed in clippy.toml
 #![forbid(unsafe_code)]

@@ -2,12 +2,13 @@
 //! Paradigms of Intelligence, 2025, google-research.github.io/self-organising-systems/difflogic-ca). In this module, "published" refers to
 //! this article and its notebook.
 //!
-//! Every cell has a few channels. The perception consists of kernels. A kernel is a network of gates that reads the nine cells (the cell
-//! and its eight neighbours), one channel at a time, with the same gates for every channel. The update is a further network of gates. It
-//! reads the cell and the outputs of all kernels, and returns the cell's next state.
+//! Every cell has a few channels. A step of a cell consists of the perception and the update. The perception consists of kernels. A kernel
+//! is a network of gates that reads the nine cells (the cell and its eight neighbours), one channel at a time, with the same gates for
+//! every channel. The update is a further network of gates, which reads the cell and the outputs of all kernels, and returns the cell's
+//! next state.
 //!
-//! This module contains the common parts of training and circuits: gates, layers, wires, and the random choice of the cells that fire
-//! (change their state) in an asynchronous step.
+//! This file contains what training and circuits have in common: gates, layers, wires, and the random choice of the cells that fire (change
+//! their state) in an asynchronous step.
 
 pub mod automaton;
 pub mod check;
@@ -23,9 +24,9 @@ pub mod train;
 
 use math::{Isa, Rng};
 
-/// Number of gate operations. They are numbered in the published order. Bit 3 of an operation's number is its output for (a, b) = (0, 0),
-/// bit 2 for (0, 1), bit 1 for (1, 0) and bit 0 for (1, 1). For example, 1 is AND, 3 is A, 5 is B, 6 is XOR and 7 is OR. The negation of
-/// `op` is 15 - `op`.
+/// Number of gate operations. The operations are numbered in the published order. Bit 3 of an operation's number is its output for (a, b) =
+/// (0, 0), bit 2 for (0, 1), bit 1 for (1, 0) and bit 0 for (1, 1). For example, 1 is AND, 3 is A, 5 is B, 6 is XOR and 7 is OR. The
+/// negation of `op` is 15 - `op`.
 pub const OPS: usize = 16;
 /// Number of the operation that returns its first input.
 pub const PASS: u8 = 3;
@@ -92,14 +93,14 @@ impl Architecture {
     }
 }
 
-/// Rule that chooses the wires of a layer. It does not apply to the first layer of a perception kernel, whose gates always pair the cell
-/// with one neighbour each.
+/// Rule that chooses the wires of a layer. The rule does not apply to the first layer of a perception kernel: there, each gate pairs the
+/// cell with one neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wiring {
     /// Distinct pairs of inputs: first pairs of adjacent inputs, then pairs with increasing distance. The pairs are assigned to gates in
     /// random order.
     Unique,
-    /// Random pairs of inputs. Every input is used about equally often: the numbers of uses differ by at most 1.
+    /// Random pairs of inputs. The numbers of uses of any two inputs differ by at most 1.
     Random,
 }
 
@@ -122,8 +123,8 @@ pub struct Wirings {
 
 impl Wirings {
     /// Creates the wires of an automaton. Returns an error if the first layer of a kernel does not have 8 gates, or if the last layer of
-    /// the update does not have one gate per channel. With [`Wiring::Unique`], also returns an error if a layer has too few or too many
-    /// gates for its inputs.
+    /// the update does not have one gate per channel. With [`Wiring::Unique`], a number of gates that does not fit a layer's inputs is also
+    /// an error; see [`unique`].
     pub fn new(architecture: &Architecture, wiring: Wiring, seed: u32) -> Result<Wirings, LogicError> {
         let rng = Rng::new(seed, PURPOSE_WIRES);
         let mut place = 0;
@@ -201,8 +202,8 @@ fn shuffled(count: usize, random: &mut math::rng::Sequence) -> Vec<usize> {
 }
 
 /// Draws which cells of a sample (one grid of a batch) fire in a step. Writes 1 to `cells` for a cell that fires, otherwise 0. Each cell
-/// fires with probability `rate`. The result depends on the arguments only. `draw` identifies a rollout; in training, `draw` is the number
-/// of updates before the rollout.
+/// fires with probability `rate`. The result depends only on the arguments. `draw` is the number of a rollout. In training, this is the
+/// number of updates before the rollout.
 pub fn fire(isa: Isa, seed: u32, rate: f32, [draw, step, sample]: [u32; 3], cells: &mut [f32]) {
     let rng = Rng { key: [seed, PURPOSE_FIRE, draw, step] };
     rng.fill_uniform(isa, sample, cells);

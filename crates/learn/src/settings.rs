@@ -63,11 +63,11 @@ pub struct Setting {
 /// Values that a setting may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    /// Kind of the setting, with the range in which users may choose a value.
+    /// Kind of the setting, including the range from which users may choose a value.
     pub kind: KnobKind,
-    /// Least value that learners accept. It can be below the users' range, because tests and measurements use smaller values.
+    /// Least value that learners accept. This value can be below the users' range, because tests and measurements use smaller values.
     least: f64,
-    /// Greatest value that learners accept. It can be above the users' range.
+    /// Greatest value that learners accept. This value can be above the users' range.
     most: f64,
 }
 
@@ -95,7 +95,7 @@ impl Span {
     }
 }
 
-/// Returns the range of a number that is shown on a logarithmic scale.
+/// Returns the span of a number that is shown on a logarithmic scale.
 pub const fn log(min: f64, max: f64) -> Span {
     Span::new(KnobKind::Float { min, max, log: true }, min, max)
 }
@@ -106,7 +106,7 @@ pub const fn linear(min: f64, max: f64) -> Span {
 
 pub const SHARE: Span = linear(0.0, 1.0);
 
-/// Returns the range of a whole number that is shown on a logarithmic scale.
+/// Returns the span of a whole number that is shown on a logarithmic scale.
 pub const fn count(min: f64, max: f64) -> Span {
     Span::new(KnobKind::Int { min, max, log: true }, min, max)
 }
@@ -134,7 +134,7 @@ pub struct SettingError {
     pub value: String,
     /// Description of the allowed values, such as `a number from 0 to 1`.
     pub expected: String,
-    /// True if the value has the wrong type. Also true for every error of a choice or a text.
+    /// True if the value has the wrong type, and for every error of a choice or a text.
     pub wrong_kind: bool,
 }
 
@@ -180,7 +180,8 @@ impl KnobKind {
     }
 }
 
-/// Returns an error if `value` is not from `min` to `max`. Used for bounds that are not in the setting's declaration.
+/// Returns an error if `value` is not from `min` to `max`. Learners use this function for bounds that the setting's declaration does not
+/// contain.
 pub(crate) fn between(name: &'static str, value: usize, min: usize, max: usize) -> Result<(), SettingError> {
     whole(min as f64, max as f64).kind.check(name, &Value::Number(value as f64))
 }
@@ -261,8 +262,8 @@ macro_rules! whole_fields {
 
 whole_fields!(usize u32);
 
-/// Time at which a part of the method starts, such as a number of games. The setting's value 0 means that the part never starts; the field
-/// then contains `u64::MAX`.
+/// Time at which a component of the learning method starts, such as a number of games. The setting's value 0 means that the component never
+/// starts; the field then contains `u64::MAX`.
 impl Field for u64 {
     fn get(&self) -> Value {
         Value::Number(if *self == u64::MAX { 0.0 } else { *self as f64 })
@@ -304,8 +305,8 @@ impl Field for String {
     }
 }
 
-/// Widths of layers. The setting's value is a text with the widths, separated by hyphens. A part of the text that is not a number becomes
-/// width 0, which all learners reject.
+/// Widths of layers. The setting's value is a text with the widths, separated by hyphens. If the text between two hyphens is not a number,
+/// the width becomes 0, which all learners reject.
 impl Field for Vec<usize> {
     fn get(&self) -> Value {
         Value::Text(self.iter().map(usize::to_string).collect::<Vec<_>>().join("-"))

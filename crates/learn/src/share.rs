@@ -1,5 +1,5 @@
-//! Iterations whose pieces of work are computed by workers, which are other processes or machines. The result does not depend on the number
-//! of workers.
+//! Iterations that are shared: workers, which are other processes or machines, compute pieces of the work. The result does not depend on
+//! the number of workers.
 
 use crate::{Find, Parts};
 use std::ops::Range;
@@ -7,8 +7,8 @@ use std::ops::Range;
 /// A learner whose iteration contains independent, numbered pieces of work. A piece depends only on its number and the state at the start
 /// of the iteration.
 pub trait Sharing {
-    /// Enables or disables sharing. If sharing is enabled, workers compute the pieces; otherwise the learner does. With sharing,
-    /// [`crate::Learner::advance`] returns `Waiting` while pieces are missing and no other work remains.
+    /// Enables or disables sharing. With sharing, workers compute the pieces; without sharing, the learner computes the pieces. With
+    /// sharing, [`crate::Learner::advance`] returns `Waiting` while pieces are missing and no other work remains.
     fn share(&mut self, shared: bool);
 
     fn is_shared(&self) -> bool;

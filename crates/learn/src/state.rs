@@ -46,8 +46,7 @@ impl Data {
     }
 }
 
-/// Function that finds an array of a checkpoint by its name. It returns the array's shape and contents, or `None` if there is no such
-/// array.
+/// Function that returns the shape and the contents of the array with a given name, or `None` if the checkpoint has no such array.
 pub type Find<'a> = dyn Fn(&str) -> Option<(&'a [usize], &'a Data)> + 'a;
 
 /// Name, shape and contents of each array of a checkpoint.
@@ -82,8 +81,8 @@ pub(crate) fn tensors<'a>(table: &Table, weights: &'a [f32], m: &'a [f32]) -> Ve
 /// Name, shape and contents of one array.
 pub(crate) type Saved = (String, Vec<usize>, Data);
 
-/// Returns the arrays of a checkpoint: one array for each group and each parameter of `table`. A group is (prefix, values), where the
-/// values are the weights or Adam moments of all parameters. The name of an array is the prefix followed by the parameter's name.
+/// Returns the arrays of a checkpoint: one array for each group and each parameter of `table`. A group is a pair (prefix, values). The
+/// values are the weights or the Adam moments of all parameters. The name of an array is the prefix followed by the parameter's name.
 pub(crate) fn save<'a>(table: &Table, groups: impl IntoIterator<Item = (&'static str, &'a [f32])>) -> Vec<Saved> {
     let of_group = |(prefix, values): (&str, &'a [f32])| {
         let tensor = |spec: &graph::ParamSpec| {
@@ -117,7 +116,7 @@ fn values<'a, T>(find: &Find<'a>, name: &str, of: fn(&Data) -> Option<&Vec<T>>) 
     find(name).and_then(|(_, data)| of(data)).map(Vec::as_slice).ok_or_else(|| missing(name))
 }
 
-/// Returns the f32 array called `name`. Returns an error if a value is not finite.
+/// Returns the f32 array called `name`. Returns an error if the array is missing or contains a value that is not finite.
 pub(crate) fn floats<'a>(find: &Find<'a>, name: &str) -> Result<&'a [f32], SavedError> {
     let all = values(find, name, |data| if let Data::F32(values) = data { Some(values) } else { None })?;
     if all.iter().all(|x| x.is_finite()) { Ok(all) } else { Err(bad(name)) }

@@ -1,5 +1,5 @@
-//! Memory estimates, compared with the memory that learners use. The tests have their own binary, because the counter of live bytes
-//! covers the whole process. The counter exists on native platforms only.
+//! Compares memory estimates with the memory that learners use. The tests have their own binary, because the counter of live bytes covers
+//! the whole process. The counter exists on native platforms only.
 #![cfg(not(target_arch = "wasm32"))]
 
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
@@ -11,7 +11,7 @@ use testkit::live_bytes as live;
 #[global_allocator]
 static COUNTING: testkit::Counting = testkit::Counting;
 
-/// Asserts that `estimate` is at least the memory of the learner in bytes, and less than `most` times this memory.
+/// Asserts that `estimate` is at least the memory that the learner uses, in bytes, and less than `most` times this memory.
 fn check(what: &str, estimate: u64, most: f64, learner: impl FnOnce() -> Box<dyn std::any::Any>) {
     let before = live();
     let learner = learner();
@@ -46,7 +46,7 @@ fn strong(config: StrongConfig, count: usize, most: f64) {
 
 #[test]
 fn memory_estimates_cover_actual_use() {
-    // The first learner initialises data and threads of the whole process, which the comparison must not include.
+    // The first learner initialises data and threads of the whole process. The comparison must not count these, so one learner runs before.
     rounds(Strong::new(StrongConfig { games: 2, ..StrongConfig::default() }, 1, Isa::best()).unwrap(), 1);
 
     for kind in worlds::control::kinds() {
@@ -73,7 +73,7 @@ fn memory_estimates_cover_actual_use() {
     strong(StrongConfig::default(), 2, 3.0);
     strong(StrongConfig { hidden: 128, look_after: 0, look_games: 64, ..StrongConfig::default() }, 2, 4.0);
 
-    // These sizes exceed the memory of any machine. Estimating them must not allocate.
+    // These sizes exceed the memory of any machine. The estimate itself must not allocate so much memory.
     let config = PublishedConfig { actors: 256, games: 1024, evals: 2000, ..PublishedConfig::default() };
     assert!(config.bytes() > 400 << 30);
     let config = PublishedConfig { evals: 1, ..config };

@@ -1,4 +1,5 @@
-//! Settings of all learners. A learner accepts all values in the range for users, and rejects values beyond the learner's own bounds.
+//! Tests of the settings of all learners. A learner accepts all values in the users' range, and rejects values beyond the learner's own
+//! bounds.
 
 use learn::backgammon::{PublishedConfig, StrongConfig};
 use learn::control::PpoConfig;
@@ -53,7 +54,7 @@ fn check<C: Settings + PartialEq + Debug>(settings: &C) {
         for (x, by) in [(bounds[0], -1.0), (bounds[1], 1.0)] {
             let x = beyond(x, whole, by);
             assert!(copy.set(name, &x.into()).is_err(), "{name} = {x}");
-            // The type of a count cannot represent negative values, so `with` is not tested for them.
+            // The field of a whole-number setting cannot contain negative values, so `with` is not tested with negative values.
             if !whole || x >= 0.0 {
                 let refused = with(settings, name, x).in_range().err().map(|error| error.name);
                 assert_eq!(refused, Some(*name), "{name} = {x}");

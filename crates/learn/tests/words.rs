@@ -1,5 +1,5 @@
-//! The transformer. Gradients and losses are compared with PyTorch. Other tests cover reading and generating text, and saved, offloaded
-//! and sliced training.
+//! Tests of the transformer. Gradients and losses are compared with PyTorch. Other tests cover reading and generating text, and saved,
+//! offloaded and sliced training.
 
 use graph::{Executor, Optimizer, Packed, Params, Plan};
 use learn::offload::{Local, PlanTrainer, TrainStateRef};
@@ -15,7 +15,7 @@ fn golden() -> Value {
     serde_json::from_str(include_str!("../../../tests/golden/words.json")).unwrap()
 }
 
-/// The random number generator of `tests/golden/words.py`.
+/// The random number generator that `tests/golden/words.py` also uses.
 struct Numbers(u32);
 
 impl Numbers {
@@ -58,7 +58,7 @@ fn operations_per_token_count_matrices_and_attention() {
     let shape = gpt(100, 64, 3, 4, 31);
     let matrices = 3 * (4 * 64 * 64 + 2 * 64 * 256) + 100 * 64;
     assert_eq!(shape.products(), matrices);
-    // Attention has query-key and weight-value products. A token attends to 16 of the 31 positions on average.
+    // Attention has two products: query-key and weight-value. A token attends to 16 of the 31 positions on average.
     assert_eq!(shape.flops_per_token(), 6.0 * (matrices + 3 * 2 * 64 * 16) as f64);
     let gated = Shape { mlp: Mlp::SwiGlu, ..shape };
     assert_eq!(gated.hidden(), 192);
@@ -174,8 +174,8 @@ fn losses_match_pytorch_over_200_steps() {
     }
 }
 
-/// Returns a reader with the shape of a golden case, and the reader's weights. The weights are large, so that the probabilities of tokens
-/// differ.
+/// Returns a reader with the shape of a golden case, and the reader's weights. The weights are large, so that tokens have different
+/// probabilities.
 fn reader(shape: &Shape) -> (Reader, Params) {
     let mut params = Params::new(shape.declared().table(), 0);
     fill(&mut params, 0.25);
@@ -191,7 +191,7 @@ fn the_reader_matches_the_trained_model() {
         let surprises: Vec<f32> = text.chunks(7).flat_map(|text| reader.surprises(text)).collect();
         let mean = surprises.iter().map(|&x| f64::from(x)).sum::<f64>() / surprises.len() as f64;
         assert!(close(mean, case["loss"].as_f64().unwrap(), 1e-5), "{}: {mean}", case["name"]);
-        // Reading token by token gives bit-identical logits.
+        // Reading token by token must give bit-identical logits.
         reader.forget();
         let one: Vec<Vec<f32>> = text[..6]
             .iter()
@@ -265,7 +265,8 @@ fn writing_follows_its_sampling_settings() {
     }
 }
 
-/// Many seeds generate one token each. The set of these tokens must equal the smallest set whose probability is at least `top_p`.
+/// Each of many seeds generates one token. The set of these tokens must equal the smallest set of tokens whose total probability is at
+/// least `top_p`.
 #[test]
 fn top_p_keeps_the_smallest_sufficient_set_of_tokens() {
     let (_, shape) = cases().remove(0);
@@ -331,8 +332,8 @@ fn iterate(learner: &mut Pretrainer, count: usize) -> Vec<f64> {
     std::iter::repeat_with(|| learner.advance()).filter_map(Slice::ended).take(count).map(loss).collect()
 }
 
-/// If a text has more tokens than f32 can index exactly, the machine that computes the offloaded steps does not keep the text. The learner
-/// then sends the tokens of the windows to the machine for each execution of the plan.
+/// A machine does not keep a text that has more tokens than f32 can index exactly. The learner then sends the tokens of the windows to the
+/// machine for each run of the plan.
 #[test]
 fn offloaded_steps_on_a_long_text_match_local_steps() {
     let long: Vec<u8> = (0..20_000_000_u32).map(|i| (i.wrapping_mul(0x9E37_79B1) >> 28) as u8).collect();
@@ -396,7 +397,7 @@ fn a_machine_with_little_memory_uses_micro_batches() {
     there.begin_offload(&LimitedMemory((has(2) + has(8)) / 2), 0).unwrap();
     let (here_is, there_is) = (iterate(&mut here, 3), iterate(&mut there, 3));
     assert!(there.is_offloaded());
-    // The losses differ, because the offloaded learner reports the loss of the last execution of the plan only.
+    // The losses differ, because the offloaded learner reports only the loss of the last run of the plan.
     let near = |(a, b): (&f64, &f64)| (a - b).abs() < 0.3 * a;
     assert!(here_is.iter().zip(&there_is).all(near), "{here_is:?} {there_is:?}");
     let differs = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-4;

@@ -15,7 +15,7 @@ impl Word for u32 {}
 /// Buffer of a fixed number of 4-byte words.
 #[derive(Debug, Default)]
 pub struct Buffer<T = f32> {
-    /// Allocation that contains the buffer. It never grows, because a new address would make `start` wrong.
+    /// Allocation that contains the buffer. The allocation never grows, because a new address would make `start` wrong.
     memory: Vec<T>,
     start: usize,
     len: usize,
@@ -23,7 +23,7 @@ pub struct Buffer<T = f32> {
 
 impl<T: Word> Buffer<T> {
     pub fn zeros(len: usize) -> Buffer<T> {
-        // A large page is used only for long buffers, for which the alignment to a page costs little.
+        // Large pages are used only for long buffers, because the alignment takes the memory of one more page.
         let page = memory::LARGE_PAGE.filter(|page| len >= 8 * page);
         let align = page.unwrap_or(LINE);
         let mut memory = vec![T::default(); len + align];

@@ -49,9 +49,9 @@ pub struct Norm<'a> {
     pub gamma: &'a [f32],
     pub beta: &'a [f32],
     pub eps: f32,
-    /// Destination for the norm's input, in the layout of the output, for the backward pass. If it is empty, the input is not saved.
+    /// Destination for the norm's input, in the layout of the output, for the backward pass. An empty slice saves nothing.
     pub save_pre: &'a mut [f32],
-    /// Destination for the mean and 1/std of each row, `[rows][2]`. If it is empty, the statistics are not saved.
+    /// Destination for the mean and 1/std of each row, `[rows][2]`. An empty slice saves nothing.
     pub save_stats: &'a mut [f32],
 }
 
@@ -64,7 +64,7 @@ pub struct Epilogue<'a> {
     /// Addend in the layout of the output.
     pub residual: Option<&'a [f32]>,
     pub act: Act,
-    /// Destination for the activation's input, which some activations' gradients need. If it is empty, the input is not saved. Only
+    /// Destination for the activation's input, which the gradients of some activations need. An empty slice saves nothing. Only
     /// [`linear_rows`] can save this input.
     pub save: &'a mut [f32],
 }
@@ -104,7 +104,7 @@ pub fn pack_rows_t(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32])
 /// tile form blocks of fewer rows.
 pub fn pack_panels(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
     assert!(w.len() >= out * inp && dst.len() >= out * inp);
-    // Number of rows per piece of the work, a multiple of every tile height.
+    // Number of rows in a piece of the work. The number is a multiple of every tile height.
     let rows = (par::CHUNK / inp.max(1)).max(1).next_multiple_of(M_LARGE);
     par::chunks_mut([&mut dst[..out * inp]], [rows * inp], |i, [dst]| {
         let (m, k, w) = (dst.len() / inp.max(1), inp, &w[i * rows * inp..]);
@@ -150,8 +150,8 @@ pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], pac
     let finish = Finish::new(&ep);
     let (pre, stats) = ep.norm.map_or((&mut [][..], &mut [][..]), |n| (n.save_pre, n.save_stats));
     let alone = !finish.needed && matches!(ep.act, Act::None | Act::Relu);
-    // The epilogue needs whole rows and runs while they are in cache, so the product is computed in blocks of rows. If a large product has
-    // more than four blocks, each block runs on one thread.
+    // The epilogue needs whole rows of the output, and runs while these rows are in cache. The product is therefore computed in blocks of
+    // rows. If a large product has more than four blocks, each block runs on one thread.
     let large = multiply_adds([rows, out, inp]) >= 2 * PIECE as u64;
     let block_rows = match (alone, large) {
         (true, _) => rows.max(1),
@@ -203,8 +203,8 @@ pub fn linear_rows_dw(isa: Isa, rows: usize, out: usize, inp: usize, dy: &[f32],
 }
 
 /// Computes [`linear_rows`] for a batch in panels: x is `[batch/PANEL][inp][PANEL]`, and y is `[batch/PANEL][out][PANEL]`. `packed` is W,
-/// packed by [`pack_panels`]. The saved input of the norm has the layout of y. The saved statistics are `[batch rounded up to whole
-/// panels][2]`.
+/// packed by [`pack_panels`]. The saved input of the norm has the layout of y. The saved statistics have the shape `[batch rounded up to
+/// whole panels][2]`.
 pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], packed: &[f32], y: &mut [f32], ep: Epilogue) {
     let (x, y) = (&x[..crate::panels_len(batch, inp)], &mut y[..crate::panels_len(batch, out)]);
     let packed = &packed[..packed_panels_len(out, inp)];
@@ -236,8 +236,8 @@ pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], 
     });
 }
 
-/// Computes `c[m][n]` (+)= Σ_k `a[m·rs + k·ks]` · `b[k·ks + n·cs]`. The strides of an operand are (to the next row, to the next column);
-/// the strides of a transposed operand are swapped. The operands are not packed beforehand.
+/// Computes `c[m][n]` (+)= Σ_k `a[m·rs + k·ks]` · `b[k·ks + n·cs]`. Each operand has two strides: (to the next row, to the next column).
+/// For a transposed operand, the caller swaps the strides. The operands are not packed beforehand.
 pub fn matmul(
     isa: Isa,
     m: usize,
@@ -261,8 +261,8 @@ pub fn matmul(
         return;
     }
     assert!(a.len() > (m - 1) * a_rs + (k - 1) * a_ks && b.len() > (k - 1) * b_ks + (n - 1) * b_cs);
-    // Swaps the operands if the rows of A fill the lanes better than the columns of B do: Cᵀ = Bᵀ·Aᵀ has the same chains. C is then stored
-    // transposed, so the swap must save a fifth of the work.
+    // The operands are swapped if the rows of A fill the lanes better than the columns of B do. Cᵀ = Bᵀ·Aᵀ has the same chains. After a
+    // swap, C is stored transposed, which takes longer, so the swap must save a fifth of the work.
     let swap = !isa.rounds_to_bf16() && 5 * n * padded(m) < 4 * m * padded(n);
     let product = if swap {
         let (a, b) = (Left::strided(b.as_ptr(), b_cs, b_ks), Right::Strided { p: a.as_ptr(), ks: a_ks, cs: a_rs });
@@ -300,12 +300,12 @@ fn padded(n: usize) -> usize {
 
 /// Number of rows per block of a small product with an epilogue. The output of a block is still in cache when the epilogue runs.
 const ROW_BLOCK: usize = 64;
-/// Maximum length along k of a block of B that tiles read in place. This limit applies only to products that do not copy A. The block stays
-/// in the first-level cache.
+/// Maximum length along k of a block of B that tiles read in place, so that the block stays in the first-level cache. This limit applies
+/// only to products that do not copy A.
 const K_BLOCK: usize = 384;
 /// Maximum length along k of a block of B that is packed on the stack. This limit applies only to products that do not copy A.
 const K_STACK: usize = 128;
-/// Maximum number of columns of C per copied block of A. The block stays in cache while these columns are computed.
+/// Maximum number of columns of C per copied block of A, so that the block stays in cache while these columns are computed.
 const N_LARGE: usize = 2048;
 /// Stride of the rows of a copied block of A, in floats. The stride is one cache line longer than the longest row, so that the rows use
 /// different cache sets.
@@ -318,16 +318,16 @@ fn multiply_adds(sizes: [usize; 3]) -> u64 {
     sizes.map(|size| size as u64).iter().product()
 }
 
-/// Computes the product. If the product has at least 2·[`PIECE`] multiply-adds and A is not packed, it is divided into pieces, which all
-/// threads share.
+/// Computes the product. All threads share the product's pieces if the product has at least 2·[`PIECE`] multiply-adds and A is not packed.
+/// Otherwise, the product is a single piece.
 fn run(isa: Isa, product: Product) {
     let Product { m, n, k, .. } = product;
     if multiply_adds([m, n, k]) < 2 * PIECE as u64 || product.a.packed {
         return run_piece(isa, product);
     }
     let height = tile_height(isa);
-    // Factor of the costs below. The costs are counted in multiply-adds, and a faster instruction set performs more multiply-adds in the
-    // same time.
+    // Factor for the costs of reading, which are counted in multiply-adds. A faster instruction set performs more multiply-adds in the time
+    // of a read.
     let cost = match isa {
         Isa::Amx => 8,
         Isa::Bf16 => 2,
@@ -335,8 +335,8 @@ fn run(isa: Isa, product: Product) {
     };
     let (of_a, of_b) = if matches!(product.b, Right::Strided { .. }) { (48, 24) } else { (24, 8) };
     let (down, across) = pieces(par::threads(), height, [m, n, k], [of_a * cost, of_b * cost]);
-    // The whole tiles are divided evenly among the pieces. With pieces of a fixed size, the last piece could be small, and its thread would
-    // have little work.
+    // The whole tiles are divided evenly among the pieces. With pieces of a fixed size, the last piece could be small, and the thread that
+    // computes it would have little work.
     let part = |len: usize, unit: usize, i: usize, count: usize| {
         let at = |i: usize| len.min(len.div_ceil(unit) * i / count * unit);
         at(i)..at(i + 1)
@@ -346,9 +346,9 @@ fn run(isa: Isa, product: Product) {
     });
 }
 
-/// Returns the numbers of pieces (down the rows of C, across its columns) that lose the least time. If there are several pieces, they have
-/// at least [`PIECE`] multiply-adds on average. With more pieces, operands are read more often: reading one element of A costs as much as
-/// `of_a` multiply-adds, reading one element of B as much as `of_b`. With fewer pieces, threads wait longer for the last piece.
+/// Returns the numbers of pieces along the rows and along the columns of C for which the least time is lost. If there are several pieces,
+/// they have at least [`PIECE`] multiply-adds on average. More pieces read operands more often: one element of A costs as much as `of_a`
+/// multiply-adds, one element of B as much as `of_b`. With fewer pieces, threads wait longer for the last piece.
 fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], [of_a, of_b]: [usize; 2]) -> (usize, usize) {
     const MOST: usize = 64;
     let most = (8 * threads).min(MOST).max(threads);
@@ -397,8 +397,8 @@ fn run_large(isa: Isa, product: Product) {
 }
 
 /// Computes a product tile by tile. Without copied blocks, the loops from the outermost to the innermost are: columns of tiles, blocks of
-/// k, tiles of a column. With copied blocks, they are: blocks of rows, blocks of columns, blocks of k (each copies a block of A), tiles of
-/// the block. Never inlined, so that a WebAssembly module contains the tiles once.
+/// k, tiles of a column. With copied blocks, the loops are: blocks of rows, blocks of columns, blocks of k (each copies a block of A),
+/// tiles of the block. The function is never inlined, so that a WebAssembly module contains the tiles once.
 #[inline(never)]
 fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
     kernel!(isa, |s: S, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>| {
@@ -454,8 +454,8 @@ fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
                                 Right::Packed(b) => (b.add(n0 * p.k + k0 * width), width, None),
                                 Right::Direct(b, stride) => (b.add(k0 * stride + n0), stride, None),
                                 Right::Pairs(_) => unreachable!("has tiles of its own"),
-                                // The first tile copies B while it reads B for its multiply-adds. Browsers pack B beforehand, so that their
-                                // modules contain fewer tiles.
+                                // The first tile copies B while it reads B for its multiply-adds. For browsers, B is packed beforehand, so
+                                // that the module contains fewer tiles.
                                 Right::Strided { p: b, ks, cs: 1 }
                                     if S::PREFETCHES && cols == S::TILE_VECTORS * S::LANES && m_end - m_first >= S::TILE_ROWS =>
                                 {
@@ -588,8 +588,8 @@ impl Ahead {
     }
 }
 
-/// Returns the number of rows per block if threads share `rows` rows. All threads get the same number of blocks, as far as whole tiles
-/// permit. A block has at most `most` rows, rounded up to whole tiles of `height` rows.
+/// Returns the number of rows per block if threads share `rows` rows. Each thread gets the same number of blocks, as far as the height of
+/// tiles permits. A block has at most `most` rows, rounded up to a multiple of the tile height `height`.
 fn even_for(rows: usize, most: usize, height: usize) -> usize {
     rows.div_ceil(rows.div_ceil(most).next_multiple_of(par::threads()).max(1)).next_multiple_of(height)
 }
@@ -657,7 +657,7 @@ struct Tile {
     a_ks: usize,
     b: *const f32,
     b_ks: usize,
-    /// Destination for a copy of B, which the tile writes row by row. If it is `None`, the tile makes no copy.
+    /// Destination for a copy of B, which the tile writes row by row; `None` if the tile makes no copy.
     copy: Option<*mut f32>,
     steps: usize,
     c: Target,
@@ -702,8 +702,8 @@ impl TileAhead {
     }
 }
 
-/// Computes a tile, with the function that is compiled for `rows` rows and `vectors` vectors. Shapes that the instruction set never needs
-/// are not compiled.
+/// Computes a tile with the function that is compiled for `rows` rows and `vectors` vectors. Only the shapes that the instruction set needs
+/// are compiled.
 #[inline(always)]
 unsafe fn tile_of<S: Simd>(s: S, rows: usize, vectors: usize, t: &Tile) {
     // SAFETY: guaranteed by the caller.
@@ -841,8 +841,8 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
         for m in 1..MR {
             rows[m] = t.a.add(m * a_rs);
             if cfg!(target_arch = "wasm32") && a_rs != 1 {
-                // Hides from the compiler that rows are evenly spaced. Otherwise, the compiler would compute each address from one pointer,
-                // which costs a tenth of the speed.
+                // Hides from the compiler that the rows are evenly spaced. A compiler that knows the spacing computes each address from one
+                // pointer, which costs a tenth of the speed.
                 rows[m] = std::hint::black_box(rows[m]);
             }
         }
@@ -879,7 +879,7 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
     }
 }
 
-/// Packs columns of B: `dst[steps][width]` = `b[k·ks + c·cs]`; the columns from `cols` on are 0.
+/// Packs columns of B: `dst[steps][width]` = `b[k·ks + c·cs]`. The columns of `dst` from `cols` on are 0.
 #[inline(always)]
 unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, width: usize, dst: *mut f32) {
     // SAFETY: the caller guarantees that b holds [steps][cols] at these strides, and dst [steps][width].
@@ -934,14 +934,14 @@ fn pack_column_blocks(isa: Isa, n: usize, k: usize, b: &[f32], ks: usize, cs: us
     })
 }
 
-/// Part of an epilogue that is applied row by row: norm, residual, and a relu after them.
+/// Operations of an epilogue that are applied row by row: norm, residual, and a relu after both.
 #[derive(Clone, Copy)]
 struct Finish<'a> {
     needed: bool,
     /// (gamma, beta, eps)
     norm: Option<(&'a [f32], &'a [f32], f32)>,
     residual: Option<&'a [f32]>,
-    /// Lower bound of the result: 0 for a relu whose input is not saved, else -infinity.
+    /// Lower bound of the result: 0 for a relu whose input is not saved, otherwise -infinity.
     floor: f32,
 }
 
@@ -965,8 +965,8 @@ fn finish_act(isa: Isa, act: Act, y: &mut [f32]) {
     }
 }
 
-/// Computes `y[rows][cols]` = max(norm(y) + residual, floor). Also saves the norm's input to `pre` and its statistics to `stats`; an empty
-/// `pre` or `stats` is not written.
+/// Computes `y[rows][cols]` = max(norm(y) + residual, floor). Saves the norm's input to `pre` and the norm's statistics to `stats`, unless
+/// `pre` or `stats` is empty.
 fn finish_rows(isa: Isa, cols: usize, y: &mut [f32], finish: Finish, pre: &mut [f32], stats: &mut [f32]) {
     kernel!(isa, |s: S, cols: usize, y: &mut [f32], finish: Finish<'_>, pre: &mut [f32], stats: &mut [f32]| {
         if !pre.is_empty() {

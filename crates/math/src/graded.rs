@@ -1,10 +1,10 @@
-//! First layer of a network. The inputs are small integers, and most of them are 0. A nonzero value of an input selects a row of a table.
-//! The layer is the sum of the selected rows. Rows consist of integers, so sums are exact. A sum can therefore be corrected after a change
-//! of inputs. The corrected sum has the same bits as a sum from scratch (efficiently updatable neural networks, Nasu 2018).
+//! First layer of a network whose inputs are small integers, most of them 0. A nonzero value of an input selects a row of a table. The
+//! layer is the sum of the selected rows (efficiently updatable neural networks, Nasu 2018). Rows consist of integers, so sums are exact.
+//! After a change of inputs, a sum can therefore be corrected, and the corrected sum has the same bits as a new sum.
 //!
 //! Training changes vectors called steps, and [`fill`] computes the rows from the steps. In a graded input, the row of a value is the row
-//! of the next lower value plus a scaled step. The row of a rare value therefore also changes when the steps of lower values are trained. A
-//! slope is the derivative of the loss with respect to a number of a row or of a step.
+//! of the next lower value plus a scaled step. Training on lower values therefore also changes the row of a rare value. A slope is the
+//! derivative of the loss with respect to a number of a row or of a step.
 
 use crate::isa::{Isa, Simd, kernel, strips};
 
@@ -13,7 +13,7 @@ const ONE: f32 = 1_048_576.0;
 /// Limit for the magnitude of a scaled step, so that sums of a thousand steps fit into 32 bits.
 const MOST: f32 = 1.9;
 
-/// Rule for one row of the table.
+/// Rule that computes one row of the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grade {
     /// Index of the row's trained step.
@@ -64,8 +64,8 @@ pub fn gather_slopes(isa: Isa, width: usize, grades: &[Grade], rows: &[f32], slo
     });
 }
 
-/// Starts from the sum `from` (zeros if empty), adds the rows listed in `added`, and subtracts those listed in `taken`. Writes the integer
-/// sum to `sum`, and relu(sum / `ONE`) as floats to `y`. An empty `sum` or `y` is not written.
+/// Starts from the sum `from` (zeros if empty), adds the table rows listed in `added`, and subtracts the table rows listed in `taken`.
+/// Writes the integer sum to `sum`, and relu(sum / `ONE`) as floats to `y`. An empty `sum` or `y` is not written.
 pub fn sums(isa: Isa, width: usize, table: &[u32], from: &[u32], added: &[u16], taken: &[u16], sum: &mut [u32], y: &mut [f32]) {
     assert!(width.is_multiple_of(16) && (from.is_empty() || from.len() == width));
     assert!((sum.is_empty() || sum.len() == width) && (y.is_empty() || y.len() == width));
@@ -128,7 +128,7 @@ impl Sums<'_> {
     }
 }
 
-/// Adds `d` to each listed row of the table.
+/// Adds `d` to each row of the table whose index is in `rows`.
 pub fn scatter(isa: Isa, width: usize, d: &[f32], rows: &[u16], table: &mut [f32]) {
     assert!(width.is_multiple_of(16) && d.len() == width);
     let known = table.len() / width;

@@ -1,12 +1,12 @@
-//! Instruction sets, and the trait through which every kernel of the project is written.
+//! Instruction sets, and the traits [`Kernel`] and [`Simd`] for code that runs on every set.
 //!
 //! A kernel is the body of [`kernel!`](crate::kernel), or a struct that implements [`Kernel`]. A kernel is compiled once for each
-//! instruction set, and [`dispatch`] runs it on the requested set (the pattern of the `pulp` crate: one `#[target_feature]` trampoline,
-//! everything below it `#[inline(always)]`). No other crate contains code for an instruction set, or a kernel with `unsafe`.
+//! instruction set, and [`dispatch`] runs it on the requested set. The pattern is that of the `pulp` crate: one `#[target_feature]`
+//! trampoline, and everything below it `#[inline(always)]`. No other crate contains code for an instruction set, or a kernel with `unsafe`.
 //!
-//! **Classes with equal bits.** Every operation here is exact or correctly rounded, so a kernel gives the same bits on all sets of one
-//! class: *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). A horizontal sum (over the numbers of a slice) has 16
-//! partial sums, the virtual lanes, which are held in 1, 2 or 4 vectors. [`Simd::sum_lanes`] adds the virtual lanes in the same order on
+//! **Classes with equal bits.** Every operation of [`Simd`] is exact or correctly rounded, so a kernel gives the same bits on all sets of
+//! one class: *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). A horizontal sum (over the numbers of a slice) has
+//! 16 partial sums, the virtual lanes, which are held in 1, 2 or 4 vectors. [`Simd::sum_lanes`] adds the virtual lanes in the same order on
 //! every set. No operation is an approximate reciprocal.
 
 /// Runs a closure-like body on an instruction set: `kernel!(isa, |s: S, x: &[f32], y: &mut [f32]| { … })`. `s` is the token of type `S`
@@ -56,8 +56,8 @@ macro_rules! pointers {
     )*};
 }
 
-/// Calls the method `strip::<S, N>`, which processes N vectors of columns from column `$c` on. Each N in the list is used as long as N
-/// vectors fit before `$end`. Afterwards, `$c` is the first column that was not processed.
+/// Calls the method `strip::<S, N>`, which processes N vectors of columns from column `$c` on, and advances `$c`. For each N of the list,
+/// in order, repeats the call as long as N vectors fit before `$end`. Afterwards, `$c` is the first column that was not processed.
 macro_rules! strips {
     ($of:expr, $s:ident: $S:ident, $c:ident < $end:expr, [$($vectors:literal),+]) => {$(
         while $c + $vectors * $S::LANES <= $end {

@@ -14,10 +14,10 @@ pub const CELLS: usize = 32;
 /// Number of partial sums per gate in [`backward`]: four for the slope of each of the four coefficients. [`slopes`] adds up the four
 /// partial sums of a slope.
 pub const SUMS: usize = 16;
-/// Number of floats after the last cell that [`gather`] may read and write.
+/// Number of additional floats at the ends of x and y, which [`gather`] may read or overwrite.
 pub const SLACK: usize = 16;
 
-/// Gates of a layer, ordered in walks. A walk is a sequence of gates that are evaluated together: an input that the next gate also reads
+/// Gates of a layer, ordered in walks. A walk is a sequence of gates that are evaluated together. An input that consecutive gates read
 /// stays in a register, and so does the sum of the input's slopes.
 #[derive(Clone, Debug)]
 pub struct Layer {
@@ -25,9 +25,10 @@ pub struct Layer {
     inputs: usize,
     walks: Vec<Walk>,
     gates: Vec<Gate>,
-    /// Gates with offsets in a shared memory, where outputs overwrite inputs. Empty until [`Layer::move_in`] is called.
+    /// The same gates with offsets in the memory that all layers of a network share (see [`Rows`]). Empty until [`Layer::move_in`] is
+    /// called.
     moved: Vec<Gate>,
-    /// Length in floats of the shared memory.
+    /// Required length of the shared memory in floats.
     moved_len: usize,
     /// Offsets in floats of the inputs that no gate reads.
     unread: Vec<u32>,
@@ -39,8 +40,9 @@ pub struct Layer {
 #[derive(Clone, Debug)]
 struct Walk {
     kind: u8,
-    /// `stale[0]` is true if an earlier walk has written the slope of the first gate's input a. `stale[1]` is true if earlier walks have
-    /// written the slope of every gate's input b. If a slope has been written, this walk adds to it; otherwise this walk overwrites it.
+    /// `stale[0]` is true if the slope of the first gate's input a was written before this walk. `stale[1]` is true if the slope of every
+    /// gate's input b was written before its gate, and false if none of these slopes was written. The walk adds to a slope that was
+    /// written, and overwrites any other slope.
     stale: [bool; 2],
     gates: Range<usize>,
 }
@@ -104,7 +106,7 @@ impl Layer {
         let at = |i: u32| i * width as u32;
         let (mut walks, mut gates, mut order) = (Vec::new(), Vec::with_capacity(a.len()), Vec::new());
         let mut seen = vec![false; inputs];
-        // For each input: the gates that read the input as a, in descending order of their b.
+        // For each input: the gates outside fans that read the input as a, in descending order of their b.
         let mut left: Vec<Vec<u32>> = vec![Vec::new(); inputs];
         let mut sorted: Vec<u32> = (0..a.len() as u32).collect();
         sorted.sort_by_key(|&g| (a[g as usize], b[g as usize], g));
@@ -157,8 +159,8 @@ impl Layer {
         Layer { width, inputs, walks, gates, moved: Vec::new(), moved_len: 0, unread, order }
     }
 
-    /// Returns the index of each gate in the lists that [`Layer::new`] received. Gates are in the order of the coefficients and their
-    /// slopes.
+    /// Returns, for each gate in the order of the coefficients and their slopes, the gate's index in the lists that [`Layer::new`]
+    /// received.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
@@ -171,11 +173,10 @@ impl Layer {
         self.gates.len() * self.width
     }
 
-    /// Chooses the memory rows of the outputs for [`forward_moved`], where outputs may overwrite inputs that are no longer needed. `inputs`
-    /// are the rows of the inputs; returns the rows of the outputs.
+    /// Chooses the memory rows of the outputs for [`forward_moved`]. Outputs may overwrite inputs that are no longer needed. `inputs` are
+    /// the rows of the inputs. Returns the rows of the outputs.
     pub fn move_in(&mut self, rows: &mut Rows, inputs: &[u32]) -> Vec<u32> {
-        // The inputs a and b of gate g if the walk loads them just before this gate writes; `None` for an input that is in registers
-        // already.
+        // Inputs a and b that the walk loads immediately before gate g writes its output; `None` for an input that is already in registers.
         let reads = |walk: &Walk, g: usize| {
             let Gate { a, b, .. } = self.gates[walk.gates.start + g];
             let [a, b] = [a, b].map(|at| at as usize / self.width);
@@ -219,8 +220,8 @@ pub fn between_len(layers: &[Layer]) -> usize {
     layers.iter().rev().skip(1).map(Layer::outputs_len).sum()
 }
 
-/// Computes y from x through the layers. `coefficients` holds the coefficients of all layers in sequence. `between` receives the outputs of
-/// all layers but the last.
+/// Computes the outputs y of the last layer from the inputs x of the first layer. `coefficients` holds the coefficients of all layers in
+/// sequence. `between` receives the outputs of all layers but the last.
 pub fn forward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &mut [f32], y: &mut [f32]) {
     assert_eq!(coefficients.len(), gates(layers));
     kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &mut [f32], y: &mut [f32]| {
@@ -412,9 +413,9 @@ impl Backward<'_> {
         }
     }
 
-    /// Computes the slopes of one walk. `WIDTH` is the width in units of 16 lanes. `STALE` is true if `adds` or `stale[1]` of the walk is
-    /// true. Instruction sets with fewer than 16 lanes repeat the walk for each part of the 16 virtual lanes of the sums, so that the sums
-    /// stay in registers.
+    /// Computes the slopes of one walk for features of 16·`WIDTH` floats. `STALE` is true if `adds` or the walk's `stale[1]` is true. If
+    /// vectors have fewer than 16 lanes, the walk is repeated for each vector of the sums' 16 virtual lanes, so that the sums stay in
+    /// registers.
     #[inline(always)]
     fn walk<S: Simd, const WIDTH: usize, const KIND: u8, const STALE: bool>(
         &mut self,
@@ -532,9 +533,9 @@ pub struct Run {
     pub len: u32,
 }
 
-/// Gathers the 3 by 3 neighbourhood of each of a block's cells: y is `[9][group][CELLS]`. The `group` channels of x are `plane` floats
-/// apart, and rows of the grid are `stride` floats apart. The values of lanes that belong to no run are unspecified, but finite if x and
-/// the old contents of y are finite.
+/// Gathers the 3 by 3 neighbourhood of each cell of a block: y is `[9][group][CELLS]`. The `group` channels of x are `plane` floats apart,
+/// and rows of the grid are `stride` floats apart. The values of lanes that belong to no run are unspecified. They are finite if x and the
+/// old contents of y are finite.
 pub fn gather(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], x: &[f32], y: &mut [f32]) {
     let last = runs.iter().map(|run| (run.at + run.len) as usize).max().unwrap_or(0);
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
@@ -565,8 +566,8 @@ pub fn scatter(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], dy: &
     assert!(dx.len() > last + (group - 1) * plane + stride);
     assert!(dy.len() >= 9 * group * CELLS);
     kernel!(isa, |s: S, runs: &[Run], stride: usize, plane: usize, group: usize, dy: &[f32], dx: &mut [f32]| {
-        // The neighbours are processed column by column. In row order, a vector would be loaded at an offset of one float just after it was
-        // stored.
+        // The neighbours are processed column by column. In row order, a load would overlap the latest store at an offset of one float,
+        // which is slow.
         for k in [0, 3, 6, 1, 4, 7, 2, 5, 8] {
             for c in 0..group {
                 for run in runs {
@@ -632,7 +633,7 @@ fn turn<S: Simd>(s: S, columns: usize, rows: &[f32], turned: &mut [f32; TILE * 1
     }
 }
 
-/// Inverts [`turn`] for as many gates as `rows` has room for.
+/// Transposes back from `[column][gate]` to `[gate][column]`, for as many gates as `rows` has room for.
 #[inline(always)]
 fn turn_back<S: Simd>(s: S, columns: usize, turned: &[f32; TILE * 16], rows: &mut [f32]) {
     let mut all = [0.0; TILE * 16];
@@ -657,7 +658,7 @@ pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: 
         let width = form.width();
         let mut turned = [0.0; TILE * 16];
         let mut noisy = [0.0; TILE * 16];
-        // Coefficients are computed in the order of the parameters, and written to their places at the end.
+        // Coefficients are computed in the order of the parameters, and then written to the indices in `places`.
         let mut tiles = soft.chunks_exact_mut(TILE * width);
         let mut made = [[0.0; 4]; TILE];
         for first in (0..places.len()).step_by(TILE) {
@@ -711,9 +712,9 @@ pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: 
     });
 }
 
-/// For [`Form::StraightThrough`], adds the noise to the 16 logits in `x` and multiplies the sums by `scale`. Then, for every form,
-/// subtracts the largest logit from all logits. Returns the outputs for (0, 0), (0, 1), (1, 0) and (1, 1) of the operation with the largest
-/// logit.
+/// For [`Form::StraightThrough`], adds the noise in `noisy` to the 16 logits in `x` and multiplies the results by `scale`. For every form,
+/// then subtracts the largest logit from all logits. Returns the outputs of the operation with the largest logit for the inputs (0, 0), (0,
+/// 1), (1, 0) and (1, 1).
 #[inline(always)]
 fn scale_and_shift<S: Simd>(s: S, x: &mut [S::F; 16], form: Form, noisy: &[f32; TILE * 16], lane: usize, scale: f32) -> [S::F; 4] {
     let mut ahead = [s.splat(0.0); 4];

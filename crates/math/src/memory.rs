@@ -1,7 +1,7 @@
 //! Large pages. A large product reads a matrix column by column, so each step reads from another small page. With small pages, the address
 //! translation would cost more than a tenth of the time.
 
-/// Number of 4-byte words in a large page; `None` on a platform where [`ask_for_large_pages`] does nothing.
+/// Number of 4-byte words in a large page of 2 MiB; `None` on platforms other than Linux, where [`ask_for_large_pages`] does nothing.
 pub const LARGE_PAGE: Option<usize> = if cfg!(target_os = "linux") { Some((2 << 20) / size_of::<u32>()) } else { None };
 
 /// Requests large pages for `memory`, which should begin at a multiple of [`LARGE_PAGE`] and should not have been accessed before. The

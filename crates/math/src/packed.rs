@@ -1,8 +1,8 @@
 //! Logic gates over grids of bits, one bit per cell. One instruction computes a gate's output for as many cells as a vector has bits.
 //!
 //! A row is a leading word, followed by words of 32 cells each. The lowest bit of a word is its first cell. A row also stores the two cells
-//! beyond its ends: the left one in the highest bit of the leading word, and the right one in the bit after the last cell. If the last word
-//! is full, this bit is in the leading word of the next row. Rows are adjacent in memory. A load at an offset, followed by a shift, gives
+//! beyond its ends. The left one is the highest bit of the leading word. The right one is the bit after the last cell; if the last word is
+//! full, it is the lowest bit of the next row's leading word. Rows are adjacent in memory. A load at an offset, followed by a shift, gives
 //! the neighbours of the cells of a word. The gates process blocks of words, which may span several rows. A slot is memory for one value of
 //! a block, such as the output of a gate. Slots are reused, so that they stay in the first-level cache.
 //!
@@ -25,7 +25,7 @@ enum Step {
     Store { channel: u32, from: u32 },
 }
 
-/// Gates in evaluation order, with loads, stores and a slot of memory for each value.
+/// Gates in evaluation order, with the loads of inputs, the stores of outputs, and a memory slot for each value.
 #[derive(Clone, Debug)]
 pub struct Program {
     steps: Vec<Step>,
@@ -34,9 +34,9 @@ pub struct Program {
 }
 
 impl Program {
-    /// Creates a program. `inputs` are (neighbour, channel), `gates` are (operation, a, b), and `outputs` has one entry per channel. a, b
-    /// and outputs are indices into the list of all inputs and then all gates. Bit 3 - 2p - q of an operation is its result for the operand
-    /// values p and q. Gates that no output depends on are omitted.
+    /// Creates a program. An input is (neighbour, channel), a gate is (operation, a, b), and `outputs` has one entry per channel. The
+    /// operands a and b and the entries of `outputs` are indices into one list: all inputs, then all gates. Bit 3 - 2p - q of an operation
+    /// is its result for the operand values p and q. Gates that no output depends on are omitted.
     pub fn new(inputs: &[(u8, u32)], gates: &[(u8, u32, u32)], outputs: &[u32]) -> Program {
         let (first, channels) = (inputs.len(), outputs.len());
         for &(neighbour, channel) in inputs {
@@ -119,7 +119,7 @@ impl Program {
     }
 
     /// Returns the number of words in a block, for a grid of `words` words. A long block needs fewer branches per word. A short block is
-    /// used if the slots of a long block exceed the first-level cache, or if the grid is shorter than a long block.
+    /// used if the slots of a long block exceed [`FIRST_CACHE`], or if the grid is shorter than a long block.
     fn block(&self, words: usize) -> usize {
         if self.slots * BLOCK <= FIRST_CACHE && words >= BLOCK { BLOCK } else { SHORT_BLOCK }
     }
@@ -134,16 +134,16 @@ fn ends((op, a, b): (u8, u32, u32)) -> [Option<u32>; 2] {
 
 const BLOCK: usize = 128;
 const SHORT_BLOCK: usize = 32;
-/// Number of words of the first-level cache that slots may use.
+/// Maximum number of words for the slots, so that the slots stay in the first-level cache.
 const FIRST_CACHE: usize = 6 << 10;
-/// Number of words before the first row, so that loads to the left of this row are valid.
+/// Number of words before the row that precedes a band, so that loads to the left of this row are valid.
 const FRONT: usize = 16;
 /// Amount of work that justifies another thread: number of words times number of steps of the program. This work takes about 50 µs.
 const BAND_WORK: usize = 1 << 20;
 const MOST_BANDS: usize = 32;
 
-/// Function `fires(row, words)` that marks the cells of a row that may change: it sets their bits in `words`. All bits are 0 before the
-/// call.
+/// Function `fires(row, words)` that marks the cells of a row that may change, by setting their bits in `words`. All bits of `words` are 0
+/// before the call.
 pub type Fires<'a> = &'a (dyn Fn(usize, &mut [u32]) + Sync);
 
 /// A grid of cells; each cell has one bit per channel.
@@ -164,8 +164,8 @@ pub struct Packed {
 struct Band {
     first: usize,
     rows: usize,
-    /// For each channel: [`FRONT`] words, the row before the band, the band's rows, the row after the band, and words that the last block
-    /// may read.
+    /// Present state. For each channel: [`FRONT`] words, the row before the band, the band's rows, the row after the band, and words that
+    /// only the last block may read.
     now: Vec<u32>,
     /// Next state, in the layout of `now`.
     next: Vec<u32>,
@@ -220,7 +220,7 @@ impl Packed {
         self.channels
     }
 
-    /// Returns one channel of the cells of a row, in words of 32 cells. The bits beyond the width have no meaning.
+    /// Returns one channel of a row, in words of 32 cells. The bits beyond the grid's width have no meaning.
     pub fn row(&self, channel: usize, row: usize) -> &[u32] {
         let band = self.bands.partition_point(|band| band.first + band.rows <= row);
         let band = &self.bands[band];
@@ -242,7 +242,7 @@ impl Packed {
         self.join();
     }
 
-    /// Returns the offset in `band.now` of the first cell of a row; `row` is counted from the band's first row.
+    /// Returns the offset in `band.now` of the word with the row's first cell. `row` is counted from the band's first row.
     fn place(&self, band: &Band, channel: usize, row: usize) -> usize {
         channel * (band.now.len() / self.channels) + FRONT + (row + 1) * self.stride + 1
     }
@@ -347,7 +347,7 @@ impl Shape {
         Shape { stride, block: program.block(words), bands: bands.clamp(1, MOST_BANDS).min(height) }
     }
 
-    /// Returns the number of words of one channel in a band with `rows` rows.
+    /// Returns the number of words that a band with `rows` rows stores for one channel.
     fn plane(&self, rows: usize) -> usize {
         FRONT + (rows + 2) * self.stride + self.block + 1
     }
@@ -376,8 +376,8 @@ impl<const WORDS: usize> Kernel for Blocks<'_, WORDS> {
         let Run { program, stride, rows, now, next, slots, fires } = self.0;
         let (words, plane) = (rows * stride, now.len() / program.channels);
         let most = words.div_ceil(WORDS) * WORDS;
-        // All accesses below are within these bounds, because a program's channel and slot indices are below the numbers of channels and
-        // slots.
+        // All accesses below are within the asserted bounds, because a program's channel and slot indices are below the numbers of channels
+        // and slots.
         assert!(now.len() == program.channels * plane && next.len() == now.len());
         assert!(plane > FRONT + 2 * stride + most);
         assert!(slots.len() >= program.slots * WORDS);

@@ -1,6 +1,6 @@
-//! Parallel execution: the only module of this crate that uses threads. The caller divides the work. The division and the order of the
-//! pieces may depend on the number of threads; the result may not. Without the `threads` feature, or with a pool of one thread, everything
-//! runs in order on the calling thread.
+//! Parallel execution: the only module of this crate that uses threads. The caller divides the work into pieces. The division and the order
+//! of the pieces may depend on the number of threads; the result must not. Without the `threads` feature, or with a pool of one thread, all
+//! pieces run in order on the calling thread.
 
 use std::cell::Cell;
 
@@ -26,7 +26,7 @@ pub struct Threads(PoolKind);
 
 enum PoolKind {
     One,
-    /// The threads of the current pool.
+    /// All threads of the current pool.
     All,
     #[cfg(all(feature = "threads", not(target_family = "wasm")))]
     Pool(rayon::ThreadPool),
@@ -155,7 +155,7 @@ pub fn evenly(pieces: usize) -> usize {
 
 /// Divides several slices into corresponding pieces: piece i of slice j is `sizes[j]` floats from i·`sizes[j]` on. Calls `f(i, pieces)` in
 /// any order and on any thread. Outside the pool, all calls run on the calling thread, because a transfer to the pool may cost more time
-/// than the threads save. The first slice determines the number of pieces. An absent slice is empty and has size 0.
+/// than the threads save. The first slice determines the number of pieces. For an absent slice, pass an empty slice and the size 0.
 pub fn chunks_mut<const N: usize>(slices: [&mut [f32]; N], sizes: [usize; N], f: impl Fn(usize, [&mut [f32]; N]) + Sync) {
     if slices[0].len() <= sizes[0] {
         return f(0, slices);
@@ -216,8 +216,8 @@ fn split<T: Send>(first: usize, items: &mut [T], f: &(impl Fn(usize, &mut T) + S
     }
 }
 
-/// Bound on values that threads exchange: `Send + Sync` natively, no bound in a browser, where GPU handles stay on the thread that created
-/// them.
+/// Bound on values that threads exchange. Natively, the bound is `Send + Sync`. In a browser, there is no bound, because GPU handles stay
+/// on the thread that created them.
 #[cfg(not(target_family = "wasm"))]
 pub trait Movable: Send + Sync {}
 #[cfg(not(target_family = "wasm"))]
@@ -227,9 +227,8 @@ pub trait Movable {}
 #[cfg(target_family = "wasm")]
 impl<T: ?Sized> Movable for T {}
 
-/// Native version of `Pinned`. It stores the value directly, so a `Pinned` moves to another thread only if the value is `Send`. Callers
-/// must nevertheless use the value only on the thread that created it: the browser's version below keeps the value, which need not be
-/// `Send`, in the storage of that thread.
+/// Native version of `Pinned`, which stores the value directly. A `Pinned` therefore moves to another thread only if the value is `Send`.
+/// Callers must nevertheless use the value only on the thread that created it, because the browser's version below requires this.
 #[cfg(not(target_family = "wasm"))]
 pub struct Pinned<T>(T);
 
@@ -248,8 +247,8 @@ impl<T: 'static> Pinned<T> {
     }
 }
 
-/// A value that is used only on the thread that created it. The value remains in thread-local storage; this struct is its index and may
-/// move to other threads.
+/// A value that is used only on the thread that created it. The value remains in that thread's storage. This struct contains only the
+/// value's index there, so it may move to other threads.
 #[cfg(target_family = "wasm")]
 pub struct Pinned<T> {
     number: u32,
@@ -271,8 +270,8 @@ mod pinned {
         static KEPT: RefCell<HashMap<u32, Box<dyn Any>>> = RefCell::default();
     }
 
-    /// A value that is removed from the storage while it is used, so that the function that uses it may access other values. Drop stores
-    /// the value again.
+    /// A value that is removed from the storage while a function uses it, so that the function may access other values. Drop stores the
+    /// value again.
     struct Taken(u32, Option<Box<dyn Any>>);
 
     impl Drop for Taken {

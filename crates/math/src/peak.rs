@@ -1,12 +1,12 @@
 //! The f32 multiply-add peak of one or several cores. Speeds that are given as a share of peak refer to this peak. The measurement uses
-//! almost no memory. The caller passes the clock `now`, which returns seconds, because this crate has none.
+//! almost no memory. This crate has no clock, so the caller passes `now`, which returns seconds.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, Threads};
 use crate::rounds::{ROUND_S, sustained_s};
 use std::hint::black_box;
 
-/// The faster of two loops of multiply-adds. The loop's speed can be measured in rounds that alternate with rounds of other work.
+/// The faster of two loops of multiply-adds. The speed of this loop can be measured in rounds that alternate with rounds of other work.
 pub struct Peak<'a> {
     isa: Isa,
     /// Pool whose threads run the loop together, and the number of these threads. `None`: the calling thread runs the loop alone.
@@ -15,12 +15,12 @@ pub struct Peak<'a> {
 }
 
 impl<'a> Peak<'a> {
-    /// Chooses the loop for one core, or for a crew: a pool and its number of threads. The two loops alternate for at least a quarter of a
-    /// second in total, so that a browser has compiled both loops to optimised code.
+    /// Measures both loops and chooses the faster one. `crew` is a pool and its number of threads; `None` measures one core. The loops
+    /// alternate for at least a quarter of a second in total. A browser has compiled both loops to optimised code in this time.
     pub fn new(isa: Isa, crew: Option<(&'a Threads, usize)>, now: &dyn Fn() -> f64) -> Peak<'a> {
         const CHOICE_S: f64 = 0.25;
         let mut peak = Peak { isa, crew, chains: Chains { rounds: 1 << 10, wide: false } };
-        // Minimum duration of a timed run of a loop. Compared with it, a clock step of 5 µs and the communication of threads are
+        // Minimum duration of a timed run of a loop in seconds. In comparison, a clock step of 5 µs and the communication of threads are
         // negligible.
         let least_s = if crew.is_some() { 5e-3 } else { 1e-3 };
         let (began_s, mut sums) = (now(), [(0.0, 0.0); 2]);
@@ -90,8 +90,8 @@ fn wide<S: Simd>(s: S, rounds: usize) -> f64 {
     finish(s, chains, 8 * rounds)
 }
 
-/// Computes c = c + x·y in 6 chains, and returns the number of operations. x is new at each step, so an unfused product does not wait for
-/// an earlier result.
+/// Computes c = c + x·y in 6 chains, and returns the number of operations. x is new at each step. An unfused product therefore does not
+/// wait for an earlier result.
 #[inline(always)]
 fn narrow<S: Simd>(s: S, rounds: usize) -> f64 {
     let mut factors = [0.0; 16];
@@ -112,7 +112,7 @@ fn narrow<S: Simd>(s: S, rounds: usize) -> f64 {
     finish(s, chains, 16 * rounds)
 }
 
-/// Returns a vector of equal lanes, but hides from the compiler that they are equal.
+/// Returns a vector whose lanes are all x, but hides this equality from the compiler.
 #[inline(always)]
 fn lanes<S: Simd>(s: S, x: f32) -> S::F {
     s.load(&black_box([x; 16]))

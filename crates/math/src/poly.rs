@@ -1,5 +1,6 @@
 //! exp, ln, tanh, sigmoid, sin, cos, tan and atan2 written in [`Simd`] operations. A function gives the same bits in every lane, on every
-//! instruction set of a class (see [`crate::isa`]), and for single values ([`exp_1`] and so on). No libm guarantees this.
+//! instruction set of a class (see [`crate::isa`]), and for single values ([`exp_1`] and so on). No libm guarantees equal bits in these
+//! cases.
 
 use crate::isa::{Isa, Simd, kernel};
 
@@ -7,7 +8,7 @@ use crate::isa::{Isa, Simd, kernel};
 #[inline(always)]
 pub fn exp<S: Simd>(s: S, x: S::F) -> S::F {
     let (p, n) = exp_parts(s, x);
-    // 2ⁿ in two factors, so that neither leaves the exponent's range.
+    // 2ⁿ is split into two factors, because n can exceed the range of an exponent.
     let half = s.sub_u(s.shr_u(s.add_u(n, s.splat_u(512)), 1), s.splat_u(256));
     let rest = s.sub_u(n, half);
     let power = |n| s.f32_from_bits(s.shl_u(s.add_u(n, s.splat_u(127)), 23));
@@ -79,7 +80,7 @@ pub fn ln<S: Simd>(s: S, x: S::F) -> S::F {
     let offset = s.sub_u(bits, s.splat_u(ROOT_HALF_BITS));
     let exponent_bits = s.and_u(offset, s.splat_u(0xFF80_0000));
     let m = s.f32_from_bits(s.sub_u(bits, exponent_bits));
-    // An arithmetic shift right by 23 is a division: the low bits are zero, so the conversion is exact.
+    // Divides by 2²³ instead of shifting right by 23 bits. The low 23 bits are zero, so the conversion to f32 is exact.
     let e = s.mul(s.f32_from_i32(exponent_bits), s.splat(1.0 / 8_388_608.0));
     let e = s.sub(e, s.select(tiny, s.splat(23.0), s.splat(0.0)));
     let r = s.sub(m, s.splat(1.0));
@@ -88,7 +89,7 @@ pub fn ln<S: Simd>(s: S, x: S::F) -> S::F {
     for &c in &LN[1..] {
         p = s.mul_add(p, r, s.splat(c));
     }
-    // r - r²/2 + r³·p, with e·ln 2 in two parts.
+    // e·ln 2 + r - r²/2 + r³·p, where e·ln 2 is added in two parts.
     let y = s.mul(s.mul(r2, r), p);
     let y = s.mul_add(e, s.splat(LN2_LOW), y);
     let y = s.neg_mul_add(r2, s.splat(0.5), y);
@@ -181,7 +182,7 @@ pub fn atan2<S: Simd>(s: S, y: S::F, x: S::F) -> S::F {
     let steep = s.gt(ay, ax);
     let (small, large) = (s.select(steep, ax, ay), s.select(steep, ay, ax));
     let ratio = s.div(small, large);
-    // Two equal numbers have the ratio 1, also if both are infinite; two zeros have the ratio 0.
+    // The ratio of two equal numbers is 1, even if both are infinite. The ratio of two zeros is 0.
     let ratio = s.select(s.eq(small, large), s.splat(1.0), ratio);
     let ratio = s.select(s.eq(large, s.splat(0.0)), s.splat(0.0), ratio);
     // Above tan(π/8): atan t = π/4 + atan((t - 1)/(t + 1)).

@@ -314,8 +314,8 @@ pub fn norm_backward(
     }
 }
 
-/// Computes the cross-entropy of each row of logits = x·wᵀ. Also computes dx, and adds the gradient of w to dw. `upstream` holds the
-/// gradient with respect to each row's loss.
+/// Computes the cross-entropy of each row of the logits x·wᵀ. Also computes dx, and adds the gradient of w to dw. `upstream` holds the
+/// gradient of the total loss with respect to each row's loss.
 pub fn head_loss(
     [rows, vocab, inp]: [usize; 3],
     x: &[f64],

@@ -1,6 +1,6 @@
 //! Threefry4x32 with 13 rounds, a counter-based generator (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
-//! 2011). A number is a function of (key, counter) alone, so the numbers do not depend on lanes, threads or the order of the calls. The
-//! only state is the caller's counter. The generator is not for cryptography.
+//! 2011). A number is a function of (key, counter) alone. The numbers therefore do not depend on lanes, threads or the order of the calls.
+//! The only state is the caller's counter. The generator is not for cryptography.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::poly;
@@ -22,7 +22,7 @@ pub fn threefry<S: Simd>(s: S, key: [u32; 4], counter: [S::U; 4]) -> [S::U; 4] {
     even_round(s, x, 6, 20)
 }
 
-/// Adds the words of the key schedule from word `i` on, cyclically; also adds `i` to the last word.
+/// Adds four words of the key schedule to x, from word `i` of the schedule on, cyclically. Also adds `i` to the last word of x.
 #[inline(always)]
 fn inject<S: Simd>(s: S, x: [S::U; 4], schedule: [u32; 5], i: usize) -> [S::U; 4] {
     let mut y = x;
@@ -80,9 +80,9 @@ fn stir<S: Simd>(s: S, [a, b, c, d]: [S::U; 4]) -> [S::U; 4] {
     [a, b, c, s.add_u(d, s.mul_u(b, c))]
 }
 
-/// Computes [`pcg`] of two words and a key; used where an inner loop needs a few random words. In a product or sum, a bit affects only
-/// equal or higher bits, so the upper half of each word is first folded into the lower half. The key's words are made even here, so that
-/// the first step of [`pcg`] makes them odd: multiplication by an odd number is reversible.
+/// Computes [`pcg`] of two words and a key, for inner loops that need a few random words. In a product or sum, a bit affects only equal or
+/// higher bits, so the upper half of each word is first folded into the lower half. The key's words are made even, so that the first step
+/// of [`pcg`] makes them odd. Multiplication by an odd number is reversible.
 #[inline(always)]
 pub fn hash<S: Simd>(s: S, key: [u32; 2], [a, b]: [S::U; 2]) -> [S::U; 4] {
     let (a, b) = (s.xor_u(a, s.shr_u(a, 16)), s.xor_u(b, s.shr_u(b, 16)));
@@ -132,7 +132,7 @@ impl Rng {
     }
 
     /// Fills `y` with normally distributed numbers of mean 0 and variance 1 (Box and Muller 1958). Element i depends on (key, fill, i).
-    /// Unlike with [`Rng::fill_uniform`], the last bits of an element also depend on `Isa::fused`.
+    /// Unlike in [`Rng::fill_uniform`], the last bits of an element also depend on `Isa::fused`.
     pub fn fill_normal(&self, isa: Isa, fill: u32, y: &mut [f32]) {
         fill_with(isa, self.key, fill, y, true);
     }
@@ -189,7 +189,7 @@ const SEQUENCE: u32 = 1;
 /// Last counter word of [`Rng::fill_uniform`] and [`Rng::fill_normal`].
 const FILL: u32 = 2;
 
-/// Returns uniforms of [`Rng::fill_uniform`] before they are ordered: four per block, one block per lane, from block `first` on.
+/// Returns uniforms of [`Rng::fill_uniform`] before their final order: four per block, one block per lane, from block `first` on.
 #[inline(always)]
 pub(crate) fn uniforms<S: Simd>(s: S, key: [u32; 4], fill: u32, first: u32) -> [S::F; 4] {
     let words = threefry(s, key, [s.count_u(first), s.splat_u(fill), s.splat_u(0), s.splat_u(FILL)]);

@@ -1,6 +1,6 @@
-//! The rule for all measured speeds: **the median of sustained rounds, with its quartiles**. A round lasts for a given time and counts
-//! every call in that time, including slow calls. The two sides of a ratio are measured in alternating rounds of the same length. The
-//! caller passes the clock `now`, which returns seconds, because this crate has none.
+//! The rule for all measured speeds: **the median of sustained rounds, with its quartiles**. A round lasts at least a given time and counts
+//! every call in that time, including slow calls. The two speeds of a ratio are measured in alternating rounds of the same length. This
+//! crate has no clock, so the caller passes `now`, which returns seconds.
 
 /// Number of rounds for calls that take milliseconds.
 pub const ROUNDS: usize = 15;
@@ -9,7 +9,7 @@ pub const FEW: usize = 5;
 /// Minimum duration of a round in seconds.
 pub const ROUND_S: f64 = 0.04;
 
-/// Quartiles of several values of one quantity, such as the rounds of a measurement or the runs of a setting.
+/// Quartiles of several values of one quantity, such as the rounds of a measurement or the results of several runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quartiles {
     pub lower: f64,

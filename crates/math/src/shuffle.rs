@@ -2,8 +2,8 @@
 
 use crate::Rng;
 
-/// A permutation of `0..count` with random access. Rounds of invertible arithmetic, on as many bits as `count` needs, map a position to an
-/// element. The rounds are repeated until the result is below `count`.
+/// A permutation of `0..count` with random access. To map a position to an element, rounds of invertible arithmetic are applied to as many
+/// bits as `count` needs. The rounds are repeated until the result is below `count`.
 #[derive(Clone, Copy, Debug)]
 pub struct Shuffle {
     pub count: u32,

@@ -1,4 +1,4 @@
-//! Access to NumPy arrays that several Python threads share, such as observations that environments write while a policy reads them. A call
+//! Access to NumPy arrays that several Python threads share. For example, environments write observations while a policy reads them. A call
 //! waits until no other call uses the array.
 
 use numpy::ndarray::Dimension;
@@ -8,13 +8,13 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Maximum time to wait for an array. Every call of this module uses an array for a shorter time.
+/// Maximum time for which a call waits for an array. Every call of this module uses an array for a shorter time.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Time between two attempts to use an array.
 const LOOK: Duration = Duration::from_micros(50);
 
 /// Number of calls that wait for an array (low 32 bits), and id of their process (high 32 bits). A forked process inherits this value. The
-/// id shows that the calls belong to the parent process.
+/// id then shows that the calls belong to the parent process.
 static WAITING: AtomicU64 = AtomicU64::new(0);
 
 pub fn read<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -> PyResult<PyReadonlyArray<'py, T, D>> {

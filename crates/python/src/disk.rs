@@ -1,4 +1,5 @@
-//! File access with the same rules as in the terminal. An error becomes the matching `OSError`, with a remedy.
+//! File access with the same rules as in the command-line program. An error becomes the matching `OSError`, whose message contains a
+//! remedy.
 
 use files::{CHECKPOINT, FileKind, Refused};
 use pyo3::exceptions::PyValueError;

@@ -8,7 +8,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Instant;
 
-/// Maximum number of threads. The limit detects typing errors.
+/// Maximum number of threads. The limit detects typing errors in the requested number.
 const MOST_THREADS: usize = 1024;
 
 /// Threads for the work of one process. If `pool` is `None`, the calling thread does the work.
@@ -30,7 +30,7 @@ impl Threads {
         Ok(Threads { pool: Some(pool(count)?), process: std::process::id() })
     }
 
-    /// Raises an error if the process was forked after the pool was created.
+    /// Raises an error if the process was forked after the pool was created. `what` names the object that the caller uses.
     pub fn here(&self, what: &str) -> PyResult<()> {
         if std::process::id() == self.process {
             return Ok(());
@@ -54,7 +54,7 @@ impl Threads {
 }
 
 impl Drop for Threads {
-    /// Leaks the pool in a forked process. Such a process has no threads of the pool, so dropping the pool would block.
+    /// Leaks the pool in a forked process. The pool's threads do not exist in such a process, so dropping the pool would block.
     fn drop(&mut self) {
         if std::process::id() != self.process {
             std::mem::forget(self.pool.take());
@@ -76,7 +76,7 @@ impl<T> Turns<T> {
     }
 
     /// Locks the mutex. Waits for other threads without holding the global interpreter lock (GIL). In a forked process, the thread that
-    /// holds the mutex may not exist; `here` must then return an error, which prevents the wait.
+    /// holds the mutex may not exist. `here` must return an error in such a process; this error ends the wait.
     pub fn take(&self, py: Python, here: impl Fn() -> PyResult<()>) -> PyResult<MutexGuard<'_, T>> {
         let _door = lock(&self.door, py, &here)?;
         lock(&self.inner, py, &here)

@@ -35,7 +35,7 @@ impl Policy {
         Ok((rows, shape[0]))
     }
 
-    /// Returns the best action in each state, `[n][action_len]`. Repeats the computation `times` times, for benchmarks.
+    /// Returns the best action in each state, `[n][action_len]`. Performs the computation `times` times, for benchmarks.
     fn compute_actions(&self, py: Python, observations: &Bound<PyArray2<f32>>, times: usize) -> PyResult<Vec<f32>> {
         let observations = borrow(observations)?;
         let (rows, count) = self.rows(&observations)?;

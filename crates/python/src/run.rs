@@ -1,7 +1,7 @@
-//! A run of any room. It advances for a limited time per call, so that callers can show progress or stop the run.
+//! A run of any room. A run advances for a limited time per call, so that callers can show progress or stop the run.
 //!
 //! Pieces are numbered parts of an iteration, such as games. In a shared run, workers (other processes) compute the pieces. Pieces are due
-//! when their input is ready for the workers. Until the results arrive, the run may do other work.
+//! when their input is ready for the workers. Until the results of the due pieces arrive, the run may do other work.
 
 use crate::data::{from_python, to_python};
 use crate::disk;
@@ -51,7 +51,7 @@ impl Table {
     }
 }
 
-/// A run, and the rows, digests, notices and room events that the run has reported.
+/// A run, and everything that the run has reported: rows of tables, digests, notices and room events.
 struct Session {
     run: Box<dyn AnyRun>,
     metrics: Table,
@@ -130,7 +130,7 @@ impl Session {
         Ok(bytes)
     }
 
-    /// Returns `done`, or the reason why the run stopped permanently.
+    /// Returns `done`; an error with the reason if the run has stopped permanently.
     fn unless_failed<T>(&self, done: T) -> Result<T, RunError> {
         self.run.failure().map_or(Ok(done), Err)
     }
@@ -144,9 +144,9 @@ impl Session {
         self.run.failure().is_some() || self.run.progress().counts[0] >= target && self.run.at_boundary()
     }
 
-    /// Advances to the first boundary (end of an iteration) at which the first counter has reached `target`. If `end` is true, the next
-    /// boundary suffices. If `late` is true, a point within a long iteration at which the run can be saved is also a boundary. Returns
-    /// false if `for_s` seconds pass first, otherwise true. A failure of the run also ends the work and gives true.
+    /// Advances to the first boundary (end of an iteration) at which the first counter has reached `target`. If `end` is true, advances to
+    /// the next boundary, whatever the counter is. If `late` is true, a point within a long iteration at which the run can be saved is also
+    /// a boundary. Returns false if `for_s` seconds pass first, else true. If the run fails, stops and returns true.
     fn work(&mut self, target: f64, for_s: f64, end: bool, late: bool) -> bool {
         let began = Instant::now();
         loop {
@@ -237,8 +237,8 @@ impl Run {
     }
 
     /// Trains to the first boundary (end of an iteration) at which the first counter has reached `target`, but for at most `for_s` seconds.
-    /// If `end` is true, the next boundary suffices. If `late` is true, a point within a long iteration at which the run can be saved is
-    /// also a boundary. Returns false if the time was up first.
+    /// If `end` is true, trains to the next boundary, whatever the counter is. If `late` is true, a point within a long iteration at which
+    /// the run can be saved is also a boundary. Returns false if the time was up first.
     fn work(&self, py: Python, target: f64, for_s: f64, end: bool, late: bool) -> PyResult<bool> {
         let work = |session: &mut Session| {
             session.run.command(Command::Start)?;
@@ -252,7 +252,8 @@ impl Run {
         self.work_on(py, work)?.map_err(refusal)
     }
 
-    /// Enables or disables sharing. With sharing, other workers compute pieces of the iterations; without it, the run computes all pieces.
+    /// Enables or disables sharing. With sharing, workers (other processes) compute the pieces of the iterations. Without sharing, the run
+    /// computes all pieces.
     fn share(&self, py: Python, shared: bool) -> PyResult<()> {
         let mut session = self.here(py)?;
         session.run.share(shared).map_err(refusal)?;
@@ -275,7 +276,7 @@ impl Run {
         self.work_on(py, |session| session.work_meanwhile(for_s))
     }
 
-    /// Accepts results that [`play`] computed. They must be the results of the next pieces in numerical order.
+    /// Accepts results that [`play`] computed. The results must belong to the next pieces in numerical order.
     fn take(&self, py: Python, pieces: PyReadonlyArray1<u8>) -> PyResult<()> {
         let pieces = pieces.as_slice()?;
         self.work_on(py, |session| session.run.take(pieces))?.map_err(refusal)
@@ -312,7 +313,7 @@ impl Run {
         Ok((PyBytes::new(py, &exported.model.bytes), String::from_utf8_lossy(&exported.card.bytes).into_owned()))
     }
 
-    /// Inputs of the exported model, and outputs of the run's own code for them.
+    /// Inputs for the exported model, and the outputs of the run's own code for these inputs.
     fn examples<'py>(&self, py: Python<'py>, count: usize, seed: u32) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
         let NamedExamples { inputs, outputs } = self.work_on(py, |session| session.run.examples(count, seed))?.map_err(refusal)?;
         let arrays = |all: Vec<Numbers>| {
@@ -337,7 +338,7 @@ impl Run {
 
     fn ask<'py>(&self, py: Python<'py>, question: &Bound<PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let question = from_python(question)?;
-        // A result must stay on the thread that created it, so it is converted here.
+        // The run's answer must stay on the thread that created it, so it is converted to a Python object on that thread.
         let answer = self.work_on(py, |session| -> PyResult<Py<PyAny>> {
             let answer = session.run.ask(question).map_err(refusal)?;
             Python::attach(|py| Ok(to_python(py, &*answer)?.unbind()))

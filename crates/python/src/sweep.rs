@@ -1,4 +1,4 @@
-//! Text formats that the terminal uses for runs and sweeps. Runs on a cluster use the same formats.
+//! Text formats of the command-line program for runs and sweeps. Runs on a cluster use the same formats.
 
 use crate::data::{from_python, to_python};
 use crate::errors::refusal;
@@ -85,11 +85,12 @@ fn named_knobs(knobs: &Bound<PyAny>) -> PyResult<String> {
     Ok(outcomes::named(&from_python::<Knobs>(knobs)?))
 }
 
-/// Three values per run: the result, the first counter at the time of the solution (`None` if the run was not solved), and true if the run
-/// diverged.
+/// Three values per run: the result, the first counter at the time of the solution (`None` if the run was not solved), and a flag that is
+/// true if the run diverged.
 type Runs = Vec<(Option<f64>, Option<f64>, bool)>;
 
-/// Table with a line per setting. It compares runs by the column `name`, which is a test column if `test`, else a metric.
+/// Table with one line per setting of the knobs. The table compares runs by the column `name`, which is a test column if `test`, else a
+/// metric.
 #[pyfunction]
 fn sweep_table(room: &str, test: bool, name: &str, settings: Vec<(Bound<PyAny>, Runs)>) -> PyResult<String> {
     let ended = |(result, solved_at, diverged)| Ended { result, solved_at, diverged };

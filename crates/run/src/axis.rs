@@ -49,9 +49,9 @@ pub fn axis(text: &str) -> Result<Axis, String> {
 }
 
 impl Axis {
-    /// Returns the distinct values of the axis. The values of a list keep their order. A range gives `count` values from its lower to its
-    /// upper end, evenly spaced on a linear or a logarithmic scale. `count` must be at least 2. If the knob is not a float, the values of a
-    /// range are rounded to whole numbers and duplicates are dropped.
+    /// Returns the distinct values of the axis. The values of a list keep their order. A range gives `count` values (at least 2) from its
+    /// lower to its upper end, evenly spaced on a linear or a logarithmic scale. If the knob is not a float, the values of a range are
+    /// rounded to whole numbers and duplicates are dropped.
     pub fn values(&self, count: u32, knobs: &[Knob]) -> Result<Vec<Value>, RunError> {
         let knob = knobs.iter().find(|knob| knob.name == self.name);
         let whole = knob.is_some_and(|knob| !matches!(knob.kind, KnobKind::Float { .. }));

@@ -1,6 +1,6 @@
 //! Content of a saved run: tensors and a text. The tensors are the arrays of the learner and of the room, the history of metrics rows, and
-//! user data of at most `DATA_KEPT` bytes. The text contains config, progress, marks (the live changes of knobs), results of tests, and
-//! the room's other data (`Room::notes`). `container.rs` defines the file format.
+//! user data of at most `DATA_KEPT` bytes. The text contains the config, the progress, the marks (live changes of knobs), the results of
+//! tests, and the room's other data (`Room::notes`). `container.rs` defines the file format.
 //!
 //! Rows are stored with the names of their columns, so that files with missing or obsolete columns can be read.
 
@@ -19,7 +19,7 @@ pub(crate) struct Header {
     /// Format version of the file. A file with another version is refused.
     pub version: u32,
     pub config: Config,
-    /// Present value of every knob. Live changes can make it differ from the value in `config`.
+    /// Present value of every knob. After a live change, a knob's value differs from the value in `config`.
     pub knobs: Knobs,
     pub progress: Progress,
     pub marks: Vec<Mark>,
@@ -149,7 +149,7 @@ pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, 
         None => Vec::new(),
         Some((_, shape, Data::F64(all))) if shape.get(1) == Some(&names.history.len()) => {
             let wanted = history_names(schema);
-            // A share of time that the file lacks is 0: the run spent no time on this part of an iteration.
+            // A share of time that is missing in the file becomes 0, because the run spent no time on that part of an iteration.
             let first_share = HEAD.len() + counters.len() + schema.metrics.len();
             all.chunks_exact(names.history.len().max(1))
                 .map(|found| {
@@ -171,8 +171,8 @@ fn could_be(mark: &Mark) -> bool {
     mark.knob.len() <= 64 && mark.knob.chars().all(word) && short(&mark.from) && short(&mark.to)
 }
 
-/// Returns a value for each name in `want`. `have` contains the names of `numbers`, in the same order. A name without a number gives
-/// `missing`.
+/// Returns a value for each name in `want`. `have` contains the names of `numbers`, in the same order. For a name without a number, the
+/// value is `missing`.
 fn picked<T: Copy>(numbers: &[T], have: &[String], want: &[&str], missing: T) -> Vec<T> {
     let at = |name: &&str| have.iter().position(|found| found == name);
     want.iter().map(|name| at(name).and_then(|at| numbers.get(at)).copied().unwrap_or(missing)).collect()

@@ -1,8 +1,8 @@
-//! File format for the runs of all rooms: a safetensors file. The metadata of the file contain, as text, all data other than tensors. A
-//! checksum covers tensors and text. Any safetensors reader can open the file. Messages between a shared run and its workers have the same
-//! format, with a faster checksum.
+//! File format for the runs of all rooms: a safetensors file, which any safetensors reader can open. The metadata of the file contain, as
+//! text, all data other than tensors. A checksum covers the tensors and the text. Messages between a shared run and its workers have the
+//! same format, with a faster checksum.
 //!
-//! A foreign file, a damaged file, a file of another version and a file of another room give different errors.
+//! Each of these files gives a different error: a foreign file, a damaged file, a file of another version, and a file of another room.
 
 use crate::digest;
 use crate::error::RunError;
@@ -30,7 +30,7 @@ pub type Tensors = learn::Parts;
 /// Kind of checksum of a file or a message.
 #[derive(Clone, Copy)]
 pub(crate) enum Sum {
-    /// FNV-1a over each byte, for files.
+    /// FNV-1a hash over each byte, for files.
     Bytes,
     /// Hash over 64-bit words, for messages. The hash may differ between versions, because only the same version of the program reads a
     /// message.
@@ -52,7 +52,7 @@ struct BeginningConfig {
     data: Option<Dataset>,
 }
 
-/// Compares tensor names for the order of the checksum: by name, but the history is last.
+/// Compares tensor names for the order in which the checksum covers the tensors: by name, but with the history last.
 fn order(a: &str, b: &str) -> std::cmp::Ordering {
     (a == HISTORY, a).cmp(&(b == HISTORY, b))
 }
@@ -107,7 +107,7 @@ pub fn origin(bytes: &[u8]) -> Result<Origin, RunError> {
     Ok(Origin { room, variant })
 }
 
-/// Returns the name of the room in the header. Does not verify the checksum.
+/// Returns the name of the room that the header contains. Does not verify the checksum.
 pub(crate) fn stated_room_of(bytes: &[u8]) -> Result<String, RunError> {
     Ok(beginning(&open(bytes)?.1)?.room)
 }

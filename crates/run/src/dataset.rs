@@ -73,8 +73,8 @@ pub(crate) struct Given {
 }
 
 impl From<Given> for Dataset {
-    /// Converts received data. If the received hash is well-formed, bytes that do not match the received hash and length are dropped.
-    /// Otherwise, length and hash are computed from the bytes, if there are any.
+    /// Converts received data. If the received hash is well-formed, bytes that do not match the received hash and length are dropped. If
+    /// the hash is not well-formed and there are bytes, length and hash are computed from the bytes.
     fn from(given: Given) -> Dataset {
         let hash = if is_hash(&given.hash) { given.hash } else { String::new() };
         let claimed = Dataset { name: shown(&given.name), bytes: given.bytes, hash, content: None };

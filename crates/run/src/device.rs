@@ -1,23 +1,24 @@
 //! Choice of the device that trains: the CPU or a GPU.
 //!
-//! The shell opens the GPU, which can take a while, and offers it to the run. Until the offer, the CPU trains. For the automatic choice,
-//! the run measures the speed of both devices on the learner's work. The speed of the CPU is that of ordinary training iterations. A probe
-//! measures one option of dividing the work between CPU and GPU: the GPU repeats a fixed piece of the learner's work, called a pass, and
-//! the results are discarded. The first pass includes the preparation of the GPU. For most learners, the CPU continues to train during the
-//! first pass; training waits for the later passes. A probe ends early if its option cannot be the fastest. This module does not open
-//! devices or read clocks. An implementation of [`Offload`] defines how a learner offloads.
+//! The shell (the program around the run) opens the GPU, which can take a while, and offers it to the run. Until the offer, the CPU trains.
+//! For the automatic choice, the run measures the speed of both devices on the learner's work. The speed of the CPU is that of ordinary
+//! training iterations. A probe measures one option of dividing the work between CPU and GPU. In a probe, the GPU repeats a fixed piece of
+//! the learner's work, called a pass, and the results are discarded. The first pass includes the preparation of the GPU. For most learners,
+//! the CPU continues to train during the first pass; training waits for the later passes. A probe ends early if its option cannot be the
+//! fastest. This module does not open devices or read clocks. An implementation of [`Offload`] defines how a learner offloads.
 
 use crate::protocol::{Device, DeviceWish};
 use learn::{Fault, Machine, Offload, Pass};
 use math::par::Pinned;
 
-/// Minimum number of CPU iterations that are measured before the first probe.
+/// Minimum number of CPU iterations whose speed is measured before the first probe.
 const PROCESSOR_RATES: usize = 3;
-/// Time in seconds after which a probe ends. The time of the first pass is not counted, because that pass compiles kernels.
+/// Time in seconds after which a probe ends, counted from the end of the first pass. The first pass is not counted, because it compiles
+/// kernels.
 const PROBE_S: f64 = 0.15;
 /// Number of passes after which a probe ends, even before [`PROBE_S`]. The first pass is not counted.
 const PROBE_PASSES: u32 = 16;
-/// Maximum total time in seconds of the first passes of all options. If it is exceeded, the options whose first pass has not ended are not
+/// Maximum total time in seconds of the first passes of all options. After this time, the options whose first pass has not ended are not
 /// used.
 const PATIENCE_S: f64 = 5.0;
 
@@ -27,7 +28,7 @@ pub(crate) struct Devices {
     machine: Option<Pinned<Box<dyn Machine>>>,
     /// Reason why there is no GPU; `None` if there is a GPU (`machine`) or if the shell has not answered.
     missing: Option<Fault>,
-    /// True if the device is chosen. False after a new request or offer, until the next choice.
+    /// True if the device has been chosen. A new request or offer sets this field to false until the next choice.
     settled: bool,
     probes: Probes,
     /// Work per second of the newest iterations on the CPU, the newest last. The learner defines the unit of work.
@@ -45,7 +46,7 @@ struct Probes {
     waited_s: f64,
     /// Index of the fastest option so far, and its work per second.
     best: Option<(usize, f64)>,
-    /// Reason why an option could not be measured. If several options failed, it is the reason of the last failure.
+    /// Reason why an option could not be measured. If several options failed, the reason of the last failure.
     failed: Option<String>,
     /// True if the run was paused since the last poll.
     paused: bool,
@@ -57,7 +58,7 @@ struct Probe {
     counted: Option<Counted>,
 }
 
-/// Counts of the passes after a probe's first pass. `since_s` is the end of the first pass.
+/// Number and work of a probe's passes after the first pass. `since_s` is the time at which the first pass ended.
 struct Counted {
     since_s: f64,
     passes: u32,
@@ -73,7 +74,7 @@ enum ProbeStatus {
     Timing {
         waiting: bool,
     },
-    /// Work per second of the option. If the probe ended early because the option is too slow, the value is an upper bound.
+    /// Work per second of the option. If the probe ended early because the option is too slow, this number is an upper bound.
     Measured(f64),
     /// The first pass did not end within [`PATIENCE_S`].
     Late,
@@ -81,7 +82,7 @@ enum ProbeStatus {
 
 /// Result of [`Devices::settle`].
 pub(crate) enum Settled {
-    /// No device was chosen by this call. The slice is free for other work.
+    /// This call chose no device. The slice is free for other work.
     Already,
     /// The GPU is being probed, and the probe has used the slice. `waiting` is true if the CPU has no work until the GPU answers.
     Trying { waiting: bool },
@@ -137,7 +138,7 @@ impl Devices {
         }
     }
 
-    /// Records a pause of the run. The current probe then begins its measurement again with a first pass.
+    /// Records a pause of the run. After a pause, the current probe begins again with a first pass.
     pub fn pause(&mut self) {
         self.probes.paused = true;
     }
@@ -165,7 +166,7 @@ impl Devices {
         self.report(false, None, fault.what())
     }
 
-    /// Chooses the device, if it is not chosen yet and the information suffices. The learner must be between two iterations.
+    /// Chooses the device if there is no choice yet and the measurements suffice. The learner must be between two iterations.
     pub fn settle(&mut self, learner: Result<&mut dyn Offload, &'static str>, now_s: f64) -> Settled {
         if self.settled {
             return Settled::Already;
@@ -212,7 +213,7 @@ impl Devices {
             }
             (DeviceWish::Auto, Some(_), _) => {
                 if learner.is_offloaded() {
-                    // The learner still offloads because of an earlier choice. The measurements need the learner on the CPU.
+                    // The learner still offloads because of an earlier choice. During the measurements, the learner must train on the CPU.
                     learner.end_offload();
                 }
                 if self.processor.len() < PROCESSOR_RATES {

@@ -30,8 +30,8 @@ impl Fnv {
     }
 }
 
-/// Returns a hash of the parts and of the places where they end. Each block of 64 bytes is processed as eight words in parallel. A change
-/// of a single word always changes the hash.
+/// Returns a hash of the bytes of all parts and of the positions at which the parts end. Each block of 64 bytes is processed as eight words
+/// in parallel. A change of a single word always changes the hash.
 pub(crate) fn of_words<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     const LANES: usize = 8;
     // The factor is odd, so different words of a lane never collide. The rotation moves high bits to low positions.
@@ -95,8 +95,8 @@ pub(crate) const BF16: &str = "bf16";
 pub(crate) const AMX: &str = "amx";
 pub(crate) const GPU: &str = "gpu";
 pub(crate) const MIXED: &str = "mixed";
-/// Value of the field `arithmetic` of a digest that was computed within an iteration. Such a digest cannot be compared with those of other
-/// runs.
+/// Value of the field `arithmetic` of a digest that was computed within an iteration. Such a digest cannot be compared with the digests of
+/// other runs.
 pub(crate) const PARTIAL: &str = "partial";
 
 /// Returns the name of the arithmetic of `isa`, which determines the rounding. Only runs with the same name can have equal digests.
@@ -139,11 +139,11 @@ impl Arithmetic {
 /// Digests of a run, and the link's digest that the run should reproduce.
 pub(crate) struct Digests {
     pub arithmetic: Arithmetic,
-    /// Digest from the link that opened the run; `None` if the link has no digest, or after the comparison.
+    /// Digest from the link that opened the run. `None` if the link has no digest, or after the digest was compared.
     pub expected: Option<Digest>,
     /// Newest digest of this run; `None` before the first digest.
     pub newest: Option<Digest>,
-    /// True if the GPU computed part of the present iteration before a fault moved the work back to the CPU.
+    /// True if the GPU computed part of the present iteration before a fault. After the fault, the CPU continued the iteration.
     pub partly_away: bool,
 }
 
@@ -158,8 +158,8 @@ impl Digests {
     }
 
     /// Compares `reached` with the link's digest. Returns a notice if both digests belong to the same iteration and the user changed no
-    /// knobs. If the user changed knobs, no notice is due, because the run differs from the link's run. `unit` is the plural of the room's
-    /// word for an iteration.
+    /// knobs. After a change of a knob, the run differs from the link's run, so there is no notice. `unit` is the plural of the room's word
+    /// for an iteration.
     pub fn compare(&mut self, reached: &Digest, user_changed: bool, unit: &str) -> Option<(Level, String, &'static str)> {
         let expected = self.expected.take_if(|expected| expected.iteration == reached.iteration)?;
         (!user_changed).then(|| compared(&expected, reached, unit))

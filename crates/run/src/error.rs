@@ -61,15 +61,15 @@ errors! {
     TooManyChanges { count: usize, most: usize } =>
         "{count} live changes of knobs cannot be replayed",
         "Give at most {most}, or save the run to a file and continue from it";
-    /// Several valid knobs together need too much memory.
+    /// The knobs are valid, but their combination needs too much memory.
     TooMuchMemory { needs_mb: u64, has_mb: u64 } =>
         "these settings need about {needs_mb} MB of memory, but {has_mb} MB are available",
         "Reduce environments, games, replay size, batch size or layer width";
-    /// The run would fit into memory without the user data.
+    /// The user data do not fit into memory, although the run would fit without them.
     DataTooLarge { name: String, has_mb: u64, data_mb: u64 } =>
         "the file {name} has {data_mb} MB; with the data derived from it, that is more than the {has_mb} MB of memory available",
         "Use a smaller part of it, or run Hothouse natively on a machine with more memory";
-    /// The file of a saved run is too large to load.
+    /// The file of a saved run is too large to load while another run trains.
     FileTooLarge { name: String, mb: u64 } =>
         "the file {name} has {mb} MB, too large to load while another run trains",
         "Resume it natively: hothouse resume FILE";
@@ -122,7 +122,7 @@ errors! {
     Offloaded =>
         "this run trains on a GPU, and workers could not reproduce its results",
         "Choose the CPU for it, end the iteration, then share it";
-    /// Another build computed the results of shared work, or the input for this work.
+    /// An incompatible build of Hothouse computed the results of shared work, or the input for this work.
     OtherBuild { found: String, here: String } =>
         "this was computed by an incompatible build of Hothouse ({found}; this one is {here})",
         "Install one version on all machines, with the same kind of CPU";
@@ -132,7 +132,7 @@ errors! {
     NoPolicy { room: &'static str } =>
         "the learner of the room {room} does not act on observations",
         "Use one of the room's questions instead";
-    /// A room refuses a request, with its own description and remedy.
+    /// A room refuses a request. The room provides the description and the remedy.
     Refused { what: String, next: String } =>
         "{what}",
         "{next}";

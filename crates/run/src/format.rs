@@ -45,7 +45,7 @@ pub fn clock(seconds: f64) -> String {
     }
 }
 
-/// Formats a learner's number in a few characters, usually at most 7: `0.0213`, `12.41`, `-1.2e-5`.
+/// Formats a number, such as a loss, in a few characters, usually at most 7: `0.0213`, `12.41`, `-1.2e-5`.
 pub fn figure(x: f64) -> String {
     match x.abs() {
         0.0 => "0".into(),
@@ -63,7 +63,7 @@ pub fn value(column: &Column, value: Option<f64>) -> String {
         None => "-".into(),
         Some(x) if !x.is_finite() => x.to_string(),
         Some(x) if column.share => format!("{:.0}%", 100.0 * x),
-        // Users compare returns and points with each other, so these numbers always have one decimal.
+        // A number from 1 to 9995 has exactly one decimal, because users compare such numbers, for example returns and points.
         Some(x) if (1.0..9995.0).contains(&x.abs()) && column.rate.is_none() => format!("{x:.1}"),
         Some(x) => figure(x),
     }
@@ -86,7 +86,7 @@ pub fn counts(schema: &Schema, progress: &Progress) -> String {
     all.map(|(column, &count)| counted(column, count)).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the short name and the value of each column in the terminal's status line: `return` and `212.5 (9 to 500)`.
+/// Returns the short name and the text of the value for each column that the terminal's status line shows: `return` and `212.5 (9 to 500)`.
 pub fn briefs(columns: &[Column], values: &[Option<f64>]) -> Vec<(String, String)> {
     let find = |name: &str| columns.iter().position(|column| column.name == name).and_then(|i| values.get(i).copied()?);
     let shown = |(column, &at): (&Column, &Option<f64>)| {
@@ -114,8 +114,8 @@ pub fn goal(schema: &Schema, goal: &Goal) -> String {
     format!("{label} of {}{}{unit}", goal.at as f32, if unit.is_empty() { "" } else { " " })
 }
 
-/// Formats the share of time of each part of an iteration, the largest share first: `gradient 61%, policy 17%`. `parts_s` are the seconds
-/// of the parts, in the order of [`Schema::all_parts`]. Shares below 0.5% are left out. Returns `None` if no time was spent.
+/// Formats the share of time that each part of an iteration took, the largest share first: `gradient 61%, policy 17%`. `parts_s` contains
+/// the parts' seconds, in the order of [`Schema::all_parts`]. Shares below 0.5% are left out. Returns `None` if no time was spent.
 pub fn breakdown(schema: &Schema, parts_s: &[f64]) -> Option<String> {
     let whole_s: f64 = parts_s.iter().sum();
     let share = |part_s: f64| 100.0 * part_s / whole_s;
@@ -193,7 +193,7 @@ mod tests {
         let (plain, share) = (Column::new("a", "A", ""), Column::new("b", "B", "").share());
         assert_eq!([None, Some(0.5), Some(475.25), Some(2e6)].map(|x| value(&plain, x)), ["-", "0.5000", "475.2", "2.00 M"]);
         assert_eq!(value(&share, Some(0.125)), "12%");
-        // A file's goal is a 32-bit float.
+        // The value of a goal in a file is a 32-bit float.
         let at = f64::from(0.99_f32);
         assert_eq!(goal(crate::rooms()[0].schema(), &Goal { column: "x", at }), "x of 0.99");
         let failed = Confirmation { progress: Default::default(), value: Some(at), goal: at, confirmed: false };

@@ -18,19 +18,19 @@ pub type Named = BTreeMap<String, Option<f64>>;
 const MOST_LINE: usize = 100;
 /// Maximum length in characters of an entry's text.
 const MOST_TEXT: usize = 2000;
-/// Maximum number of digests, and of points of the curve, that a new entry keeps in addition to the newest. If there are more, every second
-/// digest or point is dropped.
+/// Maximum number of digests in a new entry, and of points in its curve. If there are more, every second digest or point is dropped, but
+/// never the newest one.
 const MOST_KEPT: usize = 32;
-/// Number of points from which a column becomes the curve even if a later column has more points.
+/// Number of points that a column needs to become the curve if a less preferred column has more points.
 const ENOUGH_POINTS: usize = 4;
 /// Maximum number of iterations between the end of a run and the end of the last test of its curve.
 const LATEST_TEST: u32 = 64;
 
-/// A run and its results, as in a file of the gallery.
+/// A run and its results: the content of a gallery file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// Id of a track, or empty.
+    /// Id of the entry's track; empty if the entry has no track.
     pub track: String,
     pub title: String,
     pub author: String,
@@ -70,13 +70,13 @@ pub struct Track {
     /// True if the entry with the largest score leads.
     #[serde(default)]
     pub largest: bool,
-    /// True if only solved runs count.
+    /// True if the track accepts only solved runs.
     #[serde(default)]
     pub solved: bool,
-    /// Smallest values that an entry may have, by names as in `score`.
+    /// Minimum values of an entry, by name. The names have the form of `score`.
     #[serde(default)]
     pub at_least: BTreeMap<String, f64>,
-    /// Largest values that an entry may have, by names as in `score`.
+    /// Maximum values of an entry, by name. The names have the form of `score`.
     #[serde(default)]
     pub at_most: BTreeMap<String, f64>,
 }
@@ -110,7 +110,7 @@ impl Entry {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
-    /// Adds a digest. Keeps at most 32 digests, at equal distances, beside the newest one.
+    /// Adds a digest. If the entry has more than 32 digests, drops every second digest, but never the new one.
     pub fn add_digest(&mut self, iteration: u32, weights: String) {
         add(&mut self.digests, iteration, weights);
     }
@@ -137,7 +137,7 @@ impl Entry {
         self.value(&track.score)
     }
 
-    /// Returns the number with this name; see [`Track::score`].
+    /// Returns the entry's number with the given name; see [`Track::score`].
     fn value(&self, name: &str) -> Result<f64, RunError> {
         let found = match name.split_once('.') {
             None if name == "cpu_seconds" => Some(self.cpu_seconds),
@@ -159,13 +159,13 @@ fn add<T>(values: &mut BTreeMap<u32, T>, iteration: u32, value: T) {
     }
 }
 
-/// A column of a run over its iterations, for the picture of an entry.
+/// Values of one column at iterations of a run, from which the picture of an entry is drawn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Curve {
     /// Name of the column, such as `metrics.mean_return` or `test.points`; empty without points.
     pub column: String,
-    /// Values by iterations.
+    /// Value of the column by iteration.
     pub points: BTreeMap<u32, f64>,
 }
 
@@ -186,7 +186,7 @@ const METRICS: &str = "metrics.";
 const TEST: &str = "test.";
 
 /// All columns that may become the curve of an entry, in the order of preference: the columns of the first chart that shows a test, then
-/// the other charted metrics. Rates are left out, because they depend on the machine.
+/// the other charted metrics. Rates are not included, because they depend on the machine.
 pub struct Curves {
     schema: &'static Schema,
     all: Vec<Curve>,
@@ -255,13 +255,13 @@ pub struct Verification {
     digests: BTreeMap<u32, String>,
     /// Iteration of the newest digest that equals the stated digest; 0 before the first such digest.
     equal_at: u32,
-    /// Iteration of the next digest to compare; `None` if all digests are equal.
+    /// Iteration of the next digest to compare; `None` after all digests were compared.
     due: Option<u32>,
     /// Points of the curve that the run has not reached yet.
     curve: Curve,
     /// Results of an entry; `None` for a link, which states only a digest.
     results: Option<Results>,
-    /// Results of the run after the last iteration; `None` before its end.
+    /// Results of the run at the iteration of the last digest; `None` before that iteration.
     reached: Option<Reproduced>,
 }
 
@@ -285,7 +285,8 @@ impl Verification {
         Self::begin(&entry.link, entry.clone(), Some(results), host)
     }
 
-    /// Begins the run of `link`. The verification compares it with the digests and the curve of `stated`, and with `results` if given.
+    /// Begins the run of `link`. The verification compares this run with the digests and the curve of `stated`, and with `results` unless
+    /// `results` is `None`.
     fn begin(link: &str, stated: Entry, results: Option<Results>, host: Host) -> Result<Verification, RunError> {
         let Entry { arithmetic, digests, curve, .. } = stated;
         let host = Host { isa: isa_of(&arithmetic, host.isa)?, ..host };
@@ -305,8 +306,8 @@ impl Verification {
         self.digests.last_key_value().map_or(0, |(&iteration, _)| iteration)
     }
 
-    /// Trains one slice. Returns `Some` with the results when the whole run is reproduced, and an error with the place of the first
-    /// difference. `now_s` is the time of the shell's clock in seconds.
+    /// Trains one slice. Returns `Some` with the results when the whole run is reproduced. An error names the first difference. `now_s` is
+    /// the time of the shell's clock in seconds.
     pub fn advance(&mut self, now_s: f64) -> Result<Option<Reproduced>, RunError> {
         self.run.advance(now_s);
         let events = self.run.events();
@@ -327,7 +328,8 @@ impl Verification {
         if self.reached.is_none() {
             self.reached = Some(self.results()?);
         }
-        // A test of the curve may end some iterations after the weights that it tests.
+        // A test of the last weights may end some iterations later. So the run continues until the curve is complete, but at most for
+        // `LATEST_TEST` iterations.
         if let Some((point, _)) = self.curve.points.first_key_value() {
             if at < self.last() + LATEST_TEST {
                 return Ok(None);
@@ -354,7 +356,8 @@ impl Verification {
         Ok(Reproduced { digest: self.run.digest(), results })
     }
 
-    /// Compares the value of the curve in an event with the stated point of that iteration, if there is one.
+    /// Compares the value of the curve's column in an event with the stated point of the same iteration. Does nothing if there is no such
+    /// value or point.
     fn compare_point(&mut self, event: &Event) -> Result<(), RunError> {
         let schema = self.run.schema();
         let Some((at, reached)) = self.curve.value(schema, event) else { return Ok(()) };
@@ -391,16 +394,16 @@ fn not_reproduced(place: String) -> RunError {
     RunError::NotReproduced { place }
 }
 
-/// Returns an instruction set with this arithmetic: `own` if possible.
+/// Returns an instruction set of this machine with the arithmetic `name`: `own` if possible.
 fn isa_of(name: &str, own: Isa) -> Result<Isa, RunError> {
-    // A room chooses the instruction set for lower precision by itself.
+    // For lower precision, the room itself chooses the instruction set, so any host is accepted here.
     let chosen_by_room = matches!(name, BF16 | AMX);
     let fits = |isa: &Isa| chosen_by_room || arithmetic(*isa) == name;
     let all = std::iter::once(own).chain(Isa::available());
     all.into_iter().find(fits).ok_or_else(|| bad(format!("its digests need {name} arithmetic, which this machine does not have")))
 }
 
-/// Returns an error with the first value in which the stated and the reproduced results differ.
+/// Returns an error if the stated and the reproduced results differ. The error names the first value that differs.
 fn equal(what: &str, stated: &Named, reached: &Named) -> Result<(), RunError> {
     let shown = |values: &Named, name: &str| values.get(name).copied().flatten().map_or("unknown".to_string(), |value| value.to_string());
     match stated.keys().chain(reached.keys()).find(|name| stated.get(*name) != reached.get(*name)) {

@@ -1,9 +1,9 @@
-//! History of a run: its training time, its rows and its time per part.
+//! History of a run: the training time, the rows, and the time of each part of the iterations.
 
 use crate::protocol::{Progress, Row};
 
-/// Maximum time in seconds between two slices (short parts of the work) that counts as training. A longer time, for example while the
-/// machine sleeps, is cut to this maximum.
+/// Maximum time in seconds between two slices (short parts of the work) that counts as training. Of a longer time, for example while the
+/// machine sleeps, only this maximum counts.
 const MAX_GAP_S: f64 = 1.0;
 /// Maximum number of rows in a history. If a further row is added, every second row is dropped first.
 const MAX_HISTORY: usize = 4096;
@@ -140,11 +140,12 @@ impl History {
     }
 }
 
-/// Seconds of training that each part of the iterations took, in the order of [`Schema::all_parts`](crate::room::Schema::all_parts).
+/// Time of each part of an iteration, summed over all iterations. `parts_s` contains seconds of training, in the order of
+/// [`Schema::all_parts`](crate::room::Schema::all_parts).
 #[derive(Clone, Debug, Default)]
 pub struct TimeByPart {
     pub parts_s: Vec<f64>,
-    /// Seconds of training up to the last row that was added.
+    /// Training time of the run, in seconds, at the last row that was added.
     known_s: f64,
 }
 

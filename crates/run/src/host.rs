@@ -1,4 +1,4 @@
-//! Description of the machine on which a run works.
+//! Description of the machine that runs the training.
 
 /// Properties of the machine. The shell provides them.
 #[derive(Clone, Copy, Debug)]

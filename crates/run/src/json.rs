@@ -1,4 +1,4 @@
-//! JSON from files and monitors.
+//! Parsing of JSON from files and monitors.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Error, Value};

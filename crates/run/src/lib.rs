@@ -121,7 +121,7 @@ pub fn begin(config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError> {
     room(&config.room)?.begin(config, host)
 }
 
-/// Computes parts of an iteration for a run of any room; see [`AnyRoom::play`].
+/// Computes pieces (numbered parts) of an iteration for a run of any room; see [`AnyRoom::play`].
 pub fn play(due: &[u8], pieces: std::ops::Range<u64>, host: Host) -> Result<Vec<u8>, RunError> {
     room(&container::stated_room_of(due)?)?.play(due, pieces, host)
 }

@@ -20,7 +20,7 @@ pub struct Outcome {
     pub solved_at: Quartiles,
 }
 
-/// Quartiles of some values. A quartile is null if it is infinite or if there are no values.
+/// Quartiles of a list of values. A quartile is null if it is infinite or if the list is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quartiles {
     pub q1: Option<f64>,

@@ -22,14 +22,15 @@ pub struct Link {
     pub digest: Option<Digest>,
 }
 
-/// Key of the variant in links. The room's own word for a variant is accepted as well.
+/// Key of the variant in links. The room's own word for a variant, such as `environment`, is accepted as a key too.
 const VARIANT: &str = "variant";
-/// Key of the user data. Its value consists of hash, length and name. To open a link without [`FILE`], the user must provide the file.
+/// Key of the user data. The value consists of the data's hash, length and name. If the link has no [`FILE`], the user must provide the
+/// file.
 const DATA: &str = "data";
 /// Key of the contents of the user data, for a room with [`Room::PACK`](crate::room::Room::PACK). The value is the compressed
 /// contents as letters.
 const FILE: &str = "file";
-/// Maximum number of letters of the contents. A link omits longer contents.
+/// Maximum number of letters that encode the contents. A link omits longer contents.
 const MOST_LETTERS: usize = 1 << 15;
 /// Key of a live change of a knob. The key may occur any number of times.
 const AT: &str = "at";
@@ -55,7 +56,7 @@ pub fn encode(config: &Config, digest: Option<&Digest>) -> String {
     link
 }
 
-/// Returns the contents of the user data as letters; `None` if a link does not contain them.
+/// Returns the contents of the user data as letters; `None` if a link does not contain these contents.
 fn packed(config: &Config) -> Option<String> {
     let (data, pack) = (config.data.as_ref()?, crate::room(&config.room).ok()?.pack()?);
     let text = letters::letters(&(pack.pack)(data.content.as_ref()?));
@@ -202,7 +203,7 @@ mod tests {
         assert!(link.contains("&at=20:lr=0.0001&at=20:lr=0.05&at=320:lr=0.00001&"), "{link}");
         let whole = Link { config: config.clone(), digest: Some(digest) };
         assert_eq!(decode(&link, host()).unwrap(), whole);
-        // An address of the page also contains the open tab.
+        // In an address of the page, the open tab follows the room.
         assert_eq!(decode(&link.replace("control?", "control/settings/device?"), host()).unwrap(), whole);
         assert_eq!(
             native_command(&config),

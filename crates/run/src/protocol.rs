@@ -50,7 +50,7 @@ plain_data! {
     pub struct Shared {
         /// Link to the run, for example `#/control?variant=…`. It contains the newest digest if other machines can reproduce that digest.
         pub link: String,
-        /// Link to the run without a digest. The text changes only if the config changes or a live change is made.
+        /// Link to the run without a digest. This link changes only if the config changes or a live change is made.
         pub address: String,
         /// Command that starts the run in a terminal.
         pub command: String,
@@ -98,7 +98,7 @@ sent_data! {
     pub struct Knob {
         /// Name in links, in checkpoints and in `--set`, for example `lr`.
         pub name: &'static str,
-        /// Technical term, then plain words if they add information, for example `Discount γ: patience`.
+        /// Label for display: the technical term, and plain words after it if they add information, for example `Discount γ: patience`.
         pub label: &'static str,
         pub kind: KnobKind,
         pub default: Value,
@@ -163,7 +163,7 @@ sent_data! {
         pub iteration_word: &'static str,
         /// Counters, in the order of [`Progress::counts`]. Budgets are values of the first counter.
         pub counters: Vec<Column>,
-        /// Columns of [`Event::Metrics`], in order. In a row, the shares of `parts` follow them.
+        /// Columns of [`Event::Metrics`], in order. A metrics row ends with the shares of `parts`.
         pub metrics: Vec<Column>,
         /// Columns of [`Event::Test`], in order.
         pub tests: Vec<Column>,
@@ -186,25 +186,25 @@ sent_data! {
         pub goal: Option<Goal>,
         /// Default budget of a run in a sweep, in units of the room's first counter.
         pub sweep_budget: f64,
-        /// Description of the variant for the room's own views. The room's `protocol.rs` defines its type.
+        /// Description of the variant for the room's own views. The room's `protocol.rs` defines the type of the description.
         #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
         pub about: serde_json::Value,
     }
 
     /// An error in a text from which a run would learn, such as the file of an environment.
     pub struct Problem {
-        /// Number of the line, from 1.
+        /// Line number of the error, from 1.
         pub line: u32,
-        /// Number of the first character in the line, from 1.
+        /// Number of the error's first character in the line, from 1.
         pub column: u32,
-        /// Number of the character after the last one, in the same line.
+        /// Number of the character after the error's last character, in the same line.
         pub end: u32,
         /// The error and the remedy.
         pub message: String,
     }
 
     /// Condition for a solved run: a test reaches the value `at` in the column `column`, and then a confirmation reaches this value too. A
-    /// confirmation is a second test with random draws of its own. A test that covers all cases needs no confirmation.
+    /// confirmation is a second test with its own random draws. A test that covers all cases needs no confirmation.
     #[derive(Copy)]
     pub struct Goal {
         pub column: &'static str,
@@ -227,11 +227,12 @@ plain_data! {
             name: String,
             value: Value,
         },
-        /// Requests the device that trains from the next iteration on.
+        /// Requests a device, which trains from the next iteration on.
         Device {
             wish: DeviceWish,
         },
-        /// Saves the run, then emits [`Event::Saved`] or [`Event::NotSaved`]. A short iteration in progress ends first.
+        /// Saves the run, then emits [`Event::Saved`] or [`Event::NotSaved`]. If a short iteration is in progress, the run completes it
+        /// before the save.
         Save,
         Restore {
             #[serde(with = "serde_bytes")]
@@ -241,7 +242,8 @@ plain_data! {
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional))]
             data: Option<Dataset>,
-            /// True if the restored run takes over the user's state, such as a game, from the present run. A reset always does.
+            /// True if the restored run takes over the user's state, such as a game, from the present run. (A reset always takes over this
+            /// state.)
             #[serde(default)]
             #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
             follow: bool,
@@ -254,7 +256,7 @@ plain_data! {
         Began(Box<Began>),
         /// Training started (`running` is true) or paused.
         Running { running: bool },
-        /// The device that trains was chosen, for the given reason. This event follows every choice.
+        /// The run chose the device that trains, and gives the reason. This event follows every choice.
         Device(Device),
         /// An iteration ended with these metrics.
         Metrics(Row),
@@ -273,9 +275,9 @@ plain_data! {
             #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
             bytes: Vec<u8>,
         },
-        /// A requested save failed.
+        /// A requested save failed, for the reason `text`.
         NotSaved { text: String, next_step: String },
-        /// An event of the room occurred. The room's `protocol.rs` defines its type; `text` is a sentence with the same content.
+        /// An event of the room occurred. The room's `protocol.rs` defines the type of `event`; `text` is a sentence with the same content.
         Room {
             #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
             event: serde_json::Value,
@@ -333,7 +335,7 @@ plain_data! {
         pub confirmed: bool,
     }
 
-    /// A live change of a knob that was made. Charts show a mark on their curves.
+    /// A completed live change of a knob. Charts mark the change on their curves.
     pub struct Mark {
         pub progress: Progress,
         pub knob: String,
@@ -388,7 +390,8 @@ plain_data! {
         pub value: Value,
         pub seed: u32,
         pub progress: Progress,
-        /// For each test, oldest first: the room's first counter, and the value in the goal's column (or the first column).
+        /// For each test, oldest first: the room's first counter, and the value in the goal's column. Without a goal, the value in the
+        /// first column.
         pub curve: Vec<[f64; 2]>,
         /// Value of the room's first counter at the time when the run was solved; null if it is not solved.
         pub solved_at: Option<f64>,
@@ -397,7 +400,7 @@ plain_data! {
         pub diverged: bool,
     }
 
-    /// All calls of one operation with one shape in the plan that computes a learner's gradients, with their total time.
+    /// An operation with one shape, in the plan that computes a learner's gradients. `seconds` is the total time of all calls.
     pub struct Operation {
         /// Name of the operation, for example `linear`.
         pub name: String,
@@ -450,9 +453,9 @@ pub struct Digest {
     pub iteration: u32,
     /// Hash of the weights as 16 hexadecimal digits.
     pub weights: String,
-    /// Arithmetic of the iterations: `fused`, `unfused`, `bf16` or `amx`. Only digests of equal arithmetic can be equal. Other values never
-    /// occur in a link: `gpu` (a GPU computed every iteration, and only that GPU reproduces the digest), `mixed` (several devices computed
-    /// iterations), and `partial` (the digest was computed within an iteration).
+    /// Arithmetic of the iterations: `fused`, `unfused`, `bf16` or `amx`. Only digests of equal arithmetic can be equal. Three further
+    /// values never occur in a link: `gpu` (a GPU computed every iteration, and only that GPU reproduces the digest), `mixed` (several
+    /// devices computed iterations), and `partial` (the digest was computed within an iteration).
     pub arithmetic: String,
 }
 

@@ -26,7 +26,7 @@ pub struct Setup<'a> {
 }
 
 impl<'a> Setup<'a> {
-    /// Returns the variant, the seed and the data of `config`, with the present values `knobs` and the host.
+    /// Combines the variant, the seed and the data of `config` with the present values `knobs` and the host.
     pub fn new(config: &'a Config, knobs: &'a Knobs, host: Host) -> Setup<'a> {
         Setup { variant: &config.variant, knobs, seed: config.seed, host, data: config.data.as_ref() }
     }
@@ -50,7 +50,7 @@ impl Saved<'_> {
     }
 }
 
-/// Compression of user data.
+/// Functions that compress user data and restore them.
 #[derive(Clone, Copy)]
 pub struct Pack {
     pub pack: fn(&[u8]) -> Vec<u8>,
@@ -95,8 +95,8 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn bytes(setup: Setup) -> Result<u64, RunError>;
 
     fn begin(setup: Setup) -> Result<Self, RunError>;
-    /// Restores a room. It continues exactly from the saved state, which consists of the learner's parts, [`Room::more_parts`] and
-    /// [`Room::notes`].
+    /// Restores a room from its saved state: the learner's parts, [`Room::more_parts`] and [`Room::notes`]. The room continues exactly from
+    /// this state.
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError>;
     /// Returns the tensors that are saved in addition to the learner's parts.
     fn more_parts(&self) -> Tensors {
@@ -133,7 +133,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn values(&self) -> Knobs {
         self.learner().map_or_else(Knobs::new, |learner| knobs::by_name(learner.settings()))
     }
-    /// Returns the error that [`Room::change`] would return, but changes nothing.
+    /// Returns the error that [`Room::change`] would return for the same arguments. Changes nothing.
     fn may_change(&self, name: &str, value: &Value) -> Result<(), RunError> {
         self.learner().map_or(Ok(()), |learner| learner.may_change(name, value)).map_err(RunError::below)
     }
@@ -172,17 +172,18 @@ pub trait Room: Send + Sync + Sized + 'static {
         Err(crate::export::none(Self::SCHEMA.title))
     }
 
-    /// Returns the interface that offloads work to another machine. The error is the reason why the CPU does all work.
+    /// Returns the interface that offloads work to another machine. If the work cannot be offloaded, returns the reason.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
         self.learner_mut().ok_or("The training data is not prepared yet")?.offload()
     }
     /// Computes the pieces with the numbers `_pieces` for a learner, which may be in another process. A piece is a part of an iteration
-    /// that a worker can compute. `_due` finds the tensors that [`learn::Sharing::due`] returned. A piece that is not due is an error.
+    /// that a worker can compute. `_due` finds the tensors that [`learn::Sharing::due`] returned. A piece that the learner does not need
+    /// gives an error.
     fn play(_due: &Find, _pieces: Range<u64>, _isa: math::Isa) -> Result<Tensors, RunError> {
         Err(RunError::NotShared)
     }
-    /// Computes a few sample pieces and returns a hash of the results. Programs with different hashes compute different results for the
-    /// same piece. Programs with equal hashes are assumed to compute bit-identical results.
+    /// Computes a few sample pieces and returns a hash of the results. If the hashes of two programs differ, the programs compute different
+    /// results for the same piece. If the hashes are equal, their results are assumed to be bit-identical.
     fn fingerprint(_isa: math::Isa) -> u64 {
         0
     }

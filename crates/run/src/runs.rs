@@ -40,10 +40,10 @@ const LONG_S: f64 = 0.9;
 struct Saves {
     /// True if a save was requested and has not been emitted yet.
     wanted: bool,
-    /// Snapshot at the beginning of the iteration in progress. A snapshot is kept if the iteration may be long and cannot be saved before
-    /// its end. It is also kept if a test may delay the record of the iteration.
+    /// Snapshot at the beginning of the iteration in progress; `None` if the snapshot is not needed. It is needed if the iteration may be
+    /// long and cannot be saved before its end, or if a test may delay the record of the iteration.
     began: Option<Snapshot>,
-    /// True if the previous iteration was short and had the present knobs.
+    /// True if the previous iteration was short, and no knob has changed since.
     is_brief: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct Run<R: Room> {
     history: History,
     /// Progress at the end of the previous iteration.
     before: Progress,
-    /// True if the run was restored from a file that was saved within the present iteration. The total time of this iteration is then
+    /// True if the run was restored from a file that was saved within the present iteration. The total time of such an iteration is
     /// unknown.
     partly_here: bool,
     /// An iteration that ended while a test was in progress, and the device that computed the iteration. The run records the iteration
@@ -131,7 +131,7 @@ impl<R: Room> Run<R> {
     pub fn restore_with(bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Self, RunError> {
         let (mut header, tensors, history) = checkpoint::decode(bytes, R::SCHEMA)?;
         header.config.data.iter_mut().for_each(|wanted| wanted.fill(data));
-        // The values in force determine the allocation. They may differ from the config's values.
+        // The present values of the knobs determine the allocation. They may differ from the config's values because of live changes.
         let in_force = Config { knobs: header.knobs.clone(), ..header.config.clone() };
         check::<R>(&header.config, host)?;
         let variant = check::<R>(&in_force, host)?;
@@ -236,8 +236,8 @@ impl<R: Room> Run<R> {
         self.ended.is_none() && self.is_between()
     }
 
-    /// Returns true if the state within an iteration can be saved. During a test, such a state cannot be saved: the restored run repeats
-    /// the test, which needs the weights from the beginning of the iteration.
+    /// Returns true if the run can be saved in the middle of an iteration. During a test, this is impossible: the restored run repeats the
+    /// test, which needs the weights from the beginning of the iteration.
     fn saves_mid_iteration(&self) -> bool {
         let saves = self.room.learner().is_some_and(Learner::saves_mid_iteration);
         saves && self.ended.is_none() && self.tests.under_way().is_none()
@@ -268,8 +268,8 @@ impl<R: Room> Run<R> {
                 self.push_room_events();
             }
         }
-        // Usually, `end_iteration` makes the changes. A learner that first prepares its data, such as a text, reaches its first boundary
-        // without an iteration, so the changes that are due there are made here.
+        // Usually, `end_iteration` makes the changes. But a learner that first prepares its data, such as a text, reaches its first
+        // boundary without an iteration. The changes that are due at this boundary are made here.
         if self.changes.are_due(&self.config, self.iteration()) && self.is_at_boundary() {
             self.apply_changes();
         }
@@ -363,7 +363,8 @@ impl<R: Room> Run<R> {
         self.failure = Some(failure);
     }
 
-    /// Emits a digest if the number of iterations is a multiple of [`DIGEST_EVERY`], or if the link contains a digest of this iteration.
+    /// Emits a digest if the number of iterations is a multiple of [`DIGEST_EVERY`], or if the link that opened the run contains a digest
+    /// of this iteration.
     fn push_digest(&mut self) {
         if !self.iteration().is_multiple_of(DIGEST_EVERY) && !self.digests.awaits(self.iteration()) {
             return;
@@ -405,7 +406,7 @@ impl<R: Room> Run<R> {
         self.tests.thin();
     }
 
-    /// Makes the config's changes that are due, and all requested changes. The run must be between two iterations.
+    /// Makes the config's live changes that are due, and all requested live changes. The run must be between two iterations.
     fn apply_changes(&mut self) {
         let progress = self.progress();
         let replayed = self.changes.replay(&mut self.room, &self.config, &progress, &mut self.queue);
@@ -445,8 +446,8 @@ impl<R: Room> Run<R> {
         match &self.saves.began {
             Some(began) if !self.is_at_boundary() && !self.saves_mid_iteration() => {
                 let (done, unit) = (began.0.progress.iteration, R::SCHEMA.iteration_word);
-                // The page replaces an earlier notice with the same text. The number is therefore in the next step, so that the text does
-                // not change.
+                // The page replaces an earlier notice with the same text. `text` must therefore be the same in every notice, so only `next`
+                // contains the number of iterations.
                 let text = format!("The {unit} in progress is long, so the saved run does not contain it.");
                 let next = format!("A run loaded from the file continues after {done} {unit}s, with the same result.");
                 self.queue.notice(Level::Info, &text, &next);

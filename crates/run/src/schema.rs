@@ -1,4 +1,4 @@
-//! Names of a room's numbers, and conversion of named values to rows.
+//! Names of the numbers that a room reports, and conversion of named values to rows.
 
 use crate::protocol::{Column, DataInfo, Goal, Rate, RoomInfo, TimePart, Variant};
 use learn::ByName;
@@ -18,7 +18,7 @@ pub struct Schema {
     pub parts: &'static [TimePart],
 }
 
-/// Parts of an iteration's time outside of the learner's slices. All rooms have these parts.
+/// Parts of an iteration's time in which the learner does not work. All rooms have these parts.
 pub const COMMON_PARTS: [TimePart; 2] = [
     TimePart { name: "tests", label: "Tests", help: "Testing the current weights." },
     TimePart { name: "rest", label: "Rest", help: "Between two slices: display, questions, saving." },
@@ -43,7 +43,7 @@ impl Schema {
         self.counters.iter().position(|column| column.name == name)
     }
 
-    /// Returns the number of values in a metrics row: the metrics and the shares of time.
+    /// Returns the number of values in a metrics row: one for each metric, and one for each part of an iteration's time.
     pub fn row_len(&self) -> usize {
         self.metrics.len() + self.parts.len() + COMMON_PARTS.len()
     }
@@ -86,7 +86,7 @@ impl Schema {
 /// Returns the values in the order of `names`. A name without a value gives `None`.
 ///
 /// # Panics
-/// If a value's name is not in `names` or appears twice. Then the room `id` and its learner disagree.
+/// If a value's name is not in `names` or appears twice. In both cases, the room `id` and its learner disagree.
 pub(crate) fn in_order<T: Copy>(id: &str, names: impl Iterator<Item = &'static str>, reported: &ByName<T>) -> Vec<Option<T>> {
     let find = |name| reported.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
     let ordered: Vec<Option<T>> = names.map(find).collect();

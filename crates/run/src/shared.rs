@@ -25,9 +25,9 @@ struct Of {
     room: String,
 }
 
-/// Returns the identity of this build: its version, its arithmetic, and a hash over the results of some sample work.
+/// Returns the identity of this build: the version, the arithmetic, and a hash of the results of sample work.
 fn build<R: Room>(isa: Isa) -> String {
-    // Hash for each room and instruction set, computed once.
+    // Cache of the hash for each room and instruction set.
     static KNOWN: Mutex<BTreeMap<(&str, &str), u64>> = Mutex::new(BTreeMap::new());
     let known = || KNOWN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let key = (R::SCHEMA.id, isa.name());

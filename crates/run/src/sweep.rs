@@ -7,7 +7,7 @@ use crate::protocol::{Command, Config, Event, Progress, SweepCell, SweepSpec, Va
 use crate::{AnyRun, Host};
 use math::par;
 
-/// Name in place of a knob's name, for a sweep that compares variants.
+/// Value of [`SweepSpec::knob`] for a sweep that compares variants instead of the values of a knob.
 pub const VARIANT: &str = "variant";
 
 /// Maximum number of learners in a sweep. All learners are in memory at the same time.
@@ -38,7 +38,7 @@ impl Sweep {
         // Live changes are removed, because the varied knob must not change during a run.
         let mut base = Config { changes: Vec::new(), ..spec.config.clone() };
         if spec.knob == VARIANT {
-            // Only the knobs that all variants have are kept.
+            // The sweep keeps only the values of knobs that all compared variants have.
             for value in &spec.values {
                 let knobs = room.knobs(&value.to_string());
                 base.knobs.retain(|name, _| knobs.iter().any(|knob| knob.name == name));
@@ -48,7 +48,7 @@ impl Sweep {
         for (value, seed) in spec.values.iter().flat_map(|value| (0..spec.seeds).map(move |s| (value, s))) {
             let mut config = with(&base, &spec.knob, value);
             config.seed = config.seed.wrapping_add(seed);
-            // All learners are in memory at the same time, so each run gets an equal share of the memory.
+            // All learners are in memory at the same time, so the limit of each run is an equal share of the memory.
             let share = Host { memory_bytes: host.memory_bytes / count as u64, ..host };
             let cell = SweepCell {
                 value: value.clone(),

@@ -2,7 +2,7 @@
 
 use crate::RunError;
 
-/// Current format version. Data of another version give an error with a remedy.
+/// Current format version. Data with another version are refused, with an error that contains a remedy.
 pub const VERSION: u32 = 2;
 
 pub(crate) fn check_version(found: u32) -> Result<(), RunError> {

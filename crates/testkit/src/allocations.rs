@@ -12,14 +12,14 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// System allocator that also counts live bytes, and the allocations of threads that a [`Meter`] watches. A test file that counts
+/// System allocator that also counts the live bytes, and the allocations of the threads that a [`Meter`] watches. A test file that counts
 /// allocations sets `Counting` as `#[global_allocator]`.
 pub struct Counting;
 
 thread_local! {
-    // The variable is neither lazy nor has a destructor, so access to it does not allocate.
+    // The variable is not lazy and has no destructor, so access to it does not allocate.
     static METER: Cell<Option<&'static AtomicU64>> = const { Cell::new(None) };
-    /// Number of bytes that this thread has allocated and not freed, and the maximum of this number.
+    /// Number of bytes that this thread has allocated and not freed, and the maximum of this number since the last call of [`peak_bytes`].
     static HELD: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
 }
 
@@ -68,28 +68,28 @@ fn give_back(bytes: usize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller meets the same requirements.
         unsafe { System.alloc(layout) }
     }
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size());
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller meets the same requirements.
         unsafe { System.alloc_zeroed(layout) }
     }
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         give_back(layout.size());
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller meets the same requirements.
         unsafe { System.dealloc(at, layout) }
     }
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count(size);
         give_back(layout.size());
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller meets the same requirements.
         unsafe { System.realloc(at, layout, size) }
     }
 }
 
-/// Counter of the allocations of the threads that the meter watches. `pool.broadcast(|_| meter.watch())` watches the threads of a pool.
+/// Counts the allocations of the threads that the meter watches. `pool.broadcast(|_| meter.watch())` watches the threads of a pool.
 #[derive(Clone, Copy)]
 pub struct Meter(&'static AtomicU64);
 
@@ -105,7 +105,7 @@ impl Meter {
         meter
     }
 
-    /// Watches the calling thread from now on. An earlier meter of this thread then stops counting the thread's allocations.
+    /// Counts the calling thread's allocations from now on. If the thread had an earlier meter, that meter no longer counts them.
     pub fn watch(&self) {
         METER.set(Some(self.0));
     }

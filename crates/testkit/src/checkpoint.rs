@@ -9,7 +9,7 @@ use std::collections::HashMap;
 pub struct Apart {
     /// Hothouse's metadata in the checkpoint.
     pub header: serde_json::Value,
-    /// Name, type, shape and bytes of each tensor. The tensors are in the order in which the checksum includes them.
+    /// Name, type, shape and bytes of each tensor, in the order in which the checksum covers the tensors.
     pub tensors: Vec<(String, Dtype, Vec<usize>, Vec<u8>)>,
 }
 
@@ -44,12 +44,12 @@ impl Apart {
         &mut self.tensors.iter_mut().find(|t| t.0 == name).unwrap_or_else(|| panic!("no {name}")).3
     }
 
-    /// Returns the tensors of the learning state. The history is excluded, because it contains times.
+    /// Returns the tensors that determine later training. The history is excluded, because it contains times.
     pub fn state(&self) -> impl Iterator<Item = &(String, Dtype, Vec<usize>, Vec<u8>)> {
         self.tensors.iter().filter(|t| t.0 != "run.history")
     }
-    /// Sets the weights of networks and gates to the largest and smallest finite values. Training with a too large learning rate can
-    /// produce such weights.
+    /// Sets the weights of networks and gates to `f32::MAX` and `-f32::MAX`. Training with too large a learning rate can produce such
+    /// weights.
     pub fn set_extreme_weights(&mut self) {
         let wild = |name: &str| {
             name.ends_with(".weight") || name.ends_with(".gates") || matches!(name, "weights" | "strong.learned" | "strong.weights")

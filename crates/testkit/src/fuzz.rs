@@ -4,13 +4,13 @@
 
 use serde_json::{Value, json};
 
-/// Returns the number of cases of a random test: the value of the environment variable `FUZZ` if that is a number, otherwise `usual`.
-/// `usual` cases should take seconds.
+/// Returns the number of cases of a random test: the number in the environment variable `FUZZ`, or `usual` if `FUZZ` contains no number. A
+/// test with `usual` cases should take seconds.
 pub fn cases(usual: u32) -> u32 {
     std::env::var("FUZZ").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }
 
-/// Calls `one` with `count` mutators, one per case. If `one` panics, the name of the test and the number of the case are printed.
+/// Calls `one` with `count` mutators, one per case. If `one` panics, prints the name of the test and the number of the case.
 pub fn fuzz(what: &str, count: u32, mut one: impl FnMut(&mut Mutator)) {
     for case in 0..count {
         let _report = Case { what, case };
@@ -95,7 +95,7 @@ impl Mutator {
         from..from + self.below(most + 1)
     }
 
-    /// Applies one to four mutations: changes bits, bytes or numbers, and removes, copies, repeats or inserts parts.
+    /// Applies one to four mutations. A mutation changes bits, bytes or numbers, or removes, copies, repeats or inserts a range of bytes.
     pub fn bytes(&mut self, good: &[u8]) -> Vec<u8> {
         let mut bytes = good.to_vec();
         for _ in 0..1 + self.below(4) {
@@ -141,11 +141,11 @@ impl Mutator {
         String::from_utf8_lossy(&self.bytes(good.as_bytes())).into_owned()
     }
 
-    /// Applies one to three mutations to random parts of a document.
+    /// Applies one to three mutations to random values within a JSON document.
     pub fn json(&mut self, good: &Value) -> Value {
         let mut document = good.clone();
         for _ in 0..1 + self.below(3) {
-            // `other` is a value that may replace the part.
+            // `other` is a random value of the document that may replace `part`.
             let other = self.part(&mut document).clone();
             let part = self.part(&mut document);
             self.edit(part, other);
@@ -153,7 +153,8 @@ impl Mutator {
         document
     }
 
-    /// Selects a random part of a document. At each level, the search ends with probability 1/6 or enters a random child.
+    /// Selects a random value within a JSON document. At each level, the search ends with probability 1/6, and otherwise enters a random
+    /// child.
     fn part<'a>(&mut self, mut at: &'a mut Value) -> &'a mut Value {
         loop {
             let count = match at {

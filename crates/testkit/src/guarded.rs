@@ -19,14 +19,15 @@ pub struct Guarded;
 const GUARD: usize = 64;
 const CANARY: u8 = 0xC5;
 
-/// Returns the layout of the allocation with its guards, and the offset at which the caller's part begins.
+/// Returns the layout of the allocation with its guards, and the offset in bytes at which the caller's bytes begin.
 fn whole(layout: Layout) -> (Layout, usize) {
     let before = GUARD.max(layout.align());
     let size = before + layout.size() + GUARD;
     (Layout::from_size_align(size, layout.align()).expect("as large as memory"), before)
 }
 
-/// Returns the offset of the first changed guard byte from the start of the caller's part, or `None` if all guard bytes are unchanged.
+/// Returns the offset in bytes of the first changed guard byte, relative to the caller's first byte. Returns `None` if all guard bytes are
+/// unchanged.
 ///
 /// # Safety
 /// `at` was returned by [`Guarded`] for this layout.
@@ -39,7 +40,7 @@ unsafe fn damage(at: *mut u8, layout: Layout) -> Option<isize> {
 }
 
 #[allow(unsafe_code)] // an allocator cannot be written without
-// SAFETY: the caller's part is within the system's allocation. It has the requested alignment, because `before` is a multiple of it.
+// SAFETY: the caller's bytes are within the system's allocation. They have the requested alignment, because `before` is a multiple of it.
 unsafe impl GlobalAlloc for Guarded {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let (all, before) = whole(layout);

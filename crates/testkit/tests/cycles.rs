@@ -17,13 +17,13 @@ type Module = Vec<String>;
 struct Source {
     file: PathBuf,
     defines: BTreeSet<String>,
-    /// Path of each name that a `use` imports. The flag is true if the name is re-exported.
+    /// Path of each name that a `use` imports, with a flag that is true if the name is re-exported.
     uses: BTreeMap<String, (Vec<String>, bool)>,
     /// Path of each module whose names are all imported (`use …::*`). The flag is true if the names are re-exported.
     globs: Vec<(Vec<String>, bool)>,
-    /// Paths of at least two names in the code outside of `use`.
+    /// Paths with at least two names, in the code outside of `use`.
     paths: BTreeSet<Vec<String>>,
-    /// Names without a path in the code outside of `use`.
+    /// Single names without a path, in the code outside of `use`.
     names: BTreeSet<String>,
 }
 
@@ -73,7 +73,7 @@ fn module_of(file: &Path) -> Module {
 }
 
 impl Source {
-    /// Collects definitions and imports from the tokens of the module `here`, which may be nested in the module of the file.
+    /// Collects definitions and imports from the tokens of the module `here`. This module may be nested in the file's own module.
     fn read(&mut self, stream: TokenStream, here: &[String]) {
         let tokens: Vec<TokenTree> = stream.into_iter().collect();
         let (mut at, mut passes_on) = (0, false);
@@ -190,8 +190,8 @@ fn behind_item(tokens: &[TokenTree], from: usize) -> usize {
     tokens[from..].iter().position(ends).map_or(tokens.len(), |end| from + end + 1)
 }
 
-/// Reads the path that starts at `at`. Returns the path and the index after it. After a leading `::`, the first element of the path is
-/// empty, because the path is in another crate.
+/// Reads the path that starts at `at`. Returns the path and the index after the path. If a `::` precedes the path, the first element is
+/// empty, because such a path is in another crate.
 fn path(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     let mut path = Vec::new();
     if at > 0 && is_mark(tokens.get(at - 1), ':') && at > 1 && is_mark(tokens.get(at - 2), ':') {
@@ -208,8 +208,8 @@ fn path(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     (path, at)
 }
 
-/// Converts a path in the module `here` to a path from the crate's root, which starts with `crate`. A path that starts with another name is
-/// not changed, because a `use` may define this name.
+/// Converts a path in the module `here` that starts with `super` or `self` to a path that starts with `crate`. Does not change other paths,
+/// because a `use` may define their first name.
 fn absolute(path: Vec<String>, here: &[String]) -> Vec<String> {
     let root = || vec!["crate".to_string()];
     let up = path.iter().take_while(|part| *part == "super").count();
@@ -220,7 +220,7 @@ fn absolute(path: Vec<String>, here: &[String]) -> Vec<String> {
     }
 }
 
-/// Returns the other files that each file imports.
+/// Returns, for each file, the set of other files that it imports.
 fn imports(sources: &BTreeMap<Module, Source>) -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
     let mut graph = BTreeMap::new();
     for (module, source) in sources {
@@ -236,7 +236,7 @@ fn imports(sources: &BTreeMap<Module, Source>) -> BTreeMap<PathBuf, BTreeSet<Pat
 
 /// Returns the file that defines the target of a path in `module`, or `None` if the target is a module or in another crate.
 fn defined_in(sources: &BTreeMap<Module, Source>, module: &[String], path: &[String], depth: u32) -> Option<PathBuf> {
-    // The depth is limited, because two modules may re-export all of each other's names.
+    // The depth is limited to prevent endless recursion, because two modules may re-export all of each other's names.
     if depth > 12 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Clock of the worker that holds the run, and of the worker's threads.
+//! Clock of the worker that contains the run, and of the worker's threads.
 
 use wasm_bindgen::prelude::*;
 

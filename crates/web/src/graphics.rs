@@ -1,4 +1,4 @@
-//! A GPU of the browser. Only the thread that opened the GPU may use the GPU. This thread is also the thread of the run.
+//! A GPU of the browser. Only the thread that opened the GPU may use it. The run works on the same thread.
 
 use gpu::{Fault, Gpu, OpenOptions};
 use std::cell::RefCell;
@@ -24,9 +24,9 @@ pub struct Graphics {
 
 #[wasm_bindgen]
 impl Graphics {
-    /// Opens the browser's fastest GPU; if there is none, returns the reason as an error. `woken` is called when a result has arrived, and
-    /// when the GPU fails. `name` is used if the browser does not report a better name. `largest_buffer` is the maximum size of a buffer in
-    /// bytes.
+    /// Opens the browser's fastest GPU. If there is none, returns the reason as an error. `woken` is called when a result has arrived, and
+    /// when the GPU fails. `name` is the GPU's name if the browser does not report a better one. `largest_buffer` limits the size of a
+    /// buffer, in bytes.
     pub async fn open(woken: js_sys::Function, name: String, largest_buffer: Option<f64>) -> Result<Graphics, JsValue> {
         WOKEN.set(Some(woken));
         let largest_buffer = largest_buffer.map(|bytes| bytes as u64);
@@ -46,7 +46,7 @@ impl Graphics {
         self.gpu.check().is_ok()
     }
 
-    /// Makes the GPU report exhausted memory if `out_of_memory` is true; otherwise destroys the GPU. For tests.
+    /// For tests. If `out_of_memory` is true, makes the GPU report exhausted memory; otherwise destroys the GPU.
     pub fn fail_for_test(&self, out_of_memory: bool) {
         if out_of_memory {
             self.gpu.fail(Fault::OutOfMemory);

@@ -35,7 +35,7 @@ fn host() -> Host {
     Host { memory_bytes: RUN_BYTES, ..Host::new(Isa::best()) }
 }
 
-/// Sends the text of any panic, on any thread, to the page's broadcast channel with this name.
+/// Sends the text of any panic, on any thread, to the page's broadcast channel with the name `channel`.
 #[wasm_bindgen]
 pub fn forward_panics(channel: String) {
     panic::forward_to(channel);
@@ -47,8 +47,8 @@ pub fn rooms() -> Result<JsValue, JsValue> {
     to_js(&run::rooms().iter().map(|room| room.info()).collect::<Vec<_>>())
 }
 
-/// Returns the config and the expected digest of a link, as `{ config, content, digest }`. `content` has the bytes of the
-/// user data, or is null if the link does not contain them.
+/// Parses a link. Returns its config and the digest that the run should reach, as `{ config, content, digest }`. `content` has the bytes of
+/// the user data, or is null if the link does not contain them.
 #[wasm_bindgen]
 pub fn decode(link: &str) -> Result<JsValue, JsValue> {
     #[derive(Serialize)]
@@ -76,8 +76,8 @@ pub fn origin(bytes: &[u8]) -> Result<JsValue, JsValue> {
     to_js(&run::origin(bytes).map_err(refusal)?)
 }
 
-/// Returns an error if a file would not fit into memory twice, packed and unpacked. The page calls this function before it loads the file,
-/// because the module cannot recover from a failed allocation.
+/// Returns an error if a file would not fit into memory twice, once packed and once unpacked. The page calls this function before it loads
+/// the file, because the module cannot recover from a failed allocation.
 #[wasm_bindgen]
 pub fn has_room(name: &str, bytes: f64) -> Result<(), JsValue> {
     let twice = 2.0 * bytes;
@@ -95,15 +95,15 @@ pub fn problems(room: &str, text: &str) -> Result<JsValue, JsValue> {
     to_js(&run::room(room).map_err(refusal)?.problems(text))
 }
 
-/// Describes the training data that a saved run requires in addition to its file; undefined if it requires none.
+/// Describes the user data that a saved run requires in addition to its file. Returns undefined if the run requires no such data.
 #[wasm_bindgen]
 pub fn data_wanted(bytes: &[u8]) -> Result<JsValue, JsValue> {
     let wanted = run::data_wanted(bytes).map_err(refusal)?;
     wanted.map_or(Ok(JsValue::UNDEFINED), |wanted| to_js(&wanted))
 }
 
-/// Returns the model of a saved run in a format (`onnx`, `c` or `js`) and its model card, as `{ model, card }`. Each file is
-/// `{ name, bytes }`. `data` has the bytes of the run's user data, if the saved run does not contain them.
+/// Returns the model of a saved run in a format (`onnx`, `c` or `js`) and the model card, as `{ model, card }`. Each file is `{ name, bytes
+/// }`. `data` has the bytes of the run's user data, which are required if the saved run does not contain them.
 #[cfg(feature = "export")]
 #[wasm_bindgen]
 pub fn export_model(saved: &[u8], data: Option<Vec<u8>>, format: &str) -> Result<JsValue, JsValue> {
@@ -147,7 +147,7 @@ pub struct Run {
     run: Box<dyn AnyRun>,
     monitor: Writer,
     memory: Arc<[AtomicU64]>,
-    /// Monitor position directly after the newest `Began` event, set by [`Run::events`].
+    /// Monitor position directly after the newest `Began` event. [`Run::events`] sets this position.
     cursor: Cursor,
 }
 
@@ -184,13 +184,13 @@ impl Run {
         to_js(&monitor::layout(self.run.schema()))
     }
 
-    /// Returns the monitor position directly after the newest `Began` event, set by [`Run::events`].
+    /// Returns the monitor position directly after the newest `Began` event, as [`Run::events`] has set it.
     pub fn cursor(&self) -> Result<JsValue, JsValue> {
         to_js(&self.cursor)
     }
 
-    /// Sets the digest (a hash of the weights) of the link that opened the run. The run compares this digest with its own digest after the
-    /// same iteration.
+    /// Sets the digest (a hash of the weights) of the link that opened the run. At the iteration of this digest, the run compares it with
+    /// the digest of its own weights.
     pub fn expect(&mut self, digest: JsValue) -> Result<(), JsValue> {
         self.run.expect(from_js(digest)?);
         Ok(())
@@ -200,7 +200,7 @@ impl Run {
         self.run.command(from_js(command)?).map_err(refusal)
     }
 
-    /// Executes one slice of work; returns false if there is nothing to do. `now_s` is the time in seconds.
+    /// Runs one slice of work. Returns false if there is nothing to do. `now_s` is the time of the worker's clock in seconds.
     pub fn advance(&mut self, now_s: f64) -> bool {
         let worked = self.run.advance(now_s);
         self.monitor.beat(&self.run.progress());
@@ -227,7 +227,7 @@ impl Run {
         self.run.offer(Ok(Box::new(graphics.gpu.clone())));
     }
 
-    /// Reports that no GPU is available.
+    /// Reports that no GPU is available, for the reason `why`.
     pub fn offer_none(&mut self, why: String) {
         self.run.offer(Err(Fault::NoAdapter { why }));
     }
@@ -246,19 +246,19 @@ impl Run {
         if events.is_empty() { Ok(JsValue::UNDEFINED) } else { to_js(&events) }
     }
 
-    /// Sends a query of the room, `{ ask: "name", … }`, and returns its result.
+    /// Answers a question of the form `{ ask: "name", … }`.
     pub fn ask(&mut self, question: JsValue) -> Result<JsValue, JsValue> {
         let answer: Answer = self.run.ask(from_js(question)?).map_err(refusal)?;
         to_js(&answer)
     }
 
-    /// Returns the time per operation of the plan that computes the gradients, since profiling started; null if the learner has no plan.
-    /// `look` switches profiling on or off.
+    /// Returns the operations of the plan that computes the gradients, with their total times since the recording began; null if the
+    /// learner has no plan. `look` switches the recording on or off.
     pub fn operations(&mut self, look: bool) -> Result<JsValue, JsValue> {
         to_js(&self.run.operations(look))
     }
 
-    /// Tests the current policy or model; returns the test's row.
+    /// Tests the current weights without interruption. Returns the test's row.
     pub fn test(&mut self) -> Result<JsValue, JsValue> {
         to_js(&self.run.test().map_err(refusal)?)
     }
@@ -271,7 +271,8 @@ impl Run {
         run::validate(&from_js(config)?, left).map_err(refusal)
     }
 
-    /// Returns the indices of the marks (changes of knobs) before which the run kept a checkpoint. `save_before` returns one of them.
+    /// Returns the indices of the marks (changes of knobs) before which the run kept a checkpoint. `save_before` returns the checkpoint of
+    /// one mark.
     pub fn kept_before(&self) -> Vec<usize> {
         self.run.kept_before()
     }
@@ -289,7 +290,7 @@ impl Run {
         to_js(self.run.config())
     }
 
-    /// Returns the bytes of the user data; undefined if the run has none.
+    /// Returns the bytes of the user data. Returns undefined if the run has no user data.
     pub fn data(&self) -> Option<Vec<u8>> {
         Some(self.run.config().data.as_ref()?.content.as_ref()?.to_vec())
     }
@@ -316,7 +317,7 @@ pub struct Sweep {
 
 #[wasm_bindgen]
 impl Sweep {
-    /// Starts a sweep. A config in `spec` that requires data gets the data of `run`.
+    /// Starts a sweep. If the config in `spec` requires user data, the sweep uses the data of `run`.
     pub fn start(spec: JsValue, run: &Run) -> Result<Sweep, JsValue> {
         let mut spec: SweepSpec = from_js(spec)?;
         spec.config.data.iter_mut().for_each(|data| data.fill(run.run.config().data.as_ref()));
@@ -324,7 +325,7 @@ impl Sweep {
         Ok(Sweep { learners })
     }
 
-    /// Runs one slice of each unfinished learner; returns false when all learners are done.
+    /// Runs one slice of each unfinished learner at the time `now_s` in seconds. Returns false when all learners are done.
     pub fn advance(&mut self, now_s: f64) -> bool {
         self.learners.advance(now_s)
     }

@@ -1,5 +1,5 @@
-//! Rooms of this WebAssembly module. Each module of the page has the code of one room, selected by one feature, so that a visit loads only
-//! its own room.
+//! Rooms of this WebAssembly module. Each module of the page contains the code of one room, selected by one feature. A visit therefore
+//! loads only the code of its own room.
 // The test room has its own start function, so this file is empty without a feature.
 #![cfg(any(feature = "control", feature = "own", feature = "backgammon", feature = "cube", feature = "logic", feature = "words"))]
 
@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(start)]
 fn start() {
-    // Every thread of the pool calls this function too; only the first call adds rooms.
+    // Every thread of the pool calls this function too, but only the first call adds the room.
     if !run::rooms().is_empty() {
         return;
     }
@@ -19,12 +19,12 @@ fn start() {
     add::<run::control::Control<run::control::Refuses>>(gpu::control::special);
     #[cfg(feature = "backgammon")]
     add::<run::backgammon::Backgammon>(gpu::backgammon::special);
-    // This room has no special kernels.
+    // The cube room has no special GPU kernels.
     #[cfg(feature = "cube")]
     add::<run::cube::Cube>(|_, _| None);
     #[cfg(feature = "logic")]
     add::<run::logic::Logic>(gpu::logic::special);
-    // This room has no special kernels.
+    // The words room has no special GPU kernels.
     #[cfg(feature = "words")]
     add::<run::words::Words>(|_, _| None);
 }

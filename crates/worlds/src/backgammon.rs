@@ -25,13 +25,13 @@ use math::rng::Sequence;
 
 pub const CHECKERS: u8 = 15;
 pub const POINTS: usize = 24;
-/// Index of the bar as a place: a checker on the bar needs 25 pips to be borne off.
+/// Index of the bar among the places. A checker on the bar needs 25 pips to be borne off.
 pub const BAR: usize = 25;
 /// Index of the place of checkers that are borne off.
 pub const OFF: usize = 0;
 
-/// For each place, the word of a [`Side`] whose only checker is at this place. A place has four bits of the word. The array is padded to 32
-/// elements, so that indices of five bits need no check.
+/// For each place, the word of a [`Side`] with a single checker, which is at this place. Each place has four bits of the word. The array
+/// has 32 elements, so that an index of five bits needs no check.
 const UNIT: [u128; 32] = {
     let mut unit = [0; 32];
     let mut place = OFF;
@@ -132,7 +132,7 @@ impl Board {
     pub const START: Board = Board { mine: Side::START, theirs: Side::START };
 
     /// Creates a board from each side's numbers of checkers on points 1 to 24 and on the bar. Each side counts the points from its own end.
-    /// The rest of a side's 15 checkers are borne off.
+    /// The other checkers of a side's 15 are borne off.
     pub fn new(mine: [u8; BAR], theirs: [u8; BAR]) -> Result<Board, BoardError> {
         let shared = |point: &usize| mine[point - 1] > 0 && theirs[POINTS - point] > 0;
         if let Some(point) = (1..=POINTS).find(shared) {
@@ -196,7 +196,7 @@ impl Board {
     }
 }
 
-/// Returns the number of points that the loser of a finished game loses: 1, 2 or 3.
+/// Returns the number of points that the loser of a finished game loses, before multiplication by the cube: 1, 2 or 3.
 fn level(loser: Side) -> i32 {
     if loser.off() > 0 {
         1

@@ -2,12 +2,12 @@
 //! of the 2x2x2.
 //!
 //! A cubie is a piece in an orientation. Its code is a byte: the number of the piece, plus `twist * 8` for a corner or `flip * 12` for an
-//! edge. A state is described by the code of the cubie at each place. A turn of a face permutes these codes and adds to them modulo 24.
-//! Pieces, places and orientations are numbered as by Kociemba. All tables are derived from the names of the places and from two neighbours
-//! of each face, the face above and the face to the right.
+//! edge. A state is described by the code of the cubie at each place. A turn of a face permutes these codes and adds to them modulo 24. The
+//! numbers of pieces, places and orientations are those of Kociemba. Two sources determine all tables: the names of the places, and two
+//! neighbours of each face, the face above and the face to the right.
 //!
-//! An action is the index of a turn. Quarter turns come first in both metrics, so the first outputs of a network have the same meaning in
-//! both metrics.
+//! A metric defines which turns count as one move. An action is the index of a turn. Quarter turns come first in both metrics, so the first
+//! outputs of a network have the same meaning in both metrics.
 mod distance;
 mod facelets;
 mod fold;

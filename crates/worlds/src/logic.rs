@@ -114,8 +114,8 @@ impl Grid {
         rows.join("/")
     }
 
-    /// Damages all channels of the cells in an area. Parts of the area outside the grid are ignored. Returns an error if the area's point
-    /// (x, y) is outside the grid.
+    /// Damages all channels of the cells in an area. The method ignores parts of the area outside the grid. Returns an error if the area's
+    /// point (x, y) is outside the grid.
     pub fn damage(&mut self, area: Area, how: Damage, random: &mut Sequence) -> Result<(), GridError> {
         let (Area::Disc { x, y, .. } | Area::Block { x, y, .. }) = area;
         let (width, height) = (self.width, self.height);
@@ -232,7 +232,7 @@ impl Rule {
         self.table[state / 64] >> (state % 64) & 1 == 1
     }
 
-    /// Returns the grid `grid`, which has one channel, after one step. Cells outside the grid are off, unless the grid is periodic.
+    /// Returns the grid after one step. `grid` must have one channel. Cells outside the grid are off, unless the grid is periodic.
     pub fn step(&self, grid: &Grid, periodic: bool) -> Grid {
         let mut next = grid.clone();
         for y in 0..grid.height {

@@ -1,5 +1,5 @@
-//! Training texts: a grammar of stories with known entropy, tokenizers, and texts as windows of tokens. This module contains no
-//! networks and no file access.
+//! Training texts: a grammar of stories with known entropy, tokenizers, and the division of a text into windows of tokens. This module
+//! contains no networks and no file access.
 
 mod bpe;
 mod corpus;
@@ -16,7 +16,7 @@ pub use tokenizer::{Decoder, MOST_TOKENS, Tokenizer, TokenizerSpec};
 
 use std::ops::Range;
 
-/// Divides a range of a text into parts of about `bytes` bytes. `start(text, at)` returns the first position, not before `at`, at which a
+/// Divides a range of a text into parts of about `bytes` bytes. `start(text, at)` returns the first position, at `at` or later, at which a
 /// part may begin. The last part ends at the end of the range.
 fn stretches(text: &[u8], range: Range<usize>, bytes: usize, start: fn(&[u8], usize) -> usize) -> Vec<Range<usize>> {
     let mut parts = Vec::new();

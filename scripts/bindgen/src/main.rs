@@ -9,9 +9,9 @@ fn main() -> Result<()> {
     let mut bindgen = Bindgen::new();
     bindgen.web(true)?.input_path(module).omit_default_module_path(false);
     match what.as_str() {
-        // Panic messages contain file and line. Function names would increase the download size by a third.
+        // Panic messages contain file and line, so function names are removed. Function names would increase the download size by a third.
         "page" => bindgen.out_name("lab").remove_name_section(true).remove_producers_section(true),
-        // Tests are plain exports, accessible through `__wasm`. The module's start function is not used.
+        // Tests are plain exports, which scripts call through `__wasm`. The module's start function is not used.
         "tests" => bindgen.out_name("tests").debug(true).export_wasm(true).emit_start(false),
         other => bail!("'{other}' is neither page nor tests"),
     };

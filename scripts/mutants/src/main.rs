@@ -1,6 +1,6 @@
-//! Prints the mutants of some sources, one JSON object per line: `{ file, start, end, line, what, to }`. Bytes `start` to `end` are
-//! an expression or a statement. `to` is a replacement that usually compiles; it is empty if a statement is removed. Tests,
-//! constants and macros are skipped, because a mutant is switched on at run time.
+//! Prints the mutants of some sources, one JSON object per line: `{ file, start, end, line, what, to }`. Bytes `start` to `end` are an
+//! expression or a statement, and `what` describes the change. `to` is a replacement that usually compiles; it is empty if a statement is
+//! removed. Tests, constants and macros are skipped, because a mutant is switched on at run time.
 
 use serde_json::json;
 use std::ops::Range;

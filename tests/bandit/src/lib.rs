@@ -208,7 +208,7 @@ impl Room for Bandit {
         Some(self)
     }
 
-    /// Returns true if the last test, or the start of a run without tests, is at least four iterations old.
+    /// Returns true if at least four iterations have passed since the last test, or since the start if no test has run.
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
         self.iterations >= tests.last().map_or(0, |test| test.progress.iteration.into()) + 4
     }

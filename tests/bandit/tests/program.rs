@@ -97,7 +97,7 @@ fn user_data_is_read_saved_and_resumed() {
     let began: Json = events.lines().map(|line| serde_json::from_str::<Json>(line).unwrap()).find(|e| e["kind"] == "began").unwrap();
     assert_eq!(began["config"]["data"]["name"], "payouts.txt", "{began}");
     assert_eq!(began["config"]["data"]["bytes"], 21);
-    // The same data is read through the alias `--text` and from a pipe. The results must be equal.
+    // Two runs read the same data: one through the alias `--text`, the other from a pipe. Their results must be equal.
     let whole = last(&folder.ok("train bandit --steps 20480 --json --text ./payouts.txt"));
     let piped = folder.piped("train bandit --steps 20480 --json --data -", b"0.1 0.3 0.95 0.2 0.4\n");
     assert_eq!(last(&piped)["digest"], whole["digest"]);

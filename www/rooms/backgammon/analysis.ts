@@ -1,5 +1,5 @@
-// Analysis of a position from an id or from the editor. Without dice, the pane shows the outlook of the position; with dice, the ranked
-// moves.
+// Analysis of a position from an id or from the editor. Without dice, the pane shows the outcome probabilities and the cube decision. With
+// dice, it shows the ranked moves.
 
 import type { Announcer } from "../../parts/announce";
 import { h } from "../../parts/dom";
@@ -16,7 +16,7 @@ export class AnalysisPane {
   readonly element: HTMLElement;
   readonly form: PositionForm;
   private readonly findings: Findings;
-  /** Turns of the questions. A newer question makes the older ones stale. */
+  /** Marks questions to the worker as stale when a newer question is asked. */
   private readonly questions = new Turns();
   private asked = false;
 
@@ -43,7 +43,7 @@ export class AnalysisPane {
 
   /** Opens the position of a link. Rejects if `id` is invalid. */
   async open(id: string): Promise<void> {
-    // Set before the request, so that `begin` does not analyse the default position meanwhile.
+    // `asked` is set before the request. Otherwise `begin` could analyse the default position during the request.
     this.asked = true;
     this.questions.take();
     const { xgid, dice } = await this.form.open(id);
@@ -66,7 +66,7 @@ export class AnalysisPane {
     if (!request) return this.findings.clear();
     try {
       const analysis = await this.client.ask({ ask: "analyse", request });
-      // While the editor is open, the analysis is not shown, because the editor uses the same board.
+      // An open editor uses the same board, so the analysis is not shown.
       if (stale() || this.form.editor.editing) return;
       const words = this.findings.show(analysis);
       if (!quietly) this.announcer.say(words, "analysis");

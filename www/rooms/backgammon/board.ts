@@ -1,6 +1,6 @@
-// A backgammon board, drawn from the point of view of side 0. The points of side 0 count from the lower right. Each place has a button over
-// the drawing, for pointers, keys and screen readers. The board knows no rules: the caller passes the legal steps, and the board reports
-// the chosen step.
+// A backgammon board, drawn from the point of view of side 0. The points of side 0 count from the lower right. A place is a point, the bar
+// or the tray of borne-off checkers. Each place has a button over the drawing, for pointers, keys and screen readers. The board does not
+// know the rules: the caller passes the legal steps, and the board reports the chosen step.
 
 import { h, id, svg } from "../../parts/dom";
 import { calm } from "../../parts/loop";
@@ -19,7 +19,7 @@ export type Dice = { side: Side; shown: Roll; left: number[] };
 
 export const BAR = 25;
 export const OFF = 0;
-/** Checkers of a side at the start of a game. */
+/** Places of a side's checkers at the start of a game, in the side's own numbering. */
 export const START: [place: number, count: number][] = [
   [6, 5],
   [8, 3],
@@ -38,7 +38,10 @@ const BAR_X = LEFT + HALF;
 const RIGHT_X = BAR_X + COLUMN;
 const TRAY_X = RIGHT_X + HALF + GAP;
 const WIDTH = TRAY_X + TRAY + 6;
-/** Distance between neighbouring checkers of a stack. The checkers overlap a little, so that the board is flat and fits a wide screen. */
+/**
+ * Distance between neighbouring checkers of a stack, in units of the drawing. It is less than a checker's diameter, so that the board is
+ * flat and fits a wide screen.
+ */
 const STACKED = 36;
 const POINT_HEIGHT = 186;
 const HEIGHT = 2 * (RIM + POINT_HEIGHT) + 60;
@@ -48,9 +51,12 @@ const MIDDLE = HEIGHT / 2;
 const MOST_STACKED = 5;
 const STEP_MS = 330;
 const DRAG_PX = 6;
-/** Width of the board below which the points have no numbers, because the rim is lower than the type. */
+/** Width of the board below which the points have no numbers, because the rim is too low for the digits. */
 const TINY_PX = 320;
-/** Greatest distance between a touch and the place that it selects. The points of a narrow board are thinner than a finger. */
+/**
+ * Greatest distance between a touch and the button of the place that the touch selects. Touches need this tolerance, because the points of
+ * a narrow board are thinner than a finger.
+ */
 const NEAR_PX = 10;
 
 /** Dots of each face of a die, as offsets from the centre. Each digit is a field of a 3×3 grid, counted row by row from 1. */
@@ -70,7 +76,7 @@ function columnX(point: number): number {
 
 type Spot = { x: number; y: number; flat: boolean };
 
-/** Returns the position of a checker that has `below` checkers of its stack below it. */
+/** Returns the position of a checker in the drawing. `below` is the number of checkers below it in its stack. */
 function spot(side: Side, place: number, below: number): Spot {
   const level = Math.min(below, MOST_STACKED - 1);
   if (place === BAR) return { x: BAR_X + COLUMN / 2, y: MIDDLE + (side === 0 ? 1 : -1) * (44 + level * 34), flat: false };
@@ -186,7 +192,8 @@ export class Board {
   point(side: Side, steps: Step[], guess = false): void {
     this.arrows.classList.toggle("guess", guess);
     this.arrows.replaceChildren();
-    // Counts are updated step by step, because a checker that moves twice may rest on an otherwise empty point.
+    // The counts are updated after each step. A checker that moves twice starts its second step from a point that may be empty in the shown
+    // position.
     const counts = this.stacks[side]!.map((stack) => stack.length);
     if (!guess)
       for (const { from, to } of [...steps].reverse()) {
@@ -385,7 +392,7 @@ export class Board {
     }
     const from = this.source;
     if (at === from) {
-      // A second click on the picked-up checker moves it by the larger die.
+      // A second click on the picked-up checker moves it by the largest legal die.
       const farthest = this.open.filter((step) => step.from === from).sort((a, b) => a.to - b.to)[0];
       if (farthest) this.step(from, farthest.to);
     } else if (this.leads(from, at)) this.step(from, at);
@@ -481,7 +488,7 @@ export class Board {
       stop.abort();
       checker.classList.remove("held");
       if (!this.dragged) return;
-      // The browser sends a click after the drag, which must be ignored.
+      // The browser sends a click after the drag. `dragged` stays true until then, so that this click is ignored.
       setTimeout(() => (this.dragged = false));
       if (at !== undefined && this.leads(from, at)) {
         this.step(from, at);

@@ -12,7 +12,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(share > 0 &&
 
 type Chances = Candidate["chances"];
 
-/** The six outcomes in the order of the bar, best first. `at` is the index of the outcome in `Chances`. */
+/** The six outcomes of a game in the order of the bar's segments, best first. `at` is the index of the outcome in `Chances`. */
 const ENDS: { at: number; name: string; words: string; short: string }[] = [
   { at: 2, name: "win-3", words: "won by a backgammon", short: "won: backgammon" },
   { at: 1, name: "win-2", words: "won by a gammon", short: "gammon" },
@@ -22,7 +22,7 @@ const ENDS: { at: number; name: string; words: string; short: string }[] = [
   { at: 5, name: "lose-3", words: "lost by a backgammon", short: "backgammon" },
 ];
 
-/** Lists outcomes in words, such as `62% won, 17% won by a gammon`. Omits improbable outcomes. */
+/** Lists outcomes in words, such as `62% won, 17% won by a gammon`. Omits outcomes with a probability below 0.05%. */
 export function spokenChances(chances: Chances): string {
   return ENDS.filter(({ at }) => chances[at]! >= 0.0005)
     .map(({ at, words }) => `${percent(chances[at]!)} ${words}`)
@@ -38,7 +38,10 @@ export function outcomeBar(chances: Chances): HTMLElement {
   ]);
 }
 
-/** Returns the outcome probabilities of a position as a list. Here, wins include gammons, and gammons include backgammons. */
+/**
+ * Returns the outcome probabilities of a position as a list. In this list, wins include gammons, and gammons include backgammons. Losses
+ * are counted in the same way.
+ */
 export function outcomeTable(chances: Chances): HTMLElement {
   const win = chances[0] + chances[1] + chances[2];
   const rows: [string, number][] = [
@@ -74,7 +77,10 @@ function plyOf(depth: Depth): { short: string; words: string } {
   };
 }
 
-/** Groups consecutive moves with the same search depth. A move with an exact value joins the group before it, if there is one. */
+/**
+ * Groups consecutive moves with the same search depth. A move with an exact value joins the preceding group, except at the beginning of the
+ * list.
+ */
 export function byDepth(candidates: Candidate[]): { ply: { short: string; words: string }; candidates: Candidate[] }[] {
   const groups: { ply: { short: string; words: string }; candidates: Candidate[] }[] = [];
   for (const candidate of candidates) {
@@ -128,7 +134,10 @@ export function cubeAdvice(cube: CubeOutlook): string {
   return cube.too_good ? "Too good to double: play on for the gammon." : "No double / take.";
 }
 
-/** Returns the table of the three cube decisions with their equities for the player on roll. The best decision is marked. */
+/**
+ * Returns the table of three cube decisions: no double, double and take, double and pass. The equities are those of the player on roll. The
+ * best decision is marked.
+ */
 export function cubeTable(cube: CubeOutlook): HTMLElement {
   const { no_double, double_take, double_pass, match_chances, offered } = cube;
   const answered = Math.min(double_take, double_pass);
@@ -155,7 +164,7 @@ export function cubeTable(cube: CubeOutlook): HTMLElement {
   ]);
 }
 
-/** Returns the elements for the outlook before a roll: the cube table if a double is allowed, and the outcome probabilities. */
+/** Returns the elements that show the evaluation before a roll: the outcome probabilities and, if a double is allowed, the cube table. */
 export const outlookParts = ({ chances, cube }: Outlook): HTMLElement[] => [
   ...(cube.may_double ? [cubeTable(cube)] : []),
   outcomeTable(chances),

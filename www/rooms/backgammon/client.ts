@@ -5,5 +5,7 @@ import type { Answers, Question } from "./protocol";
 
 export type Backgammon = Client<Question, Answers>;
 
-/** Run in which a match is played: the visitor's run, or the trained run. `agent` is the name of its agent within a sentence. */
+/**
+ * Run in which a match is played: the visitor's run or the trained agent's run. `agent` is the name of the run's agent within a sentence.
+ */
 export type MatchRun = Pick<Backgammon, "ask"> & { readonly agent: string };

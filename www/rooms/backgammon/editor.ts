@@ -132,8 +132,8 @@ export class Editor {
   }
 
   /**
-   * Adds a checker at a place. Removes one if `less` is true or the editor removes checkers. `at` is in the numbering of the player on
-   * roll.
+   * Adds a checker at a place. Removes a checker instead if `less` is true or the visitor has chosen to remove checkers. `at` is the place
+   * in the numbering of the player on roll.
    */
   private pick(at: number, less: boolean): void {
     const take = less || this.pieces.value === "-";

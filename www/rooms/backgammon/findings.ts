@@ -1,4 +1,4 @@
-// Result of an analysis: the position on the board, match and cube, and the ranked moves, each with the opponent's replies.
+// Result of an analysis: the position on the board, the match score and the cube, and the ranked moves with the opponent's replies.
 
 import { copyField } from "../../parts/dialog";
 import { button, h, write } from "../../parts/dom";
@@ -69,7 +69,7 @@ export class Findings {
     return best ? `${candidates.length} moves, the best ${best.text}, ${signed(best.equity)} points.` : summary;
   }
 
-  /** Shows the replies to the move `id` if the move is selected. Replies arrive later than the analysis. */
+  /** Shows the replies to the move `id` if this move is selected. Called when the replies arrive, which is later than the analysis. */
   followed(id: string): void {
     if (this.chosen?.id === id) this.showReplies(this.chosen);
   }

@@ -1,4 +1,4 @@
-// Draws in CSS pixels, so that the text of a drawing has the type sizes of the page.
+// Sizes a drawing in CSS pixels, so that its text has the same type sizes as the page.
 
 import { untilClosed } from "../../parts/life";
 
@@ -9,7 +9,8 @@ export function fit(element: Element, draw: (width: number) => void): void {
     const { width } = entry!.contentRect;
     if (!width || width === drawn) return;
     drawn = width;
-    // The drawing may resize other observed elements. The callback of an observer must not do this, so the drawing waits for a frame.
+    // The callback of a `ResizeObserver` must not resize observed elements, but `draw` may do so. Therefore `draw` waits for the next
+    // frame.
     requestAnimationFrame(() => draw(width));
   });
   observer.observe(element);

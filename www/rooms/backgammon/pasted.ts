@@ -1,25 +1,27 @@
-// Finds the id of a position in pasted text. The worker reads the id and reports what is wrong with it.
+// Finds the id of a position in pasted text. The worker parses the id and reports its errors.
 
 const XGID = /(?<![-\w])[-a-oA-O]{26}(?::[^\s:]*){8}:\d+(?![\d:])/;
 const LABEL = /(position|match)\s+id/gi;
 /**
- * A position id: 14 characters, of which the last one has two bits. Unlike a word of prose, it has a capital letter, a digit, `+` or `/`
- * inside.
+ * A position id: 14 characters, of which the last one encodes only two bits. To exclude words of prose, the pattern requires a capital
+ * letter, a digit, `+` or `/` after the first character.
  */
 const POSITION = /(?<![\w+/])(?=.[a-z]*[A-Z\d+/])[A-Za-z\d+/]{13}[AQgw](?![\w+/])/;
-/** A match id: 12 characters, of which the last one has three bits. */
+/** A match id: 12 characters, of which the last one encodes only three bits. */
 const MATCH = /(?<![\w+/])[A-Za-z\d+/]{11}[A-H](?![\w+/])/;
 
 /**
- * Returns the XGID in a text, or GNU Backgammon's position id, followed by a colon and the match id if there is one. If no id is found, the
- * text may be a damaged id: it is returned unchanged if it has no spaces or contains the name of an id. Returns undefined for other text.
+ * Returns the id in a text: an XGID, or GNU Backgammon's position id. A match id in the text is appended to the position id after a colon.
+ *
+ * A text without a valid id may be a damaged id. It is returned unchanged if it has no spaces or contains the name of an id. For any other
+ * text, returns undefined.
  */
 export function idIn(text: string): string | undefined {
   const plain = text.trim().replaceAll("%3A", ":");
   const xgid = XGID.exec(plain)?.[0];
   if (xgid) return `XGID=${xgid}`;
   if (!/\s/.test(plain)) return plain;
-  // Each label starts a new line again, because a single-line field joins the lines of a pasted text.
+  // Starts a new line before each label, because a single-line field joins the lines of a pasted text.
   const lines = plain.replace(LABEL, "\n$&");
   const position = POSITION.exec(lines)?.[0];
   const match = MATCH.exec(lines)?.[0];

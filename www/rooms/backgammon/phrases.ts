@@ -21,19 +21,19 @@ const CUBE_ACTS: Record<CubeReview["did"], { name: string; should: string; doing
 const NUMBERS = ["", "", "two", "three", "four"];
 const FACES = ["", "ones", "twos", "threes", "fours", "fives", "sixes"];
 export const LEVELS = ["", "a single game", "a gammon", "a backgammon"];
-/** Equity loss below which an action is no error, in points. */
+/** Loss of equity below which an action counts as correct, in points per game. */
 const EXACT = 0.0005;
 
 export const points = (n: number): string => (n === 1 ? "1 point" : `${n} points`);
 /** Formats the dice that are left to play: `four sixes`, or `3 and 1`. */
 const diceLeft = (left: number[]): string =>
   left.length > 1 && left.every((die) => die === left[0]) ? `${NUMBERS[left.length]} ${FACES[left[0]!]}` : left.join(" and ");
-/** Formats the mean equity loss per move that had an alternative: `−0.0195 a move`. */
+/** Formats the mean change of equity per move, such as `−0.0195 a move`. The mean includes only moves that had an alternative. */
 export const perMove = (equity: number): string => `${minus(equity.toFixed(4))} a move`;
 
 export const isPlayed = ({ setup }: Session): boolean => setup.seats.includes(null);
 
-/** Returns the last action of an engine if this action is an answer to a double, otherwise null. */
+/** Returns the last action of an engine if it is a cube action and the last action of the game; otherwise null. */
 export function answerOf({ reply, moves }: Session): Session["reply"] {
   return reply && reply.did !== "played" && moves.at(-1)?.text === reply.text ? reply : null;
 }

@@ -1,5 +1,5 @@
-// Players that the visitor can play against or use for an analysis: the current agent, earlier agents, and baselines. Also the choice of
-// their look-ahead.
+// Fields that choose a player and the look-ahead, for a match or an analysis. The players are the current agent, earlier agents, and
+// baselines.
 
 import { FREEZE_MINUTES, type Engine, type Frozen, type PlayerKind } from "./protocol";
 import { h, id, labelled, select } from "../../parts/dom";
@@ -26,7 +26,7 @@ const LOOK_AHEAD: [evals: number, words: string][] = [
   [400, "400 positions"],
 ];
 
-/** Name of the trained agent. The agent's own run calls it `agent`. */
+/** Name of the trained agent in the visitor's view. The run of the trained agent calls it `agent`. */
 export const TRAINED = "trained agent";
 
 /** Returns the name of a player as it appears within a sentence. */
@@ -53,14 +53,17 @@ export class WhoField {
     this.offer([]);
   }
 
-  /** Run of the chosen player. In the trained run, the player is that run's current agent. */
+  /**
+   * Run that contains the chosen player: the trained agent's run or the visitor's run. In the trained agent's run, only the current agent
+   * can be chosen.
+   */
   get run(): Answerer {
     return this.select.value === this.trained.value ? "trained" : "own";
   }
 
   /**
-   * Adds the trained agent as the first option, or removes it. Until the visitor chooses, this agent is the default, unless it is
-   * overtaken.
+   * Adds the trained agent as the first option, or removes it. If the visitor has not chosen a player, the trained agent becomes the
+   * selected option unless it is overtaken.
    */
   offerTrained({ state, overtaken }: TrainedAgent): void {
     if (state === "here") this.select.prepend(this.trained);

@@ -24,7 +24,7 @@ export class PositionForm {
   private readonly lookAhead = lookAheadField("Look-ahead", 100);
   readonly editor: Editor;
   private readonly edit = button("Edit the position", () => this.openEditor(), { "aria-expanded": "false" });
-  /** The id that was last read; undefined if the id must be read again. Reading fills the dice field. */
+  /** The id that was last read; undefined if the id in the field must be read again. Reading an id also fills the dice field. */
   private readText: string | undefined = START;
   /** True if the visitor has typed dice since the id was read. */
   private diceTouched = false;
@@ -34,7 +34,7 @@ export class PositionForm {
   constructor(
     private readonly client: Backgammon,
     private readonly ask: () => void,
-    /** Called when the editor closes without a position. */
+    /** Called when the visitor closes the editor without applying a position. */
     private readonly cancelled: () => void,
   ) {
     this.editor = new Editor(client, (standing) => this.closeEditor(standing));
@@ -52,7 +52,7 @@ export class PositionForm {
     ]);
   }
 
-  /** Puts the id of a pasted text into the field and analyses the position. A text without an id is pasted as usual. */
+  /** Replaces the field's text by the id in a pasted text and analyses the position. A text without an id is pasted unchanged. */
   private paste(event: ClipboardEvent): void {
     const id = idIn(event.clipboardData?.getData("text") ?? "");
     if (!id || /\s/.test(id)) return;
@@ -61,7 +61,10 @@ export class PositionForm {
     this.ask();
   }
 
-  /** Returns the request for an analysis. Returns undefined if a field is invalid or if `stale` returns true. */
+  /**
+   * Returns the request for an analysis. Returns undefined if a field is invalid, or if `stale` returns true because a newer request has
+   * started.
+   */
   async request(stale: () => boolean): Promise<Asked | undefined> {
     this.clear();
     this.shut();
@@ -104,7 +107,7 @@ export class PositionForm {
     return idIn(this.position.value);
   }
 
-  /** Reads a new id and copies its dice into the dice field. `request` waits for the result. */
+  /** Reads a new id and copies its dice into the dice field. `request` waits until this reading is complete. */
   private read(): Promise<void> {
     const text = this.id();
     if (!text || text === this.readText) return this.reading;
@@ -112,7 +115,7 @@ export class PositionForm {
     this.diceTouched = false;
     return (this.reading = this.client.ask({ ask: "read_id", id: text }).then(
       (standing) => {
-        // Dice that the visitor typed are not replaced. A bare position id contains no dice.
+        // Dice that the visitor typed are not replaced. A bare position id contains no dice, so it does not change the field.
         if (this.life.aborted || text !== this.readText || standing.bare || this.diceTouched) return;
         this.dice.value = standing.dice ? standing.dice.join(" ") : "";
       },

@@ -14,7 +14,7 @@ export type Frozen = {
 /** Training time of the copy in minutes. */
 minutes: number, progress: Progress, };
 
-/** Kind of player, for games and for analysis. */
+/** Kind of player that can play games and analyse positions. */
 export type PlayerKind = { "kind": "now" } | { "kind": "frozen", minutes: number, } | { "kind": "random" } | { "kind": "linear" };
 
 /** Request for an analysis of a position. */
@@ -40,7 +40,7 @@ outlook: Outlook | null,
 /** Position with cube, stakes and score; null in the answer to [`Question::Hint`], because the session contains these data. */
 standing: Standing | null, };
 
-/** A position as numbers of checkers, for a drawing. */
+/** Numbers of checkers of a position, for a drawing. */
 export type Position = { id: string,
 /** Numbers of checkers of the viewing player: borne off, on points 1 to 24, and on the bar. Points have that player's numbering. */
 mine: Array<number>,
@@ -118,7 +118,7 @@ export type Session = { setup: Setup,
 names: [string, string],
 /** Position from the point of view of the first seat, after the steps of the turn in progress. */
 position: Position, cube: number,
-/** Seat (0 or 1) that owns the cube and alone may double; null if the cube is in the middle. */
+/** Seat (0 or 1) that owns the cube; only this seat may double. Null if the cube is in the middle. */
 cube_owner: number | null,
 /** Points that each seat won in all completed games of the session. */
 score: [number, number],
@@ -134,8 +134,8 @@ game: number, phase: Phase,
 /** Seat (0 or 1) that has to act; after the end of the game, the winner. */
 turn: number,
 /**
- * Dice of the seat that has to act, the larger die first. At the opening, the first seat's die is first. Null if no roll is to be
- * played.
+ * Dice of the seat that has to act, the larger die first. At the opening, the first seat's die is first. Null if the seat has no
+ * roll to play.
  */
 dice: [number, number] | null,
 /** Numbers on the dice that are still to be played, one per step, the larger first. */
@@ -156,7 +156,7 @@ moves: Array<Played>, };
 
 export type Phase = "opening" | "to_roll" | "doubled" | "to_play" | "over";
 
-/** For each action, true if the action is possible now. */
+/** Flags for actions, each true if the action is possible now. */
 export type AllowedActs = { roll: boolean, double: boolean,
 /** A user may take or pass an offered double. */
 answer: boolean, undo: boolean,
@@ -220,7 +220,7 @@ export type Standing = { position: Position,
 gnu_id: string,
 /** eXtreme Gammon id of this position. */
 xgid: string,
-/** True if the parsed id contained only the checkers. */
+/** True if the parsed id contained only the checkers, without cube, stakes and score. */
 bare: boolean,
 /** True if the parsed id contained the Jacoby rule, which this program does not support. */
 jacoby: boolean, dice: [number, number] | null,
@@ -268,7 +268,7 @@ match_chances: [number, number, number] | null, };
 export type CubeReview = { did: CubeAct, best: CubeAct,
 /** Points per game that the decision lost, at the cube's value before the decision. */
 error: number, verdict: Verdict,
-/** Evaluation from the point of view of the player on roll. If the user answered a double, the opponent is on roll. */
+/** Evaluation of the cube from the point of view of the player on roll. If the user answered a double, the opponent is on roll. */
 outlook: CubeOutlook, };
 
 export type CubeAct = "no_double" | "double" | "take" | "pass";
@@ -287,7 +287,7 @@ text: string,
 id: string, };
 
 /**
- * Review of an entry in the list of moves. A turn has up to two decisions: to roll without a double, and the move. Any other entry is
+ * Review of an entry in [`Session::moves`]. A turn has up to two decisions: to roll without a double, and the move. Any other entry is
  * a cube action or a resignation.
  */
 export type Judged = {
@@ -299,7 +299,7 @@ move_error: number | null,
 cube_error: number | null, verdict: Verdict,
 /** The best move in notation; null if the move that was made lost nothing. */
 best_move: string | null,
-/** The best cube decision; null if the seat made this decision or `cube_error` is null. */
+/** The best cube decision; null if the seat made the best decision or `cube_error` is null. */
 best_cube: CubeAct | null, };
 
 export interface Answers {

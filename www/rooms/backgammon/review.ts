@@ -1,5 +1,5 @@
-// Review of a game, on the table's board: the position at each action, a judgement of the action, and a curve of the equity. A click on the
-// curve selects an action. The agent of the match's run judges one action at a time.
+// Review of a game on the table's board. It shows the position at each action, a judgement of the action, and a curve of the equity. A
+// click on the curve selects an action. The agent of the match's run judges one action at a time.
 
 import type { Judged, Moment, Session } from "./protocol";
 import { copyButton } from "../../parts/dialog";
@@ -30,7 +30,7 @@ export interface ReviewCallbacks {
 }
 
 export class ReviewPane {
-  /** The moves, the curve and the results. */
+  /** Pane with the list of moves, the equity curve and the error rates. */
   readonly element: HTMLElement;
   /** Buttons that replace the table's actions during a review. */
   readonly controls: HTMLElement;
@@ -46,7 +46,7 @@ export class ReviewPane {
   private session: Session | undefined;
   private at = 0;
   private moment: Moment | undefined;
-  /** Judgements of this game's actions, by index of the action; undefined until judged. */
+  /** Judgements of this game's actions, by index of the action. An entry is undefined until the action is judged. */
   private judged: (Judged | undefined)[] = [];
   private game = "";
   private judging = false;
@@ -94,7 +94,7 @@ export class ReviewPane {
     return this.session?.moves ?? [];
   }
 
-  /** Shows the moves of a session. A session of another game ends the review and removes the judgements. */
+  /** Shows the moves of a session. If the session is in another game, ends the review and removes the judgements. */
   take(session: Session): void {
     const game = `${session.setup.seed} ${session.game}`;
     if (game !== this.game) [this.game, this.judged, this.at, this.moment, this.open] = [game, [], 0, undefined, false];
@@ -171,7 +171,7 @@ export class ReviewPane {
     write(this.message, `${at + 1} of ${this.moves.length}. ${name}${dice}: ${moment.text}. ${this.opinion(this.judged[at])}`);
   }
 
-  /** Name of the first player, whose equity the curve shows, within a sentence. */
+  /** Name of the first player within a sentence. The curve shows this player's equity. */
   private get first(): string {
     return within(this.session?.names[0] ?? "");
   }
@@ -208,7 +208,7 @@ export class ReviewPane {
         if (missing === this.at) this.writeMessage();
       }
     } catch {
-      // A request fails if the game or the run was replaced. The actions of the next game are judged anew.
+      // A request fails if the game or the run was replaced. A later call of `judge` judges the actions of the new game.
     } finally {
       this.judging = false;
     }

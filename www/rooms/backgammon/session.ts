@@ -1,5 +1,5 @@
-// A game session: a person against the agent, or the agent against itself. The worker applies the rules. This class sends the person's
-// actions to the worker and paces the engines.
+// A game session: a person plays the agent, or the agent plays itself. The worker applies the rules. `SessionPane` sends the person's
+// actions to the worker and sets the pace of the engines.
 
 import type { Announcer } from "../../parts/announce";
 import { pageLife, untilClosed } from "../../parts/life";
@@ -30,13 +30,16 @@ const DICE_MS = 450;
 /** Pause after a double or its answer. */
 const SAID_MS = 900;
 
-/** Reports about matches. `back` returns to the earlier match. */
+/** Notices about matches. The callback `back` returns to the earlier match. */
 export interface MatchNotices {
   /** Reports that another match has replaced a person's match. */
   replaced(back: () => void): void;
   /** Reports that a match against the trained agent continues after a reload. */
   continued(): void;
-  /** Reports that a match against the trained agent waits after a reload, because the visitor has begun another match. */
+  /**
+   * Reports that a match against the trained agent is saved after a reload but does not continue, because the visitor has already acted in
+   * another match.
+   */
   waiting(back: () => void): void;
   /** Reports that a match against the trained agent could not be restored after a reload. */
   lost(): void;
@@ -51,23 +54,23 @@ export class SessionPane {
   readonly review: ReviewPane;
   private session: Session | undefined;
   private mode: Mode = recall("backgammon") === "play" ? "play" : "watch";
-  /** True while an engine's action is requested or animated. */
+  /** True while the worker computes an engine's action or the board animates it. */
   private busy = false;
-  /** Run in which the current match is played. */
+  /** Run in which the current match is played: the visitor's or the trained agent's. */
   private playedIn: Answerer = "own";
   /** True if the current match began without the visitor's request. */
   private automatic = false;
-  /** True once the visitor has acted. */
+  /** True once the visitor has acted in a session or begun a match. */
   private acted = false;
   private agent: TrainedAgent | undefined;
-  /** True once `earlierMatch` has handled the match from before the reload. */
+  /** True once `earlierMatch` has handled the match that this tab played before the reload. */
   private returned = false;
   private readonly run: MatchRun;
   /** Number of pending requests to the worker, except engine turns. */
   private asking = 0;
-  /** Kind of the visitor's action that awaits its answer. */
+  /** Kind of the visitor's action for which the worker's answer is pending. */
   private awaited: Act["kind"] | undefined;
-  /** Turns of the shown sessions. A newer session makes the older one stale, which stops the animation of the older one. */
+  /** Marks a shown session as stale when a newer session is shown. This stops the animation of the stale session. */
   private readonly shown = new Turns();
   private paused = false;
   private dueMs = 0;
@@ -133,14 +136,15 @@ export class SessionPane {
       void this.begin();
     }
     if (agent.state === "here" && this.earlierMatch(agent)) return;
-    // A match that began automatically before the agent arrived begins again with the agent.
+    // A match that began automatically, before the agent was loaded, begins again with the agent. The match is not restarted after its
+    // first roll.
     const fresh = this.automatic && this.mode === "play" && this.session?.moves.length === 0 && !this.session.dice;
     if (fresh && this.setup.opponent.run === "trained" && this.playedIn === "own") void this.newMatch();
   }
 
   /**
-   * Continues the match against the trained agent after a reload, or reports that the match waits or is lost. Returns true on the first
-   * call if the match was restored.
+   * Handles the match that this tab played against the trained agent before a reload. Continues the match, or shows that it is saved or
+   * lost. Returns true only on the first call, and only if the match was restored.
    */
   private earlierMatch(agent: TrainedAgent): boolean {
     if (this.returned || agent.earlier === "none") return false;
@@ -166,7 +170,7 @@ export class SessionPane {
   /** Performs an action of the visitor. */
   private async wish(act: Act): Promise<void> {
     this.acted = true;
-    // A second press of a button before the answer is not a second action.
+    // A second press of the same button is ignored until the first press is answered, except for `undo`.
     if (this.awaited === act.kind && act.kind !== "undo") return;
     this.awaited = act.kind;
     await this.act(act);
@@ -195,7 +199,7 @@ export class SessionPane {
     if (this.mode === "play") this.considered.begin();
   }
 
-  /** Continues the current match of `run`. */
+  /** Continues the match that is in progress in `run`. */
   private async returnTo(run: Answerer): Promise<void> {
     this.playedIn = run;
     await this.begin();
@@ -237,7 +241,7 @@ export class SessionPane {
     if (this.playedIn === "trained") this.agent?.keep();
   }
 
-  /** Returns a session with the name of the trained agent, which its own run calls `agent`. */
+  /** Returns the session with the displayed name of the trained agent. The run of the trained agent calls it `agent`. */
   private named(session: Session): Session {
     if (this.playedIn === "own") return session;
     const names = session.names.map((name) => (name === "agent" ? TRAINED : name)) as Session["names"];
@@ -265,7 +269,7 @@ export class SessionPane {
   private async reply(): Promise<void> {
     const { table } = this;
     this.busy = true;
-    // The engine's action is ignored if another session has replaced this one.
+    // The engine's action is ignored if a newer session is shown when the answer arrives.
     let stale = this.shown.stale();
     try {
       const session = this.named(await this.run.ask({ ask: "act", act: { kind: "reply" } }));

@@ -30,8 +30,8 @@ export class SetupForm {
   }
 
   /**
-   * Returns the setup of a new match. The visitor plays the first side if `person` is true, otherwise the current agent. The opponent of
-   * the form plays the second side.
+   * Returns the setup of a new match. The first side is the visitor if `person` is true, otherwise the current agent. The second side is
+   * the opponent that the form selects.
    */
   setup(person: boolean): Setup {
     const evals = this.lookAhead.evals();

@@ -38,7 +38,7 @@ type Name =
   | "watch"
   | "match";
 
-/** Buttons for actions. The first group shows one button at a time: the main action. */
+/** Buttons for actions. The first group contains the main actions and shows one of them at a time. */
 class Actions {
   readonly element: HTMLElement;
   private readonly buttons: Record<Name, HTMLButtonElement>;
@@ -99,7 +99,7 @@ class Actions {
       match: true,
     };
     for (const name of Object.keys(shown) as Name[]) this.buttons[name].hidden = !shown[name];
-    // These buttons keep their places while their actions are impossible.
+    // The following buttons stay visible but disabled while their actions are impossible, so that the other buttons do not move.
     const { confirm, undo, double, resign } = may;
     const hint = may.hint && !may.reply && phase !== "opening";
     const possible = { confirm, undo, double, resign, hint, review: moves.length > 0 };
@@ -185,7 +185,7 @@ export class Table {
     else delete this.verdict.dataset.verdict;
   }
 
-  /** If the focused button has disappeared, moves the focus to the board or to another button. The page does not scroll. */
+  /** If the focused button is hidden or disabled, moves the focus to the board or to another button. The page does not scroll. */
   keepFocus(): void {
     const active = document.activeElement;
     const usable = active instanceof HTMLElement && active.offsetParent !== null && !active.matches(":disabled");
@@ -196,7 +196,7 @@ export class Table {
 
   // ---- contents
 
-  /** Shows a session. During a review, the board is unchanged, because it shows an earlier position. */
+  /** Shows a session. A review leaves the board unchanged, because the board then shows an earlier position. */
   show(session: Session): void {
     this.session = session;
     this.review.take(session);
@@ -214,7 +214,7 @@ export class Table {
     const { position, dice, turn, phase, reply, setup } = session;
     board.show(position);
     board.point(0, []);
-    // The board shows the answer to a double until the next action.
+    // The board shows a double or the answer to a double until the next action.
     const said = answerOf(session);
     board.say((said?.seat ?? 0) as Side, said ? capital(said.text) : "");
     if (phase === "to_play" && dice) board.throw({ side: turn as Side, shown: dice, left: session.left });

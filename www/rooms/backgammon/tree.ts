@@ -1,5 +1,6 @@
-// Decision tree of two levels: from a roll to its candidate moves, and from each candidate to the opponent's 21 rolls. Each roll is a dot
-// at the equity after the opponent's best reply. Good moves have dots further right; widely spread dots mean more luck.
+// Decision tree of two levels: from a roll to its candidate moves, and from each candidate move to the opponent's 21 rolls. Each of these
+// rolls is a dot, placed at the mover's equity after the opponent's best reply. Good moves have dots further to the right. Widely spread
+// dots mean that luck matters more.
 
 import type { Branch, Candidate, PlayerKind } from "./protocol";
 import { h, svg, write } from "../../parts/dom";
@@ -13,8 +14,8 @@ const ROOT_X = 22;
 const FROM_X = 78;
 
 /**
- * Requests the replies to the drawn moves, one move at a time, and calls `took` with the id of each answered move. Stops if `stale` returns
- * true or a request fails.
+ * Requests the replies to the drawn moves, one move at a time. After each answer, calls `took` with the id of the move. Stops if `stale`
+ * returns true or a request fails.
  */
 export async function unfold(
   client: Pick<Backgammon, "ask">,
@@ -39,7 +40,7 @@ export class Tree {
   private root = "";
   candidates: Candidate[] = [];
   private chosen: string | undefined;
-  /** Replies that have arrived, by id of the move. */
+  /** Replies of the opponent by id of the move. Contains only the moves whose replies have arrived. */
   readonly branches = new Map<string, Branch[]>();
 
   constructor(private readonly pick?: (candidate: Candidate) => void) {

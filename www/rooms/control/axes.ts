@@ -24,7 +24,8 @@ export const share = (axis: Axis, value: number): number => (value - axis.low) /
 export const at = (axis: Axis, place: number): string => figure(axis.low + place * (axis.high - axis.low));
 
 /**
- * Returns the value of an observation on an axis. `seen` returns a feature of the observation. An axis of two features shows their angle.
+ * Returns the value of an observation on an axis. `seen` returns the observation's feature with a given index. An axis with two features
+ * shows the angle whose cosine and sine they are.
  */
 export const of = (axis: Axis, seen: (feature: number) => number): number =>
   axis.of.length === 2 ? Math.atan2(seen(axis.of[1]!), seen(axis.of[0]!)) : seen(axis.of[0]!);

@@ -35,8 +35,8 @@ export class Density {
   }
 
   /**
-   * Formats the share of the visits that belong to a point of a table. Each visit belongs to the nearest point. The table has `points` rows
-   * and columns; `across` and `up` are the point's position, from 0 to 1. Returns an empty string if there are no visits.
+   * Formats the percentage of visits for one point of a table. Each visit belongs to the nearest point of the table. The table has `points`
+   * rows and columns. `across` and `up` are the point's position, from 0 to 1. Returns an empty string if there are no visits.
    */
   near(across: number, up: number, points: number): string {
     const nearest = (k: number, of: number): number => Math.round(((k + 0.5) / of) * (points - 1));

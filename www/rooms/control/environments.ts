@@ -1,4 +1,4 @@
-// The training environments on one canvas, drawn by their world (see `worlds/world.ts`).
+// The training environments on one canvas, drawn by the painter of their world (see `worlds/world.ts`).
 
 import type { Frame } from "./protocol";
 import { animate, calm, Surface } from "../../parts/loop";
@@ -69,7 +69,7 @@ export class EnvironmentsView {
     this.drewMs = -Infinity;
   }
 
-  /** Requests frames and plays their steps. Called for each picture that shows the environments. */
+  /** Requests frames and plays their steps. Called before each drawing of a view that shows the environments. */
   play(nowMs: number): void {
     const passedS = Math.min(0.1, (nowMs - this.lastMs) / 1000);
     this.lastMs = nowMs;
@@ -81,7 +81,7 @@ export class EnvironmentsView {
     this.play(nowMs);
     if (this.surface.width === 0) return; // the tab has just been hidden
     const still = calm();
-    // With reduced motion there are two pictures a second, without interpolation.
+    // With reduced motion, the canvas is drawn twice a second and without interpolation.
     if (still && nowMs - this.drewMs < CALM_MS) return;
     this.drewMs = nowMs;
     const c = this.surface.begin();

@@ -1,12 +1,12 @@
-// Input of the visitor at the stage, the environment that the page shows large: held keys, a pointer that steers, and a pointer that drags
-// a part.
+// Input of the visitor at the stage, where the page shows one environment large. The input consists of held keys, a pointer that steers,
+// and a pointer that drags a part of the environment.
 
 import { h, icon } from "../../parts/dom";
 import { clamp, modified } from "../../parts/keys";
 import type { Environment } from "./protocol";
 import type { Point, World } from "./worlds/world";
 
-/** Least distance between the pointer and the centre for full steering, as a share of the picture's width. */
+/** Distance of the pointer from the centre at which the steering is full, as a share of the picture's width. */
 const FULL_SHARE = 0.35;
 /** Greatest distance of a pointer from a part that it can grip, in px. */
 const NEAR_PX = { mouse: 26, finger: 44 };
@@ -28,14 +28,14 @@ export interface Handled {
   take(taken: boolean): void;
 }
 
-/** Returns the name of a key in sentences. */
+/** Returns the name of a key as it appears in sentences. */
 export const keyName = (key: string): string =>
   ({ "": "no key", " ": "space", ArrowLeft: "left arrow", ArrowRight: "right arrow", ArrowUp: "up arrow", ArrowDown: "down arrow" })[key] ??
   key;
 
 export class Hands {
   readonly keys: Record<Side, boolean> & { shift: boolean } = { left: false, right: false, up: false, shift: false };
-  /** Held keys that an environment from a file names. The key that was pressed last is last. */
+  /** Held keys, in the order in which they were pressed. Contains only keys that the environment's file names. */
   private readonly held = new Set<string>();
   grip: Grip | undefined;
   /** Steering by a pressed pointer, from −1 (left) to 1 (right); undefined if no pointer steers. */
@@ -63,7 +63,10 @@ export class Hands {
     this.held.clear();
   }
 
-  /** True if time stops: no key is held, and the environment names no action without a key. */
+  /**
+   * True if time stops until the visitor presses a key. This is the case if the file names keys, none of them is held, and no action is
+   * defined for the case without a key.
+   */
   get waits(): boolean {
     const keys = this.handled.scene?.world.keys;
     return keys !== undefined && this.held.size === 0 && !keys.has("");
@@ -79,7 +82,7 @@ export class Hands {
     return this.holding(h("button", { "aria-label": label, title: label }, icon(side)), (down) => (this.keys[side] = down));
   }
 
-  /** Creates a button that acts as a key of the file while the button is held. */
+  /** Creates a button that acts as a key of the environment's file while the button is held. */
   keyButton(key: string, label: string): HTMLButtonElement {
     return this.holding(h("button", { title: keyName(key) }, label), (down) => this.hold(key, down));
   }
@@ -115,7 +118,10 @@ export class Hands {
     return [this.choice(world, steps)];
   }
 
-  /** Returns the action of the held keys of a file. The numbers of several held keys are added; of several choices, the newest counts. */
+  /**
+   * Returns the action of the held keys that the environment's file names. If actions are numbers, adds the numbers of all held keys. If
+   * actions are choices, returns the choice of the key that was pressed last.
+   */
   private keyed({ choices, numbers }: Environment, keys: Map<string, number[]>): number[] {
     const held = [...this.held].map((key) => keys.get(key) ?? []);
     const none = keys.get("") ?? Array<number>(numbers).fill(0);
@@ -126,7 +132,7 @@ export class Hands {
   private choice(world: Scene["world"], steps: number): number {
     const { keys, steer } = this;
     const { left, right, up, rest } = world.controls;
-    // If there is a third engine, a pointer in the middle third of the picture fires it.
+    // If the environment has the control `up`, a pointer in the middle third of the picture operates it.
     const third = up !== undefined ? 1 / 3 / (2 * FULL_SHARE) : 0;
     if (up !== undefined && (keys.up || (steer !== undefined && Math.abs(steer) <= third))) return up;
     if (left !== undefined && (keys.left || (steer !== undefined && steer < -third))) return left;

@@ -1,5 +1,5 @@
-// The operations of the plan as a network, from left to right (downwards if there is little room), and as a table. Nodes are kernels and
-// their inputs.
+// The plan of the forward pass, drawn as a network and listed in a table. The network runs from left to right, or downwards if there is
+// little room. Its nodes are kernels and inputs.
 
 import type { PlanView } from "./protocol";
 import { h, svg } from "../../parts/dom";
@@ -8,7 +8,7 @@ import { untilClosed } from "../../parts/life";
 import { Table } from "../../parts/table";
 
 const BOX = { width: 152, height: 64 };
-/** Distances between boxes, in px: within a column, and between columns at least and at most. */
+/** Distances between boxes, in px. `lanes` is the distance within a column; `least` and `most` limit the distance between columns. */
 const APART = { lanes: 24, least: 16, most: 64 };
 
 type Placed = { x: number; y: number };
@@ -49,7 +49,7 @@ function place(plan: PlanView): { at: Placed[]; columns: number; lanes: number }
 /** Formats a shape: `[2048, 64]` as `2,048 × 64`. */
 const shape = ([rows, columns]: readonly [number, number]): string => `${count(rows)} × ${count(columns)}`;
 
-/** Draws the plan in `room` px of width. */
+/** Draws the plan for an available width of `room` px. */
 function draw(plan: PlanView, room: number): SVGElement {
   const { at, columns, lanes } = place(plan);
   const across = Math.min(APART.most, (room - 2 - columns * BOX.width) / (columns - 1));
@@ -127,7 +127,7 @@ export class Network {
       this.table.element,
     ]);
     const observer = new ResizeObserver(() => this.redraw());
-    // The head is observed instead of the drawing: it is as wide as the drawing, and a new drawing does not change its size.
+    // `head` is observed instead of the drawing. Both have the same width, but a new drawing does not change the size of `head`.
     observer.observe(head);
     untilClosed(() => observer.disconnect());
   }

@@ -34,7 +34,7 @@ const LAYERS: { name: Layer; label: string; does: string }[] = [
 export class Plane {
   readonly element: HTMLElement;
   readonly layers: Choice<Layer>;
-  /** Numbers of the current layer at a few points of the plane. */
+  /** Table with the values of the current layer at a few points of the plane. */
   readonly table = new Table(
     "State plane",
     () => this.tableTitles(),
@@ -59,7 +59,7 @@ export class Plane {
   private cursor: { x: number; y: number } | undefined;
   private readonly lastMs = { drew: -Infinity, wrote: -Infinity };
 
-  /** `play` is called for each picture, and updates the environments that the plane shows. */
+  /** `play` is called for each animation frame, and updates the environments that the plane shows. */
   constructor(
     private readonly ask: (width: number, height: number, axes: [Axis, Axis]) => Promise<Picture>,
     play: (nowMs: number) => void,
@@ -150,7 +150,7 @@ export class Plane {
     this.table.renew();
   }
 
-  /** Requests a picture if the current layer or the cursor needs a newer one. */
+  /** Requests a picture if the current layer or the cursor needs a newer picture than `newest`. */
   private want(): void {
     if ((this.layer === "visits" && !this.cursor) || this.newest?.iteration === this.iteration) return;
     const { iteration } = this;

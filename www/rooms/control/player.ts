@@ -1,4 +1,4 @@
-// Plays the steps of received frames at their mean rate of arrival, so that the picture moves evenly although steps arrive in bursts. The
+// Plays the steps of received frames at their mean rate of arrival. The picture then moves evenly although steps arrive in bursts. The
 // player handles observations in panels and does not depend on the environment.
 
 import { floats } from "../../run/floats";
@@ -7,16 +7,16 @@ import type { Frame } from "./protocol";
 /** Delay between the arrival of a step and its drawing, in seconds. */
 const LAG_S = 0.15;
 const MOST_WAITING_STEPS = 400;
-/** Number of environments per panel. A panel stores each feature for all of its environments consecutively. */
+/** Number of environments per panel. Within a panel, the values of one feature are consecutive, one for each environment. */
 const PANEL = 32;
 const STEPS_PER_S = 50;
 
 export type Listener = {
-  /** Called after each played step. `player.seen` then returns the observations after this step. */
+  /** Called for each played step. `player.seen` then returns the observations before this step. */
   stepped(): void;
   /**
-   * Called when an episode of an environment ended. `player.seen` then returns the last observation of the episode and `player.age` its
-   * length in steps.
+   * Called when an episode of an environment ended. `player.seen` then returns the observation before the last step of the episode.
+   * `player.age` returns the length of the episode in steps.
    */
   ended(env: number): void;
 };
@@ -52,7 +52,7 @@ export class Player {
     this.waitingSteps += frame.steps;
     const passedS = Math.min(1, Math.max(0.004, (nowMs - this.lastArrivalMs) / 1000));
     this.lastArrivalMs = nowMs;
-    // The rate is averaged over about half a second, because no steps arrive during an update.
+    // The rate is averaged over about half a second, because no steps arrive while the learner updates the network.
     const weight = 1 - Math.exp(-passedS / 0.5);
     this.stepsPerS += (frame.steps / passedS - this.stepsPerS) * weight;
   }
@@ -87,7 +87,7 @@ export class Player {
   advance(passedS: number): void {
     if (this.waitingSteps === 0) return;
     const backlog = this.waitingSteps - this.share;
-    // The player plays a long backlog faster and a short one slower.
+    // The player plays faster if many steps are waiting, and slower if few are waiting.
     const wanted = Math.max(2, this.stepsPerS * LAG_S);
     const pace = this.stepsPerS * Math.min(2.5, Math.max(0.4, backlog / wanted));
     let steps = this.share + pace * passedS;
@@ -121,12 +121,12 @@ export class Player {
     }
   }
 
-  /** Returns a feature of an environment's observation after the last played step. */
+  /** Returns a feature of an environment's observation, as it was before the last played step. */
   seen(env: number, feature: number): number {
     return this.at[this.atFrom + ((env >> 5) * this.features + feature) * PANEL + (env & 31)]!;
   }
 
-  /** Returns a feature of an environment's observation, interpolated towards the next step if `smooth` is true. */
+  /** Returns a feature of an environment's observation. If `smooth` is true, the value is interpolated towards the next observation. */
   value(env: number, feature: number, smooth: boolean): number {
     const from = this.seen(env, feature);
     if (!smooth || this.waitingSteps === 0 || this.justReset[env]) return from;

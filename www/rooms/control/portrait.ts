@@ -12,7 +12,7 @@ export const PICTURE = { width: 48, height: 36 };
 const LEVELS = 6;
 /** Colour strength of an action with probability 1. It is below 1, so that words and dots over the colour stay legible. */
 const INTENSITY = 0.82;
-/** Exponent of the colour strength. It is below 1, so that a mild preference is visible. */
+/** Exponent of the colour strength. The exponent is below 1, so that a slight preference for an action is visible. */
 const CONTRAST = 0.75;
 
 type Rgb = [number, number, number];
@@ -52,7 +52,8 @@ export class Portrait {
 
   draw(c: CanvasRenderingContext2D, box: Box): void {
     if (!this.picture) return;
-    // The picture extends beyond the box by half a point on each side, because its outermost points are on the edges of the box.
+    // The outermost points of the picture are on the edges of the box, and a pixel is centred on its point. The picture therefore extends
+    // beyond the box by half a pixel on each side.
     const [dx, dy] = [box.width / (PICTURE.width - 1) / 2, box.height / (PICTURE.height - 1) / 2];
     c.imageSmoothingEnabled = true;
     c.imageSmoothingQuality = "high";
@@ -93,8 +94,8 @@ function thrown({ policy }: Picture): (point: number) => Rgb {
 }
 
 /**
- * Returns a function that maps a point to the colour of its discrete action. An action adds colour only if its probability is above that of
- * a uniform policy. The excess determines the colour strength.
+ * Returns a function that maps a point to the colour of the policy over discrete actions. An action adds its colour if its probability is
+ * above that of a uniform policy. The colour strength grows with the excess over the uniform probability.
  */
 function chosen({ channels, policy }: Picture, names: Colour[]): (point: number) => Rgb {
   const ground = rgb("raised");
@@ -110,7 +111,10 @@ function chosen({ channels, policy }: Picture, names: Colour[]): (point: number)
   };
 }
 
-/** Returns the preference for an action over the best other action; 0 on the boundary of the action's area. */
+/**
+ * Returns the probability of an action minus the probability of the best other action. The difference is 0 on the boundary of the area in
+ * which the action is preferred.
+ */
 function lead({ policy, channels }: Picture, point: number, choice: number): number {
   let other = 0;
   for (let k = 0; k < channels; k++) if (k !== choice) other = Math.max(other, policy[point * channels + k]!);

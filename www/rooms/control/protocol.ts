@@ -46,7 +46,7 @@ of: Array<number>,
 /** True if the range of the number is unknown. The drawing then widens the axis until it contains all observations. */
 open: boolean, };
 
-/** Steps of the displayed environments since the previous frame, at most 128, for a drawing. */
+/** First steps of the displayed environments since the previous frame, at most 128, for a drawing. */
 export type Frame = {
 /** Number of displayed environments, which are the first of the training environments. */
 shown: number,
@@ -72,9 +72,12 @@ tip_force: number,
  * round begins: the agent plays a second environment from the same state.
  */
 drive: Array<number> | null,
-/** Number of times that control has passed between the agent and the user. An episode begins when this number changes. */
+/** Number of times that control has passed between the agent and the user. Whenever this number changes, an episode begins. */
 handovers: number,
-/** Number of single steps that the user has requested. They advance a failed state, in which time stops for the agent. */
+/**
+ * Number of single steps that the user has requested. In a failed state, time stops for the agent, and each single step advances
+ * the environment once.
+ */
 singles: number, };
 
 /** State of the environment that the page shows large. The present policy or the user steps it in real time. */
@@ -95,15 +98,18 @@ rounds: Array<Round>,
 odds: Array<number>,
 /** Critic's estimate of the discounted return from the state of `player` on. */
 value: number,
-/** Greatest return of the agent in the environment shown large so far; null before the end of the agent's first episode. */
+/**
+ * Greatest return so far of the agent's episodes in the environment that the page shows large; null before the end of the agent's
+ * first episode.
+ */
 best: number | null,
 /** Fraction of the next step's display time that has elapsed, from 0 to 1, for smooth drawing. */
 ahead: number,
-/** [`Touch::handovers`] of the newest touch. */
+/** Value of [`Touch::handovers`] in the newest touch. */
 handovers: number,
 /**
- * Error that stopped training. The episodes then begin in the state before the failed step; null if there was no error, or if that
- * state is unknown.
+ * Error that stopped training; null if there was no error, or if the state before the failed step is unknown. After an error,
+ * episodes begin in this state.
  */
 failed: string | null, };
 
@@ -117,7 +123,7 @@ state: Array<number>, observation: Array<number>,
 action: Array<number>, steps: number,
 /** Return of the episode so far. */
 total: number,
-/** True after the end of the episode. The next episode begins shortly afterwards. */
+/** True after the end of the episode, until the next episode begins shortly afterwards. */
 over: boolean,
 /** True if the rules ended the episode; false if the step limit ended it or it has not ended. */
 terminated: boolean,

@@ -1,4 +1,5 @@
-// Readings beside the stage: the agent's probabilities and value, or the score of the visitor against the agent.
+// Readings beside the stage. While the agent acts, they show its action probabilities and the critic's value. While the visitor plays, they
+// show the score against the agent.
 
 import { h, write } from "../../parts/dom";
 import { capital, figure } from "../../parts/format";

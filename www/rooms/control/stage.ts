@@ -1,5 +1,6 @@
-// The stage: a single environment that the page shows large. The worker steps it in real time. The current policy acts in it, or the
-// visitor, who then plays a round against the agent from the same initial state. The training does not use this environment.
+// The stage: a single environment that the page shows large. The worker steps it in real time. Either the current policy acts in the
+// environment, or the visitor acts. The visitor plays a round against the agent, which starts from the same initial state. The training
+// does not use this environment.
 
 import type { Body, Stage as StageState, Touch } from "./protocol";
 import { button, Choice, h, id, write } from "../../parts/dom";
@@ -12,7 +13,7 @@ import { Duel, Watching } from "./readings";
 import { paceOf, PACES, Touches, type PaceName } from "./touches";
 import { dot, type Point, type Pose } from "./worlds/world";
 
-/** Factor by which the agent's environment runs faster after the visitor's episode has ended. */
+/** Speed of the agent's environment after the visitor's episode has ended, as a multiple of real time. */
 const FORWARD = 6;
 
 export class SingleEnvironment implements Handled {
@@ -37,11 +38,11 @@ export class SingleEnvironment implements Handled {
   private newest: { state: StageState; atMs: number } | undefined;
   /** Number of times that the controls have changed hands. */
   private handovers = 0;
-  /** Number of single steps that the visitor has requested in a failed state. */
+  /** Number of single steps that the visitor has requested after an error stopped the training. */
   private singles = 0;
   /** Error that stopped training, or null. After an error, the environment shows the state before the error. */
   private failed: string | null = null;
-  /** True once the visitor has acted in this round. Both environments of the round are still until then. */
+  /** True once the visitor has acted in this round. Until then, both environments of the round are paused. */
   private moved = false;
   private readonly lastMs = { touched: -Infinity, drew: -Infinity, wrote: -Infinity };
 
@@ -88,7 +89,7 @@ export class SingleEnvironment implements Handled {
     this.driving = taken;
     this.handovers += 1;
     this.moved = false;
-    // The next answer begins another episode. Its number of steps is not compared with that of the previous answer.
+    // The next answer begins another episode, so its step count must not be compared with the count in the previous answer.
     this.newest = undefined;
     this.hands.letGo();
     this.show();
@@ -159,7 +160,7 @@ export class SingleEnvironment implements Handled {
         remember("pace", pace);
       },
     );
-    // A click moves the focus to the choice, where the arrow keys do not steer. The focus therefore returns to the field.
+    // A click moves the focus to this choice, where the arrow keys do not steer. The handler returns the focus to the field.
     element.addEventListener("click", ({ detail }) => detail > 0 && setTimeout(() => this.field.focus({ preventScroll: true })));
     return h("div.row.pace", h("span.small", { "aria-hidden": "true" }, "Speed"), element);
   }
@@ -181,8 +182,8 @@ export class SingleEnvironment implements Handled {
   // ---- requests and answers
 
   /**
-   * Sends the visitor's input, with the time since the previous call. Called for each picture of the environment, of the state plane and of
-   * the networks. While the visitor has the controls, only the picture of the environment calls it.
+   * Sends the visitor's input and the time since the previous call. Called for each animation frame in which the environment, the state
+   * plane or the networks are visible. While the visitor has the controls, only the drawing of the environment calls `pass`.
    */
   pass(nowMs: number): void {
     const { scene } = this;
@@ -192,8 +193,8 @@ export class SingleEnvironment implements Handled {
   }
 
   /**
-   * Speed of the environments' time, relative to real time. While the visitor has the controls, both environments are still until the
-   * visitor acts, and after the visitor's episode has ended, the agent's episode is faster.
+   * Speed of the environments' time, as a multiple of real time. While the visitor has the controls, the speed is 0 until the visitor acts.
+   * After the visitor's episode has ended, the rest of the agent's episode is faster.
    */
   private get rate(): number {
     if (!this.driving) return 1;
@@ -244,8 +245,8 @@ export class SingleEnvironment implements Handled {
   // ---- drawing
 
   /**
-   * Returns the state of a body for drawing, interpolated between its previous and its newest step. The share of the newest step grows
-   * with the time since the newest answer. The state of a body whose episode is over is not interpolated.
+   * Returns the state of a body for drawing, interpolated between its previous and its newest step. The share of the newest step grows with
+   * the time since the newest answer. After the end of an episode, the state is not interpolated.
    */
   private pose(body: Body, ghost: boolean): Pose {
     const { state, before } = body;
@@ -266,7 +267,8 @@ export class SingleEnvironment implements Handled {
     this.pass(nowMs);
     if (!this.newest || !scene || this.surface.width === 0) return;
     const { state } = this.newest;
-    // With reduced motion the picture is smooth only while the visitor acts.
+    // With reduced motion, every frame is drawn only while the visitor acts or shortly afterwards. Otherwise, two frames a second are
+    // drawn.
     if (!calm() || this.driving || nowMs - lastMs.touched < 3000 || nowMs - lastMs.drew > 500) {
       lastMs.drew = nowMs;
       this.drawField(state, scene);
@@ -298,7 +300,8 @@ export class SingleEnvironment implements Handled {
       large.body(c, this.surface, this.pose(state.rival, true));
       c.globalAlpha = 1;
     };
-    // The agent's shadow is behind the visitor's figure; the agent's own picture is in front.
+    // The agent's body is a shadow behind the visitor's body. In an environment from a file, the agent has a small picture of its own,
+    // which is drawn in front.
     if (!keys) shadow();
     large.body(c, this.surface, player);
     if (keys) shadow();
@@ -306,7 +309,7 @@ export class SingleEnvironment implements Handled {
   }
 }
 
-/** Describes the single environment after an error of the rules. */
+/** Describes the single environment after an error in the environment's rules. */
 const failedWords = ({ player: { fault, steps, over } }: StageState): string =>
   fault !== null
     ? `Failed again: ${fault}.`
@@ -326,7 +329,7 @@ function drawGrip(c: CanvasRenderingContext2D, { from, hand, words }: Grip): voi
   c.fillText(words, hand.x + 8, hand.y - 9);
 }
 
-/** Returns the effect of a key that an environment from a file names: the name of its choice, or its numbers. */
+/** Returns the effect of a key that an environment's file names: the name of the key's choice, or the numbers of its action. */
 function keyWords({ environment: { choices }, world }: Scene, key: string): string {
   const action = world.keys?.get(key) ?? [];
   return choices[action[0] ?? 0] ?? action.join(", ");
@@ -353,7 +356,7 @@ function keysHelp(scene: Scene): string {
   return `${parts.filter(Boolean).join(", ")}.`;
 }
 
-/** Returns the help text for screen readers. */
+/** Returns the help text on the keys for screen readers. */
 function help(scene: Scene, driving: boolean): string {
   const acts = "The current policy acts here in real time.";
   if (touchScreen()) return driving ? keysHelp(scene) : acts;

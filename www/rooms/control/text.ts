@@ -17,7 +17,9 @@ export const charts: Record<string, ChartWords> = {
   approx_kl: { about: "change of the policy in one update", span: [0, 0.02] },
 };
 
-/** Returns the caption of the entropy chart, and the entropy of a uniform policy (undefined for continuous actions). */
+/**
+ * Returns the caption of the entropy chart, and the entropy of a uniform policy in nats. For continuous actions, this entropy is undefined.
+ */
 export function entropy(environment: Environment): { about: string; most: number | undefined } {
   const choices = environment.choices.length;
   if (choices === 0) return { about: "how widely the policy still explores", most: undefined };

@@ -1,4 +1,5 @@
-// The networks of policy and critic, unit by unit, in the state of the single environment. Edges show weights or average gradients.
+// The units of the policy network and of the critic network, with their activations in the state of the single environment. Edges show
+// weights or average gradients.
 
 import { floats } from "../../run/floats";
 import { font, pen, segment } from "../../parts/canvas";
@@ -10,7 +11,7 @@ import { Asker } from "../shared/requests";
 import type { Environment, LayerView, NetworkView } from "./protocol";
 
 const ASK_MS = 200;
-/** Number of strengths of an edge. Edges below the first strength are not drawn. */
+/** Number of levels of an edge's strength. An edge below the first level is not drawn. */
 const STRENGTHS = 5;
 /** Height of a network's title, and widths of the names beside a network, in px. */
 const TITLE = 24;
@@ -41,7 +42,7 @@ export class Units {
   private environment: Environment | undefined;
   private nets: Net[] = [];
 
-  /** `play` is called for each picture, and advances the single environment. */
+  /** `play` is called for each animation frame, and advances the single environment. */
   constructor(ask: () => Promise<NetworkView>, play: (nowMs: number) => void) {
     const { element: choice } = new Choice<Edges>(
       "Edges",

@@ -1,5 +1,5 @@
-// The control room's view: the stage with the training environments and a single environment that is shown large, the state plane, the
-// network, and the texts.
+// The control room's view: the stage, the state plane, the network, and the texts. The stage contains the training environments and a
+// single environment that is shown large.
 
 import { floats } from "../../run/floats";
 import type { Began, Event as RunEvent, Variant } from "../../run/protocol";
@@ -26,7 +26,7 @@ import { Units } from "./units";
 import { worldOf } from "./worlds";
 import { CLASSES, type World } from "./worlds/world";
 
-/** Number of drawn environments if not all are drawn. */
+/** Number of environments that are drawn if the visitor does not draw all. */
 const FEW = 512;
 const LABELS_MS = 4000;
 
@@ -171,7 +171,7 @@ export class ControlView implements View {
     const changed = another || environment.id !== this.environment.id;
     this.environment = environment;
     this.suit(worldOf(environment), changed);
-    // The world of environments from files is loaded when the first such run begins.
+    // The world of environments from files is loaded when the first run in such an environment begins.
     if (this.client.variant.id === OWN.variant.id)
       void import("./worlds/file").then(({ fileWorld }) => this.environment === environment && this.suit(fileWorld(environment), true));
     this.code.begin(environment);
@@ -182,7 +182,7 @@ export class ControlView implements View {
     );
   }
 
-  /** Sets the world that draws the environment. `labels` is true if the names and colours may have changed. */
+  /** Sets the world that draws the environment. `labels` is true if the page's names and colours must be written again. */
   private suit(world: World, labels: boolean): void {
     const { environment } = this;
     this.world = world;

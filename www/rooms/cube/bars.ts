@@ -4,7 +4,7 @@ import { h, write } from "../../parts/dom";
 import { Table } from "../../parts/table";
 
 export type Bar = { label: string; share: number | undefined; before?: number; words?: string; cells?: string[] };
-/** Number of bars beyond which there is no room for a word at each bar. */
+/** Maximum number of bars that have room for a word at each bar. */
 const MANY = 16;
 
 type Column = { element: HTMLElement; fill: HTMLElement; ghost: HTMLElement; top: HTMLElement; label: HTMLElement };

@@ -1,4 +1,4 @@
-// Buttons and forms for the cube: main actions and options beside it, and further controls that the visitor opens.
+// Buttons and forms for the cube. Main actions and options are beside the cube; the visitor opens further controls.
 
 import { button, Choice, either, form, h, id, labelled, line, markInvalid, select, ticked, write } from "../../parts/dom";
 import { calm } from "../../parts/loop";
@@ -14,7 +14,7 @@ import { atDistance, farthest, presets, usual, type Preset } from "./scrambles";
 /** Faces of the buttons, ordered in pairs of opposite faces. */
 const BUTTONS = ["U", "D", "L", "R", "F", "B"];
 const SPOKEN: Record<string, string> = { "": "", "2": "2", "'": " prime" };
-/** Time of a move in playback, in ms. */
+/** Speeds of playback: the time per move in ms, and the name of the speed. */
 const PACES: [ms: number, words: string][] = [
   [1000, "Slow"],
   [480, "Normal"],
@@ -131,7 +131,7 @@ export class Controls {
     return this.fields.method;
   }
 
-  /** Run whose agent solves the cube. */
+  /** Run whose agent solves the cube: the visitor's run or the trained agent's run. */
   get solvedBy(): Answerer {
     return this.agents.answerer;
   }
@@ -175,7 +175,7 @@ export class Controls {
 
   private offer: () => Preset[] = () => [];
 
-  /** Writes the presets in the visitor's notation. The selected preset does not change. */
+  /** Writes the names of the presets in the visitor's notation. The selected preset remains selected. */
   private offerPresets(): void {
     const { value } = this.length;
     this.presets = this.offer();
@@ -214,7 +214,7 @@ export class Controls {
       this.more.hidden = !open;
       opener.setAttribute("aria-expanded", String(open));
       write(opener, open ? "Less" : "More");
-      // The bar at the bottom may cover the controls.
+      // Scrolls the controls into view, because the bar at the bottom of the page may cover them.
       if (open) this.more.scrollIntoView({ block: "center", behavior: calm() ? "auto" : "smooth" });
     };
     return opener;

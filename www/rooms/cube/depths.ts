@@ -8,7 +8,7 @@ import { unitOf, type Metric } from "./notation";
 import type { Puzzle } from "./protocol";
 import { farthest, statesAt } from "./scrambles";
 
-/** Solved tries of auto-play (`solved`) and all tries (`of`), by depth of the scramble. */
+/** Tries of auto-play by depth of the scramble. `solved` is the number of solved tries, and `of` is the number of all tries. */
 export type Tries = Map<number, { solved: number; of: number }>;
 
 export class DepthChart {

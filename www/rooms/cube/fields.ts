@@ -67,7 +67,7 @@ export class MethodFields {
   }
 }
 
-/** Selects a number, rounded to four significant digits. Adds it to the options first if it is not among them. */
+/** Selects a number, rounded to four significant digits. If the number is not an option, adds it to the options. */
 function choose(select: HTMLSelectElement, number: number, words: (n: number) => string): void {
   const tidy = Number(number.toPrecision(4));
   if (![...select.options].some(({ value }) => Number(value) === tidy)) select.append(h("option", { value: tidy }, words(tidy)));

@@ -1,5 +1,5 @@
-// The cube room: an agent that learns to solve the cube, a cube that the visitor can turn, scramble, paint and solve, and the agent's
-// estimates beside the known distances.
+// The cube room. It contains an agent that learns to solve the cube, and the agent's estimates beside the known distances. The visitor can
+// turn, scramble, paint and solve a cube.
 
 import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";

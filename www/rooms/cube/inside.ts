@@ -1,5 +1,5 @@
-// Curriculum and replay of a Q-learner, with the replay's priorities and the transitions of highest priority. The data is requested only
-// while the pane is visible.
+// Curriculum and replay of a Q-learner. If the replay is prioritised, the pane also shows the distribution of priorities and the
+// transitions of highest priority. The data is requested only while the pane is visible.
 
 import { button, h, id, write } from "../../parts/dom";
 import { count, figure, minus } from "../../parts/format";
@@ -108,7 +108,7 @@ export class InsidePane {
       })),
       replay.priorities.flatMap((share, k) => (share > 0.01 ? [`from ${power(k - 12)}: ${percent(share)}`] : [])).join(", "),
     );
-    // The rows remain while one of them has the focus.
+    // Rows are not replaced while one of them has the focus, because the focus would be lost.
     if (this.top.contains(document.activeElement)) return;
     this.top.replaceChildren(
       ...replay.top.slice(0, SHOWN).map(({ facelets, action, reward, done, priority, q }) => {

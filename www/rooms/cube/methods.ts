@@ -25,7 +25,7 @@ function methodsOf({ exact, method }: Puzzle): SolveMethod[] {
   ];
 }
 
-/** Returns the row of a method that found no solution. The reason `why` takes the place of the numbers. */
+/** Returns the row of a method that found no solution. The cells of the numbers are replaced by the reason `why`. */
 function whyRow(name: { class: string; words: string }, why: string): HTMLElement {
   const row = bodyRow(false, name, "no");
   row.append(h("td.text", { colspan: 6 }, h("span.small", why)));

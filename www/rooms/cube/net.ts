@@ -1,5 +1,5 @@
 // The unfolded cube: either a small picture, or a grid of buttons that the visitor paints. Tab moves the focus to one of the buttons; arrow
-// keys move it between them.
+// keys move the focus to another button.
 
 import { h, write } from "../../parts/dom";
 import { arrowOf, modified } from "../../parts/keys";
@@ -75,7 +75,7 @@ export class PaintNet {
     this.cells = this.stickers.map((_, k) => {
       const cell = h("button.sticker", { tabindex: k === 0 ? 0 : -1 });
       cell.addEventListener("pointerdown", (event) => {
-        // The pointer is released from this sticker, so that a drag reaches the others.
+        // Releases the pointer's implicit capture by this sticker, so that a drag also reaches the other stickers.
         if (cell.hasPointerCapture(event.pointerId)) cell.releasePointerCapture(event.pointerId);
       });
       cell.addEventListener("click", () => this.paint(k, this.colour()));

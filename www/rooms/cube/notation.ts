@@ -1,5 +1,6 @@
-// Notation and counts of moves. In half turns, a half turn is one move (`U2`); in quarter turns it is two (`U U`). The visitor chooses the
-// notation. The run has a metric of its own, in which the worker gives distances and estimates.
+// Notation and counts of moves. In the notation of half turns, a half turn is one move (`U2`). In quarter turns, it is two moves (`U U`).
+// The visitor chooses the notation. The metric of the run is independent of this choice; the worker gives distances and estimates in the
+// run's metric.
 
 import { recall, remember } from "../../parts/prefs";
 
@@ -9,14 +10,15 @@ const PREFERENCE = "cube-turns";
 const SUFFIXES = ["", "", "2", "'"];
 
 /**
- * A move as the page shows it. `to` is the number of the worker's moves up to the end of this move; undefined in the middle of a half turn.
+ * A move in the visitor's notation. `to` is the number of the worker's moves that are complete after this move. It is undefined if the move
+ * is the first quarter turn of a half turn.
  */
 export type Step = { name: string; to: number | undefined };
 
 /** Returns the number of clockwise quarter turns of a move: 1, 2 or 3. */
 const quartersOf = (name: string): number => Math.max(1, SUFFIXES.lastIndexOf(name.slice(1)));
 
-/** Converts moves to a notation. In half turns, successive turns of a face become one move, or none if they cancel. */
+/** Converts moves to a notation. In half turns, successive turns of one face become one move; turns that cancel become no move. */
 export function written(moves: string[], metric: Metric): Step[] {
   const steps: Step[] = [];
   moves.forEach((name, k) => {
@@ -34,11 +36,12 @@ export function written(moves: string[], metric: Metric): Step[] {
 
 export const unitOf = (metric: Metric): string => (metric === "quarter" ? "quarter turns" : "turns");
 
-/** Formats a number of moves, such as `9 quarter turns`; in half turns, such as `7 turns`. */
+/** Formats a number of moves, such as `9 quarter turns`. In half turns, the unit is `turns`, such as `7 turns`. */
 export const lengthWords = (n: number, metric: Metric): string => `${n} ${n === 1 ? unitOf(metric).slice(0, -1) : unitOf(metric)}`;
 
 /**
- * Formats the length of a sequence in the visitor's notation, and in the run's metric if it differs, such as `7 turns (9 quarter turns)`.
+ * Formats the length of a sequence in the visitor's notation. If the run's metric differs, adds the length in the metric, such as `7 turns
+ * (9 quarter turns)`.
  */
 export function lengthOf(moves: string[], notation: Metric, metric: Metric): string {
   const count = (by: Metric): string => lengthWords(written(moves, by).length, by);

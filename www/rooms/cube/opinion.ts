@@ -24,7 +24,9 @@ type Row = {
 
 export const value = (n: number): string => n.toFixed(1);
 
-/** Describes distance and estimate of a state: `Shortest: 9 quarter turns (7 turns). Agent's estimate: 8.6 quarter turns.` */
+/**
+ * Describes a state by its distance and the agent's estimate: `Shortest: 9 quarter turns (7 turns). Agent's estimate: 8.6 quarter turns.`
+ */
 export function thought({ solved, distance, other_distance, value: thinks }: StateView, metric: Metric): string {
   if (solved) return "Solved.";
   const known = distance === null ? "" : `Shortest: ${distanceWords(distance, other_distance, metric)}.`;
@@ -36,7 +38,7 @@ export class Opinion {
   readonly element: HTMLElement;
   /** The agent's estimate of the displayed state, beside the shortest distance. */
   readonly reading: HTMLElement;
-  /** The estimates beside the cube, on a screen with space for them. The table has the same numbers. */
+  /** The agent's estimate of each move, beside the cube. It is shown only on a screen with enough space; the table has the same numbers. */
   readonly brief: HTMLElement;
   private readonly briefTitle = h("p.small");
   private readonly briefList = h("ul");

@@ -1,4 +1,4 @@
-// The visitor's own cube, painted on a net or typed as facelets or as a scramble. The worker validates it.
+// The visitor's own cube. The visitor paints it on a net, or types it as facelets or as a scramble. The worker validates the cube.
 
 import { button, form, h, id, labelled, line, markInvalid, write } from "../../parts/dom";
 import { untilClosed } from "../../parts/life";
@@ -101,7 +101,10 @@ export class OwnPane {
     this.timer = setTimeout(() => void this.judge(), JUDGE_MS);
   }
 
-  /** Validates the net. Returns true for a valid cube, false for an invalid one, and undefined if a newer validation has begun. */
+  /**
+   * Validates the cube on the net. Returns true for a valid cube and false for an invalid cube. Returns undefined if a newer validation has
+   * begun.
+   */
   private async judge(): Promise<boolean | undefined> {
     const stale = this.judging.take();
     try {
@@ -121,7 +124,7 @@ export class OwnPane {
     write(this.verdict, words);
     this.verdict.classList.toggle("wrong", wrong);
     this.buttons.forEach((button) => button.setAttribute("aria-disabled", String(wrong)));
-    // Messages name the places of cubies by their faces, such as `URF`.
+    // The worker's messages name the positions of cubies by their faces, such as `URF`.
     const places = wrong ? [...words.matchAll(/\b(?:at|and) ([URFDLB]{1,3})\b/g)].map(([, place]) => place!) : [];
     this.net.mark(places.flatMap((place) => stickersAt(this.size, place)));
   }
@@ -148,7 +151,7 @@ export class OwnPane {
       this.show(normalised(taken) ?? taken);
     } catch (error) {
       if (stale()) return;
-      // The invalid stickers are drawn, so that the visitor can find the error.
+      // Shows the invalid stickers on the net, so that the visitor can find the error.
       const drawn = stickers && letters.length === 6 * this.size ** 2 ? normalised(letters) : undefined;
       if (drawn) {
         this.net.show(drawn);

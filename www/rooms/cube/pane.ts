@@ -20,14 +20,17 @@ import { SolutionPane } from "./solution";
 import { costOf, nameOf as methodName, Solver, whyNot, widened, type Found } from "./solver";
 import { after, inverse, isSolved, nameOf, solved, turned, turnOf, type Turn } from "./stickers";
 
-/** Greatest time of one turn of a scramble and of a whole scramble, in ms. */
+/** Maximum durations of a scramble's animation, in ms: of one turn, and of all turns together. */
 const SCRAMBLE_MS = { turn: 150, all: 2200 };
 const DEMO_PACE_MS = 420;
 /** Interval at which the agent's estimates of the displayed state are refreshed. */
 const LOOK_EVERY_MS = 1200;
 const MOST_UNDO = 500;
 
-/** A solution on the cube. `states` contains the state before each step and the last state. */
+/**
+ * A solution that the visitor can step through. `states` contains the state before each step and the last state. `at` is the index of the
+ * displayed state.
+ */
 type Path = { found: Found; steps: Step[]; states: string[]; at: number };
 
 export class CubePane {
@@ -46,17 +49,17 @@ export class CubePane {
   /** Returns the status in the visitor's notation. */
   private words = (): string => "";
   private puzzle: Puzzle;
-  /** The run's metric, in which the worker gives distances. */
+  /** The metric of the run. The worker gives distances in this metric. */
   private metric: Metric = "quarter";
   private stickers = solved(2);
   private readonly made: Turn[] = [];
   private path: Path | undefined;
   /** Moves of the scramble that led to the displayed state. */
   private scrambled: string[] = [];
-  /** Time of the next move while a solution is played; undefined otherwise. */
+  /** Time at which playback makes the next move, in ms; undefined if no solution is played. */
   private playDueMs: number | undefined;
   private readonly looks: Follower<StateView>;
-  /** Turns of the operations on the cube. A newer operation makes the older ones stale. */
+  /** Marks operations on the cube as stale when a newer operation starts. */
   private readonly operations = new Turns();
   private began = false;
 
@@ -144,7 +147,7 @@ export class CubePane {
     return this.stickers;
   }
 
-  /** Shows a state that another pane sends, and solves it if `solve` is true. */
+  /** Shows a state from another pane. Solves the state if `solve` is true. */
   place(stickers: string, words: string, solve = false): void {
     this.take();
     this.show(stickers);
@@ -172,7 +175,7 @@ export class CubePane {
 
   private interrupt(): void {
     this.operations.take();
-    // Stops the search of this pane only, because other panes use the solver too.
+    // Stops the solver only if this pane has started its search, because other panes use the solver too.
     if (this.practice.trying || this.controls.searching) this.solver.stop();
     this.practice.trying = false;
     this.searching(false);
@@ -215,7 +218,7 @@ export class CubePane {
   // ---- turns
 
   private turn(turn: Turn): void {
-    // Turns by keys are queued. Auto-play, playback and searches stop at once.
+    // Turns that the visitor requests are queued. They stop auto-play, playback and searches at once.
     if (this.controls.autoPlay || this.playing || this.controls.searching) this.take();
     write(this.messages.error, "");
     this.picture.turn(turn);
@@ -238,7 +241,7 @@ export class CubePane {
     this.changed(back, `${nameOf(this.puzzle.size, back)} (undo)`, false);
   }
 
-  /** Updates the pane after a turn. If `kept` is true, the turn can be undone. */
+  /** Updates the pane after a turn. If `kept` is true, the visitor can undo the turn. */
   private changed(turn: Turn, words: string, kept = true): void {
     this.stickers = turned(this.stickers, turn);
     if (kept) this.made.push(turn);
@@ -280,7 +283,8 @@ export class CubePane {
       if (stale()) return;
       this.controls.wrote(false);
       this.make(made.moves);
-      // The worker's state may have another orientation than the displayed cube. In this case the worker's state is shown.
+      // A rotation in the text can give the worker's state another orientation than the displayed cube. The pane then shows the worker's
+      // state.
       if (this.stickers !== made.facelets) this.show(made.facelets);
       this.tell(() => `${this.inNotation(made.moves)}.`);
     } catch (error) {
@@ -321,7 +325,7 @@ export class CubePane {
       return Promise.resolve();
     }
     const ms = Math.min(SCRAMBLE_MS.turn, SCRAMBLE_MS.all / turns.length);
-    // A cube that is off-screen is not drawn and its turns do not end, so the animation ends after a timeout.
+    // An off-screen cube is not drawn, so its turns do not end. The timeout therefore ends the animation.
     setTimeout(() => this.stickers === facelets && this.picture.hurry(), 2 * ms * turns.length + 500);
     return new Promise((resolve) => turns.forEach((turn, k) => this.picture.turn(turn, ms, k === turns.length - 1 ? resolve : undefined)));
   }
@@ -347,14 +351,14 @@ export class CubePane {
     this.solution.clear(scrambled.length ? `Scramble: ${this.inNotation(scrambled)}` : "");
   }
 
-  /** Shows the texts and the solution in another notation. */
+  /** Writes the texts and the solution again after a change of the notation. */
   private rewrite(): void {
     write(this.messages.status, this.words());
     const { path } = this;
     if (!path) return this.showScramble();
     this.follow(path.found);
     const at = this.path!.states.lastIndexOf(this.stickers);
-    // The other notation may have no state in the middle of a half turn.
+    // The displayed state may be in the middle of a half turn. In half turns, the path does not contain this state.
     this.walk(Math.max(0, at));
   }
 
@@ -373,7 +377,7 @@ export class CubePane {
   private async solve(): Promise<void> {
     this.take();
     const { method } = this.controls;
-    // An exact search uses the table of distances, which belongs to no agent. The page's own run therefore answers.
+    // An exact search uses the table of distances, which does not depend on an agent. The visitor's own run therefore answers.
     const solvedBy = method.search === "exact" ? "own" : this.controls.solvedBy;
     const stale = this.operations.stale();
     this.searching(true);
@@ -416,7 +420,9 @@ export class CubePane {
 
   // ---- playback
 
-  /** Describes the result of a search. Lengths in the run's metric are comparable with the shortest distance. */
+  /**
+   * Describes the result of a search. The text gives the length in the run's metric too, because the shortest distance is in this metric.
+   */
   private outcome(found: Found, method: SolveMethod, of: Answerer = "own"): string {
     const { moves, optimal } = found.solution!;
     if (moves.length === 0) return "Already solved.";
@@ -424,7 +430,7 @@ export class CubePane {
     return `Solved in ${this.lengthOf(moves)}.${shortest} ${methodName(method, of)}: ${costOf(found, method)}.`;
   }
 
-  /** Makes a solution the current path, which the visitor can step through. */
+  /** Makes a solution the current path. The visitor can step through the path. */
   private follow(found: Found): void {
     const { moves, values, optimal } = found.solution!;
     const steps = written(moves, this.notation);

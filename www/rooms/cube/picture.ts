@@ -1,5 +1,5 @@
-// A cube in three dimensions on a 2D canvas. A cubie is a rounded box: the hull of an inner box, stroked with a round pen. Cubies are
-// painted from far to near. This order is exact, because only whole layers turn. A drag of a sticker turns its layer; a drag beside the
+// A cube in three dimensions on a 2D canvas. A cubie is a rounded box, drawn as the hull of an inner box with a round outline. Cubies are
+// painted from far to near. This order is exact, because only whole layers turn. A drag on a sticker turns its layer; a drag beside the
 // cube turns the view.
 
 import { font, pen } from "../../parts/canvas";
@@ -17,9 +17,12 @@ const ROUND = 0.11;
 const STICKER = { inset: 0.085, round: 0.17 };
 const VIEW = { yaw: -0.62, pitch: 0.5 };
 const MOST_PITCH = 1.45;
-/** Reach of the cube, its turning layers and its shadow from the cube's centre, in any view: upwards, downwards and to each side. */
+/**
+ * Greatest extent of the picture from the cube's centre in any view: upwards, downwards and to each side. The picture includes turning
+ * layers and the shadow.
+ */
 const REACH = { up: 1.79, down: 1.95, side: 1.79 };
-/** The imagined table: its distance below the cube's centre, and the radius of the shadow on it. */
+/** The imagined table on which the cube casts its shadow: its distance below the cube's centre, and the radius of the shadow. */
 const TABLE = { below: 1.45, shadow: 1.75 };
 const DRAG_PX = 6;
 /** A released layer continues to the next quarter turn if its angle (radians) and its speed (radians per ms) both exceed these limits. */
@@ -38,9 +41,9 @@ type Shades = {
   text: Record<string, string>;
   colours: Record<string, [number, number, number]>;
 };
-/** State of a painting pass. `unit` is the edge of a cubie. Stickers of the same colour and side share a gradient. */
+/** Data of one painting of the cube. `unit` is the edge of a cubie. Stickers of the same colour and side share a gradient. */
 type Brush = { c: CanvasRenderingContext2D; shades: Shades; unit: number; gradients: Map<string, CanvasGradient> };
-/** Maps a point of a cubie from the cube's coordinates to view coordinates, including the current turn of its layer. */
+/** Maps a point of a cubie from the cube's coordinates to view coordinates. The mapping includes the current turn of the cubie's layer. */
 type Place = (v: Vector) => Vector;
 type Motion = { turn: Turn; from: number; to: number; beganMs: number; ms: number; done?: () => void };
 type Seen = { at: number; corners: Point[]; centre: Vector };
@@ -58,7 +61,7 @@ type Hold = {
 export type Handling = {
   /** Called when the drag of a layer begins. */
   grabbed(): void;
-  /** Called after a drag has turned a layer. The picture shows the turn already. */
+  /** Called after a drag has turned a layer. The picture already animates or shows the turn. */
   turned(turn: Turn): void;
   /** Called when a key requests a turn. */
   asked(turn: Turn): void;
@@ -150,7 +153,7 @@ export class CubePicture {
 
   resetView(): void {
     this.goal = { ...VIEW };
-    // The view turns by the shorter way.
+    // Reduces the yaw by full turns, so that the view turns back by the shorter way.
     while (this.view.yaw - VIEW.yaw > Math.PI) this.view.yaw -= 2 * Math.PI;
     while (this.view.yaw - VIEW.yaw < -Math.PI) this.view.yaw += 2 * Math.PI;
     this.changed();
@@ -179,7 +182,7 @@ export class CubePicture {
     for (const end of ["pointerup", "pointercancel"] as const)
       canvas.addEventListener(end, (event) => this.up(event, handling, end === "pointercancel"));
     canvas.addEventListener("dblclick", (event) => this.hit(event.offsetX, event.offsetY) || this.resetView());
-    // A touch on the cube turns a layer. Beside the cube, a sideways touch turns the view, and any other touch scrolls the page.
+    // A touch on the cube turns a layer. A touch beside the cube turns the view if it moves sideways; otherwise it scrolls the page.
     canvas.addEventListener(
       "touchstart",
       (event) => {
@@ -284,7 +287,10 @@ export class CubePicture {
     if (quarters % 4 !== 0) handling.turned(made);
   }
 
-  /** Returns the layer that a drag of a sticker turns. A face has two directions; the direction nearer to the drag determines the layer. */
+  /**
+   * Returns the layer that a drag of a sticker turns. The drag is compared with the two directions along the face. The nearer direction
+   * determines the layer.
+   */
   private layerAlong(at: Seen, pull: Point): NonNullable<Hold["layer"]> {
     const size = sizeOf(this.stickers);
     const { cell, normal, across, down } = faceletsOf(size)[at.at]!;
@@ -300,9 +306,9 @@ export class CubePicture {
     return { turn: { axis, layer: cell[axis], quarters: 0 }, along: way, sign: about[axis] };
   }
 
-  /** Returns the sticker at a point of the canvas, or undefined if there is none. */
+  /** Returns the sticker at a point of the canvas, or undefined if the point is on no sticker. */
   private hit(x: number, y: number): Seen | undefined {
-    // The nearest sticker is painted last.
+    // The sticker nearest to the eye is painted last, so it is the last one in the list.
     return this.seen.findLast(({ corners }) => inside([x, y], corners));
   }
 
@@ -316,7 +322,7 @@ export class CubePicture {
     return Math.min(this.surface.width / (2 * REACH.side), this.surface.height / (REACH.up + REACH.down));
   }
 
-  /** Height of the cube's centre on the canvas. Cube and shadow together are in the middle. */
+  /** Vertical position of the cube's centre on the canvas, in px. It is chosen so that cube and shadow together are in the middle. */
   private get middle(): number {
     return (this.surface.height + this.scale * (REACH.up - REACH.down)) / 2;
   }
@@ -391,7 +397,8 @@ export class CubePicture {
     const cubies = cubiesOf(size).map(({ cell, stickers }) => {
       const turns = turning !== undefined && cell[axis] === turning.turn.layer;
       const centre = along([0, 0, 0], unit, cell);
-      // Cubies are sorted by layer first, and then by distance, because a plane separates two layers.
+      // Cubies are sorted first by layer and then by distance. The order of layers is safe, because a plane separates the turning layer
+      // from each other layer.
       const order = turning ? -Math.abs(centre[axis] - Math.max(-1 - unit, Math.min(1 + unit, eye[axis]))) : 0;
       const depth = -Math.hypot(...along(turns ? rotate(eye, axis, -turning.angle) : eye, -1, centre));
       return { stickers, centre, turns, order, depth };
@@ -410,7 +417,10 @@ export class CubePicture {
     return rotate(rotate([0, 0, EYE], 0, -this.view.pitch), 1, -this.view.yaw);
   }
 
-  /** Paints the shadow of the cube on an imagined table: a disc, which the view tilts. A view from below has no shadow. */
+  /**
+   * Paints the shadow of the cube on an imagined table. The shadow is a disc, which appears flattened according to the pitch of the view. A
+   * view from below has no shadow.
+   */
   private paintShadow(c: CanvasRenderingContext2D, shades: Shades): void {
     const { pitch } = this.view;
     const centre = rotate([0, -TABLE.below, 0], 0, pitch);
@@ -430,7 +440,10 @@ export class CubePicture {
     c.restore();
   }
 
-  /** Returns the projected corners of a square on a side of a cubie. `middle` is the square's centre, `reach` half of its edge. */
+  /**
+   * Returns the projected corners of a square on a side of a cubie. `middle` is the centre of the square, and `reach` is half of its edge
+   * length.
+   */
   private square(middle: Vector, reach: number, { across, down }: Facelet, place: Place): Point[] {
     const corner = (a: number, d: number): Point => this.project(place(along(along(middle, a * reach, across), d * reach, down)));
     return [corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)];
@@ -483,10 +496,10 @@ export class CubePicture {
     c.fillStyle = fill;
     rounded(c, corners, STICKER.round);
     c.fill();
-    // Each sticker can be hit up to half of the gap between stickers.
+    // The area in which a pointer hits a sticker extends to the middle of the gap between stickers.
     this.seen.push({ at: k, corners: this.square(surface, unit / 2, facelet, place), centre: surface });
     if (!this.letters) return;
-    // Letters are upright. Their size grows with the projected area of the sticker.
+    // Letters are upright. Their size grows with the square root of the sticker's projected area.
     const [[ox, oy], [ax, ay], , [dx, dy]] = corners as [Point, Point, Point, Point];
     const size = LETTER * Math.sqrt(Math.abs((ax - ox) * (dy - oy) - (ay - oy) * (dx - ox)));
     const [x, y] = this.project(middle);
@@ -497,7 +510,10 @@ export class CubePicture {
     c.fillText(letter, x, y + 0.07 * size);
   }
 
-  /** Returns the gradient of a colour, which is brighter towards the light. `light` is the cosine that `lit` returns. */
+  /**
+   * Returns the gradient of a sticker's colour. The colour is brighter on a side that faces the light. `light` is the cosine that `lit`
+   * returns.
+   */
   private sheen(c: CanvasRenderingContext2D, [r, g, b]: [number, number, number], light: number): CanvasGradient {
     const { width, height } = this.surface;
     const reach = 1.5 * this.scale;
@@ -527,7 +543,7 @@ function towards(middle: Vector, out: Vector): boolean {
   return dot(normal, [-middle[0], -middle[1], EYE - middle[2]]) > 0;
 }
 
-/** Returns the cosine of the angle between the light and the plane's normal. The plane is as in `towards`. */
+/** Returns the cosine of the angle between the light and the normal of a plane. `middle` and `out` define the plane as in `towards`. */
 function lit(middle: Vector, out: Vector): number {
   const normal = along(out, -1, middle);
   return dot(normal, LIGHT) / (Math.hypot(...normal) * Math.hypot(...LIGHT));
@@ -542,7 +558,7 @@ function inside([x, y]: Point, corners: Point[]): boolean {
   return within;
 }
 
-/** Adds a polygon with rounded corners to the path. Each rounding uses `share` of the adjacent edges. */
+/** Adds a polygon with rounded corners to the path. A rounding begins and ends at the share `share` of the adjacent edges. */
 function rounded(c: CanvasRenderingContext2D, corners: Point[], share: number): void {
   const between = (a: Point, b: Point): Point => [a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share];
   c.beginPath();

@@ -1,4 +1,4 @@
-// Auto-play: random scrambles that the agent tries to solve. Their depth grows as the agent improves.
+// Auto-play: the agent tries to solve random scrambles. The depth of the scrambles grows as the agent improves.
 
 import type { Tries } from "./depths";
 import type { Metric } from "./notation";
@@ -7,9 +7,9 @@ import { farthest } from "./scrambles";
 
 export const REST_MS = 1800;
 const FAILED_REST_MS = 2600;
-/** Least solve rate of a depth that counts as mastered. */
+/** Least solve rate at which a depth counts as mastered. */
 const ABLE = 0.8;
-/** Number of depths, counted down from the greatest, from which the next depth is drawn after a success at the greatest depth. */
+/** After a success at the greatest depth, the next depth is drawn at random from this number of greatest depths. */
 const FAR = 6;
 /** Limits of the beam search for a puzzle without known distances. */
 const SMALL_BEAM = { width: 64, nodes: 60_000 };
@@ -21,7 +21,7 @@ export class Practice {
   dueMs = 0;
   private metric: Metric = "quarter";
 
-  /** `able` returns the greatest depth such that the newest test's solve rate is at least `share` at each depth up to it. */
+  /** `able` returns the greatest depth `d` such that the newest test's solve rate is at least `share` at every depth from 1 to `d`. */
   constructor(private readonly able: (share: number) => number) {}
 
   begin(metric: Metric): void {
@@ -41,8 +41,8 @@ export class Practice {
   }
 
   /**
-   * Records a try and sets the next depth. A success increases the depth or, at the greatest depth, draws a depth at random. A failure
-   * decreases the depth by 1; the least depth is 1.
+   * Records a try and sets the depth of the next try. A success increases the depth; at the greatest depth, the next depth is random. A
+   * failure decreases the depth by 1, to at least 1.
    */
   tried(solved: boolean, puzzle: Puzzle): void {
     const { depth } = this;

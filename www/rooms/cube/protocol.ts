@@ -28,7 +28,7 @@ export type StateView = {
 facelets: string, solved: boolean,
 /** Length of the shortest solution; null if the distances of the cube are unknown. */
 distance: number | null,
-/** Length of the shortest solution in the metric that the run does not use; null if the distances of the cube are unknown. */
+/** Length of the shortest solution in the other metric, which the run does not use; null if the distances of the cube are unknown. */
 other_distance: number | null,
 /** The agent's estimate of the number of moves to the solved state; null if the network outputs only a policy. */
 value: number | null,
@@ -41,8 +41,8 @@ export type ActionView = {
 /** Move in Singmaster notation, for example `R'`. */
 action: string,
 /**
- * Score of the action; [`Puzzle::gives`] determines its kind. The score is the estimated number of moves left after this action,
- * the estimated number of moves left including this action, or the probability of this action.
+ * Score of the action. [`Puzzle::gives`] determines whether the score is the estimated number of moves left after this action, the
+ * estimated number of moves left including this action, or the probability of this action.
  */
 score: number,
 /** Distance of the state after the action; null if the distances of the cube are unknown. */
@@ -50,8 +50,8 @@ distance: number | null, };
 
 export type Scrambled = { facelets: string,
 /**
- * Moves that lead from the start to this state. The start is the solved state, or the state of the question. Empty for a state
- * that was drawn without moves.
+ * Moves that lead to this state from the solved state or from the state of the question. Empty for a state that was drawn without
+ * moves.
  */
 moves: Array<string>, distance: number | null, };
 
@@ -76,11 +76,11 @@ number: number,
 facelets: string, done: boolean,
 /** Width of the newest beam. It exceeds the requested width if narrower beams failed; null if the method is not a beam search. */
 width: number | null,
-/** Number of moves that the search has looked ahead so far. In a beam search, it is the number of the newest beam. */
+/** Number of moves that the search has looked ahead so far. In a beam search, only the newest beam counts. */
 steps: number,
-/** Number of states generated so far, including those of narrower beams. */
+/** Number of states generated so far, including the states of narrower beams that failed. */
 nodes: number,
-/** Smallest estimate of the moves left among all generated states; null if there is no estimate. */
+/** Smallest estimated number of moves left among all generated states; null if there is no estimate. */
 nearest: number | null, solution: Solution | null,
 /** Reason for the end of a search without a solution; null if the search is in progress or found a solution. */
 failure: Failure | null, };
@@ -125,7 +125,7 @@ top: Array<TransitionView>, };
 export type TransitionView = { facelets: string, action: string,
 /** Sum of the rewards of the steps that the transition spans. */
 reward: number, done: boolean, priority: number,
-/** Present outputs of the network for all actions in this state. */
+/** Present outputs of the network for all actions in the transition's state. */
 q: Array<number>, };
 
 export interface Answers {

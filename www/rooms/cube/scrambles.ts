@@ -1,5 +1,5 @@
-// Scrambles: presets that the visitor chooses from, and random states. The page chooses the moves of a preset with a number of turns; the
-// worker chooses random states. The worker returns each state with its distance.
+// Scrambles: presets that the visitor chooses from, and random states. If a preset has a number of turns, the page draws its moves. The
+// worker draws random states. The worker returns each state with its distance.
 
 import type { CubeClient } from "./client";
 import { lengthWords, type Metric } from "./notation";
@@ -13,10 +13,10 @@ const STATES: Record<Metric, number[]> = {
 };
 /** Greatest distance between the solved cube and a state of the 3x3x3, in quarter turns. */
 const DEEPEST = 26;
-/** Numbers of turns of the presets, and the default preset. */
+/** Numbers of turns of the presets, by size of the cube. `USUAL` is the default preset. */
 const TURNS = { 2: [3, 6, 11, 14], 3: [3, 6, 11, 14, 25] };
 const USUAL = { 2: "11", 3: "25" };
-/** Moves to the state of the 3x3x3 whose edges are all flipped. No state is farther from solved in half turns. */
+/** Moves to the state of the 3x3x3 in which all edges are flipped. In half turns, no state is farther from solved. */
 const SUPERFLIP = "U R2 F B R B2 R U2 L B2 R U' D' R2 F R' L B2 U2 F2".split(" ");
 /** Faces that a scramble turns, by axis. On the 2x2x2 the corner at the back, bottom left stays in place. */
 const AXES = { 2: ["U", "R", "F"], 3: ["UD", "RL", "FB"] };
@@ -27,7 +27,7 @@ const below = (n: number): number => Math.floor(n * Math.random());
 
 export const statesAt = (metric: Metric): number[] => STATES[metric];
 
-/** Returns the greatest distance of a state; for the 3x3x3, in quarter turns. */
+/** Returns the greatest distance of a state from solved. For the 3x3x3, the distance is always in quarter turns. */
 export const farthest = ({ exact }: Puzzle, metric: Metric): number => (exact ? STATES[metric].length - 1 : DEEPEST);
 
 /** Returns random moves. Successive moves turn different axes, so that no move cancels or extends another. */
@@ -49,7 +49,10 @@ function drawnDistance(metric: Metric): number {
   return counts.findIndex((count) => (rank -= count) < 0);
 }
 
-/** A preset: its name for the visitor, and a function that requests its state. `by` is true if the number of turns describes the state. */
+/**
+ * A preset: its name for the visitor, and a function that requests its state. `by` is true if the preset is described by its number of
+ * turns.
+ */
 export type Preset = { id: string; words: string; by: boolean; draw(client: CubeClient): Promise<Scrambled> };
 
 const made = (client: CubeClient, size: number, moves: string[]): Promise<Scrambled> =>
@@ -63,7 +66,7 @@ export const atDistance = (distance: number): Preset => ({
   draw: (client) => client.ask({ ask: "draw", distance, seed: randomSeed() }),
 });
 
-/** Returns the presets of a puzzle. `notation` is the visitor's, `metric` the run's. */
+/** Returns the presets of a puzzle. `notation` is the visitor's notation, and `metric` is the metric of the run. */
 export function presets(puzzle: Puzzle, notation: Metric, metric: Metric): Preset[] {
   const { size, exact } = puzzle;
   const random = (client: CubeClient): Promise<Scrambled> =>

@@ -1,10 +1,10 @@
-// The strip of moves under the cube, and the agent's estimate and the true distance along a solution.
+// The strip of moves below the cube, and a chart of the agent's estimates and the true distances along a solution.
 
 import { h, icon, lineThrough, svg, write } from "../../parts/dom";
 import { placeOf } from "../../parts/keys";
 import { value } from "./opinion";
 
-/** A solution as the strip shows it: its moves, and the agent's estimate before each move and at the end. */
+/** A solution as the strip shows it. `names` are the moves. `values` are the agent's estimates, one before each move and one at the end. */
 export type Shown = { names: string[]; values: (number | undefined)[]; optimal: number | null };
 export type PlaybackActions = { goTo(step: number): void; play(): void };
 

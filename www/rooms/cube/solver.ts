@@ -1,4 +1,5 @@
-// Sends searches to the run's worker, which runs them beside the training and reports progress. A new search ends the previous one.
+// Sends searches to the run's worker. The worker runs a search beside the training and reports its progress. A new search ends the previous
+// search.
 
 import type { Event as RunEvent } from "../../run/protocol";
 import { count, seconds } from "../../parts/format";
@@ -12,14 +13,14 @@ export const SEARCHES: { search: SearchKind; words: string; about: string }[] = 
   { search: "a_star", words: "A* search", about: "expands the states with the lowest sum of moves made and estimated moves left" },
   { search: "exact", words: "Exact table", about: "uses the true distances of all states; always optimal" },
 ];
-/** Returns the name of a method. The name mentions the agent if `of` is the trained run. */
+/** Returns the name of a search method. The name mentions the trained agent if `of` is the trained run. */
 export const nameOf = ({ search, width }: SolveMethod, of: Answerer = "own"): string => {
   const { words } = SEARCHES.find((one) => one.search === search)!;
   const wide = search === "beam" || search === "a_star" ? `${words}, width ${count(width)}` : words;
   return of === "trained" ? `${wide}, by the trained agent` : wide;
 };
 
-/** Returns a text about a beam that is wider than requested, or an empty string. */
+/** Returns a text if the search used a wider beam than requested; otherwise returns an empty string. */
 export const widened = ({ width }: SolveView, method: SolveMethod): string =>
   width !== null && width > method.width ? `, widened to ${count(width)}` : "";
 
@@ -31,7 +32,7 @@ export function costOf(found: Found, method: SolveMethod): string {
   return method.search === "exact" ? time : `${count(nodes)} states in ${time}${widened(found, method)}`;
 }
 
-/** Returns the reason why no solution was found, with the next step. */
+/** Returns the reason why a search found no solution, and the next step for the visitor. */
 export const whyNot = ({ failure }: Found): string => (failure ? `${failure.text}. ${failure.next_step}.` : "No solution found.");
 
 export const msText = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms / 1000));
@@ -43,14 +44,14 @@ export class Solver {
 
   constructor(private readonly client: CubeClient) {}
 
-  /** Runs a search by the agent of the run `of`. Returns undefined if another search replaced it or `stop` ended it. */
+  /** Runs a search by the agent of the run `of`. Returns undefined if a newer search replaced this search or `stop` ended it. */
   async solve(
     facelets: string,
     method: SolveMethod,
     progress: Search["progress"] = () => {},
     of: Answerer = "own",
   ): Promise<Found | undefined> {
-    // A new search ends the previous search of the same run. A search of the other run must be stopped explicitly.
+    // The worker of a run ends its previous search when a new search begins. A search in the other run must be stopped explicitly.
     if (this.search?.of === of) this.search.end(undefined);
     else this.stop();
     const beganMs = performance.now();

@@ -1,8 +1,8 @@
-// Stickers of a cube and their movement by turns. The page computes turns itself, so that a layer follows the pointer. The worker evaluates
-// and validates states.
+// Stickers of a cube and their movement by turns. The page computes turns itself, so that a layer follows the pointer without delay. The
+// worker evaluates and validates states.
 //
-// The x axis points to the face R, y to U and z to F. The cube spans −1 to 1. Facelets are ordered by face (U, R, F, D, L, B), and row by
-// row within a face.
+// The x axis points to the face R, y to U and z to F. The origin is the centre of the cube, and the unit is the edge of a cubie. Facelets
+// are ordered by face (U, R, F, D, L, B), and row by row within a face.
 
 export type Vector = readonly [number, number, number];
 export type Face = "U" | "R" | "F" | "D" | "L" | "B";
@@ -12,11 +12,11 @@ export const COLOURS: Record<string, string> = { U: "white", R: "red", F: "green
 export const PLACES: Record<Face, string> = { U: "top", R: "right", F: "front", D: "bottom", L: "left", B: "back" };
 
 const NORMAL: Record<Face, Vector> = { U: [0, 1, 0], R: [1, 0, 0], F: [0, 0, 1], D: [0, -1, 0], L: [-1, 0, 0], B: [0, 0, -1] };
-/** Direction in which the columns of a face increase, seen from outside. */
+/** Direction from one column of a face to the next column, seen from outside the cube. */
 const ACROSS: Record<Face, Vector> = { U: [1, 0, 0], R: [0, 0, -1], F: [1, 0, 0], D: [1, 0, 0], L: [0, 0, 1], B: [-1, 0, 0] };
-/** Direction in which the rows of a face increase, seen from outside. */
+/** Direction from one row of a face to the next row, seen from outside the cube. */
 const DOWN: Record<Face, Vector> = { U: [0, 0, 1], R: [0, -1, 0], F: [0, -1, 0], D: [0, 0, -1], L: [0, -1, 0], B: [0, -1, 0] };
-/** Middle layers by name. Each turns in the direction of the given face. */
+/** Middle layers by name. A layer turns in the same direction as the given face. */
 const MIDDLE: Record<string, Face> = { M: "L", E: "D", S: "F" };
 
 export const dot = (a: Vector, b: Vector): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -27,10 +27,13 @@ export const along = (at: Vector, by: number, direction: Vector): Vector => [
   at[2] + by * direction[2],
 ];
 
-/** Position of a sticker: the coordinates of its cubie, from `-(size - 1) / 2` in steps of 1, and the directions of its face. */
+/**
+ * Position of a sticker. `cell` contains the coordinates of the sticker's cubie, from `-(size - 1) / 2` in steps of 1. The other vectors
+ * are the directions of the face.
+ */
 export type Facelet = { face: Face; cell: Vector; normal: Vector; across: Vector; down: Vector };
 
-/** Quarter turns of a layer. They are anticlockwise, seen from the positive end of the axis. */
+/** Turn of a layer by a number of quarter turns. A positive number is anticlockwise, seen from the positive end of the axis. */
 export type Turn = { axis: 0 | 1 | 2; layer: number; quarters: number };
 
 const facelets = new Map<number, Facelet[]>();
@@ -51,7 +54,7 @@ export function faceletsOf(size: number): Facelet[] {
   return all;
 }
 
-/** Returns the cubies with a visible side. `stickers` contains the indices of a cubie's stickers. */
+/** Returns the cubies that have stickers. `stickers` contains the indices of a cubie's stickers. */
 export function cubiesOf(size: number): { cell: Vector; stickers: number[] }[] {
   const cubies = new Map<string, { cell: Vector; stickers: number[] }>();
   faceletsOf(size).forEach(({ cell }, k) => {
@@ -71,7 +74,7 @@ function quarter(axis: number, [x, y, z]: Vector): Vector {
 const permutations = new Map<string, number[]>();
 const key = (cell: Vector, normal: Vector): string => [...cell, ...normal].map((n) => n + 0).join();
 
-/** Returns, for each sticker after a turn, the index of the sticker that moves there. */
+/** Returns, for each position of a sticker, the index of the sticker that the turn moves there. */
 function permutation(size: number, { axis, layer, quarters }: Turn): number[] {
   const times = ((quarters % 4) + 4) % 4;
   const name = [size, axis, layer, times].join();
@@ -108,7 +111,7 @@ export function nameOf(size: number, { axis, layer, quarters }: Turn): string {
   const [name, face] = faces.find(
     ([, face]) => Math.abs(NORMAL[face][axis]!) === 1 && (layer === 0 || NORMAL[face][axis]! * half === layer),
   )!;
-  // Clockwise means seen from outside the face.
+  // "Clockwise" is meant as seen from outside the face.
   const clockwise = shortest(-quarters * NORMAL[face][axis]!);
   return `${name}${clockwise === 2 ? "2" : clockwise === -1 ? "'" : ""}`;
 }
@@ -151,12 +154,12 @@ export function stickersAt(size: number, place: string): number[] {
   });
 }
 
-/** Faces by the usual letters of their colours. */
+/** Faces by the initials of their usual colours. */
 const NAMED: Record<string, Face> = { W: "U", R: "R", G: "F", Y: "D", O: "L", B: "B" };
 
 /**
- * Converts stickers to face letters. The text may use face letters, colour letters, or at most six other letters, which are assigned to the
- * faces in order of appearance. Returns undefined for more than six other letters.
+ * Converts stickers to face letters. The text may use face letters or colour letters. It may also use at most six other letters; these are
+ * assigned to the faces in order of appearance. Returns undefined if the text has more than six other letters.
  */
 export function normalised(text: string): string | undefined {
   const letters = Array.from(text.replaceAll(/\s+/g, "").toUpperCase());

@@ -23,7 +23,9 @@ export const charts: Record<string, ChartWords> = {
   success: { span: [0, 1] },
 };
 
-/** Returns the texts of the charts whose meaning depends on the kind of test. `exact` is true for the 2x2x2. */
+/**
+ * Returns the texts of the charts whose meaning depends on the kind of test. `exact` is true if all distances are known, as for the 2x2x2.
+ */
 export const chartsOf = ({ exact }: Puzzle): Record<string, ChartWords> => ({
   solved: {
     about: exact

@@ -1,5 +1,5 @@
-// The cube room's view: the cube, the agent's estimates, the solve rate by depth, a comparison of methods, the visitor's own cube, and the
-// inside of a Q-learner.
+// The cube room's view. It contains the cube, the agent's estimates, the solve rate by depth, a comparison of search methods, the visitor's
+// own cube, and a Q-learner's curriculum and replay.
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
@@ -79,8 +79,8 @@ export class CubeView implements View {
   }
 
   /**
-   * Returns the greatest depth such that the newest test solved at least `share` of the states at each depth up to it; 0 without such a
-   * depth.
+   * Returns the greatest depth `d` such that the newest test solved at least `share` of the states at every depth from 1 to `d`. Returns 0
+   * if the rate at depth 1 is lower.
    */
   private able(share: number): number {
     const { present } = this.page;

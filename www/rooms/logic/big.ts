@@ -1,5 +1,5 @@
-// The circuit on a big grid at full speed, on the stage and in a tab. The tab shows more numbers. Cells are packed into the bits of words,
-// so that one instruction evaluates a gate for all cells of a word.
+// The circuit on a big grid at full speed, on the stage and in a tab. The tab shows more numbers. Cells are packed as bits into machine
+// words, so that one instruction evaluates a gate for all cells of a word.
 
 import type { Announcer } from "../../parts/announce";
 import { button, h, icon, labelled, select, write } from "../../parts/dom";
@@ -14,7 +14,7 @@ import type { BigView } from "./protocol";
 
 const SIDES = [256, 512, 1024, 2048];
 const SIDE = 1024;
-/** Number of cells along a side of the enlarged part. */
+/** Side length of the enlarged section of the grid, in cells. */
 const LENS = 46;
 /** Duration of one request to the worker. The training continues between two requests. */
 const ASK_MS = 12;
@@ -136,7 +136,7 @@ export class BigPane {
   private tick(nowMs: number): void {
     if (this.asking || !this.running) return;
     this.asking = true;
-    // If the grid runs a circuit that still learns, the grid restarts with the first circuit that is done.
+    // If the grid runs a circuit that still learns, the grid restarts as soon as the chosen circuit no longer learns.
     if (!this.done && this.chosen.done) this.renew = true;
     if (this.renew) this.done = this.chosen.done;
     const { renew } = this;
@@ -227,7 +227,7 @@ export class BigPane {
   }
 }
 
-/** Speed of the grid, smoothed to stay readable. */
+/** Speed of the grid. The rates of cells and gates are smoothed, so that they stay readable. */
 class Speed {
   steps = 0;
   cells = 0;

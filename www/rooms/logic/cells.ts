@@ -1,4 +1,4 @@
-// A grid of cells on a canvas. The visitor paints it by pointer, or by keys with a cursor.
+// A grid of cells on a canvas. The visitor paints cells with a pointer, or with a cursor that keys move.
 
 import { pen } from "../../parts/canvas";
 import { h } from "../../parts/dom";
@@ -22,7 +22,7 @@ export type CellCallbacks = {
 export class Cells {
   readonly element: HTMLCanvasElement;
   cursor = { x: 0, y: 0 };
-  /** Radius of the disc of cells that a touch reaches; 0 for a single cell. */
+  /** Radius of the disc of cells that a touch changes, in cells; 0 for a single cell. */
   reach = 0;
   marked = false;
   private readonly surface: Surface;
@@ -32,7 +32,7 @@ export class Cells {
   private height = 0;
   /** Cell under the pointer. */
   private over: { x: number; y: number } | undefined;
-  /** Cell that the pressed pointer touched last; undefined if the pointer is not pressed. */
+  /** Cell that the pressed pointer reached last; undefined if no pointer is pressed. */
   private last: { x: number; y: number } | undefined;
   private readonly stop: () => void;
 
@@ -78,7 +78,7 @@ export class Cells {
     return new Uint32Array(this.image!.data.buffer);
   }
 
-  /** Shows a picture. Each cell has the colour of its value. */
+  /** Shows a picture of cell values. Each value has a colour. */
   show({ width, height, values }: Picture, shows: Shows): void {
     const colours = cellColours(shows).map(packed);
     const pixels = this.pixels(width, height);
@@ -109,8 +109,8 @@ export class Cells {
   }
 
   /**
-   * Outlines the cells that a touch would reach. A line in the paper colour lies on a wider line in the ink colour, so that the outline has
-   * contrast with every colour.
+   * Outlines the cells that a touch would change. A line in the colour of the paper lies on a wider line in the colour of the ink. The
+   * outline therefore has contrast with every cell colour.
    */
   private outline(c: CanvasRenderingContext2D, { x, y }: { x: number; y: number }, cell: number): void {
     const { reach } = this;
@@ -145,7 +145,7 @@ export class Cells {
     if (event.button !== 0 || !this.image) return;
     this.element.setPointerCapture(event.pointerId);
     this.last = this.at(event);
-    // A touch may become a scroll, so it paints when it is released or dragged.
+    // A touch may become a scroll. It therefore paints only when the finger moves to another cell or is lifted.
     if (event.pointerType !== "touch") this.touch(this.last);
   }
 

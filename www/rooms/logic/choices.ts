@@ -8,7 +8,7 @@ const PACES: [words: string, times: number][] = [
   ["normal", 1],
   ["fast", 5],
 ];
-/** Offered sides of a rule's grid. For a pattern, the target determines the sizes; a rule has no target. */
+/** Offered side lengths of a rule's grid, in cells. The sizes of a pattern's grid depend on its target, but a rule has no target. */
 const SIDES = [32, 64, 128, 256];
 const MULTIPLES = [1, 2, 4, 8];
 

@@ -1,4 +1,4 @@
-// The circuit of the selected member: on the stage, and in a tab with its counts, a zoom and downloads.
+// The circuit of the selected member, shown on the stage and in a tab. The tab also has counts, a zoom and downloads.
 
 import type { Announcer } from "../../parts/announce";
 import { button, h, id, select, ticked, write } from "../../parts/dom";
@@ -20,7 +20,7 @@ const FORMATS: [Format, words: string][] = [
   ["svg", "SVG"],
 ];
 
-/** Ratio of width to height of the picture on the stage, about the same on all screens. */
+/** Ratio of width to height of the picture on the stage. The picture's area has about this ratio on all screens. */
 const RATIO = 1.1;
 
 /** The whole circuit as a picture on the stage. */
@@ -53,7 +53,7 @@ export class CircuitStage {
     write(this.about, "");
   }
 
-  /** True if the picture is a small one beside the grid. A small picture is only for the pointer; keys use the switch of the stage. */
+  /** True if the picture is small and beside the grid. A small picture responds only to the pointer; for keys, the stage has a switch. */
   get small(): boolean {
     return this.picture.ariaHidden === "true";
   }

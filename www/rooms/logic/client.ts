@@ -10,8 +10,8 @@ export type LogicClient = Client<Question, Answers>;
 export const experimentOf = (client: LogicClient): Experiment => client.variant.about as Experiment;
 
 /**
- * Selection of the automaton that the panes show: the automaton of the trained run, or a member of the visitor's run. The visitor picks the
- * member; by default it is the best member. `shows` is the kind of the automaton's cell colours.
+ * Selection of the automaton that the panes show. It is the automaton of the trained run, or a member of the visitor's run. The visitor
+ * picks the member; by default it is the best member. `shows` is the kind of colours of the automaton's cells.
  */
 export class Chosen {
   best = 0;
@@ -37,7 +37,7 @@ export class Chosen {
     return this.picked ?? this.best;
   }
 
-  /** Name of the automaton; two automata have different names. */
+  /** Name that identifies the automaton, because two automata have different names. */
   get name(): string {
     return `${this.of} ${this.member}`;
   }
@@ -51,7 +51,7 @@ export class Chosen {
     return !this.isOwn || this.own.perfect;
   }
 
-  /** Sets the state of the visitor's member. */
+  /** Sets the number of updates and the perfection of the shown member of the visitor's run. */
   set(updates: number, perfect: boolean): void {
     this.own = { updates, perfect };
   }

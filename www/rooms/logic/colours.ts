@@ -5,7 +5,7 @@ import type { Shows } from "./protocol";
 
 export type Rgb = [number, number, number];
 
-/** Softened colours of the eight values of three channels. In a value, bit 0 is red, bit 1 green and bit 2 blue. */
+/** Softened colours of the eight combinations of three channels. The index has bit 0 for red, bit 1 for green and bit 2 for blue. */
 const EIGHT: Rgb[] = [
   [22, 24, 26],
   [222, 52, 48],
@@ -18,7 +18,7 @@ const EIGHT: Rgb[] = [
 ];
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
-/** Returns the colours of cells by value: two colours (off and on), or eight. */
+/** Returns the colours of cells by value. There are two colours (off and on), or eight colours for three channels. */
 export function cellColours(shows: Shows): Rgb[] {
   return shows === "rgb" ? EIGHT : [rgb("raised"), rgb("agent")];
 }
@@ -30,8 +30,8 @@ export const packed = ([r, g, b]: Rgb): number => (0xff000000 | (b << 16) | (g <
 export const css = ([r, g, b]: Rgb): string => `rgb(${r} ${g} ${b})`;
 
 /**
- * Writes a pixel for each cell to `out`: the colours, blended by the cell's soft state. `soft` contains the states of all cells for the
- * first channel, then for the second, and so on.
+ * Writes a pixel for each cell to `out`. The pixel is the mean of the colours, weighted by the probability of each value in the cell's soft
+ * state. `soft` contains the states of all cells for the first channel, then for the second, and so on.
  */
 export function mixed(colours: Rgb[], soft: Float32Array, cells: number, out: Uint32Array): void {
   const channels = Math.log2(colours.length);

@@ -1,5 +1,5 @@
-// The diagram of a circuit with live values on its wires. The pointer or the arrow keys select a gate and highlight its cone, the gates and
-// inputs on which it depends.
+// The diagram of a circuit with live values on its wires. The pointer or the arrow keys select a gate and highlight its cone. The cone
+// contains the gates and inputs on which the gate depends.
 
 import { button, h, markup, write } from "../../parts/dom";
 import { count } from "../../parts/format";
@@ -16,7 +16,8 @@ const [LEAST_ZOOM, MOST_ZOOM, ZOOM_STEP] = [0.1, 2.5, 1.25];
 /** Smallest zoom at which the diagram is readable. */
 const READABLE = 0.62;
 /**
- * Largest number of gates that is drawn without the visitor's request. Early in a run, a circuit has more gates, because few are pruned.
+ * Maximum number of gates that are drawn without the visitor's request. Early in a run, a circuit has more gates, because few gates are
+ * pruned.
  */
 const MOST_DRAWN = 2500;
 
@@ -38,7 +39,10 @@ export class Diagram {
   private zoom = 1;
   private at: number | undefined;
 
-  /** With `ratio`, the diagram is a picture of the whole circuit without names. The style sheet scales it to a box of this ratio. */
+  /**
+   * If `ratio` is given, the diagram is a picture of the whole circuit without names. The style sheet fits the picture into a box with this
+   * ratio of width to height.
+   */
   constructor(private readonly ratio?: number) {
     const small = (words: string, label: string, run: () => void): HTMLButtonElement =>
       button(words, run, { class: "small", "aria-label": label, title: label });
@@ -60,7 +64,7 @@ export class Diagram {
     write(this.named, "");
   }
 
-  /** True while the visitor inspects the diagram. */
+  /** True while the visitor inspects the diagram with the pointer or the focus. */
   get followed(): boolean {
     return this.at !== undefined || this.view.contains(document.activeElement);
   }
@@ -84,7 +88,7 @@ export class Diagram {
     this.view.replaceChildren(markup(drawingOf(circuit, layout, ratio ? pictured(layout, ratio) : NAMED)));
     const all = <E extends SVGElement>(name: string): E[] => [...this.view.querySelectorAll<E>(name)];
     const nodes = all<SVGGElement>(".node");
-    // Names of inputs are set as text and not as markup.
+    // Names of inputs are set as text, so that a name cannot insert markup.
     if (!ratio) inputs.forEach((name, k) => (nodes[k]!.querySelector("text")!.textContent = name));
     const paths = all<SVGPathElement>(".wire");
     const wires = layout.wires.map(({ from, to }, k) => ({

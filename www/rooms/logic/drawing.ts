@@ -64,13 +64,16 @@ const SHAPES: Record<Symbol["shape"], string> = {
   constant: `M${-H} ${-H}H${H}V${H}H${-H}Z`,
 };
 
-/** Returns the height from which a wire arrives at a gate. `b` selects the gate's second input. */
+/** Returns the vertical position from which a wire arrives at a gate. `b` is true for the gate's second input. */
 function height({ wires, nodes }: Placed, from: Wire, gate: number, b: boolean): number {
   const wire = wires.find(({ from: one, to }) => one === from && "gate" in to && to.gate === gate && to.b === b);
   return wire?.through.at(-1)?.y ?? nodes[from]!.y;
 }
 
-/** Returns a function that computes the vertical offset of a gate's input. The higher of a gate's two wires uses the upper input. */
+/**
+ * Returns a function that computes the vertical offset of a gate's input, in px. The input whose wire arrives from higher up is the upper
+ * input.
+ */
 function portsOf({ gates }: CircuitView, layout: Placed): (gate: number, b: boolean) => number {
   const upper = gates.map(({ a, b }, gate) => a === b || height(layout, a, gate, false) <= height(layout, b, gate, true));
   return (gate, b) => {
@@ -79,7 +82,7 @@ function portsOf({ gates }: CircuitView, layout: Placed): (gate: number, b: bool
   };
 }
 
-/** Returns the markup of the diagram. It contains no text from outside; the caller sets the names of inputs later as text. */
+/** Returns the markup of the diagram. The markup contains no names of inputs; the caller sets these names later as text. */
 export function drawingOf(circuit: CircuitView, layout: Placed, { layer, row, margin, named }: Arrangement): string {
   const { inputs, gates, outputs } = circuit;
   const at = ({ x, y }: Point): Point => ({ x: margin.left + x * layer, y: margin.top + (y + 0.5) * row });

@@ -1,6 +1,8 @@
-// The computing gates of a member, as squares in one row per layer, sorted by operation. A square's colour shows the most probable
-// operation of its gate, the opacity the probability of this operation. Gates settle from soft to hard as the member learns. Gates that
-// only pass an input on are counted but not drawn. At first, all gates only pass an input on.
+// The computing gates of a member, as squares. Each layer is a row, in which the gates are sorted by operation. The colour of a square
+// shows the gate's most probable operation, and the opacity shows the probability of this operation. Gates settle from soft to hard as the
+// member learns.
+//
+// Gates that only pass an input on are counted but not drawn. At first, all gates only pass an input on.
 
 import { font, pen } from "../../parts/canvas";
 import { h, pane, write } from "../../parts/dom";
@@ -19,7 +21,7 @@ const ASK_EVERY_MS = 500;
 /** Space for the names of layers, height of a row, and largest width and height of a square, in px. */
 const [LABEL, ROW, WIDE, TALL] = [36, 16, 12, 12];
 const SETTLED = 0.9;
-/** Order of the operations in a row: families side by side. */
+/** Order of the operations in a row. An operation and its complement are adjacent. */
 const ORDER = [1, 14, 2, 13, 4, 11, 7, 8, 6, 9, 12, 10, 0, 15];
 
 /** A layer: the index of its first gate, its number of gates, and the gates that compute, sorted by operation. */
@@ -39,9 +41,9 @@ export class GatesPane {
   private ops: Uint8Array = new Uint8Array();
   private certainty = new Float32Array();
   private layers: Layer[] = [];
-  /** Width of a square. */
+  /** Width of a square, in px. */
   private wide = WIDE;
-  /** Index of the selected gate. */
+  /** Index of the selected gate; undefined if no gate is selected. */
   private at: number | undefined;
   /** Operation that the legend highlights; undefined if none. */
   private picked: number | undefined;
@@ -172,7 +174,7 @@ export class GatesPane {
 
   // ---- layout
 
-  /** Sorts the gates that compute, and sets the width of a square so that the longest row fits. */
+  /** Collects and sorts the computing gates of each layer. Sets the width of a square so that the longest row fits. */
   private sort(): void {
     for (const layer of this.layers)
       layer.gates = Array.from({ length: layer.count }, (_, k) => layer.first + k)
@@ -218,7 +220,10 @@ export class GatesPane {
     this.point(next);
   }
 
-  /** Returns the gate that a key selects: the first, the last, the next one in the row, or one in the next row that has gates. */
+  /**
+   * Returns the gate that a key selects. Home and End select the first and the last gate. Left and right arrows select the next gate in the
+   * row; up and down arrows select a gate in the next row that has gates.
+   */
   private next(event: KeyboardEvent): number | undefined {
     const rows = this.layers.map(({ gates }) => gates).filter(({ length }) => length);
     const row = rows.findIndex((gates) => gates.includes(this.at!));

@@ -15,11 +15,12 @@ import type { AutomatonView, Experiment, GridView, Picture, Shows } from "./prot
 import { GridQueue, type Ask } from "./queue";
 
 const REST_MS = 1600;
-/** Time in which a grid at normal speed makes as many steps as in training, in seconds. */
+/** Time that a grid at normal speed needs for the number of steps in training, in seconds. */
 const WHOLE_S = 2.2;
 const LEAST_PACE = 8;
 /**
- * Steps of a rule's grid before an auto-restart. `RULED` applies if the member has learned since the grid's start, otherwise `RULED_MOST`.
+ * Steps of a rule's grid before an auto-restart. The limit is `RULED` if the member has learned since the start of the grid, otherwise
+ * `RULED_MOST`.
  */
 const [RULED, RULED_MOST] = [30, 1000];
 const MOST_STEPS = 50;
@@ -43,7 +44,7 @@ export class GridPane {
   private readonly queue: GridQueue;
   private experiment: Experiment;
   private goal: Picture | null = null;
-  /** Name of the automaton that computes the grid. */
+  /** Name of the automaton that runs on the grid. */
   private running = "";
   private view: GridView | undefined;
   /** False while the visitor has paused the grid. */
@@ -118,7 +119,7 @@ export class GridPane {
     this.again(true);
   }
 
-  /** Sets the number of steps and the target of the member's automaton. The size of the target may differ from that in the variant. */
+  /** Sets the number of steps and the target of the member's automaton. The target may have another size than the variant states. */
   setAutomaton({ target, steps }: AutomatonView): void {
     const { width, height } = this.experiment;
     this.experiment = { ...this.experiment, steps };
@@ -143,18 +144,22 @@ export class GridPane {
   }
 
   /**
-   * Called when another member is selected. If `now` is true, the grid restarts with the member; otherwise its next start uses the member.
+   * Called when another member is selected. If `now` is true, the grid restarts with this member. Otherwise, the grid uses the member from
+   * its next restart on.
    */
   changed(now: boolean): void {
     if (now) this.again(this.autoRestart.checked);
   }
 
-  /** Restarts the grid with the automaton `name`, whose circuit is drawn, unless the grid runs this automaton already or is paused. */
+  /**
+   * Restarts the grid with the automaton `name`, because its circuit is drawn. Does nothing if the grid already runs this automaton or is
+   * paused.
+   */
   renewFor(name: string): void {
     if (this.playing && this.running !== name) this.again(this.autoRestart.checked);
   }
 
-  /** The current target, with which the visitor can start a drawing. */
+  /** The current target, from which the visitor can start a drawing; undefined if there is no target. */
   get learned(): { picture: Picture; shows: Shows } | undefined {
     return this.goal ? { picture: this.goal, shows: this.chosen.shows } : undefined;
   }
@@ -252,7 +257,10 @@ export class GridPane {
     queue.step(Math.min(MOST_STEPS, left, due));
   }
 
-  /** Returns true if the grid has made as many steps as in training or, for a rule, as many as `RULED` or `RULED_MOST`. */
+  /**
+   * Returns true if the grid is due for an auto-restart. For a pattern, this is the case after the number of steps in training; for a rule,
+   * after `RULED` or `RULED_MOST` steps.
+   */
   private done({ step, updates }: GridView): boolean {
     const { rule, steps } = this.experiment;
     return rule ? step >= (updates === this.chosen.updates ? RULED_MOST : RULED) : step >= steps;

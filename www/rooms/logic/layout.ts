@@ -1,10 +1,10 @@
-// Layered layout of a circuit from left to right with few crossings (Sugiyama, Tagawa and Toda, 1981). A wire that crosses layers has a
-// place in each of them. All wires from the same gate share these places.
+// Layered layout of a circuit from left to right with few crossings (Sugiyama, Tagawa and Toda, 1981). If a wire crosses layers, the layout
+// gives it a point in each crossed layer. All wires from the same gate share these points.
 
 import { reads } from "./ops";
 import type { CircuitView } from "./protocol";
 
-/** Index of a node: an input's index, or the number of inputs plus a gate's index. */
+/** Index of a node. The inputs have the first indices, and the gates follow. */
 export type Wire = number;
 
 const SWEEPS = 12;
@@ -12,12 +12,12 @@ const SWEEPS = 12;
 /** Coordinates of a point: x in layer widths, y in row heights. */
 export type Point = { x: number; y: number };
 export type Placed = {
-  /** Positions of the inputs, then of the gates. */
+  /** Positions of the nodes: first the inputs, then the gates. */
   nodes: Point[];
   outputs: Point[];
   /**
-   * Wires. Each leads from a node to an output or a gate; `b` is true for the gate's second input. `through` are its places in the crossed
-   * layers.
+   * Wires, each from a node to a gate or an output. `b` is true if the wire leads to the gate's second input. `through` contains the points
+   * of the wire in the crossed layers.
    */
   wires: { from: Wire; to: { gate: number; b: boolean } | { output: number }; through: Point[] }[];
   layers: number;
@@ -37,7 +37,10 @@ export function placed({ inputs, gates, outputs }: CircuitView): Placed {
   gates.forEach(({ layer }) => add(Math.max(1, layer)));
   const last = 1 + Math.max(0, ...gates.map(({ layer }) => Math.max(1, layer)));
   const ends = outputs.map(() => add(last));
-  /** For each node, the places through which its wires run, as indices in `nodes`: one per layer, from the layer after the node's own. */
+  /**
+   * For each node, the points that its wires pass, as indices in `nodes`. There is one point per layer, starting with the layer after the
+   * node's layer.
+   */
   const chains = nodes.map(() => [] as number[]);
   const reach = (from: Wire, layer: number): number[] => {
     const chain = chains[from]!;
@@ -79,8 +82,8 @@ export function placed({ inputs, gates, outputs }: CircuitView): Placed {
 const mean = (all: number[], of: (k: number) => number): number => all.reduce((sum, k) => sum + of(k), 0) / all.length;
 
 /**
- * Sorts the nodes of each layer by the mean position of their connected nodes, in sweeps in both directions. Keeps the order with the
- * fewest crossings.
+ * Sorts the nodes of each layer by the mean position of their connected nodes. The sweeps over the layers alternate in direction. Keeps the
+ * order with the fewest crossings.
  */
 function order(nodes: Node[], layers: number[][]): void {
   const number = (layer: number[]): void => layer.forEach((k, at) => (nodes[k]!.at = at));
@@ -130,7 +133,10 @@ function crossings(nodes: Node[], layers: number[][]): number {
   return all;
 }
 
-/** Sets the heights of nodes. A node is near its connected nodes, and nodes of a layer remain in order, at least one row apart. */
+/**
+ * Sets the heights of the nodes, so that each node is near its connected nodes. The nodes of a layer keep their order and are at least one
+ * row apart.
+ */
 function spread(nodes: Node[], layers: number[][]): void {
   const tallest = Math.max(...layers.map(({ length }) => length));
   for (const layer of layers) layer.forEach((k, at) => (nodes[k]!.y = at + (tallest - layer.length) / 2));
@@ -145,8 +151,8 @@ function spread(nodes: Node[], layers: number[][]): void {
 }
 
 /**
- * Returns heights that are at least one row apart and nearest to the preferred ones in the least-squares sense. Overlapping neighbours
- * merge into blocks.
+ * Returns heights that are at least one row apart. They minimize the squared distance from the preferred heights. Neighbours that would
+ * overlap merge into blocks.
  */
 function apart(preferred: number[]): number[] {
   const blocks: { sum: number; size: number }[] = [];

@@ -1,5 +1,5 @@
-// The circuit of the selected member as a diagram that is redrawn as the member learns. The wires show the values of one cell of the
-// running grid; a small copy of the grid marks this cell.
+// The circuit of the selected member as a diagram. The diagram is redrawn as the member learns. Its wires show the values of one cell of
+// the running grid, and a small copy of the grid marks this cell.
 
 import { h, write } from "../../parts/dom";
 import { Asker, Turns } from "../shared/requests";
@@ -13,7 +13,10 @@ const VALUES_EVERY_MS = 150;
 const REDRAW_MS = 6000;
 const ASK_EVERY_MS = 1000;
 
-/** The pane with the grid. `tick` advances the grid; the circuit calls `tick` while the circuit is on the screen and the grid is not. */
+/**
+ * Interface to the pane with the grid. `tick` advances the grid. The diagram calls `tick` while it is on the screen, because an off-screen
+ * grid does not advance itself.
+ */
 export interface Automaton {
   readonly playing: boolean;
   renewFor(name: string): void;
@@ -26,10 +29,10 @@ export class LiveCircuit {
   readonly grid: HTMLElement;
   private readonly cells: Cells;
   private readonly caption = h("figcaption.small");
-  /** The circuit that is drawn, and the name of its automaton. */
+  /** The drawn circuit, and the name of the automaton that contains it. */
   private drawn: { circuit: CircuitView; of: string } | undefined;
   private drawnMs = -Infinity;
-  /** True if the grid runs a newer circuit than the drawn one. */
+  /** True if the grid runs another version of the circuit than the drawn one. */
   private outdated = false;
   private drawing = false;
   private readonly values = new Asker(() => VALUES_EVERY_MS);
@@ -43,7 +46,7 @@ export class LiveCircuit {
       /** Called when a circuit has been drawn; `asked` is true if the visitor requested it. */
       drawn(circuit: CircuitView, member: number, asked: boolean): void;
       failed?(error: unknown, asked: boolean): void;
-      /** Returns true if the diagram follows the member as it learns. */
+      /** Returns true if the diagram is redrawn as the member learns. */
       follows?(): boolean;
     },
   ) {
@@ -73,8 +76,8 @@ export class LiveCircuit {
   }
 
   /**
-   * Called while the diagram is on the screen. Redraws the circuit when it is due, unless the visitor inspects its wires or has paused the
-   * grid. Otherwise requests values for the wires.
+   * Called while the diagram is on the screen. Redraws the circuit when it is due, unless the visitor inspects the diagram or has paused
+   * the grid. If nothing is redrawn, requests values for the wires.
    */
   watch(nowMs: number): void {
     this.automaton.tick(nowMs);
@@ -126,7 +129,7 @@ export class LiveCircuit {
     );
   }
 
-  /** Shows values on the wires if the grid runs the drawn circuit. If it runs another circuit, the wires have no values. */
+  /** Shows values on the wires if the grid runs the drawn circuit. If the grid runs another circuit, removes the values. */
   private setValues(circuit: CircuitView, values: ValuesView | undefined): void {
     const same = values?.updates === circuit.updates;
     if (values) this.outdated = !same;

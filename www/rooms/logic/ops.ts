@@ -1,7 +1,7 @@
 // The sixteen operations of a gate with inputs a and b. In the number of an operation, bit 3 is the output for (0, 0), bit 2 for (0, 1),
 // bit 1 for (1, 0) and bit 0 for (1, 1).
 
-/** Usual name and plain description of each operation, in the order of their numbers. */
+/** Usual name and plain description of each operation. The index is the number of the operation. */
 export const OPS: { name: string; plain: string }[] = [
   { name: "FALSE", plain: "always off" },
   { name: "AND", plain: "both" },
@@ -23,11 +23,11 @@ export const OPS: { name: string; plain: string }[] = [
 
 export const apply = (op: number, a: boolean, b: boolean): boolean => ((op >> (3 - (2 * Number(a) + Number(b)))) & 1) === 1;
 
-/** Tests whether an operation depends on its inputs `a` and `b`. */
+/** Returns for each of the inputs `a` and `b` whether the operation depends on it. */
 export const reads = (op: number): { a: boolean; b: boolean } => ({
   a: apply(op, false, false) !== apply(op, true, false) || apply(op, false, true) !== apply(op, true, true),
   b: apply(op, false, false) !== apply(op, false, true) || apply(op, true, false) !== apply(op, true, true),
 });
 
-/** Returns true if an operation only passes one of its inputs on. */
+/** Returns true if an operation only passes one of its inputs on, without inversion. */
 export const passes = (op: number): boolean => op === 3 || op === 5;

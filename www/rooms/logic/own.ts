@@ -9,7 +9,7 @@ import type { Experiment, Picture, Shows } from "./protocol";
 
 const SIDES = [8, 10, 12, 16, 20, 24, 32];
 const SIDE = 16;
-/** The initial drawing. Wrong cells in it are easy to see. */
+/** The initial drawing, a shape in which wrong cells are easy to see. */
 const HEART = `
 ................
 ................
@@ -120,7 +120,7 @@ export class OwnPane {
     this.fill((x, y) => (HEART[y]?.[x] === "#" ? 1 : 0));
   }
 
-  /** The drawing as the value of a knob, with rows separated by slashes. */
+  /** The drawing as the value of a knob: one character per cell, and rows separated by slashes. */
   get text(): string {
     const { width, values } = this.picture;
     const digit = (value: number): string => (value === 0 ? "." : this.shows === "rgb" ? String(value) : "#");
@@ -202,7 +202,7 @@ export class OwnPane {
     write(this.message, `Column ${x + 1}, row ${y + 1}: ${cellName(this.shows, this.picture.values[y * this.picture.width + x]!)}.`);
   }
 
-  /** Handles keys: a digit chooses a colour and paints, the space bar paints. */
+  /** Handles keys. A digit chooses a colour and paints with it; the space bar paints with the current colour. */
   private key(key: string): boolean {
     const inputs = [...this.palette.querySelectorAll("input")];
     if (key === " ") this.paint(this.cells.cursor.x, this.cells.cursor.y);
@@ -235,7 +235,7 @@ export class OwnPane {
         this.drawError,
         values[0] ? "The drawing has only one colour. Leave some cells blank." : "The drawing is empty. Draw some cells first.",
       );
-    // The pattern grows from the middle by at most one cell per step, so it needs a minimum number of steps.
+    // The pattern grows from the middle by at most one cell per step. A large drawing therefore needs more steps than the default.
     const { steps } = this.drawn.about as Experiment;
     const needs = Math.ceil(0.75 * this.picture.width);
     this.train(this.drawn, { target: this.text, ...(needs > steps && { steps: needs }) });

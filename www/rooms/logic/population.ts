@@ -1,5 +1,5 @@
-// The population: a small picture of each member's newest grid, the member's soft and hard loss, and its state. The other panes show the
-// selected member.
+// The population. For each member, the pane shows a small picture of its newest grid, its soft and hard loss, and whether it is learning or
+// perfect. The other panes show the selected member.
 
 import type { Announcer } from "../../parts/announce";
 import { h, id, ticked, write } from "../../parts/dom";
@@ -12,7 +12,7 @@ import type { MemberView, PopulationView } from "./protocol";
 
 const ASK_EVERY_MS = 700;
 
-/** Time for which a restarted member is marked as dead. */
+/** Time for which a restarted member is shown as restarting. */
 const DEAD_MS = 3000;
 
 type Card = {
@@ -41,7 +41,7 @@ export class PopulationPane {
     private readonly client: LogicClient,
     private readonly chosen: Chosen,
     private readonly announcer: Announcer,
-    /** Called when another member is selected. `picked` is true if the visitor caused this. */
+    /** Called when another member is selected. `picked` is true if the visitor selected it. */
     private readonly changed: (picked: boolean) => void,
     /** Called with each answer about the population. */
     private readonly received: (view: PopulationView) => void,

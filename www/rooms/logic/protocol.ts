@@ -42,8 +42,8 @@ perfect: number,
 /** Number of members so far that became perfect, or were replaced because their hard loss did not fall. */
 ended: number,
 /**
- * Index of the best member. It is a confirmed member, else a perfect member without an error in its tests, else the member with
- * the lowest hard loss.
+ * Index of the best member: a confirmed member, else a perfect member without an error in its tests, else the member with the
+ * lowest hard loss.
  */
 best: number, };
 
@@ -92,8 +92,8 @@ updates: number,
 /** Descriptions of the inputs that the circuit uses, for example `north-west channel 3`. */
 inputs: Array<string>, gates: Array<GateView>,
 /**
- * For each channel of the cell's next state, the index of the wire with its value. Wires are numbered as in [`GateView::a`]. A
- * constant is a gate with operation 0 or 15.
+ * For each channel of the cell's next state, the index of the wire that carries the channel's value. Wires are numbered as in
+ * [`GateView::a`]. A constant is a gate with operation 0 or 15.
  */
 outputs: Array<number>,
 /** Number of gates that are evaluated per cell before pruning. */
@@ -113,11 +113,11 @@ perfect: boolean, };
 
 export type GateView = { op: number,
 /**
- * First input wire. An index below the number of inputs is an input. Any other index is the index of a gate plus the number of
- * inputs.
+ * Index of the wire at the first input. An index below the circuit's number of inputs is an input. A greater index is the index of
+ * a gate plus the number of inputs.
  */
 a: number,
-/** Second input wire, numbered like `a`. */
+/** Index of the wire at the second input, numbered like `a`. */
 b: number,
 /** Length of the longest path from an input to this gate, in gates. */
 layer: number, };
@@ -133,7 +133,10 @@ export type ExportView = {
 name: string, text: string, };
 
 export type BigView = { width: number, height: number, step: number,
-/** First channel, with one bit per cell, row by row. In a byte, the lowest bit is first. Each row is padded to whole bytes. */
+/**
+ * First channel of the grid, with one bit per cell, row by row. The lowest bit of a byte is the first of its eight cells. Each row
+ * is padded to whole bytes.
+ */
 words: Uint8Array,
 /** Number of cells computed per second in the newest call; a cell counts once per step. */
 cells_per_s: number,

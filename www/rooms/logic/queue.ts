@@ -1,4 +1,5 @@
-// Sends requests about a grid to the worker, one at a time. A new grid precedes damage, and damage precedes steps.
+// Sends requests about a grid to the worker, one at a time. A request for a new grid is sent before damage, and damage is sent before
+// steps.
 
 import { Turns } from "../shared/requests";
 import type { Chosen } from "./client";
@@ -8,7 +9,7 @@ import { pageLife } from "../../parts/life";
 export type Ask<K> = Question & { ask: K };
 export type Spot = { x: number; y: number };
 
-/** Largest number of waiting damage requests. A pointer can send them faster than the worker answers. */
+/** Maximum number of waiting damage requests. A limit is needed, because a pointer can create requests faster than the worker answers. */
 const MOST_DAMAGES = 200;
 
 export class GridQueue {
@@ -29,7 +30,7 @@ export class GridQueue {
     },
   ) {}
 
-  /** Requests a new grid and drops the waiting requests for the old one. */
+  /** Requests a new grid and drops the waiting requests for the current grid. */
   renew(): void {
     this.grids.take();
     this.damages.length = this.steps = 0;

@@ -1,5 +1,5 @@
-// The stage of the room: the grid, the drawn circuit, or the circuit on a million cells. Each part has a picture and, beside it, facts and
-// actions.
+// The stage of the room. It shows the grid, the drawn circuit, or the circuit on a million cells. Each of these views has a picture, and
+// facts and actions beside the picture.
 
 import { button, Choice, h, write } from "../../parts/dom";
 import type { BigPane } from "./big";
@@ -13,7 +13,7 @@ type StagePart = keyof typeof PARTS;
 export class LogicStage {
   readonly element: HTMLElement;
   private readonly choice: Choice<StagePart>;
-  /** Button that shows the automaton of the visitor's run in place of that of the trained run. */
+  /** Button that replaces the trained run's automaton by the automaton of the visitor's run. */
   private readonly yours = button("", () => this.train(), { class: "small", hidden: true });
   private part: StagePart = "grid";
   private gates: number | undefined;
@@ -38,7 +38,7 @@ export class LogicStage {
     this.show("grid");
   }
 
-  /** Shows a part. A perfect circuit is also shown beside the grid, as a small picture. */
+  /** Shows one view of the stage. With the grid, a perfect circuit is also shown as a small picture. */
   show(part: StagePart): void {
     const { grid, circuit, big } = this;
     this.part = part;
@@ -57,13 +57,13 @@ export class LogicStage {
     this.yours.hidden = this.trained.answerer !== "trained";
   }
 
-  /** Called when a run begins. The selected part remains. */
+  /** Called when a run begins. The selected view of the stage remains selected. */
   begin(): void {
     this.setGates(undefined);
     this.show(this.part);
   }
 
-  /** Sets the number of gates of a perfect circuit. It is undefined while no circuit is perfect. */
+  /** Sets the number of gates of the perfect circuit. `gates` is undefined while no circuit is perfect. */
   setGates(gates: number | undefined): void {
     if (gates === this.gates) return;
     this.gates = gates;

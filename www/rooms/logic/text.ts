@@ -29,8 +29,8 @@ const PUBLISHED: Record<string, number> = { lizard: 3500, g: 3000 };
 const LEAST_UPDATES = 8;
 
 /**
- * Returns the time to the published length; undefined if the time is not known yet, the run is past this length, or the experiment is
- * short.
+ * Returns the time to the published length. Returns undefined if the time is not known yet, if the run is past this length, or if the
+ * experiment has no published length.
  */
 function timeLeft(each: number, members: number, { counts, train_s }: Progress): string | undefined {
   const [updates = 0] = counts;
@@ -40,7 +40,8 @@ function timeLeft(each: number, members: number, { counts, train_s }: Progress):
 }
 
 /**
- * Returns a sentence about the time to the published length, or an empty string if the run is past this length or the experiment is short.
+ * Returns a sentence about the time to the published length. Returns an empty string if the run is past this length or the experiment has
+ * no published length.
  */
 export function lengthLeft(variant: string, members: number, progress: Progress): string {
   const each = PUBLISHED[variant];
@@ -51,15 +52,15 @@ export function lengthLeft(variant: string, members: number, progress: Progress)
   return time ? `About ${time} to ${length}.` : `The time to ${length} is not known yet.`;
 }
 
-/** Returns the text of the button that shows the training in place of a circuit that was trained before the visit. */
+/** Returns the text of the button that shows the visitor's training in place of the circuit that was trained before the visit. */
 export function trainYours(variant: string, members: number, progress: Progress): string {
   const time = timeLeft(PUBLISHED[variant] ?? 0, members, progress);
   return `Train it yourself${time ? `: about ${time}` : ""}`;
 }
 
 /**
- * Returns the result of the newest test, which the chart shows too. (The results of single members are not comparable, because they come
- * from other grids.) Before the first test, it returns the progress of the best member.
+ * Returns a text about the result of the newest test, which the chart shows too. Before the first test, returns a text about the progress
+ * of the best member. The results of single members are not used, because they come from different grids.
  */
 export function result(present: History, newest: PopulationView | undefined, { counts, train_s }: Progress, unit: string): string {
   const [test, tested] = [present.tests.at(-1)?.progress, present.test("perfect")];

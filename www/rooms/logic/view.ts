@@ -1,5 +1,5 @@
-// The logic room's view: on the stage the grid of the automaton, its circuit, or the circuit on a million cells; beside it the gates; in
-// tabs the circuit and the big grid with all their tools, the population, and the visitor's own target.
+// The logic room's view. The stage shows the grid of the automaton, its circuit, or the circuit on a million cells. The gates are beside
+// the stage. The tabs contain the circuit and the big grid with all their tools, the population, and the visitor's own target.
 
 import type { Began, Variant } from "../../run/protocol";
 import type { History } from "../../parts/history";
@@ -129,7 +129,7 @@ export class LogicView implements View {
     this.choose();
   }
 
-  /** Shows the automaton of the run that the visitor chose. */
+  /** Shows the automaton of the run that answers: the visitor's choice, or the default. */
   private choose(): void {
     const { answerer } = this.trainedChoice;
     if (answerer === this.chosen.of) return;

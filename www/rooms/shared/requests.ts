@@ -1,4 +1,4 @@
-// Requests to the worker whose answers may be late or missing.
+// Classes for requests to the worker, whose answers may be late or missing.
 
 import { sentence, textOf } from "../../run/notice";
 import { untilClosed } from "../../parts/life";
@@ -6,11 +6,11 @@ import { untilClosed } from "../../parts/life";
 /** Returns the message of an error as a sentence. */
 export const reason = (error: unknown): string => sentence(textOf(error));
 
-/** Marks asynchronous operations of one kind as stale when a newer one starts. */
+/** Marks asynchronous operations of one kind as stale when a newer operation of this kind starts. */
 export class Turns {
   private newest = 0;
 
-  /** After the page has closed, every operation is stale, because NaN equals no number. */
+  /** When the page closes, `newest` becomes NaN. NaN equals no number, so every operation is then stale. */
   constructor() {
     untilClosed(() => (this.newest = NaN));
   }
@@ -21,20 +21,23 @@ export class Turns {
     return this.stale();
   }
 
-  /** Returns a function that tests whether an operation has started after this call. */
+  /** Returns a function that tests whether a newer operation has started since this call. */
   stale(): () => boolean {
     const own = this.newest;
     return () => own !== this.newest;
   }
 }
 
-/** Sends one request at a time. Drops stale answers. Ignores errors, because no worker answers between two runs. */
+/**
+ * Sends one request at a time; further requests are dropped until the answer arrives. Drops stale answers. Ignores errors, because no
+ * worker answers between two runs.
+ */
 export class Asker {
   readonly turns = new Turns();
   private asking = false;
   private askedMs = -Infinity;
 
-  /** `everyMs` returns the least time between two requests. The argument `now` of `ask` overrides it. */
+  /** `everyMs` returns the least time between two requests, in ms. If the argument `now` of `ask` is true, this time is ignored. */
   constructor(private readonly everyMs: () => number = () => 0) {}
 
   ask<A>(question: () => Promise<A>, take: (answer: A) => unknown, now = false): void {
@@ -48,13 +51,13 @@ export class Asker {
       .finally(() => (this.asking = false));
   }
 
-  /** Makes the next request possible immediately. */
+  /** Lets the next call of `ask` send its request without waiting for `everyMs`. */
   hurry(): void {
     this.askedMs = -Infinity;
   }
 }
 
-/** Sends one request at a time. If `ask` is called during a request, one more request follows the answer. */
+/** Sends one request at a time. If `ask` is called while a request is pending, one more request is sent after its answer. */
 export class Follower<A> {
   private wanted = false;
   private asking = false;

@@ -5,7 +5,7 @@ import { h, type Child } from "../../parts/dom";
 type Cell = Child | { class: string; words: Child };
 const isPlain = (cell: Cell): cell is Child => !cell || typeof cell === "string" || cell instanceof Node;
 
-/** Returns the row of headings. A heading with the class `text` belongs to a column of words. */
+/** Returns the row of headings. The class `text` marks the heading of a column that contains words. */
 export const headRow = (...titles: Cell[]): HTMLElement =>
   h("thead", [
     h("tr", [

@@ -1,4 +1,4 @@
-// Attention weights of the heads. They are requested per window and shown for one token.
+// Attention weights of the heads. The weights are requested for a window of the text and shown for one token.
 
 import type { WordsClient } from "./client";
 import { HeadsGrid } from "./heads";
@@ -25,8 +25,9 @@ export class Attention {
   }
 
   /**
-   * Requests the weights of the chosen head and of up to `MOST_HEADS` heads whose weights are unknown. If all weights are known, requests
-   * those of the chosen head and of one other head; each call takes the next head. Returns true if weights of further heads are unknown.
+   * Requests attention weights. One request is for the chosen head. The others are for up to `MOST_HEADS` heads whose weights are unknown.
+   * If all weights are known, one other head is requested instead, a different one in each call. Returns true if further heads have unknown
+   * weights.
    */
   async ask(client: WordsClient, window: Window, tokens: TokenView[], stale: () => boolean): Promise<boolean> {
     const { heads } = this;
@@ -50,7 +51,7 @@ export class Attention {
   }
 
   /**
-   * Fills each token in proportion to the attention weight from the token at `place` to this token. Returns the largest weights, or
+   * Fills each token in proportion to its attention weight from the token at `place`. Returns the tokens with the largest weights, or
    * undefined if the weights are unknown.
    */
   from(place: number, window: Window, tokens: Tokens, reading: Reading): Likely[] | undefined {

@@ -1,4 +1,4 @@
-// The list beside a text: the model's predictions at the selected token, or other values of tokens.
+// The list beside a text. It shows the model's predictions at the selected token, or other values of tokens, such as attention weights.
 
 import { h, write } from "../../parts/dom";
 import { figure } from "../../parts/format";
@@ -32,13 +32,13 @@ export class Expected {
       share: probability,
       mark: id === token?.id ? "actual" : undefined,
     }));
-    // The actual token replaces the last prediction if it is not among the predictions.
+    // If the actual token is not among the predictions, it replaces the last prediction.
     if (token && own !== undefined && !expected.some(({ id }) => id === token.id))
       rows[Math.max(0, rows.length - 1)] = { text: token.text, share: Math.exp(-own), mark: "actual" };
     this.show("Predictions", whereOf(reading, place), rows);
   }
 
-  /** Announces the token at `place` and the likeliest prediction. */
+  /** Announces the token at `place` and the most probable prediction to screen readers. */
   say({ tokens, surprise, expected }: Reading, place: number): void {
     const token = tokens[place];
     const own = surprise[place];

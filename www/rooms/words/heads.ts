@@ -9,7 +9,7 @@ export class HeadsGrid {
   head = 0;
   private inputs: HTMLInputElement[] = [];
   private canvases: HTMLCanvasElement[] = [];
-  /** Weights that each head's picture shows; undefined if unknown. */
+  /** Attention weights in the picture of each head; undefined if the weights are unknown. */
   private weights: (Float32Array | undefined)[] = [];
   private heads = 0;
   private readonly legend = h("legend.small");

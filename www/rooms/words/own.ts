@@ -20,7 +20,7 @@ export class OwnPane {
   private readonly error = h("p.error", { role: "alert", id: id("own-error") });
   private readonly go = h("button.strong", { type: "submit" }, "Train on this text");
   private readonly back = button("Back to the stories", () => this.begin(undefined), { hidden: true });
-  /** The chosen file, or a file with pasted text that is too long for the field; undefined if the field contains the text. */
+  /** The chosen file, or a file with pasted text that is too long for the field. Undefined if the field contains the whole text. */
   private source: File | undefined;
   private inputs: { knob: Knob; field: HTMLElement; input: HTMLInputElement | HTMLSelectElement }[] = [];
 

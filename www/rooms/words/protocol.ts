@@ -33,11 +33,11 @@ export type ModelView = { vocabulary: number, width: number, layers: number, hea
 context: number,
 /** Number of trained parameters. */
 parameters: number,
-/** Number of trained parameters that embed tokens and positions. */
+/** Number of trained parameters in the embeddings of tokens and positions. */
 embeddings: number,
-/** Floating-point operations in the forward and backward pass per training token, counted for matrix products and attention. */
+/** Floating-point operations in the forward and backward pass per training token. Only matrix products and attention are counted. */
 flops_per_token: number,
-/** Tensors of the model, as a checkpoint contains them. */
+/** Tensors of the model, with the names and shapes that a checkpoint contains. */
 tensors: Array<TensorView>, };
 
 export type TensorView = {
@@ -58,8 +58,9 @@ characters_per_token: number,
 /** Entropy of the grammar in nats per character, given all previous text; null for a user's text. */
 entropy: number | null,
 /**
- * Entropy floor of the grammar on the validation text, in nats per token, given only the context. For characters, no model can
- * have a lower mean loss. For byte pairs, the floor is an estimate. Null for a user's text and before the first test.
+ * Mean loss of the best possible predictor on the validation text, in nats per token. The predictor knows the grammar and the
+ * context, but no earlier text. For characters, no model can have a lower mean loss. For byte pairs, the floor is an estimate.
+ * Null for a user's text and before the first test.
  */
 floor: number | null,
 /** Excerpt from the beginning of the text. */
@@ -75,7 +76,7 @@ export type TokenView = { id: number,
 text: string, };
 
 export type ReadView = {
-/** Number of iterations after which the weights were copied. */
+/** Number of iterations after which the predicting weights were copied. */
 iteration: number, tokens: Array<TokenView>,
 /** Surprise at each token in nats, given the tokens before it; null for the first token. */
 surprise: Array<number | null>,
@@ -92,8 +93,8 @@ export type NextView = { id: number, text: string, probability: number, };
 
 export type AttentionView = { iteration: number, layer: number, head: number, tokens: Array<TokenView>,
 /**
- * Attention weights as 32-bit floats, in the order `[from][to]`. The weights in a row have the sum 1. The weights of later tokens
- * are 0.
+ * Attention weights as 32-bit floats, in the order `[from][to]`. For each token `from`, the weights have the sum 1, and the
+ * weights of later tokens are 0.
  */
 weights: Uint8Array, };
 
@@ -101,7 +102,7 @@ weights: Uint8Array, };
 export type Sampling = {
 /** Temperature. At 0, the most likely token is always chosen. */
 temperature: number,
-/** Number of the most likely tokens that can be chosen; 0 for all tokens. */
+/** Number of most likely tokens from which the next token is chosen; 0 for all tokens. */
 top_k: number,
 /** Limits the choice to the most likely tokens that together have this probability; 1 means all tokens. */
 top_p: number, seed: number, };
@@ -112,11 +113,11 @@ iteration: number,
 /** Number of tokens so far, without the prompt. */
 tokens: number,
 /**
- * Text so far, without the prompt. While the text is in progress, it does not include an incomplete character at its end, or a
- * part that may begin the stop text.
+ * Text so far, without the prompt. While the text is in progress, two ends are left out: an incomplete character, and a possible
+ * beginning of the stop text.
  */
 text: string,
-/** Tokens that this call added. */
+/** Tokens that the present call added. */
 added: Array<Generated>, ended: Ended | null, };
 
 export type Generated = { id: number, text: string,

@@ -8,27 +8,27 @@ import { bytesOf, type Piece } from "./tokens";
 
 const NEXT = 10;
 
-/** A range of tokens, from `from` to before `to`, with its text. */
+/** A section of a text with its tokens, from the index `from` to before the index `to`. */
 export type Window = { from: number; to: number; text: string };
 
 export interface Reading {
   tokens: TokenView[];
   /**
-   * Surprise of each token in nats; undefined for the first token, and for a token that the model has not read because windows cut its
-   * word.
+   * Surprise of each token in nats. Undefined for the first token. Also undefined for a token that the model has not read, because a cut
+   * between windows splits its word.
    */
   surprise: (number | undefined)[];
   /**
-   * Predictions of the next token, likeliest first. `expected[k]` predicts token `k`; the last entry predicts the token after the text.
-   * `expected[0]` is empty.
+   * Predictions of the next token, most probable first. `expected[k]` contains the predictions for token `k`, and the last entry those for
+   * the token after the text. `expected[0]` is empty.
    */
   expected: NextView[][];
   loss: number | undefined;
 }
 
 /**
- * Cuts a text into windows that are read separately. A cut before a piece for which `opens` is true does not change the tokens of the text.
- * If there is no such piece nearby, for example in a text without blanks, the cut is before another piece.
+ * Cuts a text into windows that are read separately. If possible, a cut is before a piece for which `opens` is true, because such a cut
+ * does not change the tokens. If no such piece is near, for example in a text without blanks, the cut is before another piece.
  */
 export function windowsOf(text: string, pieces: Piece[], context: number, opens: (piece: Piece) => boolean): Window[] {
   const windows: Window[] = [];
@@ -38,7 +38,7 @@ export function windowsOf(text: string, pieces: Piece[], context: number, opens:
     text: text.slice(pieces[first]!.at, pieces[end]?.at),
   });
   for (let first = 0; first < pieces.length; ) {
-    // A cut within a long word can add a few tokens, which need space in the context.
+    // If a window begins within a word, its text may have a few more tokens. The spare part of the context is reserved for them.
     const spare = first === 0 || opens(pieces[first]!) ? 0 : Math.floor(context / 8);
     const room = pieces[first]!.from + context - spare;
     let end = first + 1;
@@ -57,7 +57,10 @@ export function windowsOf(text: string, pieces: Piece[], context: number, opens:
   return windows;
 }
 
-/** Returns, for each token, its index in `read`; undefined if `read` has a different token there, because a window cut a word. */
+/**
+ * Returns, for each token, the index of the same token in `read`. Returns undefined for a token that `read` does not have, because a cut
+ * splits its word into other tokens.
+ */
 function places(tokens: TokenView[], read: TokenView[]): (number | undefined)[] {
   const ends = new Map<number, number>();
   let end = 0;
@@ -72,7 +75,7 @@ function places(tokens: TokenView[], read: TokenView[]): (number | undefined)[] 
 /** Reads all windows. If a token is in several windows, its first result is used. */
 export async function readWindows(client: WordsClient, tokens: TokenView[], windows: Window[]): Promise<Reading> {
   const reading: Reading = { tokens, surprise: tokens.map(() => undefined), expected: [[], ...tokens.map(() => [])], loss: undefined };
-  // All requests are sent at once, because each waits for the end of a training slice.
+  // All requests are sent at once, because each request waits for the end of a training slice.
   const views = await Promise.all(windows.map(({ text }) => client.ask({ ask: "read", text, next: NEXT })));
   windows.forEach(({ from, to }, k) => {
     const view = views[k]!;
@@ -89,8 +92,8 @@ export async function readWindows(client: WordsClient, tokens: TokenView[], wind
 }
 
 /**
- * Returns the attention weights between the tokens of a window: a square matrix, stored row by row. If the window cuts a word, the model
- * reads different tokens there, so a token of the window may be missing in `view`. All weights from and to a missing token are 0.
+ * Returns the attention weights between the tokens of a window, as a square matrix stored row by row. If the window cuts a word, the model
+ * reads other tokens there, and some tokens of the text are missing in `view`. All weights from and to a missing token are 0.
  */
 export function attentionOf(tokens: TokenView[], view: AttentionView): Float32Array {
   const weights = floats(view.weights);

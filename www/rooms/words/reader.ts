@@ -1,4 +1,4 @@
-// Reads the text of a part of the page, and reads it again as the model learns.
+// Reads the text of an element of the page, and reads it again as the model learns.
 
 import { animate } from "../../parts/loop";
 import { reason, Turns } from "../shared/requests";
@@ -10,7 +10,7 @@ import { pieces, type Piece } from "./tokens";
 const LOOK_MS = 100;
 /** Least pause before the same text is read again. */
 const AGAIN_MS = 900;
-/** Least pause as a multiple of the time that the last reading took. The longer of the two pauses applies. */
+/** Minimum pause as a multiple of the duration of the last reading. The longer of `AGAIN_MS` and this pause applies. */
 const AGAIN_TIMES = 16;
 
 export type Read = { text: string; pieces: Piece[]; windows: Window[]; reading: Reading };
@@ -20,11 +20,13 @@ export interface Reads {
   text(): string;
   /** Called after each reading, and when the last reading is discarded. */
   changed(): void;
-  /** Called with the reason why the text cannot be read. The reason is empty if the text has been read. */
+  /**
+   * Called after each attempt to read the text. `words` is the reason why the text cannot be read, or an empty string if it has been read.
+   */
   refused?(words: string): void;
-  /** Returns true if an unchanged text is not read again. */
+  /** Returns true if an unchanged text need not be read again. */
   rests?(): boolean;
-  /** Called with the last reading of the text, even if `rests` has prevented a new one. */
+  /** Called with the last reading of the text. It is also called if `rests` has prevented a new reading. */
   read?(read: Read, stale: () => boolean): Promise<void>;
 }
 

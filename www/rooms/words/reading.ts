@@ -15,7 +15,7 @@ import { Reader, type Read } from "./reader";
 import { label, ofGuess, Tokens } from "./tokens";
 
 const MOST = 2000;
-/** Greatest length of the excerpt that the field contains at first, in characters. */
+/** Maximum length of the excerpt of the corpus that the field contains at first, in characters. */
 const EXCERPT = 420;
 
 type Shows = "surprise" | "attention";
@@ -102,7 +102,7 @@ export class ReadingPane {
     if (!model || !corpus) return;
     this.reader.ready(about);
     const before = this.excerpt;
-    // The excerpt ends at the end of a sentence.
+    // The excerpt is shortened to end with a complete sentence.
     const excerpt = corpus.excerpt.slice(0, EXCERPT);
     this.excerpt = /^.*[.!?]"?(?=\s)/s.exec(excerpt)?.[0] ?? excerpt;
     this.field.disabled = false;
@@ -161,7 +161,7 @@ export class ReadingPane {
     return last?.text === this.field.value ? last.reading : undefined;
   }
 
-  /** Index of the selected token. At the end of the text it is the number of tokens. */
+  /** Index of the selected token. If the caret is at the end of the text, the index is the number of tokens. */
   private get place(): number {
     const { selectionStart: at } = this.field;
     const end = this.reader.last?.reading.tokens.length;
@@ -171,7 +171,7 @@ export class ReadingPane {
     return piece?.from ?? end ?? 0;
   }
 
-  /** Returns the window in which a place has most context before it. */
+  /** Returns the window in which the token at `place` has the most context before it. */
   private window(place: number): Window | undefined {
     const windows = this.reader.last?.windows;
     return windows?.find(({ to }) => place < to) ?? windows?.at(-1);
@@ -242,7 +242,9 @@ export class ReadingPane {
   }
 }
 
-/** Returns the mean surprise of a piece's tokens, as a share of the surprise of a random guess; undefined if no surprise is known. */
+/**
+ * Returns the mean surprise of a piece's tokens, as a share of the surprise of a uniform guess. Returns undefined if no surprise is known.
+ */
 function mean(surprise: (number | undefined)[], vocabulary: number): number | undefined {
   const known = surprise.filter((nats) => nats !== undefined);
   return known.length ? ofGuess(known.reduce((sum, nats) => sum + nats, 0) / known.length, vocabulary) : undefined;

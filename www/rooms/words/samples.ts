@@ -3,7 +3,10 @@
 import { h, id } from "../../parts/dom";
 import type { Sample } from "./protocol";
 
-/** Largest number of samples in memory. When it is exceeded, every second sample is dropped, as in the run; the selected sample stays. */
+/**
+ * Maximum number of samples in memory. If there are more, every second sample is dropped, as in the run. The selected sample is never
+ * dropped.
+ */
 const MOST = 400;
 const LISTED = 12;
 
@@ -16,7 +19,7 @@ export class Samples {
   private following = true;
   private listed: Sample | undefined;
 
-  /** `after` describes the time of a sample. `moved` is called when the visitor selects a sample. */
+  /** `after` returns a text about the training before a sample. `moved` is called when the visitor selects a sample. */
   constructor(
     private readonly after: (sample: Sample) => string,
     moved: () => void,
@@ -56,8 +59,8 @@ export class Samples {
   }
 
   /**
-   * Updates the slider and the list. If `stays` is true, the selection does not move to a newer sample. If `whole` is true, the list
-   * includes the selected sample.
+   * Updates the slider and the list. If `stays` is true, the selection remains although a newer sample may exist. If `whole` is true, the
+   * list includes the selected sample.
    */
   show(stays: boolean, whole: boolean): void {
     const { slider, all } = this;

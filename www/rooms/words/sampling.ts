@@ -1,4 +1,4 @@
-// Fields for the settings with which tokens are sampled, and a button that opens them.
+// Fields for the sampling settings, and a button that opens the fields.
 
 import { button, h, id, labelled, line } from "../../parts/dom";
 import type { Sampling } from "./protocol";
@@ -54,7 +54,7 @@ export class SamplingFields {
     return this.stopAt.value;
   }
 
-  /** Returns the settings, or an error message. */
+  /** Returns the settings, or an error message if a field is invalid. */
   read(): { sampling: Sampling; most: number } | string {
     for (const { name, input } of this.settings) {
       const { min, max, step, value } = input;

@@ -11,12 +11,12 @@ import type { Reading } from "./read";
 import { Reader } from "./reader";
 import { Tokens } from "./tokens";
 
-/** Duration of the typing: per character, and at most for the whole text. */
+/** Duration of the typing: `TYPE_MS` per character, but at most `MOST_TYPE_MS` for the whole text. */
 const TYPE_MS = 14;
 const MOST_TYPE_MS = 2800;
 /** Longest wait for the tokens before the typing begins. */
 const PATIENCE_MS = 1000;
-/** Least time between two changes of the list, so that it can be read. */
+/** Minimum time between two changes of the list, so that the visitor can read it. */
 const LIST_MS = 120;
 
 export class Sheet {
@@ -25,7 +25,7 @@ export class Sheet {
   text = "";
   private readonly tokens = new Tokens();
   private readonly reader: Reader;
-  /** Number of characters at the beginning that the model did not write. */
+  /** Number of characters at the beginning of the text that the model did not write, such as the prompt. */
   private given = 0;
   /** Index of the piece that is typed next; undefined if the text is complete. */
   private typed: number | undefined;
@@ -33,11 +33,14 @@ export class Sheet {
   private shownMs = 0;
   private beganMs = 0;
   private listedMs = -Infinity;
-  /** Index of the piece under the pointer, and of the piece that a click or a key selected. The index after the last piece is the end. */
+  /**
+   * `pointed` is the index of the piece under the pointer. `chosen` is the index of the piece that a click or a key selected. The index
+   * after the last piece means the end of the text.
+   */
   private pointed: number | undefined;
   private chosen: number | undefined;
 
-  /** `released` is called when the visitor no longer points at the text. */
+  /** `released` is called when the visitor no longer points at a token and has selected none. */
   constructor(
     client: WordsClient,
     private readonly released: () => void,
@@ -54,7 +57,7 @@ export class Sheet {
     animate(tokens.element, (nowMs) => this.type(nowMs));
   }
 
-  /** True while the visitor points at a token or has selected one. The text then stays. */
+  /** True while the visitor points at a token or has selected a token. Meanwhile, no newer text replaces this text. */
   get held(): boolean {
     return (this.pointed ?? this.chosen) !== undefined;
   }
@@ -69,7 +72,10 @@ export class Sheet {
     this.reader.ready(about);
   }
 
-  /** Shows a text. `given` is its beginning, which the model did not write. If `types` is true, `added` appears gradually. */
+  /**
+   * Shows the text `given` and `added`. `given` is the beginning that the model did not write. If `types` is true, `added` appears
+   * gradually.
+   */
   show(given: string, added: string, types = false): void {
     const text = given + added;
     if (text === this.text) return;
@@ -138,7 +144,7 @@ export class Sheet {
     return last && this.text.startsWith(last.text) ? last.reading : undefined;
   }
 
-  /** Returns the index of the first token of a piece, or the number of tokens if there is no such piece. */
+  /** Returns the index of the first token of a piece. If there is no such piece, returns the number of tokens. */
   private placeOf(piece: number | undefined, { tokens }: Reading): number {
     const from = piece === undefined ? undefined : this.tokens.pieces[piece]?.from;
     return Math.min(from ?? Infinity, tokens.length);

@@ -1,4 +1,5 @@
-// The stage: the newest sample or the visitor's own text in large type with the predictions beside it, earlier samples below, and a prompt.
+// The stage of the room. It shows the newest sample, or the text for the visitor's prompt, in large type. The predictions are beside the
+// text, earlier samples are below it, and the stage contains a field for a prompt.
 
 import { copyButton } from "../../parts/dialog";
 import { button, h, write } from "../../parts/dom";
@@ -23,8 +24,8 @@ export class TextStage {
   private readonly part = h("p", { role: "status" });
   private readonly bar = h("progress", { max: 1, value: 0, "aria-label": "Preparation" });
   /**
-   * Text that the model writes outside the samples. A text for the visitor's prompt is shown until the visitor returns to the samples.
-   * Another text is shown only before the first sample.
+   * Text that the model writes outside the tests. The text for the visitor's prompt is shown until the visitor returns to the samples. The
+   * text for the default prompt is shown only before the first sample.
    */
   private written: Written | undefined;
   /** A sample that has arrived and has not been shown. */
@@ -100,7 +101,10 @@ export class TextStage {
     this.show();
   }
 
-  /** Takes a growing text. The text before the first sample appears only when it is complete, because growing lines shift the layout. */
+  /**
+   * Shows a text while it grows. The text before the first sample is shown only when it is complete, because growing lines would shift the
+   * layout.
+   */
   private write(written: Written): void {
     if (!written.own && !written.ended) return;
     this.written = written;
@@ -139,7 +143,7 @@ export class TextStage {
 }
 
 /**
- * Describes the length of a text, the speed of writing and the reason for the end; returns `before training` for the text before the first
+ * Describes the length of a text, the speed of writing, and why the writing ended. Returns `before training` for the text before the first
  * sample.
  */
 function noteOf({ own, tokens, ms, ended }: Written): string {

@@ -1,17 +1,17 @@
-// Tokens of a text as elements: their positions, a fill that shows a value, and the token under the pointer.
+// Tokens of a text as elements. A fill of an element shows a value of the token. The class also finds the token under the pointer.
 
 import { h } from "../../parts/dom";
 import type { TokenView } from "./protocol";
 
 /**
- * A token in a text, or several tokens that together form one character. `from` and `to` are token indices, `at` is the position in the
- * text.
+ * A token in a text, or several tokens that together form one character. `from` is the index of the first token, and `to` is the index
+ * after the last token. `at` is the position in the text.
  */
 export type Piece = { text: string; from: number; to: number; at: number };
 
-/** Matches the text of a token that is not valid UTF-8: the hexadecimal form of all its bytes. */
+/** Matches the text of a token whose bytes are not valid UTF-8. Such a text is the hexadecimal form of all bytes. */
 const BYTES = /^(?:\\x[0-9A-F]{2})+$/;
-/** Matches the hexadecimal form if the first byte is a UTF-8 continuation byte. */
+/** Matches the hexadecimal form of a token whose first byte is a UTF-8 continuation byte. */
 const CONTINUES = /^\\x[89AB]/;
 const utf8 = new TextEncoder();
 
@@ -20,15 +20,15 @@ export const bytesOf = ({ text }: TokenView): Uint8Array =>
   BYTES.test(text) ? Uint8Array.from(text.match(/[0-9A-F]{2}/g)!, (byte) => parseInt(byte, 16)) : utf8.encode(text);
 
 /**
- * Finds the positions of the tokens in `text`. In this text, U+FFFD replaces invalid bytes, and an incomplete character at the end is
- * omitted.
+ * Finds the positions of the tokens in `text`. In `text`, U+FFFD replaces invalid bytes, and an incomplete character at the end is omitted.
  */
 export function pieces(text: string, tokens: TokenView[]): Piece[] {
   const found: Piece[] = [];
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   /** Bytes of the tokens since `from`. */
   let bytes: number[] = [];
-  // `from` is the index of a token and `at` its position in the text. `whole` and `part` are the text of the tokens since `from`.
+  // `from` is the index of a token, and `at` is its position in the text. `whole` is the text of the complete characters since `from`;
+  // `part` is U+FFFD if an incomplete character follows.
   let [from, at, whole, part] = [0, 0, "", ""];
   const close = (to: number): void => {
     const end = at + whole.length + part.length;
@@ -68,7 +68,7 @@ const NAMES: Record<string, string> = {
 /** Returns the text of a token for screen readers. */
 export const spoken = (text: string): string => NAMES[text] ?? (text.trim() ? `“${text.trim()}”` : "white space");
 
-/** Returns the surprise relative to that of a uniform guess among all tokens, at most 1. */
+/** Returns a surprise as a share of the surprise of a uniform guess among all tokens, at most 1. */
 export const ofGuess = (nats: number, vocabulary: number): number => Math.min(1, nats / Math.log(Math.max(2, vocabulary)));
 
 export class Tokens {
@@ -79,7 +79,9 @@ export class Tokens {
   private chosen: number | undefined;
   private given = 0;
 
-  /** Shows new pieces. Leading pieces that are unchanged keep their fills. Pieces in the first `given` characters are marked. */
+  /**
+   * Shows new pieces. Unchanged pieces at the beginning keep their fills. Pieces that begin within the first `given` characters are marked.
+   */
   show(pieces: Piece[], given = 0): void {
     let same = 0;
     while (same < pieces.length && same < this.pieces.length && pieces[same]!.text === this.pieces[same]!.text) same++;
@@ -100,8 +102,8 @@ export class Tokens {
   }
 
   /**
-   * Shows a text. If `read` has the same text, its pieces are shown. Otherwise the unchanged leading pieces are shown. The rest follows as
-   * one piece, or as two pieces if the first `given` characters end within the rest.
+   * Shows a text. If `read` has the same text, its pieces are shown. Otherwise, the unchanged pieces at the beginning remain, and the rest
+   * of the text is one piece. The rest is two pieces if the first `given` characters end within it.
    */
   mirror(text: string, read?: { text: string; pieces: Piece[] }, given = 0): void {
     if (read?.text === text) return this.show(read.pieces, given);
@@ -142,7 +144,10 @@ export class Tokens {
     return k < 0 ? undefined : k;
   }
 
-  /** Returns the index of the piece at a point of the browser's window, even below other elements; undefined if there is none. */
+  /**
+   * Returns the index of the piece at a point of the browser's window. Finds a piece below other elements too. Returns undefined if there
+   * is no piece.
+   */
   under(x: number, y: number): number | undefined {
     const span = document.elementsFromPoint(x, y).find((element) => element.parentElement === this.element);
     const k = span ? this.spans.indexOf(span as HTMLElement) : -1;

@@ -1,5 +1,5 @@
-// The words room's view: samples, a prompt and predictions on the stage; surprise and attention in a text, numbers about the model, and
-// training on the visitor's own text in the tabs.
+// The words room's view. The stage shows samples, a prompt and predictions. The tabs contain the surprise and attention in a text, numbers
+// about the model, and training on the visitor's own text.
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
 import { figure } from "../../parts/format";

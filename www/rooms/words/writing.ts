@@ -1,4 +1,4 @@
-// Generates text from the visitor's prompt with sampling settings. The stage shows the text as it is generated.
+// Generates text after the visitor's prompt with the chosen sampling settings. The stage shows the text while it is generated.
 
 import type { Announcer } from "../../parts/announce";
 import { button, either, form, h, id, write } from "../../parts/dom";
@@ -9,16 +9,18 @@ import type { Ended, GenerationView, Sampling } from "./protocol";
 import { SamplingFields } from "./sampling";
 
 const MOST_PROMPT = 2000;
-/** Target duration of a request for tokens. Requests are short, so that training and page continue between them. */
+/** Intended duration of a request for tokens. Requests are short, so that the training and the page continue between two requests. */
 const CALL_MS = 60;
 const MOST_TOKENS = 32;
-/** Settings of the text before the first sample. */
+/** Sampling settings of the text that is written before the first sample. */
 const FIRST: Sampling = { temperature: 0.8, top_k: 0, top_p: 1, seed: 1 };
 const FIRST_TOKENS = 160;
 
 export const ENDED: Record<Ended, string> = { length: "length limit", stop: "stop text", asked: "stopped" };
 
-/** A text that the model is writing or has written. `ms` is the time since the writing began. `own` is true for the visitor's prompt. */
+/**
+ * A text that the model is writing or has written. `ms` is the time since the writing began. `own` is true if the prompt is the visitor's.
+ */
 export type Written = GenerationView & { prompt: string; ms: number; own: boolean };
 
 export class WritingPane {
@@ -36,7 +38,7 @@ export class WritingPane {
   private readonly fields = new SamplingFields();
   private readonly go = h("button.strong", { type: "submit", disabled: true }, "Write");
   private readonly end = button("Stop", () => this.cancel(), { hidden: true });
-  /** Turns of the generations. A newer generation makes the older ones stale. */
+  /** Marks a generation as stale when a newer generation starts. */
   private readonly turns = new Turns();
 
   /** `show` is called whenever tokens have been written. */
@@ -64,7 +66,10 @@ export class WritingPane {
     write(this.error, "");
   }
 
-  /** Enables the form. If `first` is true, begins a text at once, unless the visitor's own text is being written. */
+  /**
+   * Enables the form. If `first` is true, starts the text that is shown before the first sample, unless a text for the visitor's prompt is
+   * being written.
+   */
   ready(first: boolean): void {
     this.go.disabled = false;
     if (first && !this.go.hidden) void this.first().catch(() => {}); // the run has ended
@@ -74,7 +79,7 @@ export class WritingPane {
     if (this.prompt.value === "" && document.activeElement !== this.prompt) this.prompt.value = prompt;
   }
 
-  /** Continues the prompt of the samples while no sample exists. */
+  /** Writes a text after the prompt of the samples, because no sample exists yet. */
   private async first(): Promise<void> {
     const stale = this.turns.take();
     const { client } = this;
@@ -105,7 +110,7 @@ export class WritingPane {
     this.setWriting(false);
   }
 
-  /** Continues a text to its end and shows each part. Returns early if `stale` returns true. */
+  /** Requests tokens until the text is complete, and shows the text after each request. Returns earlier if `stale` returns true. */
   private async continue(of: Pick<Written, "prompt" | "own">, view: GenerationView, stale: () => boolean): Promise<GenerationView> {
     const beganMs = performance.now();
     for (let tokens = 1; ; ) {

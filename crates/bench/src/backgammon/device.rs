@@ -1,6 +1,7 @@
-//! Benchmarks of the published backgammon network in batches, on the GPU (including transfers) and on all CPU threads. The benchmarks find
-//! the batch size from which the GPU is faster, and the faster device for each minibatch size. They also measure whole rounds of the
-//! published learner (self-play and training), for each part of the work that a run can offload to the GPU.
+//! Benchmarks of the published backgammon learner on the GPU (including transfers) and on all CPU threads.
+//!
+//! The leaf benchmark finds the batch size from which the GPU is faster. The update benchmark finds the faster device for each minibatch
+//! size. The run benchmark measures whole rounds (self-play and training), for each part of the work that a run can offload to the GPU.
 
 use super::RandomGame;
 use crate::device::{Device, calls_s, refused};
@@ -16,9 +17,9 @@ use math::rounds::{FEW, Quartiles};
 use math::{Isa, PANEL, Rng, par};
 use worlds::backgammon::Results;
 
-/// Largest number of rows in a batch on the CPU. Larger batches are not faster.
+/// Maximum number of rows in a batch on the CPU, because larger batches are not faster.
 const PROCESSOR_ROWS: usize = 128;
-/// Length in words of a packed sample without its last part, the set of legal actions.
+/// Length in words of a packed sample without the set of legal actions, which comes last.
 const SAMPLE: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);
 
 pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
@@ -27,7 +28,7 @@ pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     runs(device, bench)
 }
 
-/// Returns the positions and rolls of random games, as decisions.
+/// Returns `count` decisions (positions with rolls) from random games.
 fn random_decisions(count: usize) -> Vec<Decision> {
     let (mut game, mut results) = (RandomGame::new(Rng::new(1, 5).sequence(0)), Results::new());
     (0..count).map(|_| game.decide(&mut results)).map(|(board, roll)| Decision::new(board, roll)).collect()
@@ -65,15 +66,15 @@ fn leaves(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Returns the smallest batch size such that the GPU is faster at this and every larger size; `None` if the CPU is faster at the largest
-/// size. `rates` contains (states, CPU states/s, GPU states/s) by ascending number of states.
+/// Returns the smallest batch size in `rates` from which on the GPU is faster at every size. Returns `None` if the CPU is faster at the
+/// largest size. `rates` contains (batch size, CPU states/s, GPU states/s) in ascending order of batch size.
 fn break_even(rates: &[(usize, f64, f64)]) -> Option<usize> {
     let lost = rates.iter().rposition(|(_, processor, device)| device <= processor);
     rates.get(lost.map_or(0, |at| at + 1)).map(|rate| rate.0)
 }
 
-/// Returns the seconds per batch of search leaves on all CPU threads, in each round. The batch is divided among the threads. Each thread
-/// evaluates its part in blocks of at most `PROCESSOR_ROWS` leaves.
+/// Returns the seconds per batch of search leaves on all CPU threads, in each round. The leaves are divided among the threads. Each thread
+/// evaluates its leaves in blocks of at most `PROCESSOR_ROWS`.
 fn processor_s(decisions: &[Decision], params: &Params, isa: Isa, now: Clock) -> Result<Vec<f64>, Fault> {
     let size = decisions.len();
     let rows = size.div_ceil(par::threads()).next_multiple_of(PANEL).min(PROCESSOR_ROWS);
@@ -110,7 +111,7 @@ fn device_s(device: &Device, decisions: &[Decision], params: &Params, isa: Isa, 
     })
 }
 
-/// Measures updates per second on the GPU and on the CPU, for several minibatch sizes, or for one size if the adapter is software.
+/// Measures updates per second on the GPU and on the CPU. There are several minibatch sizes, but only one size for a software adapter.
 fn updates(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let (isa, now) = (bench.isa, bench.now);
     let (sizes, steps): (&[usize], usize) = if device.is_software() { (&[256], 2) } else { (&[256, 1024, 4096], 64) };
@@ -162,7 +163,7 @@ fn updates_per_s(
 /// Each way is measured with few parallel games (the default settings) and with many. A software adapter gets smaller settings.
 fn runs(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let now = bench.now;
-    // Duels are disabled, because they occur after some rounds only.
+    // Duels are disabled, because only some rounds have a duel.
     let own = PublishedConfig { duel_pairs: 0, ..PublishedConfig::default() };
     let many = PublishedConfig { actors: 32, games: 128, batch: 512, round_batches: 25, ..own.clone() };
     let less = PublishedConfig { evals: 8, replay: 4096, minibatch: 64, passes: 1, ..own.clone() };

@@ -26,16 +26,16 @@ fn of_size(device: &Device) -> PpoConfig {
     PpoConfig { envs, minibatches, ..PpoConfig::default() }
 }
 
-/// Measures CartPole without a learner in two ways: with many steps per dispatch, and with one step per dispatch, which writes all
-/// observations, rewards and flags to memory.
+/// Measures CartPole without a learner in two ways. In the first way, a dispatch performs many steps. In the second way, a dispatch
+/// performs one step and writes all observations, rewards and flags to memory.
 fn poles(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     const FUSED_STEPS: u32 = 1000;
     let (isa, now, gpu) = (bench.isa, bench.now, device.gpu);
     let envs = if device.is_software() { 1 << 14 } else { 1 << 20 };
     let Some((kind, world)) = kind("CartPole-v1").and_then(|kind| Some((kind, world(kind)?))) else { return Ok(()) };
     let shown_len = envs * world.observation;
-    // The state and the two counters of an environment count twice: they are read and written. The action is only read. The observation,
-    // the reward and the flag are only written.
+    // Memory traffic of one step, in bytes. The state and the two counters of an environment are read and written, so they count twice. The
+    // action is only read. The observation, the reward and the flag are only written.
     let step_bytes = 4 * (2 * world.state + 2 * 2 + world.observation + 3);
     let (mut space, mut program) = (Space::default(), Program::new(gpu));
     let worlds = Worlds::new(world, envs, &mut space);
@@ -102,9 +102,9 @@ fn ppo(device: &Device, config: &PpoConfig, bench: &mut Bench) -> Result<(), Fau
     Ok(())
 }
 
-/// Measures PPO on the GPU with environments from files: the rate with the template `cartpole` relative to the rate with the built-in
-/// CartPole, and the rates with the other templates. Software adapters get the first figure only, because they need minutes to compile
-/// large shaders.
+/// Measures PPO on the GPU with environments from files. The first figure is the rate with the template `cartpole`, relative to the rate
+/// with the built-in CartPole. The other figures are the rates with the other templates. Software adapters omit these other figures,
+/// because they need minutes to compile large shaders.
 #[cfg(feature = "files")]
 fn files(device: &Device, config: &PpoConfig, bench: &mut Bench) -> Result<(), Fault> {
     use super::files::{TEMPLATES, compiled};
@@ -165,7 +165,7 @@ const GIVE_UP_S: f64 = 60.0;
 fn solved_s(ppo: &mut Ppo, began_s: f64, now: Clock) -> Result<f64, Fault> {
     const EPISODES: u32 = 100;
     const ITERATIONS_BETWEEN: u32 = 2;
-    /// Offset of the seeds of confirmations, which makes these seeds different from those of evaluations.
+    /// Number that is added to an evaluation's seed for its confirmation, so that the confirmation has other episodes.
     const CONFIRMATIONS: u32 = 1 << 31;
     let goal = ppo.kind().spec.solved_at as f32;
     let mut evaluations = 0;

@@ -14,7 +14,8 @@ macro_rules! template {
     };
 }
 
-/// Templates (example environments for users): the name in the figures, and the text. The template `snake` has 80 lines.
+/// Templates (example environments for users). Each entry contains the template's name in the figures, and its text. The template `snake`,
+/// whose compilation is timed, has 80 lines.
 pub const TEMPLATES: [(&str, &str); 3] =
     [("cartpole", template!("cartpole")), ("snake10", template!("snake")), ("breakout", template!("breakout"))];
 

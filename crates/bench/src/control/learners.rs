@@ -6,7 +6,7 @@ use learn::control::{Ppo, PpoConfig};
 use math::Isa;
 use worlds::control::Kind;
 
-/// Returns the default configuration of PPO with 64 hidden units and 4 epochs.
+/// Returns the default configuration of PPO, but with 64 hidden units per layer and exactly 4 epochs.
 pub fn medium() -> PpoConfig {
     PpoConfig { hidden: 64, epochs: 4, ..PpoConfig::default() }
 }

@@ -1,5 +1,5 @@
 //! Benchmark of a population of automata with the published checkerboard settings. The population is trained on the GPU, then on the CPU.
-//! Each step trains all members.
+//! Each step trains all automata of the population.
 
 use super::trainer;
 use crate::device::{Device, iterations, refused};

@@ -45,7 +45,7 @@ pub struct Cli {
     pub train: TrainArgs,
 }
 
-/// Commands that every room has. `rooms` contains the commands of a single room.
+/// Commands that all rooms share. The module `rooms` contains the commands of single rooms.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Train an agent (the default command)
@@ -69,7 +69,7 @@ pub enum Verb {
         #[command(flatten)]
         args: EvalArgs,
     },
-    /// Train runs of links or of gallery entries again, and report whether their results are reproduced
+    /// Train the runs of links or gallery entries again, and report whether the results are reproduced
     Verify {
         #[command(flatten)]
         args: VerifyArgs,
@@ -87,10 +87,10 @@ pub enum Verb {
         /// Suite to measure: core (all kernels), gpu, or a room
         #[arg(default_value = "core")]
         suite: String,
-        /// Also measure other software: pytorch, for the room words
+        /// Also measure other software: pytorch (only for the room words)
         #[arg(long, value_name = "NAME")]
         versus: Option<String>,
-        /// Show the time of each call in a training step instead of the speeds: for core or the room words
+        /// Show the time of each call in a training step instead of the speeds (only for core and the room words)
         #[arg(long, conflicts_with = "versus")]
         profile: bool,
         /// Print one JSON object {"name":…,"value":…,"unit":…} per line
@@ -161,7 +161,7 @@ pub struct TrainArgs {
     /// Seed; the same seed, knobs and arithmetic give the same run with any number of threads [default: 1]
     #[arg(long, allow_negative_numbers = true, value_name = "N")]
     pub seed: Option<u32>,
-    /// Change a live knob after N iterations, as in --at 320:lr=1e-4; repeat for more
+    /// Change a live knob (one that can change during a run) after N iterations, as in --at 320:lr=1e-4; repeat for more
     #[arg(long = "at", value_name = "N:KNOB=VALUE", value_parser = change)]
     pub at: Vec<(u32, String, String)>,
     /// Read the run's settings from this TOML or JSON file; flags take precedence over it
@@ -184,7 +184,7 @@ pub struct DataArgs {
     /// not saved: name the file again to resume or test
     #[arg(long, visible_aliases = ["text", "world"], value_name = "FILE")]
     pub data: Option<PathBuf>,
-    /// Use this vocabulary, written by `hothouse export words`, instead of learning one from the data
+    /// Use the vocabulary in this file, written by `hothouse export words`, instead of learning a vocabulary from the data
     #[arg(long, value_name = "FILE")]
     pub vocab: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The file of `--entry`: an entry of the gallery, written at the end of the run.
+//! File of `--entry`: an entry of the gallery (the link and the results of a run), written at the end of the run.
 
 use crate::host::processor;
 use crate::session::record::{Record, Summary};
@@ -24,7 +24,7 @@ pub struct EntryFile {
 }
 
 impl EntryFile {
-    /// Returns an error if the file exists and is no entry.
+    /// Returns an error if the file exists and is not an entry.
     pub fn begin(path: &Path, schema: &'static Schema) -> Result<EntryFile> {
         files::check_place(path, ENTRY)?;
         Ok(EntryFile { path: path.into(), schema, entry: Entry::default(), curves: Curves::new(schema) })
@@ -32,7 +32,7 @@ impl EntryFile {
 
     pub fn record(&mut self, record: &Record) -> Result<()> {
         match record {
-            // On the full screen, the user can start a new run after a divergence.
+            // On the full screen, the user can start a new run after a divergence. The entry then describes the new run.
             Record::Event(Event::Began(_)) => {
                 self.entry = Entry::default();
                 self.curves = Curves::new(self.schema);

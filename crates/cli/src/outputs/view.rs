@@ -25,7 +25,7 @@ pub struct View {
     pub summary: Option<Box<Summary>>,
 }
 
-/// State of a run after its `Began` record.
+/// Displayed state of a run, from the run's `Began` record on.
 pub struct RunView {
     pub schema: &'static Schema,
     pub variant: Option<Variant>,

@@ -1,4 +1,4 @@
-//! Rooms that have their own terminal commands or pictures. Each room has a folder. The order of the rooms is their order in the help.
+//! Rooms that have their own terminal commands or pictures. Each room has a folder. The help lists the rooms in the order of `SHELLS`.
 
 mod backgammon;
 mod control;
@@ -51,7 +51,7 @@ pub fn extend(grammar: Command) -> Command {
     })
 }
 
-/// Creates a command that only groups rooms' subcommands, such as `export`.
+/// Creates a command, such as `export`, whose only purpose is to group subcommands of rooms.
 fn parent_command(verb: &'static str) -> Command {
     let about = match verb {
         "play" => "Play a game or in an environment in the terminal",
@@ -65,7 +65,7 @@ fn parent_command(verb: &'static str) -> Command {
 
 /// Runs the command if it belongs to a room; otherwise returns `None`.
 pub fn dispatch(matches: &ArgMatches) -> Option<Result<()>> {
-    // A command can have subcommands, which are later in the list. The reverse order tries them first.
+    // A command can have subcommands, which are later in the list. The reverse order tries the subcommands first.
     verbs().iter().rev().find_map(|verb| {
         let found = verb.path.iter().try_fold(matches, |matches, &name| matches.subcommand_matches(name))?;
         Some((verb.run)(verb.path, found))

@@ -13,7 +13,8 @@ pub fn room(id: Option<&str>) -> Result<&'static dyn AnyRoom> {
     id.map_or_else(|| Ok(run::rooms()[0]), |id| run::room(id).map_err(usage_error))
 }
 
-/// Returns the variant of a run: `given`, or the room's variant for user data if there are user data; `None` for the default.
+/// Returns the variant of a run: `given`, or else the room's variant for user data if `data` names user data. `None` means the default
+/// variant.
 pub fn variant(room: &dyn AnyRoom, given: Option<&String>, data: &DataArgs) -> Option<String> {
     given.cloned().or_else(|| data.data.as_ref().and(room.data_variant()).map(String::from))
 }
@@ -43,7 +44,8 @@ pub fn restored(file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn
     restored_from(&files::read_checkpoint(file)?, file, data, host)
 }
 
-/// Restores a run from the bytes of its checkpoint, with the user data if `--data` names it. `file` is the checkpoint's path, for errors.
+/// Restores a run from the bytes of its checkpoint. If `--data` is set, the run gets this user data. `file` is the checkpoint's path, for
+/// error messages.
 pub fn restored_from(bytes: &[u8], file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn AnyRun>> {
     check_length(bytes, file, data)?;
     let data = data.read()?;
@@ -59,8 +61,8 @@ fn foreign_data(file: &Path) -> Usage {
     Usage(format!("the run in {} was not trained on the file of --data. Omit --data", file.display()))
 }
 
-/// Returns an error if the user data is longer than the run's training data. Call this function before reading the content. The memory
-/// limit is checked with the length of the training data, so a longer text may not fit into memory.
+/// Returns an error if the user data is longer than the run's training data. Call this function before reading the content: the memory
+/// limit was checked only for the length of the training data, so a longer text may not fit into memory.
 fn check_length(checkpoint: &[u8], file: &Path, data: &DataArgs) -> Result<()> {
     let Some(found) = data.length()? else { return Ok(()) };
     // If the checkpoint is damaged, restoring the run reports the error.

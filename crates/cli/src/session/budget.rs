@@ -1,5 +1,5 @@
-//! Limits of a run, and progress towards the limit that is expected to be reached first: its used share, and the remaining time at the
-//! current pace.
+//! Limits of a run, and the progress towards the limit that is expected to be reached first. The progress contains the used share of this
+//! limit, and the remaining time at the current pace.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -47,8 +47,8 @@ pub struct PaceSample {
 pub struct Pace(VecDeque<PaceSample>);
 
 impl Pace {
-    /// Adds a sample if the last sample is at least one second old. Returns the progress towards the limit that is expected to be reached
-    /// first, or `None` if no sample was added or the pace is unknown.
+    /// Adds a sample, unless the last sample is less than one second old. Returns the progress towards the limit that is expected to be
+    /// reached first. Returns `None` if no sample was added or the pace is unknown.
     pub fn sample(&mut self, budget: &Budget, now: PaceSample) -> Option<Remaining> {
         if self.0.back().is_some_and(|last| now.at_s < last.at_s + EVERY_S) {
             return None;

@@ -23,7 +23,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const EXTENSION: &str = "ring";
 /// Interval between two copies of the memory to the file.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
-/// Number of words per block. Only changed blocks are written.
+/// Number of 64-bit words per block. Only changed blocks are written.
 const BLOCK: usize = 512;
 /// Maximum number of attempts to read the file without a simultaneous write. If every attempt fails, the words of the last attempt are
 /// used.
@@ -31,7 +31,7 @@ const READ_ATTEMPTS: usize = 200;
 /// Maximum size of a monitor in bytes. The rooms' monitors have about 10 MB.
 const LARGEST: u64 = 256 << 20;
 
-/// A monitor file in the training process, which writes it.
+/// Monitor file of a run in this process. A thread of this process writes the file.
 pub struct MonitorFile {
     /// Writer of the run's events. The lock prevents the writing thread from copying an incomplete record.
     writer: Arc<Mutex<Option<Writer>>>,
@@ -52,7 +52,7 @@ impl MonitorFile {
     fn begin(path: &Path, memory: Arc<[AtomicU64]>, writer: Writer) -> Result<MonitorFile> {
         let mut copy = Copy::default();
         let file = files::replace(path, MONITOR, |file| {
-            // On a file system without locks, readers detect a dead process by the missing heartbeat.
+            // The error is ignored: on a file system without locks, readers detect a dead process by the missing heartbeat.
             let _ = file.try_lock();
             copy.write(file, &snapshot(&memory))
         });
@@ -80,7 +80,7 @@ impl MonitorFile {
                 // If the write fails, training continues, and the next interval writes again.
                 let now = copy.write(&mut file, &words).err().map(|error| error.to_string());
                 if now != failure {
-                    // After the end of the run, the receiver may be gone.
+                    // The error is ignored, because the receiver may be gone after the end of the run.
                     let _ = changes.send(now.clone());
                     failure = now;
                 }
@@ -104,7 +104,7 @@ impl MonitorFile {
 
     pub fn say(&self, text: &str) {
         self.with(|writer| {
-            // A text that is too long for the monitor is dropped. Readers do not depend on these texts.
+            // The writer drops a text that is too long for the monitor. Readers do not depend on these texts.
             writer.say(text);
         });
     }
@@ -232,7 +232,7 @@ fn read_between_writes(file: &mut File) -> std::io::Result<Vec<u64>> {
         }
         std::thread::sleep(Duration::from_millis(1));
     }
-    // A process that was killed during a write leaves the counter odd. The words are used nevertheless.
+    // The words are used although the counter is odd, because a process that was killed during a write leaves it odd.
     Ok(words)
 }
 
@@ -287,8 +287,8 @@ impl Watched {
     }
 }
 
-/// Removes all monitors from the cache except the newest `KEPT - 1`. Monitors of running processes are kept. If the file system has no
-/// locks, all readable monitors are kept. Returns the path of a new monitor in the cache.
+/// Removes old monitors from the cache. The newest `KEPT - 1` monitors and the monitors of running processes are kept. If the file system
+/// has no locks, all readable monitors are kept. Returns the path of a new monitor in the cache.
 pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
     let folder = saves::folder()?;
     for old in kept()?.into_iter().skip(KEPT - 1) {

@@ -1,5 +1,5 @@
 //! Records of a training process: the events of its run and the terminal shell's own records. A record is a JSON object on one line. The
-//! `--json` output of `train`, `resume` and `watch`, and the `--events` file, contain only such lines.
+//! `--json` output of `train`, `resume` and `watch` contains only such lines, and so does the `--events` file.
 //!
 //! `named.rs` defines the names of the fields.
 

@@ -10,7 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Maximum number of files of each kind in the cache. The oldest files above this number are removed.
 pub const KEPT: usize = 20;
 const EXTENSION: &str = "safetensors";
-/// Maximum number of runs that `resume` lists in a terminal if no file is named. Elsewhere, `resume` lists none and resumes the newest run.
+/// Maximum number of runs that `resume` lists in a terminal if no file is named. Outside a terminal, `resume` lists no runs and resumes the
+/// newest run.
 const LISTED: usize = 9;
 
 fn cache() -> PathBuf {
@@ -96,8 +97,8 @@ fn written(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|m| m.modified()).unwrap_or(UNIX_EPOCH)
 }
 
-/// Removes the oldest checkpoints from the cache if the checkpoint `path`, which was just written, is in the cache. A process that trains
-/// saves regularly, so its checkpoint is rarely among the oldest. A paused run does not save, so its checkpoint can be among the oldest.
+/// Removes the oldest checkpoints from the cache after a save to `path`, if `path` is in the cache. A process that trains saves regularly,
+/// so its checkpoint is rarely among the oldest. A paused run does not save, so its checkpoint can be among the oldest.
 pub fn prune(path: &Path) {
     if path.parent() == Some(&cache()) {
         for old in kept().unwrap_or_default().into_iter().skip(KEPT) {

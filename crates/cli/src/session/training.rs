@@ -23,16 +23,16 @@ use std::time::{Duration, Instant};
 pub const BACKLOG: usize = 8192;
 /// Maximum time for which a paused run sleeps between two checks of its limits.
 const IDLE: Duration = Duration::from_millis(50);
-/// Time that a run has to reach the end of its iteration after an interrupt or a time limit. Afterwards, the run ends at the next point at
-/// which it can be saved. After an interrupt or a closed output, this constant is also the time limit of the last test.
+/// Time that a run has to reach the end of its iteration after an interrupt, a closed output or a time limit. Afterwards, the run ends at
+/// the next point at which it can be saved. After an interrupt or a closed output, this constant is also the time limit of the last test.
 const GRACE: Duration = Duration::from_millis(500);
-/// Interval between attempts to save a run that has ended.
+/// Interval between attempts to save an ended run, if the first attempt failed.
 const RETRY_EVERY: Duration = Duration::from_millis(500);
 
 /// A request of the display to the run.
 pub enum Request {
     Command(Command),
-    /// Saves the run to its file.
+    /// Saves the run to the file that the user named, or else to a new file in the current folder.
     Save,
     /// A room-specific question of the picture to the run.
     Ask(serde_json::Value),
@@ -40,7 +40,7 @@ pub enum Request {
 
 pub enum Update {
     Record(Box<Record>),
-    /// The run's answer as JSON; empty if the question failed.
+    /// The run's answer to [`Request::Ask`] as JSON; empty if the question failed.
     Answer(Vec<u8>),
 }
 
@@ -48,7 +48,7 @@ pub enum Update {
 pub struct SaveTarget {
     /// File that the user named: the file of `--save`, or the resumed checkpoint.
     named: Option<PathBuf>,
-    /// File in the cache, if the user named no file.
+    /// File in the cache; `None` before the first save, or if the user named a file.
     cached: Option<PathBuf>,
     /// Files that are tried in this order if the named or cached file cannot be written.
     fallbacks: Vec<PathBuf>,
@@ -137,7 +137,7 @@ struct Measured {
 impl Session<'_> {
     pub fn train(mut self) -> Result<()> {
         self.report(Record::Opened(self.run.backend()));
-        // `Began` clears the screen's notice, so it is reported before the initial notices.
+        // The `Began` event is reported before the initial notices, because it clears the notice on the screen.
         let mut measured = Measured::default();
         self.report_events(&mut measured);
         self.report_initial_notices();
@@ -245,7 +245,7 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the reason why the run must end; `None` if the run continues.
+    /// Returns the reason why the run must end; `None` if the run can continue.
     fn reason(&self, progress: &Progress) -> Option<EndedBy> {
         let budget = &self.budget;
         let spent = |limit: Option<f64>, used: fn(&Self) -> f64| limit.is_some_and(|l| used(self) >= l);
@@ -307,7 +307,7 @@ impl Session<'_> {
         if !due || self.run.failure().is_some() {
             return;
         }
-        // Even if the save fails, the next attempt is after the next interval.
+        // The interval begins again even if the save fails.
         self.target.saved_s = progress.train_s;
         match self.save() {
             Ok(_) => {}

@@ -45,7 +45,7 @@ fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine
             bail!(Usage(format!("there is no suite '{suite}'. Choose core, gpu, worlds, {}", rooms.join(", "))))
         }
     }
-    // An error is ignored: the file may not exist.
+    // The error is ignored, because the file may not exist.
     let _ = std::fs::remove_file(&file);
     if !json {
         unavailable.iter().try_for_each(|name| writeln!(std::io::stdout(), "not available: {name}"))?;

@@ -145,8 +145,8 @@ fn setting(value: &Setting) -> toml::Value {
     }
 }
 
-/// Reads a config file. Returns the room and the flags. The flags are those of the command line, and those of the file that the command
-/// line does not set.
+/// Reads a config file. Returns the room and the flags of the file and of the command line. A flag of the command line takes precedence
+/// over the same flag of the file.
 pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result<(Option<String>, TrainArgs)> {
     let bytes = files::read_at_most(files::open(file)?, LARGEST, &file.display().to_string())?;
     let shown = file.display();

@@ -32,7 +32,7 @@ impl From<ModelFormat> for Format {
     }
 }
 
-/// Run whose model is exported.
+/// Arguments that name the run whose model is exported.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
     /// Checkpoint of a run of this room, saved here or in the page
@@ -57,7 +57,7 @@ impl RunArgs {
         Ok(run)
     }
 
-    /// Writes the model of the run and its card.
+    /// Writes the model of the run, and the model card.
     pub fn export(&self, room: &str, format: Format, out: &Path) -> Result<()> {
         files::check_model(out, format)?;
         let card = files::write_model(out, format, &self.restored(room)?.export(format)?)?;
@@ -77,7 +77,7 @@ struct ModelArgs {
     out: PathBuf,
 }
 
-/// Returns the command of a room. The last word of `path` is the room.
+/// Returns the export command of a room. The last word of `path` is the room.
 pub fn verb(path: &'static [&'static str]) -> RoomVerb {
     RoomVerb {
         path,

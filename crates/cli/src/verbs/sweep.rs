@@ -205,7 +205,7 @@ impl Sweep {
                 bail!(Usage(format!("{0} is given twice. Name it once, with all its values", axis.name)));
             }
             let values = axis.values(args.points, &knobs).map_err(usage_error)?;
-            // The number of runs is checked before the settings take memory.
+            // The number of runs is checked before the list of settings is created, because a long list takes much memory.
             let runs = settings.len().saturating_mul(values.len()).saturating_mul(args.seeds as usize);
             if runs > MOST_RUNS {
                 bail!(Usage(format!("this sweep has more than {} runs. Use fewer --points, values or --seeds", grouped(MOST_RUNS as u64))));
@@ -239,7 +239,8 @@ impl Sweep {
             done: AtomicU64::new(0),
         };
         // Invalid settings are reported before the first run starts. Validation checks the ranges of values. In addition, one run is
-        // created for each combination of the variant and the fixed knobs (`size`), to find values that are incompatible with each other.
+        // created for each combination of the variant and the fixed knobs (`size`), which cannot change during a run. This creation finds
+        // values that are incompatible with each other.
         let mut sizes = BTreeSet::new();
         let mut opened = Backend::default();
         for setting in &sweep.settings {
@@ -445,9 +446,9 @@ impl Sweep {
         self.settings.iter().enumerate().map(outcome).collect()
     }
 
-    /// Returns the best setting: the setting with the largest share of solved seeds. If shares are equal, the larger median result decides,
-    /// then the smaller median of `solved_at`. With `--until-solved`, the median of `solved_at` decides before the median result. Returns
-    /// `None` if no run has finished.
+    /// Returns the best setting: the setting with the largest share of solved seeds. Between equal shares, the larger median result
+    /// decides, then the smaller median of `solved_at`. With `--until-solved`, the median of `solved_at` decides before the median result.
+    /// Returns `None` if no run has finished.
     fn best<'a>(&self, outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
         let key = |o: &Outcome| {
             let share = o.solved as f64 / o.runs as f64;

@@ -69,7 +69,7 @@ pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Resu
     session(run, common, Paths { save, entry: None, resumed: Some(file) }, machine, began)
 }
 
-/// Files of a run that are not among [`CommonArgs`].
+/// Files of a run that `train` and `resume` choose in different ways.
 struct Paths {
     /// Checkpoint to write; `None` selects a file in the cache.
     save: Option<PathBuf>,
@@ -153,7 +153,7 @@ fn check_files(common: &CommonArgs, paths: &Paths) -> Result<()> {
     if let Some(path) = save {
         files::check(path, files::CHECKPOINT)?;
     }
-    // If the monitor cannot be written, the run only prints a warning.
+    // Only the kind of an existing file is checked: if the monitor cannot be written, the run prints a warning and continues.
     common.monitor.as_deref().map_or(Ok(()), |path| files::check_place(path, files::MONITOR))
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 
-/// Name of the folder of the tracks, in the folder of the entries.
+/// Name of the folder of the tracks (lists that rank entries), in the folder of the entries.
 const TRACKS: &str = "tracks";
 const MOST_BYTES: u64 = 1 << 20;
 

@@ -21,7 +21,7 @@ use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 const POLL: Duration = Duration::from_millis(100);
-/// Interval between two reads of a monitor file. The screen is drawn at the same interval.
+/// Interval between two reads of a monitor file. The interval between two drawings of the screen is the same.
 const READ_EVERY: Duration = Duration::from_millis(50);
 /// Time without a change of the file after which a warning states that the run may be paused or killed.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -52,7 +52,7 @@ pub fn watch(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
     display.show(|updates| follow(&file, &SIGNALS, &updates), &mut |_| {})
 }
 
-/// Sends the records of the file to the display until the summary, a stop signal, or the end of the display. For a monitor file, also ends
+/// Sends the records of the file to the display, up to the summary, a stop signal or the end of the display. For a monitor file, also stops
 /// when the writing process has ended.
 fn follow(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> Result<()> {
     if monitor_file::is_monitor(path) { follow_monitor(path, signals, updates) } else { follow_events(path, signals, updates) }
@@ -109,9 +109,9 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
     Ok(())
 }
 
-/// Converts monitor items to records. If a `Began` event contains a history, the history is removed from the event, and the records of the
-/// history follow the event. A watcher that starts late thus receives all records from the beginning. Adjacent records that have an
-/// iteration are sorted by iteration.
+/// Converts monitor items to records. If a `Began` event contains a history, the records of the history follow the event, which then has no
+/// history. A watcher that starts late therefore receives all records from the beginning. Adjacent records that have an iteration are
+/// sorted by iteration.
 fn records_from(items: Vec<MonitorItem>, schema: &mut Option<&'static Schema>) -> Vec<Record> {
     let mut records = Vec::new();
     for item in items {
@@ -275,7 +275,7 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
     let shown = path.display();
     let mut reader = open(path)?;
     let mut line = Vec::new();
-    // `position` is the number of bytes read. `known` is true once the file has contained a valid record.
+    // `position` is the number of bytes read so far. `known` is true if the file has contained a valid record.
     let (mut position, mut known) = (0u64, false);
     let mut silence = Silence::new();
     let (mut schema, began) = (None, Instant::now());

@@ -100,7 +100,7 @@ fn checkpoint_is_evaluated_and_serves_moves() {
     assert!(tested.contains("random ") && tested.contains("pubeval "), "{tested}");
     let output = scratch.run("eval run.safetensors --episodes 9");
     assert_eq!(output.status.code(), Some(2), "a room without episodes");
-    // The file is not a checkpoint.
+    // From here on, the file is not a checkpoint.
     scratch.write("run.safetensors", "nothing of the kind");
     scratch.fails("play backgammon run.safetensors --stdio", 1, "");
 }

@@ -2,8 +2,8 @@
 
 use crate::common::*;
 
-/// This test uses the real clock. A test of `bench::profile` uses a simulated clock to check that the sum of the parts' times equals the
-/// time of the step.
+/// This test uses the real clock. A test of `bench::profile` uses a simulated clock, and checks that the times of the operations add up to
+/// the time of the step.
 #[test]
 fn profile_contains_every_part_of_a_step() {
     let scratch = Scratch::new();

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 pub const HOTHOUSE: &str = env!("CARGO_BIN_EXE_hothouse");
-/// Knobs of the control room for iterations of 4,096 steps. Such an iteration is quick, but is still divided into several shards.
+/// Knobs of the control room for iterations of 4,096 steps. Such an iteration is quick, but its minibatches are still divided into several
+/// shards (parts of at most 512 samples).
 pub const SMALL: &str = "--set envs=256 --set rollout_steps=16 --set hidden=32 --set minibatches=4";
 pub const ITERATION_STEPS: u64 = 256 * 16;
 /// Knobs of the strong backgammon learner, for a small network and short rounds.

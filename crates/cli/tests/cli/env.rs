@@ -205,7 +205,7 @@ fn run_in_a_file_is_trained_tested_and_resumed() {
     let scratch = Scratch::new();
     scratch.write("catch.py", CATCH);
     scratch.stdout("train control --world catch.py --seed 3 --steps 200_000 --save run.safetensors --plain");
-    // The checkpoint contains the file.
+    // The checkpoint contains the Python file, so the file itself is not needed.
     std::fs::remove_file(scratch.path("catch.py")).unwrap();
     let tested = scratch.stdout("eval run.safetensors --episodes 20");
     assert!(tested.contains("control / own, seed 3") && tested.contains(": test "), "{tested}");

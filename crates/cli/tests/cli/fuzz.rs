@@ -13,7 +13,7 @@ fn answers(args: &str, good: &[&str], last: &str) -> (usize, Vec<String>) {
         let line = mutator.one_of(good);
         let mut line = mutator.bytes(line.as_bytes());
         line.retain(|&byte| byte != b'\n');
-        // The line `quit` would end the program. `batch` would begin a batch that has no end.
+        // Replaces the line `quit`, which would end the program, and lines with `batch`, which would begin a batch without an end.
         let text = String::from_utf8_lossy(&line).into_owned();
         if text.trim_ascii() == "quit" || text.contains("batch") {
             line = b"what".to_vec();

@@ -14,8 +14,8 @@ const ROOMS: [(&str, &str); 5] =
     [("control", SMALL), ("backgammon", SMALL_GAMES), ("cube", SMALL_CUBES), ("logic", SMALL_CIRCUITS), ("words", SMALL_TEXTS)];
 const EVERY_S: f64 = 0.03;
 
-/// Returns the iterations in `log` after which a save was due. `saved_s` is the training time in the checkpoint. This time can include a
-/// test whose time no row of `log` includes.
+/// Returns the iterations in `log` after which a save was due. `saved_s` is the training time in the checkpoint. This time can include the
+/// time of a test, which no row of `log` includes yet.
 fn due(log: &[Value], mut saved_s: f64) -> Vec<u64> {
     let mut all = Vec::new();
     for row in log.iter().filter(|record| record["kind"] == "metrics") {
@@ -34,7 +34,7 @@ fn killed(mutator: &mut Mutator, room: &str, small: &str) {
     let save = "--save run.safetensors --save-every 0.03";
     let mut command = scratch.hothouse(format!("train {room} --device cpu --json {save} {small}"));
     let mut process = Running::start(command.stdout(File::create(&log).unwrap()).stderr(Stdio::null()));
-    // Waits for the first save. On a busy machine this may take long.
+    // Waits for the first save, which may take long on a busy machine.
     let began = Instant::now();
     while !file.exists() {
         assert!(began.elapsed() < Duration::from_secs(120), "{room} saved nothing");
@@ -46,7 +46,7 @@ fn killed(mutator: &mut Mutator, room: &str, small: &str) {
     process.process.wait().unwrap();
 
     let log = fs::read_to_string(&log).unwrap();
-    // An incomplete last line is skipped.
+    // Skips the last line if it is incomplete.
     let log: Vec<Value> = log.split_inclusive('\n').filter_map(|line| serde_json::from_str(line).ok()).collect();
     let mut run = run::restore(&fs::read(&file).unwrap(), Host::new(math::Isa::best())).unwrap();
     let saved = u64::from(run.progress().iteration);

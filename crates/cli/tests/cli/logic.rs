@@ -18,8 +18,8 @@ fn a_glider_returns_on_a_periodic_grid() {
     assert_eq!((&one["periodic"], &one["on"], &one["gates"]), (&true.into(), &5.into(), &round["gates"]));
     assert!(one["gate_cells_per_s"].as_f64().unwrap() > 0.0);
     assert_eq!(scratch.text("round.txt").trim().replace('\n', "/"), round["cells"].as_str().unwrap());
-    // A glider moves by 10 cells in 40 steps. On a grid of 9 cells with joined borders, it is then one cell from its start, as after 4
-    // steps.
+    // A glider moves by 10 cells in 40 steps. On a grid of 9 x 9 cells with joined borders, the glider is then one cell from its start, as
+    // after 4 steps.
     assert_eq!(round["cells"], moved);
     assert_eq!(glider("--steps 40 --periodic=false")["on"], 4, "a block remains in the corner");
     assert_eq!(glider("--steps 1 --damage 4,4,9")["on"], 0);

@@ -160,7 +160,8 @@ fn a_resumed_run_equals_an_uninterrupted_one() {
     assert_eq!(second["progress"]["env_steps"], expected["progress"]["env_steps"]);
     assert_eq!(second["test"]["mean_return"], expected["test"]["mean_return"]);
 
-    // The first resumed run replaced the checkpoint, which has therefore already reached the limit. Resuming again changes nothing.
+    // The first resumed run replaced the checkpoint, so the run in the checkpoint has already reached the limit. Resuming this run changes
+    // nothing.
     assert_eq!(scratch.summary(resume)["digest"], expected["digest"]);
     let plain = stdout(&scratch.run(format!("resume run.safetensors --steps {half}")));
     assert!(plain.contains("--steps counts from its beginning"), "{plain}");
@@ -245,7 +246,7 @@ fn ctrl_c_saves_and_prints_a_command_that_resumes() {
 #[test]
 fn a_second_ctrl_c_quits_at_once() {
     let scratch = Scratch::new();
-    // One iteration takes far longer than the test waits.
+    // The test interrupts the first iteration, which takes far longer than the test waits.
     let endless = "--set envs=2048 --set rollout_steps=256 --set hidden=512 --set epochs=20";
     let mut running = scratch.spawn(format!("train --json {endless}"));
     running.read_until("running");
@@ -391,8 +392,8 @@ fn every_command_fails_on_a_full_output() {
         "generate words words --tokens 4 --prompt a",
         "generate words words --tokens 4 --prompt a --json",
     ];
-    // Runs a command with the standard output `to`, which is closed if `is_open` is false. The command receives one input line, which only
-    // some commands read.
+    // Runs a command with `to` as its standard output. If `is_open` is false, the reading end of this output is closed. The command
+    // receives one input line, which only some commands read.
     let ended = |args: &str, to: Stdio, is_open: bool| {
         let mut command = scratch.hothouse(args);
         let mut child = command.stdin(Stdio::piped()).stdout(to).stderr(Stdio::piped()).spawn().unwrap();
@@ -409,7 +410,7 @@ fn every_command_fails_on_a_full_output() {
         assert_eq!(status, Some(1), "{args} message: {message}");
         let words = "error: cannot write the output (No space left on device";
         assert!(message.contains(words) && !message.contains("panicked"), "{args} message: {message}");
-        // If the reader has closed the pipe, the command still succeeds.
+        // If the reader has closed the pipe, the command must still succeed.
         if !args.starts_with("solve") {
             assert_eq!(ended(args, Stdio::piped(), false), (Some(0), String::new()), "{args}");
         }

@@ -4,14 +4,14 @@ use crate::common::*;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
-/// Each case is a room with knobs. The first iteration is long, but its slices are short.
+/// Each case is a room with knobs. The first iteration is long, but its slices (calls of `advance`) are short.
 const CASES: [&str; 3] = [
     "words --set width=32 --set layers=1 --set heads=2 --set context=32 --set batch=256 --set micro=8 --set steps=10000",
     "logic --set population=8 --set updates=10000",
     "cube --set hidden=64-32 --set batch=4800 --set updates=10000",
 ];
-/// Maximum CPU time from the signal to the end of the run, in seconds per core. This time includes half a second for the iteration, half a
-/// second for a test, and the save.
+/// Maximum CPU time from the signal to the end of the run, in seconds per core. The iteration may take half a second of this time, and a
+/// test another half second. The rest is for the save.
 const WORK_S: f64 = 2.0;
 /// Maximum wall-clock time from the signal to the end of the run, on a busy machine. The whole iteration would take hours.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -171,7 +171,7 @@ fn backgammon_runs_are_compared_by_the_goal_column() {
     assert!(plain.contains("runs.jsonl already contains 2 of 2 runs") && plain.contains("games to solved"), "{plain}");
 }
 
-/// The program prints the limit before the first run. A user can then stop a sweep that would take hours.
+/// The program prints the limit before the first run, so a user can stop a sweep that would take hours.
 #[test]
 fn each_variant_declares_a_default_limit() {
     let scratch = Scratch::new();

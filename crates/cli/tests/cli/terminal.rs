@@ -91,7 +91,7 @@ fn closing_the_terminal_ends_and_saves_the_run() {
     let scratch = Scratch::new();
     let inside = format!("echo $$ > pid; exec {HOTHOUSE} train --seed 6 --threads 1");
     let mut script = script(&scratch, &[], &inside);
-    // When the first output arrives, the run has begun.
+    // Waits for the first output, which shows that the run has begun.
     let mut drawn = [0; 200];
     std::io::Read::read_exact(script.stdout.as_mut().unwrap(), &mut drawn).unwrap();
     let pid = scratch.text("pid");

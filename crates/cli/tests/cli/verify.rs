@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Each track's name, and the link, the score and the remaining text of its file.
+/// Tracks: for each track its name, and the link, the score and the remaining text of its file.
 const TRACKS: [(&str, &str, &str, &str); 4] = [
     ("short", "#/control?variant=CartPole-v1&", "test.mean_return", r#", "largest": true"#),
     ("brief", "#/control?", "cpu_seconds", r#", "at_most": { "cpu_seconds": 1e-9 }"#),
@@ -60,7 +60,7 @@ fn an_entry_is_reproduced_on_any_number_of_threads() {
     }
     let words = scratch.stdout("verify entry.json");
     assert!(words.contains("  end: env_steps 163840") && words.starts_with("entry.json: reproduced\n  weights: "), "{words}");
-    // A second run may overwrite an entry, but no other file.
+    // A run may overwrite an entry of an earlier run, but no other file.
     scratch.write("other.json", "{}");
     let found = scratch.run(format!("train control {SMALL} --steps 1 --entry other.json"));
     assert!(!found.status.success() && scratch.text("other.json") == "{}");

@@ -38,7 +38,8 @@ fn a_finished_run_is_shown_as_a_live_one() {
     let watched = scratch.run("watch run.ring --json");
     assert!(watched.status.success() && stderr(&watched).is_empty(), "{}", stderr(&watched));
     let sorted = |text: &str| {
-        // The monitor keeps only the newest digest and the newest running state. It does not contain the remaining time.
+        // Leaves out the lines that differ: the monitor keeps only the newest digest and the newest running state, and does not contain the
+        // remaining time.
         let counted = |line: &&str| !["digest", "running", "left"].iter().any(|kind| line.contains(&format!(r#""kind":"{kind}""#)));
         let mut lines: Vec<String> = text.lines().filter(counted).map(String::from).collect();
         lines.sort();
@@ -172,7 +173,7 @@ fn a_truncated_monitor_is_rewritten_and_can_be_watched() {
     let path = scratch.path("run.ring");
     wait_until(&mut training, || path.exists());
     fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
-    // The run writes the whole monitor again, so the file can be watched.
+    // The run writes the whole monitor again, so the file can be watched again.
     wait_until(&mut training, || fs::metadata(&path).unwrap().len() > 0);
     scratch.spawn("watch run.ring --json").read_times("metrics", 3);
     training.assert_running();

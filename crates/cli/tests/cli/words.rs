@@ -79,7 +79,7 @@ fn a_text_is_learned_and_continued() {
     assert_eq!(resumed["digest"]["weights"], summary(&whole)["digest"]["weights"]);
 }
 
-/// The file of this test is larger than any memory, so it is refused by its length alone.
+/// The file of this test is larger than any memory, so the error must come from its length alone, before its content is read.
 #[test]
 fn a_text_longer_than_the_runs_is_an_error_before_it_is_read() {
     let scratch = Scratch::new();

@@ -1,5 +1,5 @@
-//! Evaluation of search leaves. Each of two lanes (groups of actors, which play games concurrently) can have one pending request. Both
-//! lanes share one program. The GPU executes the requests in order. Each lane has its own readback.
+//! Evaluation of search leaves. There are two lanes (groups of actors, which play games concurrently). Each lane can have one pending
+//! request, and has its own readback. Both lanes share one program. The GPU executes the requests in order.
 
 use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, Submitted};
@@ -76,12 +76,12 @@ impl Leaves {
     }
 
     pub fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
-        // Waits for this lane's submit only: a submit of the other lane may be queued behind it.
+        // Waits only for this lane's submit, because a submit of the other lane may be queued behind it.
         let (Lane { readback, asked, rows }, wide) = (&mut self.lanes[lane], self.width);
         let mut floats = |region: usize, arrived: Arrived| {
             let (to, width) = if region == 0 { (&mut answer.hidden, wide) } else { (&mut answer.heads, HEADS) };
             to.clear();
-            // Rows after the requested ones contain old data.
+            // Rows after the requested rows contain old data.
             to.extend(arrived.floats().take(*rows * width));
         };
         readback.poll(asked, &mut floats, &mut |_, _| {})

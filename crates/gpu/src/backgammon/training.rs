@@ -15,7 +15,7 @@ use std::ops::Range;
 
 /// Maximum number of steps per submit. Each of these steps has its own region for the indices of its samples.
 const TOGETHER: usize = 4;
-/// Maximum number of pending submits. At this limit, the next submit waits until the oldest is done, if the platform can wait.
+/// Maximum number of pending submits. At this limit, the next submit waits until the oldest submit is done, if the platform can wait.
 const IN_FLIGHT: usize = 64;
 
 pub struct Training {
@@ -31,7 +31,7 @@ pub struct Training {
     /// Sums of policy loss, value loss and gradient norm over the steps since the last request.
     sums: Region,
     minibatch: usize,
-    /// Dispatches that gather a minibatch, one for each step of a submit.
+    /// Dispatches that gather minibatches: one dispatch for each step of a submit.
     gathers: Range<usize>,
     /// Three ranges of dispatches, which run in this order after a minibatch is gathered: gradient, optimiser step, and sums of metrics.
     step: [Range<usize>; 3],

@@ -12,7 +12,7 @@ use learn::control::{Accelerator, Snapshot};
 use learn::offload::serve;
 use std::any::Any;
 
-/// Creates a learner for whole iterations of PPO if `request` is a [`Snapshot`]; else returns `None`.
+/// Creates a [`GpuPpo`] if `request` is a [`Snapshot`]; else returns `None`.
 pub fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
     serve(request, |from: &Snapshot| Ok(Box::new(ppo::GpuPpo::new(gpu, from)?) as Box<dyn Accelerator>))
 }

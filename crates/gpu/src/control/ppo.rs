@@ -1,5 +1,5 @@
-//! Whole iterations of PPO on a GPU: rollout, advantages, shuffled minibatches and Adam. All of these parts are dispatches of one program,
-//! which is built once per learner and replayed. An iteration takes at most three submits and one readback.
+//! Whole iterations of PPO on a GPU: rollout, advantages, shuffled minibatches and Adam. All of these computations are dispatches of one
+//! program. The program is built once per learner and replayed. An iteration takes at most three submits and one readback.
 //!
 //! The GPU performs the computations of `learn::control::ppo` in the same order and with the same random words, so a run can move between
 //! CPU and GPU. The GPU's numbers differ from the CPU's by rounding only, and an adapter repeats its numbers exactly in every run. Each
@@ -33,7 +33,7 @@ pub struct GpuPpo {
 }
 
 impl GpuPpo {
-    /// Creates a learner on the GPU from the state of a learner that is between two iterations.
+    /// Creates a learner on the GPU from the state of a learner on the CPU that is between two iterations.
     pub fn new(gpu: &Gpu, snapshot: &Snapshot) -> Result<GpuPpo, Fault> {
         gpu.check()?;
         let spec = snapshot.spec.clone();
@@ -185,8 +185,8 @@ impl Accelerator for GpuPpo {
 }
 
 impl GpuPpo {
-    /// Converts the words `faults` to the errors of the environments, and writes the errors to `output`. The steps and episodes of the
-    /// environments must be in `output` already.
+    /// Converts the words `faults` to the errors of the environments, and writes the errors to `output`. Before this call, `output` must
+    /// already contain the steps and episodes of the environments.
     fn explain(&self, faults: &[u32], output: &mut IterationOutput) {
         output.faults.clear();
         let Some(explain) = self.spec.kind.kernels.as_ref().and_then(|kernels| kernels.explain.as_ref()) else { return };

@@ -1,4 +1,4 @@
-//! Environments as kernels: the rules of the crate `worlds` in WGSL. Constants and random words come from that crate.
+//! Environments as kernels: the rules of the crate `worlds` in WGSL. That crate also defines the constants and the random words.
 //!
 //! Each episode begins in the same state as on the CPU. Later states differ by rounding, because a GPU may fuse and reorder arithmetic. The
 //! text of a world (a kind of environment) does not access memory; the text of each kernel reads and writes memory.
@@ -118,12 +118,12 @@ struct Args {
     anew: u32,
 }
 
-/// Many environments of one kind on the GPU. Each environment restarts when its episode ends, as in `worlds::control::Vector`. Unlike in
-/// that type, observations are rows: `[count][OBSERVATION]`.
+/// Many environments of one kind on the GPU. Each environment restarts when its episode ends, as in `worlds::control::Vector`. In contrast
+/// to `Vector`, observations are rows: `[count][OBSERVATION]`.
 pub struct Worlds {
     world: World,
     count: usize,
-    /// Distance from one row of `state` or `clocks` to the next, in elements.
+    /// Distance between successive rows of `state` or `clocks`, in elements.
     stride: usize,
     /// States of the environments, `[STATE][stride]`.
     pub state: Region,

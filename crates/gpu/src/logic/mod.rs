@@ -1,9 +1,12 @@
-//! Populations of logic automata on a GPU. One submit performs a whole update of all members, from the gates' parameters to AdamW. A row
-//! holds one number of the computation (an input or the output of a gate) for each cell of each sample (`common.wgsl`). One dispatch
-//! computes one layer of rows for all members (automata) of a group. The states of every step are stored, but the rows only of the last
-//! step. The backward pass computes the rows of the earlier steps again. A slope is the derivative of the loss with respect to a number. No
-//! sum depends on the execution order. For each number, one thread adds up the slopes from the gates that read the number. For each gate,
-//! one workgroup adds up the slopes of the gate's coefficients.
+//! Populations of logic automata on a GPU. One submit performs a whole update of all members (automata), from the gates' parameters to
+//! AdamW.
+//!
+//! A row holds one number of the computation (an input or the output of a gate) for each cell of each sample (`common.wgsl`). One dispatch
+//! computes one layer of rows for all members of a group. The states of every step are stored, but only the rows of the last step. The
+//! backward pass computes the rows of the earlier steps again.
+//!
+//! A slope is the derivative of the loss with respect to a number. For each number, one thread adds up the slopes from the gates that read
+//! the number. For each gate, one workgroup adds up the slopes of the gate's coefficients. No sum therefore depends on the execution order.
 //!
 //! Parameters, moments and wires (the inputs of each gate) stay on the GPU. Initial states and target states are uploaded for each update,
 //! and the members' state is read back on request. All members are one group if their rows fit into memory. Otherwise, there are several
@@ -31,9 +34,9 @@ const SIZE: usize = 64;
 const BLOCK: usize = 4 * SIZE;
 /// Maximum size of the memory for rows in bytes, small enough for devices with little memory. A single member may need more.
 const MOST_BYTES: u64 = 1 << 30;
-/// Maximum number of pending submits. At this limit, the next submit waits until the oldest is done, if the platform can wait.
+/// Maximum number of pending submits. At this limit, the next submit waits until the oldest submit is done, if the platform can wait.
 const IN_FLIGHT: usize = 8;
-/// Number of words per member in `Words::standing`: seed, number of updates, 1 if the member trains (else 0), and 0.
+/// Number of words per member in `Words::standing`: the seed, the number of updates, 1 if the member trains (else 0), and 0.
 const STANDING: usize = 4;
 /// Number of floats of the optimiser's settings.
 const KNOBS: usize = 6;
@@ -253,7 +256,7 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Appends the dispatches of an update of `members` members, from member `first` on.
+    /// Appends the dispatches that update `members` members, beginning with member `first`.
     fn update(&mut self, first: usize, members: usize) {
         let (steps, channels) = (self.spec.rollout.steps, self.spec.architecture.channels);
         let lanes = self.spec.sizes()[0] / channels;

@@ -20,8 +20,8 @@ impl Rows {
         let &Architecture { channels, kernels, .. } = architecture;
         let mut rows =
             Rows { architecture: architecture.clone(), count: 9 * channels, layers: Vec::new(), gate_of: Vec::new(), rows_of: Vec::new() };
-        // Pairs of a layer's number of gates and its number of evaluations. A perception layer is evaluated once per channel, an update
-        // layer once.
+        // Pairs of a layer's number of gates and its number of evaluations. A perception layer is evaluated once per channel. An update
+        // layer is evaluated once.
         let perception = architecture.perception.iter().map(|width| (kernels * width, channels));
         for (gates, times) in perception.chain(architecture.update.iter().map(|&width| (width, 1))) {
             let (begin, first) = (rows.count, rows.rows_of.len());
@@ -68,8 +68,8 @@ impl Rows {
     }
 
     /// Returns the readers of each row, as two lists. The second list contains the readers of all rows, row by row. The first list
-    /// contains, for each row, the index in the second list at which the row's readers begin. A reader is twice the index of the reading
-    /// row, plus one if the reading row reads through its second input.
+    /// contains, for each row, the index in the second list at which the row's readers begin. A reader is encoded as twice the index of the
+    /// reading row, plus one if this row reads through its second input.
     pub fn readers(&self, wires: &[[u32; 2]]) -> (Vec<u32>, Vec<u32>) {
         let mut begins = vec![0; self.count + 1];
         wires.as_flattened().iter().for_each(|&row| begins[row as usize + 1] += 1);

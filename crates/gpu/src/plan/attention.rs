@@ -83,7 +83,7 @@ const SCALE = {:?};
     let down = local / 8u;
     let across = local % 8u;
     let own = 4u * across;
-    // Widths of q, k and v, of y, and of the per-row statistics.
+    // Row width of qkv, then the offsets of this head in qkv, in y, and in the per-row statistics.
     let wide = 3u * COLS;
     let base = sequence * LEN * wide + head * SIZE;
     let base_y = sequence * LEN * COLS + head * SIZE;
@@ -100,8 +100,8 @@ const SCALE = {:?};
     }
 }
 
-/// Returns WGSL text that adds a product to one tile of sums, `to`. The factors are a tile of the matrix `rows` and a transposed tile of
-/// the matrix `turned`.
+/// Returns WGSL text that adds a product to `to`, which is one tile of sums. The factors are a tile of the matrix `rows` and a transposed
+/// tile of the matrix `turned`.
 fn add_left(to: &str, rows: &str, turned: &str) -> String {
     format!(
         "            workgroupBarrier();

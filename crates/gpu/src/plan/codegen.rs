@@ -12,13 +12,13 @@ use math::{Binary, Span};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Maximum number of arguments; further offsets become constants in the text.
+/// Maximum number of arguments of a kernel; further offsets become constants in the text.
 const MOST_ARGS: usize = 60;
 /// Number of threads of a small workgroup, such as that of a kernel without sums.
 const SMALL: usize = 64;
 /// Number of threads of a large workgroup, such as that of a kernel with many sums.
 const LARGE: usize = 256;
-/// Maximum number of threads of a kernel whose sums one workgroup computes.
+/// If a group has at most this number of threads, a single workgroup computes its sums.
 const ROWS_OF_ONE: usize = 1024;
 /// Maximum number of workgroups in the first pass of a sum.
 const MOST_PARTS: usize = 1024;
@@ -253,7 +253,7 @@ impl Kernel<'_> {
     }
 
     /// Appends a kernel that sums the columns of each term over the rows. The rows are divided among `parts` workgroups. For each term,
-    /// `to` holds the offset of the sums, and true if the sums are added to the contents.
+    /// `to` contains the offset of the sums. The flag in `to` is true if the sums are added to the contents at this offset.
     fn walk(mut self, program: &mut Program, [rows, cols]: [usize; 2], terms: &[String], to: &[(u32, bool)], parts: usize) {
         let (wide, high) = walk_shape(cols);
         let total = self.arg("rows", rows as u32);
@@ -399,8 +399,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Returns the WGSL expression of the element of `value` for the thread's row. `value` must have one element per row. The thread
-    /// processes the whole row or one element of the row.
+    /// Returns the WGSL expression of the element of `value` for the thread's row. `value` must have one element per row. The thread may
+    /// process the whole row, or only one element of the row.
     fn of_row(&mut self, value: usize, rows: usize, cols: usize) -> String {
         self.operand(value, Span::Column, [rows, cols], 0)
     }
@@ -425,8 +425,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Appends the text of nodes that a group's threads compute. Returns the sums over threads; another part of the kernel computes these
-    /// sums.
+    /// Appends the text of the nodes that the threads of a group compute. Returns the sums over all threads, which another part of the
+    /// kernel computes.
     fn nodes(&mut self, nodes: &[usize]) -> Vec<Sum> {
         let mut sums = Vec::new();
         for &n in nodes {
@@ -552,7 +552,7 @@ impl Kernel<'_> {
             }
             Call::Columns { rows, cols, ref parts } if of_row(rows) => (0..cols)
                 .map(|i| {
-                    // If several parts contain a column, the last part counts.
+                    // If several entries of `parts` contain the column, the last entry counts.
                     let found = parts.iter().zip(reads).rfind(|(p, _)| (p.at..p.at + p.width).contains(&i));
                     let Some((part, &x)) = found else { return "0.0".into() };
                     let from = part.from + i - part.at;
@@ -636,8 +636,8 @@ impl Kernel<'_> {
         }
     }
 
-    /// Returns the text that one thread executes when the sums are complete. The sums are every `stride`-th element of the WGSL array
-    /// `sums`.
+    /// Returns the text that one thread executes when the sums are complete. The WGSL array `sums` contains one sum at every `stride`-th
+    /// element.
     fn tail(&mut self, index: usize, sums: &[Sum], stride: usize) -> String {
         self.body.clear();
         self.head.clear();

@@ -22,7 +22,7 @@ pub(super) enum Location {
     Constant(Vec<f32>),
     /// Offset in the parameters.
     Param(usize),
-    /// Offset in the gradients. The value is added to the contents if `adds`, else it replaces them.
+    /// Offset in the gradients. If `adds` is true, the value is added to the contents at this offset; else it replaces the contents.
     Grad { at: usize, adds: bool },
 }
 
@@ -41,8 +41,8 @@ impl Value {
     }
 }
 
-/// Operation of a node. Each comment lists the values that the node reads, an arrow, and the values that it writes; `?` marks optional
-/// values.
+/// Operation of a node. The comment of each variant lists the values that the node reads, an arrow, and the values that the node writes.
+/// `?` marks optional values.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
     /// A call of the plan that has no variant of its own. An embedding bag has no bias and no relu here.
@@ -124,7 +124,7 @@ impl Dataflow {
     }
 
     /// Orders nodes by depth: the largest number of successive products on a path to the node. Corresponding layers of parallel networks
-    /// are then adjacent. Also sets the first write of each gradient to replace the contents, and the later writes to add to the contents.
+    /// are then adjacent. Also sets `adds` of each gradient: false for its first write in the new order, true for the later writes.
     pub fn sort(&mut self) {
         let mut there = vec![0; self.values.len()];
         let mut keyed: Vec<(usize, Node)> = Vec::new();

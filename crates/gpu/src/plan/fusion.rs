@@ -1,7 +1,9 @@
 //! Decides which nodes form one kernel, called a group. Each thread of a group of kind `Threads` holds some adjacent elements of every
-//! value in registers: a row of a narrow matrix, or one element of a wide matrix. A node joins the first group that can process it. Each
-//! input of the node must be available before the group begins, or the same group must compute the input. In the second case, each thread
-//! may read only the elements that it has computed itself. After its sums, a group can compute single numbers, which may use the sums.
+//! value in registers: a row of a narrow matrix, or one element of a wide matrix.
+//!
+//! A node joins the first group that can process it. Each input of the node must be available before the group begins, or the same group
+//! must compute the input. If the same group computes the input, each thread may read only the elements that it has computed itself. After
+//! its sums, a group can compute single numbers, which may use the sums.
 //!
 //! Each value has a time: a number that gives the order in which values become available. An input of the plan has time 0. A result of
 //! group i has time 2·i + 1. A sum of group i, or a single number that the group computes after its sums, has time 2·i + 2.
@@ -65,7 +67,7 @@ impl Op {
     }
 
     /// Returns true if each element of the result depends only on the operands' elements at the same index, apart from broadcasting. With
-    /// dropout, it also depends on the index itself and a random key.
+    /// dropout, the element also depends on the index itself and a random key.
     fn is_flat(&self) -> bool {
         self.is_elementwise() || matches!(self, Op::Call(Call::Dropout { .. }))
     }
@@ -331,7 +333,7 @@ impl Grouping<'_> {
         if sums > 0 { finish(index) } else { body(index) }
     }
 
-    /// Adds a node whose result is an output and belongs to [`Groups::given`]. Only this node stores the result.
+    /// Adds a node whose result is an output of the plan and belongs to [`Groups::given`]. Only this node stores the result.
     fn place_given(&mut self, n: usize) {
         let summed = |group: &Group| matches!(group.kind, GroupKind::Threads(_)) && group.sums > 0;
         let index = self.groups.iter().rposition(summed);

@@ -7,11 +7,11 @@ use crate::program::{Program, Space};
 
 /// Approximate maximum number of logits in a tile. This number of f32 takes 32 MiB, and is enough work for a large GPU.
 const TILE: usize = 1 << 23;
-/// Divisor of the number of rows of every tile except the last.
+/// The number of rows of a tile is a multiple of this number. The last tile is an exception.
 const UNIT: usize = 64;
 
-/// Head with its loss. The head reads x, w, target and, with `upstream`, dy. It writes the logits of a tile. It also writes the loss, dx
-/// and dw: each of them only if the flag of the same name is true.
+/// Head with its loss. The head reads x, w, target and, with `upstream`, dy. It writes the logits of a tile. It also writes each of loss,
+/// dx and dw whose flag is true.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Head {
     pub rows: usize,

@@ -56,7 +56,8 @@ pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], program: &mut Program
 }
 
 /// Appends kernels that compute the gradient of an embedding table, which has `table` rows. With `adds`, the gradient is added to the
-/// contents. There is one workgroup per table row, or one per index if there are fewer indices than table rows.
+/// contents. Each workgroup processes one table row, or one index if there are fewer indices than table rows. A workgroup processes at most
+/// `SIZE` columns.
 pub(super) fn embedding_bag_grad([rows, cols, table, k]: [usize; 4], at: [u32; 3], adds: bool, program: &mut Program) {
     let indices = rows * k;
     let by_index = indices < table;

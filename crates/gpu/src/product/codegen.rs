@@ -6,11 +6,11 @@
 //! multiplied. A block is transposed if it is read along k. Adjacent threads access adjacent or equal addresses, so there are no bank
 //! conflicts.
 //!
-//! With f16, factors are rounded when they are written to the tiles, which then need half of the memory. The multiply-adds and sums are
-//! f32. Gradients of a mean over thousands of tokens are too small for f16, so a factor can be multiplied by a power of two. The sum is
-//! then divided by the same power.
+//! With f16, factors are rounded when they are written to the tiles, which therefore need only half of the memory. The multiply-adds and
+//! sums are f32. Gradients of a mean over thousands of tokens are too small for f16, so a factor can be multiplied by a power of two before
+//! it is rounded. The sum is divided by the same power afterwards.
 //!
-//! Comments say "row" for a row of a and for a column of b.
+//! In comments, a "row" is a row of a or a column of b.
 
 use super::shape::{Product, Side};
 use crate::functions::{FUNCTIONS, activated, sloped};
@@ -124,8 +124,8 @@ struct Args {
     slope: u32, row_sums: u32, save: u32,
 ";
 
-/// Rounds numbers to f16, clamped to the range of f16. NaN stays NaN, because every comparison with NaN is false. The optimiser skips a
-/// step whose gradients contain NaN.
+/// WGSL function that rounds numbers to f16, clamped to the range of f16. NaN stays NaN, because every comparison with NaN is false. The
+/// optimiser skips a step whose gradients contain NaN.
 const HALF: &str = "\
 fn half_of(x: vec4<f32>) -> vec4<f16> {
     let most = vec4<f32>(65504.0);
@@ -146,7 +146,7 @@ fn end_of_args(places: &[&str], twins: bool) -> String {
     text + "    return moved;\n}\n"
 }
 
-/// Returns text that replaces `args` by the arguments of the product that the workgroup computes; empty without `twins`.
+/// Returns text that replaces `args` by the arguments of the product that the workgroup computes. Without `twins`, the text is empty.
 fn choose(twins: bool) -> &'static str {
     if twins { "let args = of_product(group.z);" } else { "" }
 }
@@ -302,7 +302,7 @@ k0 += {depth}u;
             _ => format!("mem[({to}) >> 2u] = vec4<f32>(sum[i], 0.0, 0.0, 0.0);"),
         };
         let write = if !split && self.writes != Writes::Single {
-            // The vector may extend beyond the last row; its floats beyond the last row keep their old contents.
+            // The vector may extend beyond the last row. Its floats beyond the last row keep their old contents.
             format!(
                 "let to = (args.row_sums + row) >> 2u;
 let old = mem[to];
@@ -338,9 +338,11 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
     }
 
     /// Returns, for each slot of a thread, the blocks that the thread may read into the slot as alternatives. A slot is the registers for
-    /// one block. If there are at most as many blocks as threads, and the number of blocks of `a` is a multiple of 32, a thread has one
-    /// slot: the first threads read the blocks of `a`, the next threads read the blocks of `b`, and the other threads read nothing.
-    /// Otherwise, each slot belongs to either `a` or `b`.
+    /// one block.
+    ///
+    /// A thread has one slot if there are at most as many blocks as threads, and the number of blocks of `a` is a multiple of 32. The first
+    /// threads then read the blocks of `a`, the next threads read the blocks of `b`, and the other threads read nothing. Otherwise, each
+    /// slot belongs to either `a` or `b`.
     fn slots(&self, threads: usize) -> Vec<Vec<Choice>> {
         let (of_a, of_b) = (self.a.blocks, self.b.blocks);
         if of_a.is_multiple_of(32) && of_a + of_b <= threads {
@@ -403,7 +405,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         } else {
             (format!("{block} % {fours}u"), format!("{block} / {fours}u"))
         };
-        // For a row beyond the last, the last row is read again; the results of such rows are never written.
+        // Beyond the last row, the last row is read again. The results of such rows are never written.
         let at = match reads {
             Reads::Across => format!("vec4<u32>(args.{name} + min(first_{count} + four{slot} * 4u, args.{count} - 4u))"),
             _ => format!(
@@ -467,9 +469,9 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         text
     }
 
-    /// Returns text that multiplies the contents of the tiles. The loop over k is unrolled four times. Further unrolling would cost as much
-    /// compilation time as it saves run time. Compilers insert a bounds check for every index into workgroup memory. With this loop, one
-    /// check is enough for four k, and the other checks run before the loops.
+    /// Returns text that multiplies the contents of the tiles. The loop over k is unrolled four times, because further unrolling would cost
+    /// as much compilation time as it saves run time. Compilers insert a bounds check for every index into workgroup memory. With this
+    /// loop, one check is enough for four k, and the other checks run before the loops.
     fn multiply(&self) -> String {
         let tile = self.tile;
         let (a_step, b_step) = self.steps();
@@ -508,8 +510,8 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         if up == 1.0 { String::new() } else { sums.map(|c| format!("{c} *= {:?};\n", 1.0 / up)).collect() }
     }
 
-    /// Returns text that adds up the sums of the slices. Each stage adds one half of the slices to the other half, until one slice remains;
-    /// the other slices' threads then end.
+    /// Returns text that adds up the sums of the slices. Each stage adds one half of the slices to the other half, until one slice remains.
+    /// The threads of the other slices then end.
     fn join(&self) -> String {
         let tile = self.tile;
         let (threads, fours) = (tile.threads(), tile.thread_columns / 4);
@@ -541,7 +543,8 @@ workgroupBarrier();",
     }
 
     /// Returns the expression of the epilogue's result for a sum. `read` takes the name of an array (`c`, `residual` or `slope`) and
-    /// returns the expression of the array's number at the sum's index. If `wide`, both expressions have four numbers from this index on.
+    /// returns the expression of the array's number at the sum's index. If `wide` is true, each expression is a vector of four numbers,
+    /// which begins at this index.
     fn value(&self, sum: String, read: &dyn Fn(&str) -> String, wide: bool) -> String {
         let p = self.p;
         if self.split {
@@ -627,8 +630,8 @@ let at = part * args.c_split + (row + {j}u) * args.c_row + column{four} + {e}u;
     }
 
     /// Returns WGSL that writes four rows of a result with fewer than four columns. The floats of the four rows are contiguous. If some of
-    /// these rows do not exist, the text writes the old contents of their floats back. This is safe: no other thread writes these floats in
-    /// this dispatch.
+    /// these rows do not exist, the text writes the old contents of their floats back. This write is safe, because no other thread writes
+    /// these floats in this dispatch.
     fn write_rows(&self, first: usize) -> String {
         let n = self.p.n;
         let mut text = String::new();
@@ -656,7 +659,7 @@ if (row + 4u > args.m) {{ y = select({}, y, vec4<bool>({})); }}
     }
 }
 
-/// Block that a thread may read: the factor, the condition under which the thread reads the block, and the block's index. Without a
+/// Block that a thread may read: the factor, the condition under which the thread reads the block, and the block's index. If there is no
 /// condition, the thread always reads the block.
 struct Choice {
     of_a: bool,
@@ -730,7 +733,7 @@ pub(super) fn sum(p: &Product, splits: usize, twins: bool) -> String {
     var share = vec4<f32>();
     if (row < args.m) {{
         for (var part = local / {outputs}u; part < args.splits; part += {all}u) {{
-            // Four at once, to hide the latency.
+            // Reads four sums at once, to hide the latency of memory.
             let parts = part + vec4<u32>(0u, {adders}u, {twice}u, {thrice}u);
             let at = first + min(parts, vec4<u32>(args.splits - 1u)) * step;
             let sums = vec4<f32>(mem[at.x], mem[at.y], mem[at.z], mem[at.w]);

@@ -25,8 +25,8 @@ pub fn product_by(program: &mut Program, space: &mut Space, p: &Product, tile: &
     append(program, space, std::slice::from_ref(p), [*tile; 2]);
 }
 
-/// Returns the offsets of a, b, c, bias, residual, the numbers from which the slope is computed, the row sums, and the saved input of the
-/// activation.
+/// Returns the offsets in `mem` that the kernels of a product use: a, b, c, bias, residual, input of the slope, row sums, saved input of
+/// the activation.
 fn places(p: &Product) -> [Option<u32>; 8] {
     let (slope, sums) = (p.slope.map(|slope| slope.1), p.row_sums.map(|sums| sums.0));
     [Some(p.a.at), Some(p.b.at), Some(p.c), p.bias, p.residual, slope, sums, p.save]
@@ -43,16 +43,16 @@ fn are_alike(one: &Product, other: &Product) -> bool {
     shape(one) == shape(other) && aligned(one) == aligned(other)
 }
 
-/// Appends one product, or two products with the same kernel text. The first tile computes the products. The second tile (`splitting`)
-/// decides the split over k. Appends one dispatch, or two with a split.
+/// Appends one product, or two products that share a kernel text. `tile` computes the products. `splitting` is the tile from which the
+/// split over k is computed. Without a split, one dispatch is appended; with a split, two.
 pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], [tile, splitting]: [Tile; 2]) {
     let p = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product has an empty side: {p:?}");
-    // If k is small, the tile's depth is reduced, so that k is not padded to the full depth.
+    // If k is smaller than the tile's depth, the depth is reduced, so that k needs little padding.
     let depth = if tile.slices > 1 { tile.depth } else { tile.depth.min(p.k.next_multiple_of(4)) };
     let tile = Tile { depth, ..tile };
     let (splits, chunk) = split(p, &splitting, all.len());
-    // Rows of partial sums are padded, so that four floats can be written at once.
+    // Rows of partial sums are padded to a multiple of four floats, because kernels write four floats at once.
     let padded = p.n.next_multiple_of(4) + if p.row_sums.is_some() { 4 } else { 0 };
     let len = if splits > 1 { splits * p.m * padded } else { 0 };
     let partial = space.scratch(all.len() * len).at;
@@ -61,7 +61,7 @@ pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], 
     let label = format!("product {}", tile.name());
     let kernel = program.kernel_with(&label, made.directives, made.vectors, &made.text);
     let mut at: Vec<[u32; 8]> = all.iter().map(|one| places(one).map(Option::unwrap_or_default)).collect();
-    // Distance from the first product's offset to the second's, modulo 2^32.
+    // For two products: the distance from each offset of the first product to the same offset of the second product, modulo 2^32.
     let steps =
         |at: &[[u32; 8]]| -> Vec<u32> { at.get(1).map_or(Vec::new(), |second| (0..8).map(|i| second[i].wrapping_sub(at[0][i])).collect()) };
     let (ends, sums_step) = (at.clone(), partial.last().zip(partial.first()));

@@ -2,7 +2,7 @@
 
 use math::{Act, Unary};
 
-/// Location of a factor in `mem`, with strides in floats.
+/// Offset of a factor (a or b) in `mem`, and its strides. All numbers are in floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side {
     pub at: u32,
@@ -19,7 +19,7 @@ impl Side {
 }
 
 /// Matrix product c `[m][n]` = act(Σ_k a`[m][k]`·b`[k][n]` + bias`[n]` + residual`[m][n]`). With `adds`, the result is added to the
-/// contents of c. `slope`, `row_sums` and `save` are for gradients.
+/// contents of c. Gradients use `slope` and `row_sums`, and `save` keeps the numbers that a later gradient needs.
 #[derive(Clone, Debug)]
 pub struct Product {
     pub m: usize,
@@ -27,7 +27,7 @@ pub struct Product {
     pub k: usize,
     pub a: Side,
     pub b: Side,
-    /// Offset of c, which is row-major. This offset must differ from the offsets of the factors, but may equal the offset of the residual.
+    /// Offset of c, which is row-major. The offset must not equal the offset of a factor, but may equal the offset of the residual.
     pub c: u32,
     pub bias: Option<u32>,
     /// Offset of the residual, in the layout of c.
@@ -37,11 +37,11 @@ pub struct Product {
     /// Powers of two by which a and b are multiplied before they are rounded to f16. The f32 sums are divided by both powers. `None`: the
     /// factors stay f32.
     pub half: Option<[f32; 2]>,
-    /// Function f whose derivative f' multiplies the sum: c = f'·(Σ + residual). f' is computed from the results of f (for GELU: from its
-    /// arguments), which are at this offset in the layout of c. Not combined with `adds`.
+    /// Function f and an offset. The product computes c = f'·(Σ + residual), with the derivative f'. f' is computed from numbers at the
+    /// offset, in the layout of c: from the results of f, or from the arguments of f if f is GELU. Not combined with `adds`.
     pub slope: Option<(Unary, u32)>,
-    /// Offset of the row sums Σ_k a`[m][k]`, and true if the sums are added to the contents. If a is dy, the sums are the gradient of the
-    /// bias.
+    /// Offset of the row sums Σ_k a`[m][k]`, and a flag. If the flag is true, the sums are added to the contents at the offset. If a is the
+    /// gradient dy of a layer's output, the sums are the gradient of the layer's bias.
     pub row_sums: Option<(u32, bool)>,
     /// Offset to which the activation's input is saved, in the layout of c.
     pub save: Option<u32>,

@@ -1,7 +1,8 @@
-//! Finds the fastest tile of each class of products on this adapter. Each class is represented by one product, which is timed with each
-//! candidate tile. The result applies to programs that are built later; without a result, a rule selects the tile. Candidates give the same
-//! bits, so the results of a run do not depend on the measured times. A candidate that gives different bits, because the adapter's compiler
-//! fuses operations, is not used.
+//! Finds the fastest tile of each class of products on this adapter. One product represents each class and is timed with each candidate
+//! tile. Programs that are built later use the fastest tile. Without a measurement, a rule selects the tile.
+//!
+//! All candidates give the same bits, so the results of a run do not depend on the measured times. An adapter's compiler may fuse
+//! operations, so that a candidate gives different bits. This candidate is not used.
 
 use super::dispatch::{append, products};
 use super::shape::{Product, Side};
@@ -28,7 +29,8 @@ pub struct Timing {
     pub chosen: bool,
 }
 
-/// For each class with several candidates: the product (m, n, k) that is timed, on hardware adapters and on software adapters.
+/// Sizes (m, n, k) of the product that represents each class with several candidates. The first sizes are for hardware adapters, the second
+/// for software adapters.
 const SHAPES: [([usize; 3], [usize; 3]); 4] = [
     ([4096, 256, 256], [512, 64, 64]),
     ([64, 64, 65_536], [64, 64, 2048]),
@@ -36,7 +38,7 @@ const SHAPES: [([usize; 3], [usize; 3]); 4] = [
     ([2048, 2048, 1024], [2048, 1536, 32]),
 ];
 
-/// Length and number of stretches (timed series of replays), for a measurement without time limit.
+/// Length and number of stretches, for a measurement without time limit. A stretch is a timed series of replays.
 const THOROUGH: Stretches = Stretches { long_s: 0.02, count: 5 };
 /// Length and number of stretches, for a measurement that delays a run.
 const BRIEF: Stretches = Stretches { long_s: 0.003, count: 3 };
@@ -54,8 +56,8 @@ impl Gpu {
         self.tune_within(f64::INFINITY, THOROUGH, now).await
     }
 
-    /// Does the same as [`Gpu::tune`] before a run. Measures each adapter once per process, for about 0.3 s at most. Skips software
-    /// adapters. Classes that are not measured in this time keep the rule's tile.
+    /// Does the same as [`Gpu::tune`], but once per adapter and process, before a run. The measurement takes at most about 0.3 s. A class
+    /// that is not measured in this time keeps the rule's tile. Software adapters are not measured.
     pub async fn tune_once(&self, now: &dyn Fn() -> f64) -> Result<(), Fault> {
         const MOST_S: f64 = 0.3;
         if self.about().software {
@@ -89,7 +91,7 @@ impl Gpu {
             let mut bits = Vec::new();
             for tile in class.candidates() {
                 if now() - began_s > most_s {
-                    // The times of this class are discarded, because its fastest candidate is unknown until all candidates are timed.
+                    // Discards the times of this class, because not all candidates have been timed.
                     timings.truncate(begin);
                     return Ok(timings);
                 }
@@ -112,8 +114,8 @@ impl Gpu {
     }
 }
 
-/// Times a product with the sizes `shape`. Returns the seconds per product in each round. k is the contiguous index of both factors, except
-/// for sizes that are typical of a weight's gradient. With `half`, the factors are rounded to f16.
+/// Times a product with the sizes `shape` (m, n, k). Returns the seconds per product of each round. k is the contiguous index of both
+/// factors, except for sizes of the class `Gradient`. With `half`, the factors are rounded to f16.
 #[cfg(not(target_family = "wasm"))]
 pub fn product_rounds_s(gpu: &Gpu, shape: [usize; 3], half: bool, rounds: usize, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
     let timed = Timed::new(gpu, shape, None, half.then_some([1.0; 2]))?;
@@ -125,7 +127,7 @@ pub fn product_rounds_s(gpu: &Gpu, shape: [usize; 3], half: bool, rounds: usize,
 struct Timed {
     program: Program,
     memory: Memory,
-    /// Number of dispatches that fill the factors.
+    /// Number of dispatches that fill the factors. The dispatches of the product follow.
     begin: usize,
     c: Region,
 }
@@ -153,7 +155,7 @@ impl Timed {
         replay_s(&self.program, &self.memory, 0..self.begin, 1, now).await?;
         let range = self.begin..self.program.len();
         let stretches_s = stretches_s(&self.program, &self.memory, range, stretches, now).await?;
-        // The best stretch counts, because other work on the machine only makes a stretch slower.
+        // The shortest time is used, because other work on the machine can only lengthen a stretch.
         Ok(stretches_s.into_iter().fold(f64::INFINITY, f64::min))
     }
 
@@ -179,8 +181,8 @@ pub fn noise(program: &mut Program, regions: &[Region]) {
     }
 }
 
-/// Returns the seconds per replay of the dispatches in `range`, in each of `rounds` rounds. A round is long enough for a coarse clock, and
-/// makes the cost of a submit negligible.
+/// Returns the seconds per replay of the dispatches in `range`, for each of `rounds` rounds. A round is long enough for a coarse clock. Its
+/// replays share one submit, so the cost of the submit is negligible.
 #[cfg(not(target_family = "wasm"))]
 pub fn rounds_s(program: &Program, memory: &Memory, range: Range<usize>, rounds: usize, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
     let stretches = Stretches { long_s: math::rounds::ROUND_S, count: rounds };
@@ -200,7 +202,8 @@ async fn stretches_s(
     replay_s(program, memory, range.clone(), repeats, now).await?;
     let mut took_s = replay_s(program, memory, range.clone(), repeats, now).await?;
     while took_s < long_s && repeats * range.len() < MOST {
-        // The number of repeats grows at most eightfold at a time, because the first stretches are slow.
+        // The first stretches are slower than later stretches, so their time is a poor estimate. Each estimate therefore increases the
+        // number of repeats at most eightfold.
         repeats = (repeats as f64 * (1.5 * long_s / took_s).clamp(2.0, 8.0)) as usize;
         took_s = replay_s(program, memory, range.clone(), repeats, now).await?;
     }
@@ -229,8 +232,8 @@ mod tests {
     use crate::OpenOptions;
     use math::{Act, Isa, Rng, Unary};
 
-    /// Covers each class with sizes that are not multiples of the tiles. The products have bias, residual, activation, slope and row sums.
-    /// The products with k = 1100 are split along k.
+    /// Tests one shape per class, with sizes that are not multiples of the tiles. The products have bias, residual, activation, slope and
+    /// row sums. The products with k = 1100 are split over k.
     #[test]
     fn all_tiles_of_a_class_give_the_same_bits() {
         let gpu = Gpu::open_blocking(OpenOptions::default()).unwrap();

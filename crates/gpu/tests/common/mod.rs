@@ -20,8 +20,8 @@ pub async fn open() -> Gpu {
     Gpu::open(OpenOptions::default()).await.expect("no adapter; a software adapter suffices (mesa-vulkan-drivers)")
 }
 
-/// Defines tests that run natively and in the browser. Tests after `natively:` run natively only. In the browser, these tests would cover
-/// no additional code, and the browser's software adapter needs minutes to compile their kernels.
+/// Defines tests that run natively and in the browser. Tests after `natively:` run only natively, because they would cover no additional
+/// code in the browser. The browser's software adapter would also need minutes to compile their kernels.
 macro_rules! tests {
     ($($name:ident),* $(,)? $(; natively: $($long:ident),+ $(,)?)?) => {
         $(mod natively {$(

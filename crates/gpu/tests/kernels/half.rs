@@ -1,6 +1,6 @@
-//! Tests of products whose factors are rounded to f16. These products are compared with f32 products of factors that the CPU has rounded
-//! (`product.rs` compares f32 with f64). One test trains a language model with such products. The tests are native only, because software
-//! adapters of browsers have no f16. On an adapter without f16, only the rejection is tested.
+//! Tests of products whose factors are rounded to f16. The expected results are f32 products of factors that the CPU has rounded.
+//! (`product.rs` compares f32 products with f64.) One test trains a language model with f16 products. The tests are native only, because
+//! software adapters of browsers have no f16. On an adapter without f16, only the rejection of f16 is tested.
 
 use crate::noise;
 use crate::product::{self, Case, Order, PLAIN, values};
@@ -40,13 +40,15 @@ async fn run_case(gpu: &Gpu, case: Case, [a, b]: [&[f32]; 2]) -> Vec<Vec<f32>> {
     product::run(gpu, &[(case, values)]).await.remove(0)
 }
 
-/// Covers every memory order, odd sizes, all epilogues, products that are split over k, and every tile. Each result equals, up to f32
-/// rounding, the result in f32 with factors that the CPU has rounded. Only the row sums are those of the unrounded factor.
+/// Covers every memory order, odd sizes, all epilogues, products that are split over k, and every tile. The expected results are f32
+/// products of factors that the CPU has rounded. Results are equal up to f32 rounding. Row sums are an exception: they are sums of the
+/// unrounded factor.
 async fn products_of_rounded_factors_match_f32(gpu: Gpu) {
     if !has_half(&gpu) {
         return;
     }
-    // 1.00073 is between two f16 numbers, nearer to the larger one.
+    // 1.00073 is between two f16 numbers and nearer to the larger one. A result above 1 shows that the adapter rounds to the nearest
+    // number.
     let nearest = dot(&gpu, &[1.0 + 0.75 / 1024.0], &[1.0], [1.0; 2]).await > 1.0;
     let mut cases = Vec::new();
     let (along, across) = (Order::Along, Order::Across);
@@ -96,7 +98,7 @@ async fn overflow_saturates_and_nan_propagates(gpu: Gpu) {
     for (x, y) in [(1e6, 65504.0), (-1e6, -65504.0), (3e38, 65504.0), (65504.0, 65504.0), (0.5, 0.5)] {
         assert_eq!(dot(&gpu, &[x], &[1.0], [1.0; 2]).await, y);
         assert_eq!(dot(&gpu, &[1.0], &[x], [1.0; 2]).await, y);
-        // A factor that is multiplied by 256 before rounding is clamped at 65,504 / 256.
+        // This factor is multiplied by 256 before rounding, so it is clamped at 65,504 / 256.
         assert_eq!(dot(&gpu, &[x / 256.0], &[1.0], [256.0, 1.0]).await, y / 256.0);
     }
     assert!(dot(&gpu, &[f32::NAN, 1.0], &[1.0, 1.0], [1.0; 2]).await.is_nan());

@@ -1,5 +1,5 @@
-//! Tests of plans on a GPU: every operation on odd sizes, nets, PPO's plans, their gradients, and Adam. Results are compared with the
-//! interpreter in f64 and with the executor on the CPU. Each plan runs with fused kernels and with one kernel per node.
+//! Tests of plans on a GPU: every operation on odd sizes, nets, PPO's plans, their gradients, and Adam. Results are compared with the f64
+//! interpreter and with the CPU executor. Each plan runs twice: with fused kernels, and with one kernel per node.
 
 use crate::nets::{self, Case, Learning};
 use crate::pieces::{
@@ -137,8 +137,8 @@ async fn reductions_and_rows(gpu: Gpu) {
 }
 
 async fn attention(gpu: Gpu) {
-    // The first shape has one row and one head. The others have lengths and head widths below, at and above a tile, divisible by four or
-    // not.
+    // The first shape has one row and one head. The lengths and head widths of the other shapes are below, at and above the size of a tile.
+    // Some of them are divisible by four.
     let shapes = [
         [1, 1, 2, 1],
         [10, 3, 4, 5],
@@ -197,15 +197,15 @@ async fn heads_and_windows(gpu: Gpu) {
     check(&gpu, "windows", windows).await;
 }
 
-/// The gradient of a GELU reads the GELU's saved input. The shapes cover loads of four values, single loads, and products that are split
-/// over k.
+/// Tests the gradient of a GELU, which reads the GELU's saved input. The shapes cover loads of four values, loads of one value, and
+/// products that are split over k.
 async fn saved_activations(gpu: Gpu) {
     let shapes = [(7, 3, 5), (40, 20, 12), (70, 33, 16), (5, 8, 1100), (66, 6, 1024)];
     for (rows, width, inp) in shapes.into_iter().take(if BROWSER { 2 } else { 5 }) {
         for residual in [false, true] {
             check(&gpu, &format!("gelu of {rows} x {width} from {inp}, {residual}"), |g| {
                 let x = g.input("x", [rows, inp]);
-                // The weights are small, because GELU is linear for large sums.
+                // The initial weights are small, because GELU is almost linear for large inputs.
                 let mut y = g.dense(x, "up", width, Init::Uniform(1.0));
                 if residual {
                     let shape = g.shape(y);
@@ -388,16 +388,16 @@ fn sample(name: &str, stream: u32, len: usize, choices: Option<usize>) -> Vec<f3
         ("entropy_coef", _) => vec![0.01],
         ("value_coef", _) => vec![0.5],
         ("action", Some(count)) => (0..len).map(|i| (i * i % count) as f32).collect(),
-        // The values are close to the policy's, so that some ratios are clipped and no ratio overflows.
+        // These log probabilities are close to the policy's. Therefore some ratios are clipped, and no ratio overflows.
         ("old_log_prob", Some(count)) => values.iter().map(|x| 0.3 * x - (count as f32).ln()).collect(),
         ("old_log_prob", None) => values.iter().map(|x| 0.3 * x - 1.4).collect(),
         _ => values,
     }
 }
 
-/// Asserts that the loss of PPO is one group of at most two dispatches. The loss consists of all nodes between the last forward product and
-/// the first gradient product. The other groups are products: three per layer, or two for a layer that reads the observations, which need
-/// no gradient. Equal layers of the two networks share a dispatch.
+/// Asserts that the loss of PPO is one group of at most two dispatches. This group has all nodes between the last forward product and the
+/// first gradient product. All other groups are products: three per layer, or two for a layer that reads the observations, because
+/// observations need no gradient. Equal layers of the two networks share a dispatch.
 #[track_caller]
 fn assert_loss_is_one_group(what: &str, parts: &[DispatchGroup], spec: &LearnerSpec) {
     let (products, others): (Vec<&DispatchGroup>, Vec<&DispatchGroup>) = parts.iter().partition(|part| part.is_product);
@@ -504,7 +504,7 @@ async fn adam_matches_the_processor(gpu: Gpu) {
     }
 }
 
-/// A step with a non-finite gradient is skipped and does not count.
+/// Tests that a step with a non-finite gradient is skipped and does not count.
 async fn adam_skips_non_finite_gradients(gpu: Gpu) {
     let mut g = Graph::new();
     let (w, x) = (g.vector("w", 700, Init::Ones), g.input("x", [1, 700]));
@@ -527,16 +527,18 @@ async fn adam_skips_non_finite_gradients(gpu: Gpu) {
     }
     executor.set_input("x", &[1.0; 700]);
     let two = executor.run(Some(&adam)).await.unwrap();
-    // With a constant gradient, the second counted step has length lr too, despite the skipped steps between the two.
+    // With a constant gradient, every counted step changes a parameter by lr. The skipped steps before the second counted step must not
+    // change this.
     close("the second step", &two.params[..700], &[0.8; 700], 1e-5);
 }
 
-/// Covers rows that are narrower and wider than a subgroup, long and short sums, and Adam's norm.
+/// Tests that results have the same bits with and without subgroups. Covers rows that are narrower and wider than a subgroup, long and
+/// short sums, and Adam's norm.
 async fn subgroups_change_no_bits(_: Gpu) {
     let open = async |subgroups| Gpu::open(OpenOptions { subgroups, ..OpenOptions::default() }).await.unwrap();
     let (without, with) = (open(Some(false)).await, open(Some(true)).await);
     assert!(!without.about().subgroups);
-    // Vectors of 256 bits yield subgroups of eight lanes, the minimum that is used.
+    // An adapter whose name contains "256 bits" has subgroups of eight lanes, the minimum width that reductions use.
     let known = with.about().name.contains("256 bits");
     assert!(with.about().subgroups || !known, "{:?}", with.about());
     for [rows, cols] in [[3, 20], [9, 33], [40, 130], [5, 300], [2, 2000], [1500, 5], [3000, 3]] {

@@ -5,7 +5,7 @@ use gpu::{Gpu, Product, Program, Region, Side, Space, TILES, Tile, product_by, p
 use math::{Act, Unary, reference};
 use std::cell::Cell;
 
-/// Memory order of a factor. `outer` is the number of rows of a (or of columns of b), `inner` is the size of k.
+/// Memory order of a factor. Its size `outer` is the number of rows of a, or the number of columns of b. Its size `inner` is k.
 #[derive(Clone, Copy, Debug)]
 pub enum Order {
     /// k is contiguous.
@@ -23,7 +23,8 @@ pub enum Order {
 const ORDERS: [Order; 5] = [Order::Along, Order::Across, Order::AlongWide, Order::AcrossWide, Order::Spread];
 
 impl Order {
-    /// Returns the strides along `outer` and `inner`, and the length of the factor.
+    /// Returns the stride of the index with size `outer`, the stride of the index with size `inner`, and the length of the factor, all in
+    /// floats.
     pub fn strides(self, outer: usize, inner: usize) -> (usize, usize, usize) {
         match self {
             Order::Along => (inner, 1, outer * inner),
@@ -48,7 +49,7 @@ pub struct Case {
     pub adds: bool,
     /// Function whose derivative multiplies the result.
     pub slope: Option<Unary>,
-    /// If set, the case computes the sums of a's rows; if true, the sums are added to the existing contents.
+    /// If set, the product also computes the sums of a's rows. If true, the sums are added to the existing contents.
     pub row_sums: Option<bool>,
     pub saves: bool,
     pub half: Option<[f32; 2]>,
@@ -84,8 +85,8 @@ pub fn values(case: &Case, stream: usize) -> Values {
 /// Values after c in memory, which a product must not change.
 const GUARD: [f32; 64] = [123.0; 64];
 
-/// Appends the product of a case to a program. Returns the regions of the case's values, and the regions of its saved values and of its
-/// guard.
+/// Appends the product of a case to a program. Returns the regions of the case's values, and two more regions: saved inputs of the
+/// activation, and the guard.
 fn place(program: &mut Program, space: &mut Space, case: &Case, values: &Values) -> ([Region; 7], [Region; 2]) {
     let [m, n, k] = case.shape;
     let saved = space.floats(m * n);
@@ -162,7 +163,8 @@ fn compare(case: &Case, [a, b, bias, residual, sloped, sums, c]: &Values, found:
             y = case.act.unary().map_or(y, |of| reference::unary(of, y));
             y *= case.slope.map_or(1.0, |of| reference::unary_slope_at(of, x(sloped, at)));
             y += if case.adds { x(c, at) } else { 0.0 };
-            // The roundings of the k partial sums add up like a random walk, whose steps are proportional to the partial sum.
+            // The rounding errors of the k partial sums add up like a random walk. The size of its steps is proportional to the partial
+            // sum.
             let walk = SINGLE * (1.0 + y.abs() + size.sqrt() * (k as f64).sqrt().min(40.0));
             let error = (x(&found[0], at) - y).abs();
             let allowed = if passes { in_passing(y) } else { walk };
@@ -197,7 +199,8 @@ async fn epilogues_match_f64(gpu: Gpu) {
         let (bias, residual, adds) = (flags & 1 > 0, flags & 2 > 0, flags & 4 > 0);
         Case { shape, bias, residual, act, adds, ..PLAIN }
     };
-    // The shapes cover loads of one value, loads of four values, writes of whole rows, and a second kernel.
+    // The shapes cover loads of one value, loads of four values, writes of whole rows, and the second kernel of a product that is split
+    // over k.
     for shape in [[70, 65, 20], [33, 36, 8], [21, 2, 8], [6, 7, 1200]] {
         cases.extend([1, 2, 4].map(|flags| after(shape, Act::None, flags)));
         let acts = [(Act::Relu, 7), (Act::Tanh, 3), (Act::Gelu, 5)];
@@ -211,7 +214,7 @@ async fn every_tile_matches_f64_at_any_remainder(gpu: Gpu) {
     for tile in &TILES {
         let plain = Case { tile: Some(tile), ..PLAIN };
         let (rows, columns, depth) = (tile.rows, tile.columns, tile.depth);
-        // These sizes share one shader source.
+        // The sizes in `fours` share one shader source.
         let fours = [[rows, columns, depth], [2 * rows, 2 * columns, 3 * depth], [rows + 4, columns + 8, depth + 4]];
         let ones = [[rows + 1, columns + 3, 2 * depth + 5], [rows - 1, columns - 1, depth + 1]];
         let mut cases: Vec<_> = ones.map(|shape| Case { shape, b: Order::Across, ..plain }).to_vec();
@@ -256,7 +259,7 @@ async fn slopes_and_row_sums_match_f64(gpu: Gpu) {
     }
 }
 
-/// Products of equal shape give the same results in one call of [`products`] as in separate calls.
+/// Tests that one call of [`products`] with three products of equal shape gives the same results as three calls.
 async fn batched_products_equal_single_ones(gpu: Gpu) {
     for ((m, n, k), kernels) in [((70, 65, 20), 2), ((33, 36, 8), 2), ((64, 64, 1300), 4), ((5, 3, 900), 4)] {
         let (mut space, mut program) = (Space::default(), Program::new(&gpu));
@@ -302,7 +305,8 @@ async fn batched_products_equal_single_ones(gpu: Gpu) {
     }
 }
 
-/// The clock advances one second per call, so all candidates are equally fast, and the first candidate is chosen.
+/// Tests tuning with a clock that advances one second per call. All candidates therefore have the same time, and the first candidate is
+/// chosen.
 async fn tuning_keeps_one_candidate_per_shape_and_right_results(gpu: Gpu) {
     let cases = [
         Case { shape: [520, 68, 65], bias: true, ..PLAIN },

@@ -1,5 +1,5 @@
-//! Tests of training steps and evaluations of a plan on a device, compared with the local trainer on the CPU. The tests are native only,
-//! because they poll in a loop, and a browser delivers results only between tasks.
+//! Tests of training steps and evaluations of a plan on a device, compared with the local trainer and the local evaluator on the CPU. The
+//! tests poll in a loop. They are native only, because a browser delivers results only between tasks.
 
 use crate::half;
 use gpu::Gpu;
@@ -51,7 +51,7 @@ async fn net_trains_as_on_the_processor(gpu: Gpu) {
             let (mut x, mut target) = (vec![0.0; 48 * 6], vec![0.0; 48 * 3]);
             Rng::new(7, step).fill_normal(Isa::best(), 0, &mut x);
             Rng::new(7, step).fill_normal(Isa::best(), 1, &mut target);
-            // A step with a NaN is skipped and does not count.
+            // The input of step 3 has a NaN. This step is skipped and does not count.
             x[0] = if step == 3 { f32::NAN } else { x[0] };
             let lr = if step < 5 { 0.01 } else { 0.003 };
             trainer.set_input("x", &x).unwrap();
@@ -71,7 +71,7 @@ async fn net_trains_as_on_the_processor(gpu: Gpu) {
         close("v", &found.v, &expected.v);
         close("norm", &[found.norm], &[expected.norm]);
     }
-    // A restart from the same state gives the same bits, however the steps are grouped in submits.
+    // A restart from the same state gives the same bits, whether or not results are read back between the steps.
     there.set_state(&state).unwrap();
     steps(&mut *there, 0..9);
     let again = answer(&mut *there).await;
@@ -123,8 +123,8 @@ async fn plan_evaluates_as_on_the_processor(gpu: Gpu) {
     assert!(matches!(there.run(), Err(learn::Fault::Refused { .. })), "a second run was accepted");
 }
 
-/// Returns small transformers as in the words room, which together have every norm, position encoding and layer kind. One run of the plan
-/// processes three sequences, half of a minibatch.
+/// Returns small transformers like those in the words room. Together they have every norm, position encoding and layer kind. One run of the
+/// plan processes three sequences, which are half of a minibatch.
 fn transformers() -> [Config; 5] {
     let room = half::config(false);
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
@@ -214,9 +214,8 @@ async fn transformer_trains_as_on_the_processor(gpu: Gpu) {
     }
 }
 
-/// Compares gradients computed with f16 matrix products with gradients computed in f32. Each transformer is tested twice: the mean loss is
-/// multiplied by 1/2 in the first test and by 1/1,000,000 in the second. Both tests have the same tolerance, because small gradients must
-/// not lose precision in f16.
+/// Compares gradients of f16 matrix products with gradients of f32 matrix products. Each transformer is tested with two factors of the mean
+/// loss: 1/2 and 1/1,000,000. Both tests have the same tolerance, because small gradients must not lose precision in f16.
 async fn transformer_gradients_in_f16_match_f32(gpu: Gpu) {
     if !gpu.about().half {
         return testkit::skip(format_args!("f16: the adapter {} has none", gpu.about().name));

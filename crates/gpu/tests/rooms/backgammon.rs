@@ -1,5 +1,5 @@
-//! Tests of the offloaded work of the published backgammon learner, compared with the same work on the CPU: leaves in two lanes, and
-//! training steps on samples in device memory.
+//! Tests of the offloaded work of the published backgammon learner: evaluation of leaves in two lanes, and training steps on samples in
+//! device memory. Results are compared with the same work on the CPU.
 
 use crate::{close, pause};
 use gpu::{Fault, Gpu, OpenOptions};
@@ -31,7 +31,7 @@ fn spec(work: Work, lane_rows: usize) -> OffloadSpec {
     OffloadSpec { work, isa, shape, lane_rows, minibatch: MINIBATCH, replay: REPLAY }
 }
 
-/// Returns decisions of random games; some of the decisions are second halves of doubles.
+/// Returns decisions of random games. Some decisions are the second half of a double roll.
 fn random_decisions(count: usize) -> Vec<Decision> {
     let mut numbers = Rng::new(3, 5).sequence(0);
     let (mut board, mut scratch, mut all) = (Board::START, Results::new(), Vec::new());
@@ -116,7 +116,8 @@ fn drawn(step: u64) -> Vec<u32> {
     (0..MINIBATCH).map(|_| numbers.below(REPLAY as u32)).collect()
 }
 
-/// The first thousand decisions cover complete games, with checkers on the bar, checkers borne off, and races.
+/// Compares the leaves of both lanes with the CPU. The decisions cover complete games, with checkers on the bar, checkers borne off, and
+/// races.
 async fn leaves_of_both_lanes_match_the_processor(gpu: Gpu) {
     const ROWS: usize = 1000;
     let decisions = random_decisions(ROWS);
@@ -150,7 +151,7 @@ async fn leaves_of_both_lanes_match_the_processor(gpu: Gpu) {
     let later = answer(&gpu, &mut *accelerator, 1).await;
     same("the lane of the last request", &later, &of_new, 300..350);
     same("the lane of the first request", &answer(&gpu, &mut *accelerator, 0).await, &of_old, 0..ROWS);
-    // Earlier rows do not affect a smaller batch. A decision gives the same bits in any batch.
+    // Tests that rows of an earlier, larger batch do not affect a smaller batch, and that a decision gives the same bits in any batch.
     accelerator.ask(0, &words[320..340]).unwrap();
     accelerator.ask(1, &words).unwrap();
     let again = answer(&gpu, &mut *accelerator, 0).await;
@@ -161,9 +162,11 @@ async fn leaves_of_both_lanes_match_the_processor(gpu: Gpu) {
     assert!(accelerator.store_samples(0, &packed_samples(1)).is_err(), "learning was not offloaded");
 }
 
-/// Each group of steps starts from the CPU's state. If the input of a rectifier rounds to the other side of 0, the gradient jumps while the
-/// loss does not, and Adam's normalisation amplifies the difference. This happened in 1 run of 24, and also in 1 of 24 between two
-/// instruction sets of the CPU. The test therefore compares the mean difference of the weights.
+/// Compares groups of steps. Each group starts from the CPU's state.
+///
+/// The input of a rectifier can round to the other side of 0. The gradient then jumps although the loss does not, and Adam's normalisation
+/// amplifies the difference. This happened in 1 run of 24, and also in 1 of 24 between two instruction sets of the CPU. The test therefore
+/// compares the mean difference of the weights.
 async fn steps_match_the_processor(gpu: Gpu) {
     let (all, params) = (packed_samples(REPLAY + 40), params(4));
     let plan = spec(Work::LEARNING, 8);
@@ -200,7 +203,7 @@ async fn steps_match_the_processor(gpu: Gpu) {
     }
 }
 
-/// Steps give the same bits in one submit or in several, with or without other work between them.
+/// Tests that steps give the same bits in one submit as in several submits, with or without other work between them.
 async fn steps_give_the_same_bits_for_any_grouping(gpu: Gpu) {
     let params = params(5);
     let (packed_samples, words) = (packed_samples(REPLAY), decision_words(&random_decisions(1)[0]));
@@ -215,7 +218,7 @@ async fn steps_give_the_same_bits_for_any_grouping(gpu: Gpu) {
     let together = learned(&gpu, &mut *accelerator).await;
     let submits = gpu.counts()[0] - before[0];
     assert!(submits <= 3, "{submits} submits for six steps");
-    // Repeats the steps with readbacks, stored samples and requests of leaves between them.
+    // Repeats the steps. Between them, results are read back, samples are stored, and leaves are requested.
     set_state(&mut *accelerator, &params, 7);
     let (mut sums, mut heads) = ([0.0; 3], Vec::new());
     for step in 0..6 {
@@ -239,7 +242,7 @@ async fn steps_give_the_same_bits_for_any_grouping(gpu: Gpu) {
     }
     assert!(heads.iter().all(|one| *one == heads[0]), "training changed the leaves");
 
-    // Steps with a non-finite gradient are skipped and do not count. Changed coefficients do not affect the count.
+    // A step with a non-finite gradient is skipped and does not count. Changed coefficients do not affect the count of steps.
     set_state(&mut *accelerator, &params, 7);
     for step in 0..6 {
         accelerator.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
@@ -300,8 +303,8 @@ fn restored(learner: &Published) -> Published {
     Published::restore(learner.config().clone(), 5, Isa::best(), &find).unwrap()
 }
 
-/// A round trains on the samples of earlier rounds, so its updates are comparable even if the rounding of offloaded leaves changes a move
-/// of this round.
+/// Compares a round on the device with a round on the CPU. The rounding of offloaded leaves can change a move. The updates are comparable
+/// nevertheless, because a round trains on the samples of earlier rounds.
 async fn offloaded_rounds_match_the_processor_and_survive_device_loss(gpu: Gpu) {
     let config = PublishedConfig {
         evals: 12,
@@ -334,7 +337,7 @@ async fn offloaded_rounds_match_the_processor_and_survive_device_loss(gpu: Gpu) 
         let played = (there.progress().evaluations - before.evaluations) as f64;
         let on_cpu = (local.progress().evaluations - before.evaluations) as f64;
         assert!((played / on_cpu - 1.0).abs() < 0.02, "{work:?}: {played} boards, not {on_cpu}");
-        // The other learner continues from this state.
+        // Runs another round without comparison.
         round(&gpu, there).await;
     }
 

@@ -1,5 +1,5 @@
-//! Tests of worlds on the device, compared with the same worlds on the CPU. Random words are equal bit for bit, single steps are equal up
-//! to rounding, and long play of CartPole agrees statistically.
+//! Tests of environments on the device, compared with the same environments on the CPU. Random words are equal bit for bit. Single steps
+//! are equal up to rounding. Long play of CartPole agrees statistically.
 
 use crate::fleet::{Fleet, Saved};
 use crate::submit;
@@ -86,11 +86,11 @@ async fn random_words_match_the_cpu(gpu: Gpu) {
     }
 }
 
-/// The values are equal up to rounding. Some compilers merge the two parts of ln 2 or π/2 in the range reduction; the error then grows with
-/// the argument.
+/// Compares functions such as exp and ln with the CPU. The values are equal up to rounding. Some compilers merge the two parts of ln 2 or
+/// π/2 in the range reduction; the error then grows with the argument.
 async fn polynomials_match_the_cpu(gpu: Gpu) {
     let len = 4001;
-    // The factors are powers of two, so that products are exact in any order.
+    // The factors are powers of two, so the products with x are exact.
     let body = "
         let x = f32(i32(i) - 2000) / 128.0;
         mem[i] = poly_exp(4.0 * x);
@@ -189,7 +189,7 @@ impl Device {
         Device::playing(gpu, world, None)
     }
 
-    /// Creates CartPole environments with a kernel that plays `steps` steps.
+    /// Creates CartPole environments whose program includes a kernel that plays `steps` steps.
     fn poles(gpu: &Gpu, steps: u32) -> Device {
         Device::playing(gpu, world(kind(POLE).unwrap()).unwrap(), Some(steps))
     }
@@ -310,8 +310,8 @@ fn angles(id: &str) -> usize {
     }
 }
 
-/// Returns the largest difference between elements of two arrays. Each difference is divided by the absolute value of the expected element
-/// if this value is above 1.
+/// Returns the largest difference between elements of two arrays. A difference is relative if the expected element is above 1 in absolute
+/// value. The first `angles` elements are compared modulo 2π.
 fn apart(found: &[f32], expected: &[f32], angles: usize) -> f32 {
     assert_eq!(found.len(), expected.len());
     let one = |(i, (&f, &e)): (usize, (&f32, &f32))| {
@@ -323,7 +323,8 @@ fn apart(found: &[f32], expected: &[f32], angles: usize) -> f32 {
     found.iter().zip(expected).enumerate().map(one).fold(0.0, f32::max)
 }
 
-/// Values are equal up to one rounding error of the largest initial value, because a compiler may fuse product and sum.
+/// Compares initial states. They are equal up to one rounding error of the largest initial value, because a compiler may fuse product and
+/// sum.
 async fn initial_states_match_the_cpu(gpu: Gpu) {
     for (kind, world) in both() {
         let id = &*kind.spec.id;
@@ -335,7 +336,8 @@ async fn initial_states_match_the_cpu(gpu: Gpu) {
         for env in 0..ENVS {
             let (state, ..) = host.state(env);
             let found = seen.state(env);
-            // A drawn value is a sum. Its rounding error depends on the size of the range's end, even if the value is near 0.
+            // A random initial value is computed as a sum. Its rounding error depends on the size of the range's end, even if the value is
+            // near 0.
             let range = match id {
                 "Pendulum-v1" => 3.2,
                 "Acrobot-v1" => 0.1,
@@ -352,8 +354,8 @@ async fn initial_states_match_the_cpu(gpu: Gpu) {
     }
 }
 
-/// Returns the action that pushes in the direction of motion, so that some environments reach the goal; `None` for kinds without such an
-/// action.
+/// Returns the action that pushes in the direction of motion, so that some environments reach the goal. Returns `None` for kinds of
+/// environments without such an action.
 fn pushed(id: &str, state: &[f32]) -> Option<f32> {
     match id {
         "MountainCar-v0" => Some(if state[1] >= 0.0 { 2.0 } else { 0.0 }),
@@ -364,14 +366,14 @@ fn pushed(id: &str, state: &[f32]) -> Option<f32> {
 }
 
 /// Compares one device step with one CPU step, from every state of a run on the CPU. Values are equal up to rounding. Flags, lengths and
-/// resets are equal, unless rounding decides whether an episode ends. `lunar_lander.rs` tests LunarLander, whose ground contact amplifies
-/// rounding.
+/// resets are equal, unless rounding decides whether an episode ends. LunarLander has its own test in `lunar_lander.rs`, because its ground
+/// contact amplifies rounding.
 async fn single_steps_match_the_cpu(gpu: Gpu) {
     const STEPS: u32 = 250;
     for (kind, world) in both().filter(|(kind, _)| kind.spec.id != "LunarLander-v3") {
         let (id, limit) = (&*kind.spec.id, world.step_limit);
         let turning = angles(id);
-        // Four derivatives per step, each computed from the previous derivative, amplify rounding at up to 28 rad/s.
+        // A step of Acrobot computes four derivatives, each from the previous one. This amplifies rounding at up to 28 rad/s.
         let few = if id == "Acrobot-v1" { 2e-5 } else { 1e-6 };
         let device = Device::new(&gpu, world);
         let mut host = aged(id, limit);
@@ -413,8 +415,8 @@ async fn single_steps_match_the_cpu(gpu: Gpu) {
     }
 }
 
-/// The results of [`Worlds::play`] and [`Worlds::step`] are equal bit for bit, because both kernels use the same functions and the compiler
-/// can fuse nothing more in them.
+/// Tests that [`Worlds::play`] and [`Worlds::step`] give the same bits. Both kernels call the same functions, and the compiler fuses no
+/// additional operations in either kernel.
 async fn play_equals_single_steps(gpu: Gpu) {
     // The number of steps is not a multiple of the steps per hash, per random word or per block of initial states.
     const STEPS: u32 = 300 + 13;
@@ -438,7 +440,8 @@ async fn play_equals_single_steps(gpu: Gpu) {
     assert!(ends > 0);
 }
 
-/// The random actions equal those on the CPU, so the number of episodes is equal too, unless rounding decides whether an episode ends.
+/// Compares the number of episodes with the CPU. The random actions are equal, so the number is equal too, unless rounding decides whether
+/// an episode ends.
 async fn poles_play_as_on_the_cpu(gpu: Gpu) {
     const STEPS: u32 = 1000;
     let device = Device::poles(&gpu, STEPS);
@@ -450,8 +453,8 @@ async fn poles_play_as_on_the_cpu(gpu: Gpu) {
     let age = |env| poles.environment(env, &mut [0.0; 4]);
     let same = (0..ENVS).filter(|&env| seen.age(env) == age(env)).count();
     println!("{found} episodes, {expected} on the CPU; {same} of {ENVS} poles of the same age");
-    // If an episode ends at a different step than on the CPU, the environment's later actions differ, and its number of episodes differs by
-    // about 5.
+    // If rounding ends an episode at a different step than on the CPU, the environment's later actions differ. Its number of episodes then
+    // differs by about 5.
     assert!(same >= ENVS - 3, "{same} of the same age");
     assert!(expected > 40_000 && found.abs_diff(expected) <= 30, "{found} episodes, not {expected}");
     // A second play continues from the states of the first play, and counts only the episodes of the second play.
@@ -461,7 +464,7 @@ async fn poles_play_as_on_the_cpu(gpu: Gpu) {
     assert!(found.abs_diff(expected) <= 60, "{found} episodes, not {expected}");
 }
 
-/// Covers more environments than one row of workgroups can have, with one environment in the last workgroup.
+/// Covers more environments than the workgroups in one dimension can process. The last workgroup has one environment.
 async fn millions_of_poles_play(gpu: Gpu) {
     const COUNT: usize = 64 * 65_535 + 65;
     const STEPS: u32 = 16;
@@ -488,8 +491,8 @@ async fn millions_of_poles_play(gpu: Gpu) {
     assert!(otherwise <= COUNT / 50_000, "{otherwise} of another age");
 }
 
-/// Environments keep their state when they are copied to the device and back. The CPU accepts the states of later steps on the device, but
-/// not NaN.
+/// Tests that environments keep their state when they are copied to the device and back. The CPU accepts states that the device computes in
+/// later steps, but rejects NaN.
 async fn environments_survive_a_round_trip(gpu: Gpu) {
     for (kind, world) in both() {
         let id = &*kind.spec.id;

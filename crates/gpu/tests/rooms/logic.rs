@@ -1,5 +1,5 @@
-//! Tests of updates of populations of logic automata on a device. Loss and gradient are compared with the f64 reference, and several
-//! updates with the local accelerator on the CPU.
+//! Tests of updates of populations of logic automata on a device. Loss and gradient are compared with the f64 reference. Several successive
+//! updates are compared with the local accelerator on the CPU.
 
 use crate::{close, pause};
 use gpu::logic::GpuPopulation;
@@ -124,7 +124,7 @@ async fn gradients_match_the_reference(gpu: Gpu) {
     for form in FORMS {
         gradient(&gpu, &spec(small(), form, rollout(5, 4, true, 3, 2, None), 3)).await;
     }
-    // Covers grids with more cells than a workgroup has threads, and with three different dimensions.
+    // Covers grids with more cells than a workgroup has threads, and grids whose width, height and batch size differ.
     gradient(&gpu, &spec(small(), GateForm::Softmax, rollout(9, 8, false, 3, 4, Some(0.6)), 2)).await;
     gradient(&gpu, &spec(small(), GateForm::Four, rollout(2, 7, true, 2, 1, Some(0.4)), 2)).await;
     gradient(&gpu, &spec(life(), GateForm::Softmax, rollout(3, 3, true, 1, 20, None), 2)).await;
@@ -137,7 +137,7 @@ async fn updates_match_the_processor(gpu: Gpu) {
         let members = members(&spec);
         let mut there = begin(&gpu, &spec, &members);
         let mut here = begin(&Local(Isa::best()), &spec, &members);
-        // The second member pauses for some updates and then continues.
+        // The second member pauses in updates 3 and 4 (counted from 0) and then continues.
         let steps = |accelerator: &mut dyn Accelerator, range: std::ops::Range<u32>| {
             for draw in range {
                 let [starts, targets] = batch(&spec, draw);
@@ -166,7 +166,7 @@ async fn updates_match_the_processor(gpu: Gpu) {
         let second = both(&mut *there, 3..6).await;
         assert_eq!(second.state(1, 0).m.len(), spec.params());
 
-        // The same state gives the same bits, even if members are processed one by one.
+        // The same state gives the same bits, even if a device with less memory processes the members one by one.
         let one_by_one = Gpu::open(OpenOptions { largest_buffer: Some(400_000), ..OpenOptions::default() });
         let one_by_one = one_by_one.await.unwrap();
         let whole = GpuPopulation::new(&gpu, &spec).unwrap().dispatches();
@@ -181,7 +181,7 @@ async fn updates_match_the_processor(gpu: Gpu) {
     }
 }
 
-/// Covers a population that is too large for the device, and one that is too large for the kernels.
+/// Covers a population that is too large for the device, and a population whose architecture is too large for the kernels.
 async fn oversized_populations_are_rejected(gpu: Gpu) {
     let rollout = Rollout { width: 16, height: 16, periodic: true, steps: 4, batch: 2, fire_rate: None };
     let large = spec(small(), GateForm::Softmax, rollout, 3);
@@ -193,7 +193,7 @@ async fn oversized_populations_are_rejected(gpu: Gpu) {
     let wide = Architecture { channels: 512, kernels: 16, perception: vec![8], update: vec![512] };
     let fault = GpuPopulation::new(&gpu, &OffloadSpec { architecture: wide, ..large.clone() }).err();
     assert!(matches!(fault, Some(Fault::Unknown { .. })), "{fault:?}");
-    // The rejections release all memory.
+    // `large` fits on this device, because the rejections have released all memory.
     GpuPopulation::new(&gpu, &large).unwrap();
 }
 

@@ -18,7 +18,7 @@ mod script_fleet;
 
 use gpu::{Gpu, Program, Readback, Space};
 
-/// Waits until all earlier submits are done: a new readback arrives after these submits.
+/// Waits until all earlier submits are done. For this purpose, it waits for a new readback, which arrives after them.
 async fn pause(gpu: &Gpu) {
     let mut space = Space::default();
     let region = space.floats(1);

@@ -1,6 +1,6 @@
 //! Tests of PPO on a device, compared with the learner on the CPU. From equal states, the results of an iteration are equal up to rounding.
-//! Episodes and their lengths are equal as well, because no random draw of these seeds is so close to a boundary that rounding decides it.
-//! About one draw in a few hundred thousand would differ.
+//! Episodes and their lengths are equal as well, because rounding decides no random draw of these seeds. Rounding would decide about one
+//! draw in a few hundred thousand.
 
 use crate::{close, pause, point};
 use gpu::control::{GpuPpo, world};
@@ -129,7 +129,7 @@ fn assert_same_stats(what: &str, found: &IterationStats, expected: &IterationSta
     }
 }
 
-/// Returns the observations and the ends of episodes that the last iteration recorded, without the lanes that have no environment.
+/// Returns the recorded observations and ends of episodes of the last iteration. Lanes without an environment are left out.
 fn recorded(ppo: &Ppo) -> (Vec<f32>, Vec<u8>) {
     let recorded = ppo.recorded();
     let (mut all, mut ended) = (Vec::new(), Vec::new());
@@ -162,7 +162,7 @@ async fn compare_iterations(gpu: &Gpu, id: &str, config: &PpoConfig, iterations:
     compare_kind(gpu, kind(id), config, iterations).await;
 }
 
-/// Compares `iterations` iterations, which start from the state after one iteration on the CPU.
+/// Compares `iterations` iterations on the device with the CPU. They start from the state after one iteration on the CPU.
 pub async fn compare_kind(gpu: &Gpu, kind: &Kind, config: &PpoConfig, iterations: usize) {
     let (id, mut here) = (&kind.spec.id, of_kind(kind, config));
     iterate_on_cpu(&mut here);
@@ -187,7 +187,7 @@ async fn iterations_with_two_numbers_an_action_match_the_processor(gpu: Gpu) {
     compare_kind(&gpu, &kind, &PpoConfig { spread: 0.5, clip_value: true, shared: true, ..small() }, 2).await;
 }
 
-/// Kinds without kernels train on the CPU.
+/// Tests that a kind of environment without kernels is rejected and trains on the CPU.
 async fn unsupported_kinds_are_rejected(gpu: Gpu) {
     let kind = Kind { kernels: None, ..kind("CartPole-v1").clone() };
     assert!(world(&kind).is_none());
@@ -228,8 +228,8 @@ async fn iteration_takes_three_submits_and_one_readback(gpu: Gpu) {
     let (one, two) = (on.dispatches(1), on.dispatches(2));
     let (a_minibatch, steps) = ((two - one) / config.minibatches, config.rollout_steps);
     assert_eq!((two - one) % config.minibatches, 0);
-    // A minibatch has forward, loss, backward and Adam for two networks of three layers. A rollout step has the forward pass and a step of
-    // the environments. More dispatches than the limits below mean that a fused kernel was split.
+    // A minibatch has forward pass, loss, backward pass and Adam for two networks of three layers. A rollout step has the forward pass and
+    // a step of the environments. If there are more dispatches than these limits, a fused kernel was split.
     let rollout = one - a_minibatch * config.minibatches;
     println!("{a_minibatch} dispatches a minibatch, {rollout} in {steps} steps");
     assert!(a_minibatch <= 24 && rollout <= 8 * (steps + 2), "{a_minibatch}, {rollout}");
@@ -270,7 +270,7 @@ async fn iterations_of_other_worlds_and_settings_match_the_processor(gpu: Gpu) {
     compare_iterations(&gpu, "LunarLander-v3", &PpoConfig { clip_value: true, ..normalized() }, 1).await;
 }
 
-/// All environments start close to their step limit.
+/// Tests truncated episodes. All environments start close to their step limit.
 async fn truncated_episodes_are_bootstrapped_from_the_critic(gpu: Gpu) {
     let mut here = new("CartPole-v1", &normalized());
     iterate_on_cpu(&mut here);
@@ -286,7 +286,8 @@ async fn truncated_episodes_are_bootstrapped_from_the_critic(gpu: Gpu) {
     compare_iteration(&gpu, "cut short", &mut there, &mut here).await;
 }
 
-/// With 8,200 environments, a slice of work on the CPU is one rollout step, so the CPU records episodes in the same order.
+/// Compares the order of recent episodes. With 8,200 environments, a slice of work on the CPU is one rollout step. The CPU therefore
+/// records episodes in the same order as the device.
 async fn recent_episodes_are_recorded_in_order(gpu: Gpu) {
     let config = PpoConfig { envs: 8200, rollout_steps: 21, hidden: 4, epochs: 1, minibatches: 4, ..small() };
     let [mut there, mut here] = pair(&gpu, &config);
@@ -361,7 +362,7 @@ async fn learner_moves_to_the_device_and_back(gpu: Gpu) {
     }
 }
 
-/// Trains on the device and tests on the CPU, without the crate `run`.
+/// Trains on the device until the learner solves CartPole, and evaluates on the CPU. Does not use the crate `run`.
 async fn learner_on_the_device_solves_cart_pole(gpu: Gpu) {
     let config = PpoConfig {
         envs: 256,

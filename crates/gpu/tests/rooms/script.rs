@@ -1,5 +1,5 @@
-//! Tests of user files on the device, compared with the engine. Integers, flags, random words and errors are equal. Floats are equal up to
-//! rounding.
+//! Tests of user files on the device, compared with the engine that runs the files on the CPU. Integers, flags, random words and errors are
+//! equal. Floats are equal up to rounding.
 
 use crate::environments::{Device, ENVS, FIRST, SEED, row};
 use crate::pause;
@@ -22,7 +22,7 @@ fn kind(world: &World) -> Kind {
     world.kind("File-v0")
 }
 
-/// Sets random actions on the CPU. Returns the same actions in rows.
+/// Sets random actions of the environments on the CPU. Returns the same actions as `[ENVS][numbers of an action]`.
 fn act(host: &mut Worlds, kind: &Kind, turn: u32) -> Vec<f32> {
     let number = |env: usize, k: usize| {
         let unit = uniform_from_word(hash_1([SEED, turn], [env as u32, k as u32])[0]);
@@ -44,7 +44,7 @@ fn states(host: &Worlds) -> Vec<(Vec<f32>, u32, u32)> {
     (0..ENVS).map(|env| host.saved(env)).collect()
 }
 
-/// Compares numbers. Returns the largest difference of floats, divided by the absolute value if this is above 1.
+/// Returns the largest difference between two lists of floats. A difference is relative if the expected float is above 1 in absolute value.
 fn apart(found: &[f32], expected: &[f32]) -> f32 {
     let gap = |(f, e): (&f32, &f32)| if f == e { 0.0 } else { (f - e).abs() / e.abs().max(1.0) };
     let worst = found.iter().zip(expected).map(gap).fold(0.0, f32::max);
@@ -52,7 +52,7 @@ fn apart(found: &[f32], expected: &[f32]) -> f32 {
     worst
 }
 
-/// Splits a saved state into its integers and bools, and its floats.
+/// Splits a saved state into two lists: its integers and bools, and its floats.
 fn split(world: &World, state: &[f32]) -> (Vec<f32>, Vec<f32>) {
     let (mut whole, mut floats, mut rest) = (Vec::new(), Vec::new(), state);
     for attribute in &world.attributes {
@@ -70,12 +70,12 @@ fn split(world: &World, state: &[f32]) -> (Vec<f32>, Vec<f32>) {
 /// Bound of the differences of floats after one step from equal states.
 const ROUNDING: f32 = 1e-5;
 
-/// Number of steps of the engine before the first comparison.
+/// Number of steps that the engine takes before the first compared step.
 const EARLIER: u32 = 100;
 /// Number of compared steps.
 const STEPS: u32 = 25;
 
-/// Takes [`EARLIER`] steps of the engine. Sets the number of steps of every third environment so that its episode is soon truncated.
+/// Takes [`EARLIER`] steps of the engine. Then changes the step count of every third environment, so that its episode is soon truncated.
 fn warm(host: &mut Worlds, kind: &Kind) {
     for turn in 0..EARLIER {
         act(host, kind, turn);
@@ -112,7 +112,7 @@ async fn compare_steps(gpu: &Gpu, name: &str, file: &World) {
             let place = format!("{name}, environment {env} in step {turn}");
             let (state, age, episodes) = host.saved(env);
             let ((found, found_floats), (expected, floats)) = (split(file, &seen.state(env)), split(file, &state));
-            // Rounding can decide a comparison of floats.
+            // Rounding can decide a comparison of floats in the file, so a few steps may differ.
             if seen.ended[env] != host.ended[env] || found != expected {
                 otherwise += 1;
                 continue;
@@ -148,8 +148,8 @@ async fn templates_match_the_engine(gpu: Gpu) {
     }
 }
 
-/// Files whose steps fail in some environments: bodies of `step` before the return, and a part of the message. `x` counts steps, and `y` is
-/// a random number from 0 to 9.
+/// Pairs of a statement and a part of its error message. As a part of `step`, the statement fails in some environments. `x` counts steps,
+/// and `y` is a random number from 0 to 9.
 const FAILING: [(&str, &str); 20] = [
     ("self.y = self.list[self.y]", "outside of the list"),
     ("self.list[self.y - 14] = 3", "outside of the list"),
@@ -193,7 +193,8 @@ fn failing(reset: &str, step: &str) -> World {
     ))
 }
 
-/// Compares a few steps of environments, some of which fail, and compares the first error. Failed environments keep their states.
+/// Compares some steps of environments, of which some fail, with the engine. Also compares the first error. An environment keeps its state
+/// when it fails.
 async fn compare_faults(gpu: &Gpu, file: &World, part: &str) {
     let kind = kind(file);
     let gpu_world = world(&kind).unwrap();
@@ -238,7 +239,8 @@ async fn errors_match_the_engine(gpu: Gpu) {
     compare_faults(&gpu, &compiled(MASKED), "permits no choice").await;
 }
 
-/// A file whose mask permits no choice in some states. It also permits no choice in the last state of an episode, which is no error.
+/// A file whose mask permits no choice in some states, which is an error. The mask also permits no choice in the last state of an episode,
+/// which is no error.
 const MASKED: &str = "class World:
     actions = 3
     def reset(self):
@@ -274,11 +276,11 @@ async fn iterate(gpu: &Gpu, ppo: &mut Ppo) -> IterationStats {
     }
 }
 
-/// A learner on the device reports the error that the learner on the CPU reports, and learns nothing from the rollout.
+/// Tests that a learner on the device reports the same error as a learner on the CPU, and learns nothing from the failed rollout.
 async fn errors_stop_learners_as_on_the_processor(gpu: Gpu) {
     let trap = |odds: u32, at: u32| format!("self.y = 1 // (0 if randint(0, {odds}) == {at} else 1)");
-    // The environments fill all actors completely. Otherwise the CPU would also step unused lanes of the last actor, and report their
-    // errors.
+    // 256 environments fill all actors completely. The last actor would otherwise have unused lanes. The CPU would also step these lanes
+    // and report their errors.
     let config = PpoConfig { envs: 256, ..small() };
     // The second learner fails at the start of a later episode, and the third at the start of a first episode.
     for (reset, step) in [(String::new(), trap(3000, 0)), (trap(900, 7), "pass".into()), (trap(100, 0), "pass".into())] {

@@ -38,7 +38,7 @@ pub fn c(model: &Model, title: &str) -> Result<String, ExportError> {
     }
     for helper in program.helpers() {
         text += "\n";
-        // The only function with a result returns an index.
+        // `largest` is the only helper that returns a value, an index.
         text += &match helper.name {
             "largest" => helper.text(&Dialect { function: "static int ", ..C }),
             _ => helper.text(&C),
@@ -68,7 +68,7 @@ fn cast(integers: bool) -> &'static str {
     if integers { "(float)" } else { "" }
 }
 
-/// Returns the declaration of the function, without a semicolon. Numbers in brackets are the lengths of the arrays.
+/// Returns the declaration of `hothouse_predict`, without a semicolon. The lengths of the arrays are in brackets.
 fn prototype(model: &Model) -> String {
     let len = |dims: &[usize]| dims.iter().product::<usize>();
     let input = |input: &super::model::Input| {

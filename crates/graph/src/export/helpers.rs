@@ -1,7 +1,7 @@
-//! Helper functions that the exported C or JavaScript code calls. Each is written once for both languages.
+//! Helper functions that the exported C or JavaScript code calls. Each helper is written once for both languages.
 //!
-//! A function has a name, parameters and a body. The word before a parameter is its kind: `to` for an array that the function fills, `from`
-//! for an array that it reads, `int` or `real` for a number. In a body, `INT` and `REAL` begin the declaration of a variable.
+//! A helper has a name, parameters and a body. The word before a parameter is its kind: `to` for an array that the helper fills, `from` for
+//! an array that it reads, `int` or `real` for a number. In a body, `INT` and `REAL` begin the declaration of a variable.
 
 /// Notation of a language.
 pub struct Dialect {
@@ -31,7 +31,7 @@ impl Helper {
     }
 }
 
-/// Defines a function of each value v.
+/// Defines a helper that applies an expression to each number v of an array.
 macro_rules! unary {
     ($name:literal, $value:literal) => {
         Helper {
@@ -42,7 +42,8 @@ macro_rules! unary {
     };
 }
 
-/// Defines a function of two values p and q. The steps between rows and columns are 0 for an operand that is repeated along this axis.
+/// Defines a helper that applies an expression to pairs of numbers p and q of two operands. `a_row`, `a_col`, `b_row` and `b_col` are
+/// distances between rows and columns. A distance is 0 if the operand is repeated along this axis.
 macro_rules! binary {
     ($name:literal, $value:literal) => {
         Helper {
@@ -175,7 +176,7 @@ pub static HELPERS: [Helper; 24] = [
   }
 }",
     },
-    // Rotates pairs of the first two thirds of the columns. The table has cosines, then sines.
+    // Rotates pairs of the first two thirds of the columns, which are queries and keys. A row of the table has cosines, followed by sines.
     Helper {
         name: "rotate",
         parameters: "to y, from x, from table, int rows, int cols, int size",
@@ -191,7 +192,7 @@ pub static HELPERS: [Helper; 24] = [
   }
 }",
     },
-    // The sums are scaled anew when a larger score appears.
+    // A larger score than all previous scores becomes the new reference of the exponentials. The earlier sums are then rescaled.
     Helper {
         name: "attend",
         parameters: "to y, from x, int rows, int width, int heads",

@@ -64,7 +64,7 @@ pub fn js(model: &Model, title: &str) -> Result<String, ExportError> {
     Ok(text + &format!("  return {{ {} }};\n}}\n", outputs.join(", ")))
 }
 
-/// Function that copies an input to its array.
+/// JavaScript function that checks the length of an input and copies the input to its array.
 const TAKE: &str = "
 function take(to, from, name) {
   if (from?.length !== to.length) throw new RangeError(`${name} has ${from?.length} numbers; give ${to.length}`);

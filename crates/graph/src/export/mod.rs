@@ -1,7 +1,7 @@
 //! Models for other programs. A [`Model`] is a graph with its weights and with named inputs and outputs. This module writes a model as
 //! ONNX, as C99 or as a JavaScript module. In each format, the model computes node by node in f32, without fusion.
 //!
-//! The formats support only inference operations with independent rows, and the causal attention of a single sequence.
+//! The formats support only operations of inference. The rows must be independent, except in the causal attention of a single sequence.
 
 mod base64;
 mod c;

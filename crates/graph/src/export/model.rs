@@ -10,7 +10,7 @@ pub const ONNX_BEGINS: &[u8] = b"\x08\x08\x12\x08hothouse";
 pub const C_BEGINS: &[u8] = b"// Model trained with Hothouse, in C99.";
 pub const JS_BEGINS: &[u8] = b"// Model trained with Hothouse, as a JavaScript module.";
 
-/// A trained model. If all inputs have one row, a row is one item of a batch, and ONNX accepts any number of rows.
+/// A trained model. If every input of the graph has one row, this row is one item of a batch. ONNX then accepts any number of items.
 pub struct Model {
     pub graph: Graph,
     pub params: Params,
@@ -31,7 +31,7 @@ pub struct Input {
 }
 
 pub struct Output {
-    /// Name, which is also an identifier in C and JavaScript.
+    /// Name of the output, which is also an identifier in C and JavaScript.
     pub name: &'static str,
     pub node: NodeId,
     pub reads: Reads,
@@ -40,15 +40,15 @@ pub struct Output {
     pub numbers: Vec<String>,
 }
 
-/// Part of a node that an output contains.
+/// Data of a node that an output contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
     Numbers,
-    /// The index of the largest number in each row, or the first of several such indices.
+    /// The index of the largest number in each row. If several numbers are largest, the first index.
     Largest,
 }
 
-/// Inputs of some items, and the outputs that the learner's own code computes for these items. They serve to check a model.
+/// Examples to check an exported model: inputs of some items, and the outputs that the learner's own code computes for these items.
 pub struct Examples {
     /// Numbers of all items, for each input of the model.
     pub inputs: Vec<Vec<f32>>,
@@ -68,7 +68,7 @@ impl Model {
         self.graph.inputs().find(|input| input.0 == name).expect("the graph has every input of the model").1
     }
 
-    /// Returns true if a row is one item of a batch.
+    /// Returns true if every input has one row, which is one item of a batch.
     pub fn is_batched(&self) -> bool {
         self.inputs.iter().all(|input| self.shape(input.name)[0] == 1)
     }

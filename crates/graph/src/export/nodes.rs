@@ -5,14 +5,15 @@ use super::model::{ExportError, Model, Reads};
 use crate::op::{Op, Sums};
 use crate::shape::Shape;
 
-/// A model as statements on arrays of floats. The array of a node is `t` with the node's index; an array of weights is `w` with its index.
+/// A model as statements on arrays of floats. The array of a node has the name `t` and the node's index, such as `t5`. An array of weights
+/// has the name `w` and the array's index.
 pub struct Program<'m> {
     pub model: &'m Model,
     pub weights: Vec<&'m [f32]>,
-    /// Name and length of each array that the statements fill, and of the inputs' arrays.
+    /// Name and length of each array that is not constant: arrays of inputs, and arrays that the statements fill.
     pub arrays: Vec<(String, usize)>,
     pub statements: Vec<String>,
-    /// Array of each node.
+    /// Name of the array of each node.
     names: Vec<String>,
     used: Vec<&'static str>,
 }
@@ -46,14 +47,14 @@ impl<'m> Program<'m> {
         HELPERS.iter().filter(|helper| self.used.contains(&helper.name))
     }
 
-    /// Returns the array of an input.
+    /// Returns the name of an input's array.
     pub fn input(&self, name: &str) -> &str {
         let is_input = |op: &Op| matches!(op, Op::Input(other) if **other == *name);
         let id = self.model.graph.nodes.iter().position(|node| is_input(&node.op)).expect("the graph has every input of the model");
         &self.names[id]
     }
 
-    /// Returns the array of an output, and its length.
+    /// Returns the name and the length of the array of output `at`.
     pub fn output(&self, at: usize) -> (&str, usize) {
         let node = self.model.outputs[at].node;
         let [rows, cols] = self.model.graph.shape(node);
@@ -115,12 +116,13 @@ impl<'m> Program<'m> {
     }
 }
 
-/// Returns the steps between the rows and between the columns of an operand; 0 along an axis on which the operand is repeated.
+/// Returns the distance between rows and the distance between columns of an operand. The distance is 0 along an axis on which the operand
+/// is repeated.
 fn steps([rows, cols]: Shape) -> [usize; 2] {
     [if rows == 1 { 0 } else { cols }, usize::from(cols > 1)]
 }
 
-/// Returns the name of the function that computes an elementwise operation.
+/// Returns the name of the helper function that computes an elementwise operation.
 fn helper(kind: &str, of: &impl std::fmt::Debug) -> Result<&'static str, ExportError> {
     let name = format!("{kind}_{of:?}").to_lowercase();
     HELPERS.iter().map(|helper| helper.name).find(|known| *known == name).ok_or(ExportError::Operation(name))

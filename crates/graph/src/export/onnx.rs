@@ -1,4 +1,5 @@
-//! Models as ONNX. Fields are those of `onnx.proto` (github.com/onnx/onnx), and operators those of version 17 of its operator set.
+//! Models as ONNX. The numbers of the fields are from `onnx.proto` (github.com/onnx/onnx). The operators are those of version 17 of ONNX's
+//! operator set.
 
 use super::model::{ExportError, Model, Reads};
 use super::nodes::Program;
@@ -8,7 +9,7 @@ use math::Unary;
 
 const IR_VERSION: i64 = 8;
 const OPERATORS: i64 = 17;
-/// Numbers of element types.
+/// ONNX's numbers of element types.
 const FLOAT: i64 = 1;
 const INT64: i64 = 7;
 
@@ -60,7 +61,7 @@ pub fn onnx(model: &Model, title: &str) -> Result<Vec<u8>, ExportError> {
         .done())
 }
 
-/// Returns the description of an input or an output. In a batch, the first axis has any length.
+/// Returns the description of an input or an output. If the model is batched, a first axis of variable length is added.
 fn value(name: &str, kind: i64, dims: &[usize], model: &Model) -> Message {
     let dim = |dim: &usize| Message::default().int(1, *dim as i64);
     let batch = model.is_batched().then(|| Message::default().text(2, "batch"));
@@ -76,7 +77,7 @@ struct Writer<'m> {
     nodes: Vec<Message>,
     /// Constant tensors.
     fixed: Vec<Message>,
-    /// Number of values that are no nodes of the graph.
+    /// Number of additional values, which are not values of a node of the graph.
     added: usize,
 }
 
@@ -99,7 +100,7 @@ impl Writer<'_> {
         format!("v{}", self.added)
     }
 
-    /// Adds a node whose result is not a node of the graph. Returns the name of the result.
+    /// Adds an ONNX node and a new name for its result. Returns the name.
     fn step(&mut self, operator: &str, inputs: &[&str], attributes: &[(&str, Attribute)]) -> String {
         let name = self.fresh();
         self.node(operator, inputs, &name, attributes);
@@ -124,7 +125,7 @@ impl Writer<'_> {
         name
     }
 
-    /// Selects the columns `first..end`.
+    /// Adds a node that selects the columns `first..end`.
     fn columns(&mut self, from: &str, first: usize, end: usize) -> String {
         let [first, end, axis] = [first as i64, end as i64, 1].map(|number| self.integers(&[number]));
         self.step("Slice", &[from, &first, &end, &axis], &[])
@@ -186,7 +187,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Converts an input to a matrix of floats.
+    /// Adds the nodes that convert an input to a matrix of floats.
     fn input(&mut self, name: &str) -> String {
         let input = self.model.inputs.iter().find(|input| input.name == name).expect("the model describes every input");
         let dims = self.model.input_dims(input);
@@ -232,7 +233,7 @@ impl Writer<'_> {
         self.step("Mul", &[&normal, from[1]], &[])
     }
 
-    /// Rotates the queries and the keys. The table has cosines in its first half of the columns, and sines in the second.
+    /// Adds the nodes that rotate the queries and the keys. The first half of the table's columns has cosines, the second half has sines.
     fn rotary(&mut self, from: &[&str], [rows, cols]: [usize; 2], size: usize) -> String {
         let (turned, half) = (cols / 3 * 2, size / 2);
         let pairs = self.columns(from[0], 0, turned);

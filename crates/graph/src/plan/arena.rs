@@ -25,8 +25,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Makes kernels write their result to the memory of an operand, if no later step reads the operand. Returns, for each slot, the index
-    /// of the slot whose memory the slot uses: its own index, or an operand's index.
+    /// Makes kernels write their result to the memory of an operand, if no later step reads this operand. Returns for each slot the slot
+    /// whose memory it uses: its own index, or the index of an operand.
     pub(super) fn share_in_place(&mut self) -> Vec<usize> {
         let mut alias: Vec<usize> = (0..self.slots.len()).collect();
         for (i, step) in self.steps.iter_mut().enumerate() {
@@ -82,7 +82,7 @@ pub struct Life {
     pub last: usize,
 }
 
-/// Returns the offset of each tensor, and the length of the arena; all are multiples of `align`. Large tensors are placed first, each at
+/// Returns the offset of each tensor, and the length of the arena. All are multiples of `align`. Large tensors are placed first, each at
 /// the lowest offset that is free during its lifetime.
 pub fn arrange(lives: &[Life], align: u64) -> (Vec<u64>, u64) {
     let mut starts = vec![0; lives.len()];

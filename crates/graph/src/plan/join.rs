@@ -9,7 +9,7 @@ use math::Unary;
 pub const NARROW: usize = 8;
 
 impl Planner<'_> {
-    /// Merges the gradient of an activation into the product that computes dy, the upstream gradient of this activation.
+    /// Merges the gradient of an activation into the product that computes the activation's upstream gradient dy.
     pub(super) fn join_slopes(&mut self) {
         let mut readers = vec![Vec::new(); self.slots.len()];
         for (i, step) in self.steps.iter().enumerate() {
@@ -25,7 +25,7 @@ impl Planner<'_> {
             let [next] = readers[dy][..] else { continue };
             let Step { call: Call::UnaryGrad(of), reads: [at, ..], writes: [to, ..], .. } = &self.steps[next] else { continue };
             let known = matches!(of, Unary::Relu | Unary::Tanh | Unary::Gelu | Unary::Sigmoid);
-            // The tensor `at`, from which the derivative (slope) is computed, must exist before the product.
+            // The derivative (slope) is computed from the tensor `at`. This tensor must therefore exist before the product runs.
             let there = !self.steps[i..].iter().any(|step| step.writes.contains(at));
             if known && there && !self.slots[dy].kept {
                 let (of, at, to) = (*of, at.clone(), to.clone());
@@ -41,8 +41,8 @@ impl Planner<'_> {
         self.drop_left_out();
     }
 
-    /// Merges the gradient of a bias (the column sums of a matrix) into the product for the weight's gradient, which reads the same matrix.
-    /// Does so only if the matrix has more than [`NARROW`] columns.
+    /// Merges the gradient of a bias, which is the column sums of a matrix, into the product that computes the weight's gradient from the
+    /// same matrix. Does so only if the matrix has more than [`NARROW`] columns.
     pub(super) fn join_sums(&mut self) {
         let same = |one: &Place, other: &Place| match (one, other) {
             (Place::Grad { range: one, .. }, Place::Grad { range: other, .. }) => one == other,
@@ -52,7 +52,7 @@ impl Planner<'_> {
             let Step { call: Call::Sum { of: Sums::Cols, rows, cols }, reads: [x, ..], writes: [to, ..], .. } = &self.steps[i] else {
                 continue;
             };
-            // If other calls also write this gradient, the order of the calls matters.
+            // The sum is merged only if no other call writes this gradient. Otherwise, a merge would change the order of the writes.
             let writes = self.steps.iter().flat_map(|step| &step.writes).filter(|write| same(write, to));
             let fits = |step: &Step| match step.call {
                 Call::LinearDw { rows: r, out, .. } => [r, out] == [*rows, *cols] && step.reads[0] == *x && step.writes[1] == NOWHERE,

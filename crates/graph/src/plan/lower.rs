@@ -35,8 +35,9 @@ impl Planner<'_> {
         place
     }
 
-    /// Chooses the place to which the kernel of node `id` writes; the kernel must be able to add to this place. If the node's only use is
-    /// as the gradient of a parameter, or as a term of this gradient, the place is the gradient. Otherwise, the place is a new slot.
+    /// Chooses the place to which the kernel of node `id` writes. If the node's only use is as a parameter's gradient, or as a term of the
+    /// gradient, the place is this gradient. The kernel must therefore be able to add to a gradient. In all other cases, the place is a new
+    /// slot.
     fn target(&mut self, id: usize) -> Place {
         match self.gradient_of.get(&id).map(Vec::as_slice) {
             Some(&[param]) if self.uses[id] == 1 => {
@@ -52,8 +53,8 @@ impl Planner<'_> {
         Place::Grad { range: self.graph.table.specs()[param].range(), first }
     }
 
-    /// Adds the value of node `id` to each parameter gradient that has the node as a term. The first term replaces the contents, as in
-    /// `Place::Grad`. Does nothing for a gradient to which the node's kernel has already written.
+    /// Adds the value of node `id` to the gradient of each parameter that still has the node as a term. The first term replaces the
+    /// contents, as in `Place::Grad`. Gradients to which the node's kernel writes directly are no longer registered, so they are left out.
     pub(super) fn collect(&mut self, id: usize) {
         for param in self.gradient_of.remove(&id).unwrap_or_default() {
             let (x, y) = (self.place[id].clone(), self.gradient(param));
@@ -68,8 +69,7 @@ impl Planner<'_> {
         self.steps.push(step);
     }
 
-    /// Returns the range of a parameter among the packed weights, in the given packing. Adds the parameter to the packed weights if it is
-    /// missing.
+    /// Returns the range of a parameter in the packed weights. If the parameter is not yet packed in this packing, adds it.
     fn packed(&mut self, param: usize, packing: Packing) -> Range<usize> {
         if let Some(pack) = self.packs.iter().find(|p| p.param == param && p.packing == packing) {
             return pack.range.clone();
@@ -142,7 +142,7 @@ impl Planner<'_> {
             &Op::Unary(of) => self.lower_as(id, Call::Unary(of), &read),
             &Op::UnaryGrad(of) => self.lower_as(id, Call::UnaryGrad(of), &read),
             &Op::Binary(of) => self.lower_binary(id, of, [ids[0], ids[1]]),
-            // The minimum of a value and itself is the value. The binary operation broadcasts it.
+            // min(x, x) is x, so the broadcast is lowered to a binary operation, which can broadcast its operands.
             Op::Broadcast => self.lower_binary(id, Binary::Min, [ids[0], ids[0]]),
             &Op::Sum(of) => {
                 let [rows, cols] = shape_of(0);
@@ -300,7 +300,7 @@ impl Planner<'_> {
         let call = if flat {
             Call::Binary { op, blocks: 1, rows: 1, cols: self.len(shape), a: (a, 0), b: (b, 0) }
         } else if self.is_panels(shape) {
-            // A panel is `[features][32]`, so a row of the batch is a column of a panel.
+            // A panel is `[features][32]`. A row of the batch is therefore a column of a panel.
             let turned = |span| match span {
                 Span::Full => (Span::Full, shape[1] * PANEL),
                 Span::Row => (Span::Column, 0),
@@ -345,7 +345,7 @@ impl Planner<'_> {
                     self.absorbed[part] = true;
                     if wrt == Wrt::X { self.slot_for(part) } else { self.target(part) }
                 }
-                // The kernel writes all gradients, including those that no node reads.
+                // The kernel also writes gradients that no node reads, so they need a slot.
                 None => self.slot(product(if wrt == Wrt::X { rows } else { 1 }, cols)),
             };
         }
@@ -359,7 +359,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Lowers a head to one kernel call, which computes the loss with its gradients, the loss alone, or the gradients alone.
+    /// Lowers a head to one kernel call. The call computes the loss with its gradients, only the loss, or only the gradients.
     fn lower_head(&mut self, id: usize, ids: &[usize]) {
         let ([rows, inp], w) = (self.graph.nodes[ids[0]].shape, &self.graph.nodes[ids[1]]);
         let Op::Param(param) = w.op else { unreachable!("a head's weights are a parameter") };
@@ -390,8 +390,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Lowers a node that copies columns of other tensors. The four numbers of a part are columns: the width of the source, the first
-    /// column to copy, the number of columns to copy, and the first column in the result.
+    /// Lowers a node that copies columns of other tensors. The four numbers of a part are in columns: width of the source, first copied
+    /// column, number of copied columns, and first column in the result.
     fn lower_columns(&mut self, id: usize, parts: &[[usize; 4]], read: &[Place]) {
         let [rows, cols] = self.graph.nodes[id].shape;
         let (rows, unit) = if self.is_panels([rows, cols]) { (rows.div_ceil(PANEL), PANEL) } else { (rows, 1) };

@@ -1,4 +1,4 @@
-//! Compares losses, gradients and Adam steps of three small nets with those of PyTorch (tests/golden/graph_nets.py).
+//! Compares losses, gradients and Adam steps of three small nets with results of PyTorch, which tests/golden/graph_nets.py has recorded.
 
 use crate::nets::{self, Learning};
 use graph::{Adam, Graph, Isa, NodeId, Params, Plan};

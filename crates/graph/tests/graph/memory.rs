@@ -1,4 +1,4 @@
-//! Packing, forward pass, backward pass and update allocate nothing after their first call.
+//! Tests of memory: packing, forward pass, backward pass and update allocate nothing after their first call.
 
 use crate::nets::{Case, FORWARD, LOSSES, Learning, ppo_loss};
 use graph::{Adam, Executor, Graph, Init, Isa, Layout, Packed, Plan};
@@ -55,7 +55,7 @@ fn tensors_share_memory() {
     assert!(10 * plan.arena_bytes() < 6 * plan.unshared_bytes(), "{} of {}", plan.arena_bytes(), plan.unshared_bytes());
 }
 
-/// The sizes are counted in full even on platforms with 32-bit lengths, which a tensor of 2^32 floats exceeds.
+/// Tests that the sizes of tensors with 2^32 floats are counted in full. Such a size exceeds the lengths of a 32-bit platform.
 #[test]
 fn unaddressable_sizes_are_counted_in_full() {
     const WIDTH: usize = 1 << 16;
@@ -68,7 +68,7 @@ fn unaddressable_sizes_are_counted_in_full() {
     assert_eq!(g.table().bytes(), 4 * 2 * (square + WIDTH as u64));
     let plan = Plan::new(&g, &[("y", y)], Layout::Rows, Isa::best()).unwrap();
     assert_eq!(plan.unshared_bytes(), 4 * 3 * square);
-    // The input keeps its memory, so the intermediate tensor needs separate memory.
+    // The input keeps its memory during the run. Therefore no tensor can share memory with it, and the arena holds three tensors.
     assert_eq!(plan.arena_bytes(), 4 * 3 * square);
     let plan = Plan::new(&g, &[("y", y)], Layout::Panels, Isa::best()).unwrap();
     assert_eq!(plan.unshared_bytes(), 4 * 3 * square);

@@ -36,7 +36,7 @@ impl Case {
         reference::evaluate(g, &inputs, &self.params)
     }
 
-    /// Collects the gradient from the interpreter's values, in the layout of the parameters.
+    /// Collects the interpreter's gradients from `values`, which has the values of all nodes. The result has the layout of the parameters.
     pub fn gradient(g: &Graph, gradients: &Gradients, values: &[Vec<f64>]) -> Vec<f64> {
         let mut exact = vec![0.0; g.table().len()];
         for (param, node) in gradients.iter() {
@@ -65,7 +65,7 @@ impl Case {
     }
 }
 
-/// A net in training on the CPU: all data that a step reads and writes.
+/// A net that is trained on the CPU, with all data that a training step reads and writes.
 pub struct Learning {
     pub params: Params,
     pub packed: Packed,
@@ -86,7 +86,7 @@ impl Learning {
         }
     }
 
-    /// Builds a net and prepares its training on the case with this seed.
+    /// Builds a net, and a case with random numbers from `seed`. Prepares the training of the net on this case.
     pub fn of(isa: Isa, seed: u32, build: impl Fn(&mut Graph) -> NodeId) -> (Case, Learning) {
         let mut g = Graph::new();
         let loss = build(&mut g);
@@ -150,7 +150,7 @@ pub fn residual_classifier(g: &mut Graph) -> NodeId {
     cross_entropy(g, logits)
 }
 
-/// Builds a net for a batch of one row. A bias, a residual and a row then have the same shape.
+/// Builds a net for a batch of one row. The planner then cannot distinguish a bias, a residual and a row by their shape.
 fn one_row(g: &mut Graph) -> NodeId {
     let x = g.input("x", [1, 6]);
     let logits = models::residual_net(g, x, 6, 1, 4);

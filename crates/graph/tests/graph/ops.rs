@@ -1,5 +1,5 @@
-//! Every operation, alone and in nets: the plan's kernels, fused and unfused, agree with the interpreter; the graph's gradients agree with
-//! central differences of the interpreter.
+//! Tests of every operation, alone and in nets. The plan's kernels, fused and unfused, must agree with the interpreter. The graph's
+//! gradients must agree with central differences of the interpreter.
 
 use crate::nets::{Case, FORWARD, LOSSES, Learning};
 use crate::pieces::{
@@ -39,7 +39,7 @@ fn check(name: &str, build: impl Fn(&mut Graph) -> NodeId) {
             let mut learning = Learning::new(plan, case.params(&g));
             case.fill(&mut learning.executor);
             learning.grads.fill(0.25);
-            // A second run on the same arena adds its gradients to those of the first run, so they double.
+            // The second run adds its gradients to those of the first run, so the gradients double.
             for (times, adds) in [(1.0, false), (2.0, true)] {
                 learning.train(adds);
                 let what = format!("{name}, {kind}, {}, {times} times", isa.name());
@@ -120,7 +120,7 @@ fn attention() {
         let [rows, heads, size, len] = shape;
         for rotary in [false, true] {
             check(&format!("attention of {shape:?}, {rotary}"), |g| pieces::attention(g, shape, rotary));
-            // Here, the rotated rows have a second reader, and the input is a computed value.
+            // The rows of q, k and v are computed here, and the result of the first attention is the input of the second.
             check(&format!("two attentions, {rotary}"), |g| {
                 let d = heads * size;
                 let (x, w) = (g.input("x", [rows, d]), g.param("w", [3 * d, d], INIT));
@@ -137,8 +137,8 @@ fn attention() {
 #[test]
 fn indices_and_columns() {
     check("take", |g| take(g, 5));
-    // Covers single rows, negative indices, and indices beyond the table. The bag is alone, has fused neighbours, or is part of a sum that
-    // must not be fused.
+    // Covers bags of a single index, negative indices, and indices beyond the table. The bag is alone, has fused neighbours, or is part of
+    // a sum that must not be fused.
     for k in [1, 7] {
         let bag = |g: &mut Graph| {
             let (table, index) = (g.param("table", [5, 19], INIT), g.input("index8", [12, k]));
@@ -177,7 +177,8 @@ fn indices_and_columns() {
         let a = g.param("a", [4, 3], INIT);
         let square = g.square(a);
         let stopped = g.stop_gradient(square);
-        // The loss depends on the stopped node with factor 0, so the central differences, which include this node, equal the gradient.
+        // The loss contains the stopped node with factor 0. The central differences also include this node, so they equal the gradient only
+        // with this factor.
         let nothing = g.affine(stopped, 0.0, 0.0);
         let y = g.add(a, nothing);
         weigh(g, y)
@@ -212,7 +213,8 @@ fn nets() {
     }
 }
 
-/// After twenty training steps, the bits are equal on all instruction sets of a class.
+/// Tests that twenty training steps give the same bits on all instruction sets with fused multiply-add, and on all instruction sets without
+/// it.
 #[test]
 fn instruction_sets_train_the_same_bits() {
     for (name, build) in LOSSES {

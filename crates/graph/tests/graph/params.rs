@@ -72,7 +72,7 @@ fn padding_between_tensors_stays_zero() {
     assert_eq!(g.table().count(), (0..grads.len()).filter(within).count());
 }
 
-/// Without gradients, a step is weight decay only.
+/// With gradients of 0, a step of AdamW applies only weight decay.
 #[test]
 fn weight_decay_can_skip_vectors() {
     let mut g = Graph::new();

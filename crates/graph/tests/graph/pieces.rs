@@ -81,8 +81,8 @@ pub const ROWS: [OfOne; 11] = [
 
 type Head = (&'static str, fn(&mut Graph, [usize; 3]) -> NodeId);
 
-/// Losses of a head, for a shape `[rows, vocabulary, inputs]`. In the first and the third graph, all rows have the same weight, and the
-/// gradients are computed in the same pass as the losses. In the second graph, the gradients are computed later. The third graph needs no
+/// Graphs with a head, for a shape `[rows, vocabulary, inputs]`. In the first and the third graph, all rows have the same weight in the
+/// loss, so one kernel computes losses and gradients. In the second graph, another kernel computes the gradients. The third graph needs no
 /// gradient of x.
 pub const HEADS: [Head; 3] = [
     ("mean of a head's losses", |g, shape| {
@@ -126,8 +126,8 @@ pub fn of_one(g: &mut Graph, shape: [usize; 2], f: fn(&mut Graph, NodeId) -> Nod
     weigh(g, y)
 }
 
-/// Appends a weighted product of two factors; `ta` and `tb` are true if the first or the second factor is transposed. Each factor is a
-/// parameter, or a function of a parameter if `computed`.
+/// Appends a weighted sum of the elements of a matrix product. `ta` and `tb` are true if the first or the second factor is transposed. Each
+/// factor is a parameter, or a function of a parameter if `computed`.
 pub fn product(g: &mut Graph, [ta, tb]: [bool; 2], computed: bool) -> NodeId {
     let turn = |t: bool, [a, b]: [usize; 2]| if t { [b, a] } else { [a, b] };
     let mut a = g.param("a", turn(ta, [9, 4]), INIT);

@@ -1,4 +1,4 @@
-//! Structure of plans: their fused kernels and descriptions.
+//! Tests of the structure of plans: fused kernels and descriptions.
 
 use crate::nets;
 use graph::{Act, Graph, Init, Isa, Layout, Plan, PlanNode, models};
@@ -72,8 +72,8 @@ fn a_residual_block_is_two_kernels() {
     assert_eq!((count("layer norm"), count("layer norm gradient")), (0, 3));
 }
 
-/// The kernel of the layer also saves the gelu's input, which the gelu's gradient needs. A head's gradients are computed by the same kernel
-/// as its losses.
+/// Tests two fusions of a training plan. The kernel of a layer also saves the gelu's input, which the gelu's gradient needs. One kernel
+/// computes a head's losses and their gradients.
 #[test]
 fn training_fuses_gelu_and_a_head() {
     let mut g = Graph::new();

@@ -1,4 +1,4 @@
-//! A plan whose calls are divided among several threads gives the same bits as on one thread.
+//! Tests that a plan gives the same bits on several threads as on one thread.
 
 use crate::nets::{Case, Learning, cross_entropy};
 use graph::{Act, Adam, Executor, Graph, Isa, Layout, NodeId, Packed, Plan, models};
@@ -28,7 +28,7 @@ fn classifier(g: &mut Graph) -> NodeId {
     cross_entropy(g, h)
 }
 
-/// Builds attention over few sequences, so that threads share the heads.
+/// Builds attention over two sequences. Because there are few sequences, threads share the heads.
 fn attending(g: &mut Graph) -> NodeId {
     let x = g.input("x", [2 * 264, 40]);
     let qkv = g.dense(x, "qkv", 3 * 160, graph::Init::FanIn);

@@ -1,5 +1,5 @@
-//! Duels of two players with duplicate dice. The two games of a pair have the same rolls, with the sides exchanged, so that luck mostly
-//! cancels. Games are money play without a cube: single games, gammons and backgammons count 1, 2 and 3 points.
+//! Duels of two players with duplicate dice. The two games of a pair have the same rolls, but the players exchange sides. Luck therefore
+//! mostly cancels. Games are money play without a cube: single games, gammons and backgammons count 1, 2 and 3 points.
 //!
 //! An illegal move of a player ends the duel with an error.
 //!
@@ -13,8 +13,8 @@ use worlds::backgammon::{Board, Id, Results, Roll};
 
 /// Number of the random stream from which the dice are drawn.
 const DICE: u32 = 0x4455_454C;
-/// Maximum number of turns of a game. A game that is unfinished after this number of turns counts 0 points; only untrained players play so
-/// long.
+/// Maximum number of turns of a game. A game that is unfinished after this number of turns counts 0 points. Only games of untrained players
+/// are this long.
 const LONGEST: u32 = 10_000;
 
 /// Results of completed pairs of games, from the first player's point of view.
@@ -74,7 +74,7 @@ impl Tally {
     }
 }
 
-/// Error of a duel: a player returned invalid choices.
+/// Error of a duel: a player returned a wrong number of choices, or an illegal choice.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DuelError {
     #[error("expected {asked} boards from {name}, got {answered}; use another player")]
@@ -86,8 +86,8 @@ pub enum DuelError {
     Illegal { name: String, from: Id, high: u8, low: u8, to: Id },
 }
 
-/// A game in progress. `board` is the position before the roll, and `turn` is the index of the player to move. `turns` is the number of
-/// turns played.
+/// A game in progress. `board` is the position before the next roll. `turn` is the index of the player to move, and `turns` is the number
+/// of completed turns.
 struct Running {
     pair: u64,
     /// True for the second game of the pair, in which the second player moves first.
@@ -105,7 +105,8 @@ pub struct Duel {
     /// Number of pairs whose games have both begun.
     begun: u64,
     running: Vec<Running>,
-    /// Points of the two games of each begun pair that is not in the tally yet, oldest pair first. `None` for an unfinished game.
+    /// Points of the two games of each pair that has begun but is not in the tally yet, oldest pair first. `None` is a game that is not
+    /// finished.
     open: std::collections::VecDeque<[Option<i32>; 2]>,
     tally: Tally,
     scratch: Results,
@@ -155,8 +156,8 @@ impl Duel {
         self.moves
     }
 
-    /// Plays one turn of each running game. The two players choose their moves in parallel. New games replace the games that end, until all
-    /// games have begun.
+    /// Plays one turn of each running game. The two players choose their moves in parallel. A new game replaces each game that ends, as
+    /// long as games remain to begin.
     pub fn advance(&mut self, one: &mut dyn Player, other: &mut dyn Player) -> Result<(), DuelError> {
         for player in 0..2 {
             self.waiting[player].clear();
@@ -179,7 +180,7 @@ impl Duel {
         self.chosen = [ours, others];
         self.apply_choices(0, one)?;
         self.apply_choices(1, other)?;
-        // The order is reversed, so that `swap_remove` moves only games that were already checked.
+        // In reverse order, `swap_remove` moves only games that were already checked.
         for i in (0..self.running.len()).rev() {
             if let Some(points) = self.ending(i) {
                 let game = self.running.swap_remove(i);
@@ -190,7 +191,7 @@ impl Duel {
         Ok(())
     }
 
-    /// Checks the choices of a player and plays them.
+    /// Plays the moves that a player has chosen. Returns an error if their number is wrong or if a move is illegal.
     fn apply_choices(&mut self, player: usize, answering: &dyn Player) -> Result<(), DuelError> {
         let (asked, answered) = (self.decisions[player].len(), self.chosen[player].len());
         if asked != answered {
@@ -284,8 +285,8 @@ mod tests {
         for pair in [[1, 1], [1, -1], [-2, 1], [3, 0]] {
             tally.add(pair);
         }
-        // Points per game of the four pairs: 1, 0, -1/2, 3/2. Their mean is 1/2, and the squared deviations sum to 5/2. Division by 3
-        // yields the variance of a pair; division of this variance by 4 yields the variance of the mean.
+        // Points per game of the four pairs: 1, 0, -1/2, 3/2. Their mean is 1/2, and the sum of the squared deviations is 5/2. 5/2 divided
+        // by 3 is the variance of a pair. This variance divided by 4 is the variance of the mean.
         assert_eq!((tally.mean(), tally.games(), tally.endless), (0.5, 8, 1));
         let error = tally.standard_error().unwrap();
         assert!((error - (2.5f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12, "{error}");

@@ -1,11 +1,11 @@
-//! Fixed players that serve as baselines. [`Random`] plays random legal moves. [`Linear`] is Gerald Tesauro's public evaluation of 1993
-//! ("pubeval"), in the public domain. It is linear in 122 inputs, with one set of weights for races and one for all other positions.
+//! Fixed players that serve as baselines. [`Random`] plays random legal moves. [`Linear`] uses Gerald Tesauro's public evaluation of 1993
+//! ("pubeval"), which is in the public domain. The evaluation is linear in 122 inputs, with one set of weights for races and one for all
+//! other positions.
 //!
 //! A baseline must stay the same, so neither player is improved here.
 //!
 //! The weights are those of OpenBSD's games/backgammon/backgammon/pubeval.c and GNU Backgammon's pub_eval.c. The weights have five
-//! decimals, and the inputs are multiples of 1/30. Scores can therefore be computed as integers. Integer scores have the same ties on every
-//! machine.
+//! decimals, and the inputs are multiples of 1/30. Scores are therefore computed as integers, and equal scores are ties on every machine.
 
 use super::Player;
 use math::rng::hash_1;
@@ -50,7 +50,7 @@ pub struct Linear {
     scratch: Results,
 }
 
-/// Integer that represents a score of 1, because weights are in units of 10⁻⁵ and inputs in units of 1/30.
+/// Integer for a score of 1: weights are in units of 10⁻⁵ and inputs in units of 1/30.
 const ONE: f64 = 3_000_000.0;
 /// Score of a board on which the player has borne off all checkers.
 const DONE: i64 = i64::MAX;
@@ -60,8 +60,8 @@ impl Linear {
         Linear::default()
     }
 
-    /// Returns the score of a board for the player who has just moved. `race` is true if the sides were no longer in contact before the
-    /// move.
+    /// Returns the score of a board for the player who made the last move. `race` is true if there was no more contact between the sides
+    /// before the move.
     pub fn score(after: &Board, race: bool) -> f64 {
         score(after, race) as f64 / ONE
     }
@@ -111,8 +111,8 @@ fn score(after: &Board, race: bool) -> i64 {
 /// Weights of the evaluation, in units of 10⁻⁵.
 struct Weights {
     /// One row per point, from point 24 down to point 1. The columns are weights for: an opposing blot; exactly one own checker; two or
-    /// more own checkers; exactly three own checkers; half the number of own checkers beyond three. The fourth or the fifth weight is added
-    /// to the third.
+    /// more own checkers; exactly three own checkers; half the number of own checkers beyond three. With three or more own checkers, two
+    /// weights are added: the third weight, and the fourth or the fifth.
     points: [[i64; 5]; POINTS],
     /// Weight for half the number of opposing checkers on the bar.
     their_bar: i64,

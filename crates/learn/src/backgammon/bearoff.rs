@@ -1,11 +1,12 @@
 //! Exact bear-off tables for a side whose checkers are all home, on the points 1 to 6. There are 54,264 positions of up to fifteen checkers
-//! on six points. For each of them the tables contain the probability that checkers remain after n rolls. For positions of fifteen checkers
-//! they also contain the probability that all fifteen remain. The probability of winning follows from the rows of both sides.
+//! on six points. For each position, the tables contain the probability that checkers remain after n rolls. For each position of fifteen
+//! checkers, the tables also contain the probability that all fifteen remain after n rolls. The probability of winning follows from the
+//! rows of both sides.
 //!
 //! The tables assume that each side minimizes its own mean number of rolls, as in one-sided bear-off databases. For the first probability,
-//! these are the rolls until the last checker is off; for the second, the rolls until the first checker is off. Under this rule the tables
-//! are exact to rounding. Strategies that react to the other side or aim for a gammon are ignored. The tables are built at first use, in
-//! tens of milliseconds.
+//! the number of rolls until the last checker is off is minimized; for the second, the number until the first checker is off. Under this
+//! assumption, the tables are exact to rounding. They ignore strategies that react to the other side or aim for a gammon. The tables are
+//! built at first use, in tens of milliseconds.
 
 use super::outcomes::{OUTCOMES, OutcomeProbs};
 use std::sync::OnceLock;
@@ -20,8 +21,8 @@ const SOME_OFF: usize = 38_760;
 /// Number of entries of a row of [`Tables::left`]. After this number of rolls, the probability that checkers remain is below 10⁻⁹, even for
 /// the slowest position.
 const ROLLS: usize = 26;
-/// Number of entries of a row of [`Tables::whole`]. After this number of rolls, a checker is always off, even if all fifteen began on the
-/// sixth point.
+/// Number of entries of a row of [`Tables::whole`]. After this number of rolls, at least one checker is off, even if all fifteen began on
+/// the sixth point.
 const FIRST: usize = 10;
 
 /// `BINOMIAL[i][n]` is the binomial coefficient C(n, i + 1).
@@ -90,12 +91,12 @@ fn tables() -> &'static Tables {
     TABLES.get_or_init(|| Tables { left: rolls_left(1), whole: rolls_left(SOME_OFF).split_off(SOME_OFF) })
 }
 
-/// Computes one row for each position. Entry n is the probability that none of the first `done` positions is reached within n rolls. Every
-/// move minimizes the mean number of rolls until one of the first `done` positions is reached.
+/// Computes one row for each position. The first `done` positions are targets. Entry n of a row is the probability that no target is
+/// reached within n rolls. Every move minimizes the mean number of rolls until a target is reached.
 fn rolls_left<const N: usize>(done: usize) -> Vec<[f32; N]> {
     let mut left = vec![[0.0; N]; POSITIONS];
     let mut mean = vec![0.0f64; POSITIONS];
-    // `best[place][die - 1][moves]` is the best position that can be reached with `moves` moves of the die.
+    // `best[place][die - 1][moves]` is the best position that is reachable from position `place` with `moves` moves of the die.
     let mut best = vec![[[0u16; 5]; HOME]; POSITIONS];
     for (now, points) in positions().enumerate() {
         if now < done {
@@ -170,7 +171,7 @@ pub fn outcome_probs(board: &Board) -> Option<OutcomeProbs> {
     let (my_whole, their_whole) = (whole(mine), whole(theirs));
     let mut probs = [0.0; OUTCOMES];
     for n in 1..ROLLS {
-        // The other player rolls first, so each of my rolls comes after their roll of the same number.
+        // The other player rolls first. Therefore my n-th roll comes after their n-th roll.
         let (i_end, they_end) = (my_left[n - 1] - my_left[n], their_left[n - 1] - their_left[n]);
         probs[0] += i_end * their_left[n];
         probs[1] += i_end * their_whole.get(n).unwrap_or(&0.0);
@@ -182,8 +183,9 @@ pub fn outcome_probs(board: &Board) -> Option<OutcomeProbs> {
     Some(probs)
 }
 
-/// Returns two rows of probabilities for a side, indexed by the number of rolls from 0: that checkers remain, and that all fifteen checkers
-/// remain. The second row is empty if a checker is off. Returns `None` if a checker is not home.
+/// Returns two rows of probabilities for a side, indexed by the number of rolls from 0. The first row is the probability that checkers
+/// remain, the second that all fifteen checkers remain. The second row is empty if a checker is off. Returns `None` if a checker is not
+/// home.
 pub fn rolls(side: Side) -> Option<(&'static [f32], &'static [f32])> {
     let (place, tables) = (place(&home(side)?), tables());
     let whole: &[f32] = if place < SOME_OFF { &[] } else { &tables.whole[place - SOME_OFF] };

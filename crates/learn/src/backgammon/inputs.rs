@@ -1,9 +1,9 @@
-//! Inputs of the strong learner's networks, computed from the board after a move. For each side they contain the number of checkers in
-//! every place and handmade features, such as shots, primes, anchors and timing. Each input is a small integer; 0 means that the feature is
+//! Inputs of the strong learner's networks, computed from the board after a move. The inputs of a side are the number of its checkers in
+//! every place, and handmade features such as shots, primes, anchors and timing. Each input is a small integer; 0 means that the feature is
 //! absent. Each nonzero value of an input has its own row of first-layer weights (`math::graded`).
 //!
-//! The inputs describe a board and do not evaluate it. In a race the only handmade features are pips, checkers not yet home, and the lead.
-//! With the handmade features disabled, the inputs are only the numbers of checkers.
+//! The inputs describe a board and do not evaluate it. In a race, the only handmade features are pips, checkers not yet home, and the lead.
+//! If handmade features are disabled, the inputs are only the numbers of checkers.
 
 use math::graded::Grade;
 use math::{Isa, kernel};
@@ -14,7 +14,7 @@ use worlds::backgammon::{BAR, Board, Side};
 const PLACES: usize = BAR + 1;
 /// Number of handmade features of each side.
 const READ: usize = 24;
-/// Number of handmade features of both sides together.
+/// Number of handmade features that compare both sides.
 const BOTH: usize = 2;
 const USED: usize = 2 * (PLACES + READ) + BOTH;
 /// Number of inputs, including padding to a multiple of eight, because inputs are compared eight at a time.
@@ -22,7 +22,8 @@ pub const INPUTS: usize = USED.next_multiple_of(8);
 
 pub type Inputs = [u8; INPUTS];
 
-/// Rule by which an input's first-layer rows are computed from learned vectors, called steps. An input has one row for each nonzero value.
+/// Rule for the first-layer rows of an input. Rows are computed from learned vectors, which are called steps. An input has one row for each
+/// nonzero value.
 #[derive(Clone, Copy)]
 enum InputKind {
     /// The row of value v is the row of value v - 1 plus a learned step times a scale. The fields are the number of learned steps and the
@@ -32,7 +33,7 @@ enum InputKind {
     Apart,
 }
 
-/// Largest value and kind of each handmade feature of a side, in the order of [`read_side`].
+/// Largest value and [`InputKind`] of each handmade feature of a side, in the order of [`read_side`].
 const SIDE: [(usize, InputKind); READ] = [
     (36, InputKind::Graded(36, 0.2)),  // number of rolls that hit a blot, of 36
     (24, InputKind::Graded(24, 0.25)), // mean number of pips that the opponent loses by hits, over all rolls
@@ -96,7 +97,8 @@ pub const NAMES: [&str; READ] = [
 pub const NAMES_TOGETHER: [&str; BOTH] =
     ["in contact: (lead in pips + 96) / 4, from 0 to 48", "in a race: lead in pips + 40, from 0 to 80"];
 
-/// First-layer rows of all inputs. `most` is the largest value of each input; `grades` defines each row by its learned steps.
+/// First-layer rows of all inputs. `most` has the largest value of each input. `grades` has for each row the learned step from which the
+/// row is computed.
 pub struct Layout {
     /// Index of the row for value 1, for each input.
     first: [u16; USED],
@@ -151,7 +153,7 @@ impl Layout {
         USED
     }
 
-    /// Returns the rows of each input, from the row for value 1 to the row for the largest value.
+    /// Returns for each input the range of its rows, from the row for value 1 to the row for the largest value.
     #[cfg(feature = "export")]
     pub fn rows_of(&self) -> impl Iterator<Item = std::ops::Range<usize>> {
         let first = self.first.iter().map(|&first| usize::from(first));
@@ -173,7 +175,7 @@ impl Layout {
         }
     }
 
-    /// Computes the rows to add and to remove when the inputs change from `from` to `to`.
+    /// Computes the first-layer rows to add and to remove if the inputs change from `from` to `to`.
     pub fn changes(&self, isa: Isa, from: &Inputs, to: &Inputs, changes: &mut Changes) {
         let first = &self.first;
         kernel!(isa, |_s: S, first: &[u16; USED], from: &Inputs, to: &Inputs, changes: &mut Changes| {
@@ -185,7 +187,7 @@ impl Layout {
                     let byte = differ.trailing_zeros() as usize / 8;
                     differ &= !(255 << (8 * byte));
                     let input = 8 * eight + byte;
-                    // Both writes are unconditional. If the value is 0, the entry is not counted and the next write replaces it.
+                    // Both writes are unconditional. If a value is 0, its entry is not counted, and the next write replaces the entry.
                     let before = first[input].wrapping_sub(1);
                     changes.added[added] = before.wrapping_add(u16::from(b[byte]));
                     changes.taken[taken] = before.wrapping_add(u16::from(a[byte]));
@@ -198,7 +200,8 @@ impl Layout {
     }
 }
 
-/// First-layer rows to add (`added`) and to remove (`taken`) after a change of the inputs. `lens` are the numbers of rows in both arrays.
+/// First-layer rows to add (`added`) and to remove (`taken`) after a change of the inputs. `lens` are the numbers of used entries in both
+/// arrays.
 pub struct Changes {
     added: [u16; INPUTS],
     taken: [u16; INPUTS],
@@ -221,8 +224,8 @@ impl Changes {
     }
 }
 
-/// Checkers of a side. `counts` is the number in each place. Bit p is set in `some` if place p has at least one checker, and in `many` if
-/// place p has at least two. Bit 0 (borne off) is clear in both.
+/// Checkers of a side. `counts` is the number of checkers in each place. `some` is a mask of places with at least one checker, and `many`
+/// is a mask of places with at least two. Bit p represents place p. Bit 0 (borne off) is clear in both masks.
 struct View {
     counts: [u8; PLACES],
     some: u32,
@@ -255,7 +258,7 @@ impl View {
 const POINTS: u32 = (1 << BAR) - 2;
 const HOME: u32 = 0b111_1110;
 
-/// Converts a mask of one side's places to the other side's numbering: point p becomes 25 - p, and the bar becomes 0.
+/// Converts a mask of places from one side's numbering to the other side's numbering. Point p becomes 25 - p, and the bar becomes 0.
 #[inline(always)]
 fn mirrored(mask: u32) -> u32 {
     mask.reverse_bits() >> (31 - BAR)
@@ -308,7 +311,8 @@ fn read_side(ways_past: &[u8; 4096], side: &View, other: &View) -> [u8; READ] {
     let made = side.many & POINTS;
     let home = (made & HOME).count_ones() as usize;
     let waiting = usize::from(other.counts[BAR].min(3));
-    // Place of the opponent's rear checker in this side's numbering, and mask of the points made in front of that checker.
+    // `rear` is the place of the opponent's rear checker in this side's numbering. `ahead` is a mask of the points that this side has made
+    // in front of that checker.
     let rear = BAR as u32 - other.rear();
     let ahead = made & (!1 << rear);
     let escapes = |place: u32| ways_past[(made >> (place + 1)) as usize & 4095];
@@ -352,9 +356,9 @@ fn read_side(ways_past: &[u8; 4096], side: &View, other: &View) -> [u8; READ] {
     ]
 }
 
-/// Returns how many of the 36 rolls hit at least one of the `targets`, and the opponent's mean loss in pips over all 36 rolls, rounded
-/// down. If a roll can hit several targets, only the greatest loss counts. `walls` are the points that the opponent holds. Both masks use
-/// the numbering of `side`.
+/// Returns two numbers: how many of the 36 rolls hit at least one of the `targets`, and how many pips the opponent loses by hits. The loss
+/// is the mean over all 36 rolls, rounded down. If a roll can hit several targets, only the greatest loss counts. `walls` are the points
+/// that the opponent holds. Both masks use the numbering of `side`.
 #[inline(always)]
 fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     if targets == 0 {
@@ -363,8 +367,8 @@ fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     let bar = 1u32 << BAR;
     let waiting = side.counts[BAR];
     let free = side.some & POINTS;
-    // Masks of places that one die reaches. `lands` are the places reached from points. `goes` are the places of `lands` that the opponent
-    // does not hold, from which the other die may continue. `enters` is the place reached from the bar.
+    // Masks of places that one die reaches: `lands` from points, and `enters` from the bar. `goes` are the places of `lands` that the
+    // opponent does not hold. From these places, the checker can continue with the other die.
     let (mut lands, mut goes, mut enters) = ([0u32; 7], [0u32; 7], [0u32; 7]);
     for die in 1..=6 {
         lands[die] = free >> die;
@@ -420,8 +424,8 @@ fn prime(mut made: u32) -> u8 {
     length
 }
 
-/// Returns the largest number of points of `made` in any window of six places. All windows are counted in parallel. The counts are binary
-/// numbers: one mask contains one binary digit of every count.
+/// Returns the largest number of points of `made` in any window of six places. All windows are counted in parallel: the counts are binary
+/// numbers, and each mask holds one binary digit of all counts.
 #[inline(always)]
 fn broken_prime(made: u32) -> u8 {
     let (one, two) = (made ^ made >> 1, made & made >> 1);
@@ -439,8 +443,8 @@ fn broken_prime(made: u32) -> u8 {
     most
 }
 
-/// Returns a table with the number of rolls, of 36, with which one checker can move forward by more than six places. The table index is a
-/// mask of the next twelve places, in which the bits of the points that the opponent holds are set.
+/// Returns a table with the number of rolls (of 36) with which a checker can move forward by more than six places. The table index is a
+/// mask of the next twelve places. A set bit is a point that the opponent holds.
 fn ways_past() -> &'static [u8; 4096] {
     static WAYS: OnceLock<[u8; 4096]> = OnceLock::new();
     WAYS.get_or_init(|| {
@@ -523,8 +527,8 @@ mod tests {
         }
     }
 
-    /// Returns true if the dice, played in this order, can hit a checker. The hit need not use all dice. Each side's places are numbered
-    /// from its own point of view.
+    /// Returns true if the dice, played in this order, can hit a checker. The move may end with the hit, before all dice are used. Each
+    /// side's places are numbered from its own point of view.
     fn can_hit(mine: &mut [u8; PLACES], theirs: &[u8; PLACES], dice: &[usize]) -> bool {
         let [die, then @ ..] = dice else { return false };
         let from = if mine[BAR] > 0 { BAR..=BAR } else { 1..=BAR - 1 };
@@ -564,8 +568,8 @@ mod tests {
                     [[high, low], [low, high]].iter().any(|dice| can_hit(&mut mine, &theirs, dice))
                 };
                 ways += if hit { roll.ways() } else { 0 };
-                // `can_hit` finds every hit that the rules allow. It also finds some hits that the rules exclude, because as many dice as
-                // possible must be played.
+                // `can_hit` finds every hit that the rules allow. It also finds some hits that are illegal, because the rules require the
+                // largest possible number of dice to be played.
                 let results = board.turned().results(roll, &mut scratch);
                 let allowed = results.iter().any(|after| after.theirs().bar() > board.mine().bar());
                 assert!(hit || !allowed, "{board:?} {roll:?}");

@@ -1,12 +1,12 @@
 //! The strong learner's networks. The first layer has `hidden` rectified units, which are sums of integer rows (`math::graded`). Next come
 //! `depth` layers of `narrow` rectified units. The output is a softmax over the outcomes of the game that are still possible.
 //!
-//! One network evaluates boards in contact, the other network evaluates races. Finished games need no network. Positions of the bear-off
-//! table need no network if the table is enabled.
+//! One network evaluates boards in contact, the other network evaluates races. Finished games need no network. If the bear-off table is
+//! enabled, the positions in the table need no network either.
 //!
 //! All weights are in one flat vector, network after network. A [`Network`] contains the weights of both networks in a form for inference:
-//! tables and packed matrices, which do not change during play. Gradients are summed in a fixed order, which does not depend on the
-//! threads.
+//! tables and packed matrices, which do not change during play. Gradients are summed in a fixed order, which does not depend on the number
+//! of threads.
 
 #[cfg(feature = "export")]
 pub mod export;
@@ -41,7 +41,7 @@ pub fn source(board: &Board, table: bool) -> Source {
     probs.map_or(Source::Net(1), Source::Exact)
 }
 
-/// Returns a bit mask of the outcomes that are still possible. Bit i belongs to outcome i of `Chances`.
+/// Returns a bit mask of the outcomes that are still possible. Bit i represents outcome i of `Chances`.
 pub fn open(board: &Board) -> u8 {
     let contact = board.contact();
     let side = |loser: worlds::backgammon::Side| {
@@ -166,8 +166,9 @@ impl Shape {
             };
             fill(3 * i, 0.1, steps);
             for (at, Layer { inp, w, .. }) in self.upper_mut(upper).enumerate() {
-                // Index of the layer's random numbers, and scale of the layer's weights. Indices below `3 * NETS` belong to the first two
-                // layers and the output layer of each network. Higher indices belong to the layers in between.
+                // `place` is the index of the layer's random numbers, and `size` is the scale of the layer's weights. Indices below `3 *
+                // NETS` belong to the first two layers and the output layer of each network. Higher indices belong to the layers between
+                // them.
                 let (place, size) = match at {
                     _ if at == self.depth => (3 * i + 2, 0.02),
                     0 => (3 * i + 1, (2.0 / inp as f32).sqrt()),
@@ -213,8 +214,8 @@ impl PackedNet {
         }
     }
 
-    /// Computes the outcome logits of `rows` boards from `hidden`, the outputs of the first layer. The outputs of the layers between the
-    /// first and the last are written to `narrow`, layer after layer.
+    /// Computes the outcome logits of `rows` boards from `hidden`, which has the outputs of the first layer. Writes the outputs of the
+    /// layers in between to `narrow`, layer after layer.
     fn forward_upper(&self, isa: Isa, hidden: &[f32], rows: usize, narrow: &mut [f32], logits: &mut [f32]) {
         let (mut x, mut narrow, mut logits) = (hidden, narrow, Some(logits));
         for (i, Layer { out, inp, w, b }) in self.layers.iter().enumerate() {
@@ -259,7 +260,7 @@ impl Network {
     }
 }
 
-/// Stopwatch for the time parts in [`PARTS`], in seconds. Without a clock all times are 0.
+/// Stopwatch that divides the time among the parts in [`PARTS`], in seconds. Without a clock, all times are 0.
 #[derive(Default)]
 pub struct Stopwatch {
     clock: Option<fn() -> f64>,
@@ -291,7 +292,7 @@ const NETWORK: usize = 2;
 pub const TARGETS: usize = 4;
 pub const LEARNING: usize = 5;
 
-/// Reusable buffers for evaluating many boards at once, with the results of the last evaluation.
+/// Evaluates many boards at once. Contains reusable buffers and the results of the last evaluation.
 #[derive(Default)]
 pub struct Valuer {
     /// Inputs of each evaluated board.
@@ -319,7 +320,7 @@ pub struct Valuer {
 }
 
 impl Valuer {
-    /// Returns the memory of a valuer that evaluates at most `boards` boards at once, in bytes.
+    /// Returns the memory of a valuer in bytes, if it evaluates at most `boards` boards at once.
     pub fn bytes(shape: Shape, boards: usize) -> f64 {
         let floats = shape.hidden + shape.depth * shape.narrow + 3 * OUTCOMES;
         let read = size_of::<Board>() + inputs::INPUTS + size_of::<Option<usize>>() + size_of::<u32>() + 1;
@@ -347,9 +348,11 @@ impl Valuer {
         first + outcomes::best(&self.probs[first..self.ends_of[roll]])
     }
 
-    /// Evaluates boards for the player who moved and writes the results to [`Valuer::probs`]. `root` is the position before the move, from
-    /// the same player's point of view. The first-layer sum of `root` is computed once. The sum of each board is computed from the sum of
-    /// `root`: for each input with a different value, the row of `root` is removed and the board's row is added.
+    /// Evaluates boards for the player who moved. Writes the results to [`Valuer::probs`]. `root` is the position before the move, from the
+    /// same player's point of view.
+    ///
+    /// The first-layer sum of `root` is computed once. The sums of the boards are computed from it: for each input with a different value,
+    /// the row of `root` is removed and the row of the board is added.
     pub fn value(&mut self, network: &Network, root: &Board, boards: &[Board]) {
         self.probs.clear();
         self.nets.clear();
@@ -441,7 +444,8 @@ struct Block {
     loss: f64,
 }
 
-/// A range of first-layer rows and the learned steps of these rows. Rows that share a learned step are in the same group.
+/// A range of first-layer rows, and the range of their learned steps. Rows that share a learned step are in the same group, so groups can
+/// be updated in parallel.
 struct Group {
     rows: std::ops::Range<usize>,
     steps: std::ops::Range<usize>,
@@ -487,7 +491,7 @@ impl Trainer {
     pub fn bytes(shape: Shape, batch: usize) -> f64 {
         let layout = inputs::layout();
         let rows = layout.rows() * shape.hidden * 4 + layout.grades.len() * size_of::<Grade>();
-        // The last minibatch may be almost twice as large, because it includes the remainder.
+        // A minibatch may be almost twice as large as `batch`, because the last minibatch includes the remainder of the samples.
         let blocks = (2 * batch).div_ceil(BLOCK);
         let once = rows + 4 * shape.net_len() + 8 * shape.upper_len();
         once as f64 + blocks as f64 * Block::bytes(shape) as f64
@@ -524,8 +528,8 @@ impl Trainer {
         }
     }
 
-    /// Computes the mean cross-entropy of the samples, and writes its gradient to [`Trainer::grads`]. Returns the mean cross-entropy.
-    /// Network `net` of `network` must contain `weights`.
+    /// Computes the mean cross-entropy of the samples and returns it. Writes its gradient to [`Trainer::grads`]. `weights` must be the
+    /// weights of network `net` that `network` contains.
     fn gradients(&mut self, network: &Network, net: usize, weights: &[f32], samples: &[Sample]) -> f32 {
         let (shape, isa, ready) = (self.shape, self.isa, &network.nets[net]);
         for (transposed, layer) in self.transposed.iter_mut().zip(shape.upper(&weights[shape.steps_len()..])) {
@@ -630,7 +634,7 @@ impl Block {
         self.starts.push(self.rows.len());
         net.forward_upper(isa, &self.hidden[..n * wide], n, &mut self.narrow, &mut self.logits);
         graded::softmax_open(isa, OUTCOMES, OUTCOMES, &self.logits, &self.open, &mut self.shares);
-        // Gradient of the cross-entropy with respect to the logits: prediction minus target.
+        // The gradient of the cross-entropy with respect to a logit is the prediction minus the target.
         self.loss = 0.0;
         for (sample, shares) in samples.iter().zip(self.shares.as_chunks_mut::<OUTCOMES>().0) {
             for (predicted, &target) in shares.iter_mut().zip(&sample.target) {
@@ -669,7 +673,7 @@ impl Group {
         let mut here = [0u16; inputs::INPUTS + 1];
         for block in blocks {
             for (i, range) in block.starts.windows(2).enumerate() {
-                // The rows of a sample are in ascending order.
+                // Finds the sample's rows in this group by binary search, because the rows of a sample are in ascending order.
                 let rows = &block.rows[range[0]..range[1]];
                 let rows = &rows[rows.partition_point(|&r| r < first)..rows.partition_point(|&r| r < end)];
                 for (here, row) in here.iter_mut().zip(rows) {
@@ -739,7 +743,7 @@ mod tests {
         for _ in 0..20_000 {
             let mut sides = [[0; worlds::backgammon::BAR]; 2];
             for side in &mut sides {
-                // Sides range from widely scattered checkers to all checkers in one place.
+                // The checkers of a side range from widely scattered to all in one place.
                 let (from, span) = (numbers.below(25), 1 + numbers.below(25));
                 for _ in 0..numbers.below(16) {
                     side[((from + numbers.below(span)) % 25) as usize] += 1;
@@ -834,12 +838,13 @@ mod tests {
         let before = trainer.gradients(&network, 0, net, &samples);
         let exact: Vec<f64> = net.iter().map(|&w| f64::from(w)).collect();
         assert!((f64::from(before) - loss(shape, &exact, &samples)).abs() < 1e-5);
-        // The first block is full. These buffers are most of the block's memory.
+        // The first block is full, so its buffers have their final size. They are most of the block's memory.
         let Block { hidden, narrow, logits, shares, d_narrow, d_hidden, upper, .. } = &trainer.blocks[0];
         let buffers = [hidden, narrow, logits, shares, d_narrow, d_hidden, upper];
         let bytes = 4 * buffers.iter().map(|numbers| numbers.len()).sum::<usize>();
         assert!((bytes..2 * bytes).contains(&Block::bytes(shape)), "{bytes}");
-        // Checks the parameters with the greatest gradients in each part, a sample of all steps, and the biases of the output layer.
+        // Checks the parameters with the greatest gradients in each half of the steps and in the upper layers. Also checks about ten evenly
+        // spaced parameters of the steps, and the biases of the output layer.
         let part = |range: std::ops::Range<usize>| {
             let mut places: Vec<usize> = range.collect();
             places.sort_by(|&a, &b| trainer.grads[b].abs().total_cmp(&trainer.grads[a].abs()));

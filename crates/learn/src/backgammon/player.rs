@@ -9,7 +9,8 @@ pub trait Player: Send + Sync {
     /// Returns a short name for a table of results.
     fn name(&self) -> String;
 
-    /// Appends the chosen result of each decision to `chosen`, in order. A choice does not depend on the other decisions in the batch.
+    /// Appends the chosen result of each decision to `chosen`, in the order of `decisions`. A choice must not depend on the other decisions
+    /// in the batch.
     fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>);
 
     /// Returns the distinct results of a roll, best first. The list is empty if the player has no evaluation.

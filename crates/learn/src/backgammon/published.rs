@@ -1,21 +1,21 @@
-//! The published learner: the configuration of AlphaZero.jl for backgammon by sile16 (github.com/sile16/AlphaZero.jl). Results of the
-//! original, with a network of 283 thousand parameters, are in `notes/perf_progress.md` there. The network has 344 inputs and three
-//! residual blocks of width 128; width and number of blocks are settings. Its outputs are the policy, with 676 actions, and the value, with
-//! five probabilities. Self-play uses PUCT with the dice as chance nodes (Silver et al. 2017).
+//! The published learner: the configuration of AlphaZero.jl for backgammon by sile16 (github.com/sile16/AlphaZero.jl). The file
+//! `notes/perf_progress.md` of that repository has results of the original, whose network has 283 thousand parameters. The network has 344
+//! inputs and three residual blocks of width 128; width and number of blocks are settings. Its outputs are the policy, with 676 actions,
+//! and the value, with five probabilities. Self-play uses PUCT with the dice as chance nodes (Silver et al. 2017).
 //!
-//! L = E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)],  π: visit shares of a search, p: policy, c: value coefficient, BCE: binary
+//! L = E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)], π: visit shares of a search, p: policy, c: value coefficient, BCE: binary
 //! cross-entropy
 //!
 //! An **actor** plays several games concurrently and evaluates their leaves in batches. A **round** is a fixed number of batches of each
 //! actor. A **stretch** is the part of a round that is played in one slice (one call of [`Learner::advance`]): some batches of some actors.
 //! A **generation** consists of the weights after a fixed number of rounds.
 //!
-//! Actors play with the weights from the start of the round, while the learner trains on samples of earlier rounds. At the end of the round
-//! the actors' weights are replaced by the new weights. Playing and training therefore share all cores without waiting for each other. The
+//! Actors play with the weights from the start of the round, while the learner trains on samples of earlier rounds. At the end of the
+//! round, the new weights replace the actors' weights. Playing and training therefore share all cores without waiting for each other. The
 //! result of a round depends on neither the clock nor the number of threads.
 //!
-//! Searches restart with each round. A save therefore contains positions but no trees. For the same reason, any machine can play an actor's
-//! round (`shared.rs`).
+//! Searches restart with each round. A save therefore contains positions but no trees, and any machine can play an actor's round
+//! (`shared.rs`).
 //!
 //! This learner stays close to the original. It has no bear-off table. Unlike the strong learner (`td.rs`), its training targets do not
 //! average over all next rolls. A new generation always replaces the previous one; the result of their match is reported.
@@ -62,8 +62,8 @@ pub use inputs::{Decision, INPUTS, each as each_input};
 pub use local::LocalAccelerator;
 pub use net::{ACTIONS, Evaluator, HEADS, Shape, Weights, plan_learning, plan_leaves, plan_search, plan_whole};
 
-/// Result of a match between a generation and the previous generation, both without search. `points` are the newer generation's mean points
-/// per game.
+/// Result of a match between a generation and the previous generation, both without search. `points` are the mean points per game of the
+/// newer generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generation {
     pub number: u64,
@@ -71,11 +71,11 @@ pub struct Generation {
     pub standard_error: f64,
 }
 
-/// Limit on the updates of a slice, in batches. A slice makes at most the updates that are due for this number of batches.
+/// Limit on the updates of one slice, in batches: a slice makes at most the updates that are due for this number of batches.
 const CATCH_UP: usize = 12;
 /// Maximum number of concurrent games of a duel.
 const ABREAST: usize = 64;
-/// Numbers of the random streams of one seed.
+/// Numbers of the random streams: minibatches and duels.
 const LEARN: u32 = 0x4C45_4152;
 const DUEL: u32 = 0x4455_454C;
 
@@ -83,7 +83,8 @@ enum Phase {
     Play {
         /// Number of batches of this round that every actor has played.
         batches: usize,
-        /// Number of actors that have already played the next batches, which `batches` does not count. These actors come first.
+        /// Number of actors that have already played the next batches. `batches` does not count these batches. These actors are the first
+        /// actors in the list.
         ahead: usize,
         /// Number of updates completed in this round.
         updates: usize,
@@ -93,7 +94,7 @@ enum Phase {
 
 const ROUND_BEGINS: Phase = Phase::Play { batches: 0, ahead: 0, updates: 0 };
 
-/// State of sharing the games with remote workers. `on` is true while workers play the games.
+/// Games that remote workers play. `on` is true while workers play the games.
 #[derive(Default)]
 struct Shares {
     on: bool,
@@ -196,7 +197,7 @@ impl Published {
         if !rest.is_empty() || !samples.iter().all(replay::is_sound) {
             return Err(bad("replay").into());
         }
-        // If the capacity has become smaller, the newest samples remain.
+        // If the capacity is now smaller, only the newest samples are kept.
         let oldest_first = samples.iter().cycle().skip(next as usize % samples.len().max(1)).take(samples.len());
         if samples.len() == it.config.replay {
             it.replay.samples.extend(samples);
@@ -222,8 +223,8 @@ impl Published {
         traces.is_empty().then_some(())
     }
 
-    /// Returns the state of all games, in the form of a save. During a probe (a measurement of a device's speed), returns the state from
-    /// before the probe.
+    /// Returns the state of all games, in the form that a save contains. A probe measures the speed of a device. During a probe, returns
+    /// the state from before the probe.
     fn games(&self) -> Games {
         if let Some(probe) = &self.away.probe {
             return probe.games.clone();
@@ -264,12 +265,12 @@ impl Published {
         if self.replay.samples.is_empty() { 0 } else { worth.min(self.config.most_updates) }
     }
 
-    /// Returns the number of updates that must be complete after the first `batches` batches of the round. `updates` is the number that are
-    /// complete now. Updates are spread evenly over the round. [`CATCH_UP`] limits the number of new updates.
+    /// Returns the number of updates that must be complete after the first `batches` batches of the round. `updates` is the current number
+    /// of complete updates. Updates are spread evenly over the round. [`CATCH_UP`] limits how many updates are added at once.
     fn updates_until(&self, batches: usize, updates: usize) -> usize {
         let (due, all) = (self.updates_due(), self.config.round_batches);
         let most = (CATCH_UP * due).div_ceil(all);
-        // The number of updates may already be higher if workers played the games.
+        // `updates` may already be higher than the number due, if workers played the games.
         (due * batches / all).min(updates + most).max(updates)
     }
 
@@ -280,7 +281,7 @@ impl Published {
         self.limits.stretch(self.sharing.received.max(ahead)..self.actors.len(), all - batches)
     }
 
-    /// Returns the new values of `batches` and `ahead` in [`Phase::Play`] after a stretch.
+    /// Returns the new values of `batches` and `ahead` in [`Phase::Play`] after `stretch` has been played.
     fn progress_after(&self, batches: usize, stretch: &Stretch) -> (usize, usize) {
         match stretch.batches > 0 && stretch.actors.end < self.actors.len() {
             true => (batches, stretch.actors.end),
@@ -288,8 +289,8 @@ impl Published {
         }
     }
 
-    /// Plays the next stretch (some batches of some actors). In parallel, makes those due updates that fit in the slice. Returns true when
-    /// the round is complete.
+    /// Plays the next stretch (some batches of some actors). In parallel, makes the due updates, as far as they fit in the slice. Returns
+    /// true when the round is complete.
     fn play(&mut self, batches: usize, ahead: usize, updates: usize) -> bool {
         let stretch = self.stretch(batches, ahead, self.config.round_batches);
         let due = self.updates_until(batches + stretch.batches, updates) - updates;
@@ -303,13 +304,13 @@ impl Published {
         batches == self.config.round_batches && updates == self.updates_due()
     }
 
-    /// Runs `work` for the given actors. In parallel, runs at most `pieces` pieces of the `due` updates; a piece is a part of one update.
-    /// Returns the number of completed updates.
+    /// Runs `work` for the given actors. In parallel, trains at most `due` updates. Updates are trained in pieces (parts of one update), of
+    /// which at most `pieces` are run. Returns the number of completed updates.
     fn beside(&mut self, actors: Range<usize>, due: usize, pieces: usize, work: impl Fn(&mut Actor, Playing) + Sync) -> usize {
         let clock = self.clock;
         let playing = Playing { config: &self.config, isa: self.isa, weights: &self.playing, clock };
         let untimed = Playing { clock: || 0.0, ..playing };
-        // Only the learner's first actor is timed. Its times represent those of all actors.
+        // Only the first actor is timed. Its times represent those of all actors.
         let timed = usize::from(actors.start > 0);
         let actors = &mut self.actors[actors];
         let (config, samples, drawn, trainer) = (&self.config, &self.replay.samples, &mut self.drawn, &mut self.trainer);
@@ -369,7 +370,7 @@ impl Published {
         };
         const _: () = assert!(PARTS.len() == 7);
         self.diverged = !stats.is_finite();
-        // The limit is the replay's capacity, as after a restore.
+        // The number is limited to the replay's capacity, so that it is the same after a restore.
         self.fresh = fresh.min(self.config.replay);
         self.playing.set(&self.trainer.state.params);
         for actor in &mut self.actors {
@@ -387,7 +388,8 @@ impl Published {
         PublishedPlayer::new(&self.player_plan, weights, self.config.rule(), evals.min(10_000))
     }
 
-    /// Returns the phase of the match between the weights after this round and the previous generation. Returns `None` if no match is due.
+    /// Returns the phase of the match between the current weights and the previous generation. Returns `None` if no match is due after this
+    /// round.
     fn begin_duel(&mut self) -> Option<Phase> {
         let pairs = self.config.duel_pairs as u64;
         if pairs == 0 || !(self.progress.iterations + 1).is_multiple_of(self.config.generation_rounds as u64) {
@@ -441,7 +443,7 @@ impl Learner for Published {
             }
             Phase::Duel(duel) => {
                 let (duel, one, other) = &mut **duel;
-                // Both players follow the rules. An illegal move would end the match early.
+                // Both players choose only legal moves. An illegal move would end the match early.
                 let continues = duel.advance(one, other).is_ok() && !duel.is_over();
                 if continues {
                     return Slice::Worked;

@@ -5,20 +5,21 @@
 //! over the tried rolls. The average weights a roll by its number of dice combinations. After all 21 rolls, the value is the exact one-ply
 //! expectation. A result with an exact value ([`Depth::Exact`]) uses no network and is not searched.
 //!
-//! Sequential halving distributes the evaluations (Karnin, Koren and Somekh 2013). In each step all remaining results get the same rolls,
+//! Sequential halving distributes the evaluations (Karnin, Koren and Somekh 2013). In each step, all remaining results get the same rolls,
 //! in an order that mixes high and low rolls. The worse half of the results is then dropped. The search ends when one result remains.
-//! Danihelka et al. 2022 use sequential halving at the root with Gumbel noise; play at full strength does not need this noise.
+//! Danihelka et al. 2022 combine sequential halving at the root with Gumbel noise. Play at full strength does not need this noise.
 
 use super::net::{Network, Valuer};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};
 use super::{Candidate, Depth, Player};
 use worlds::backgammon::{Board, Chances, Roll};
 
-/// Difference in equity that reduces a result's prior by the factor e.
+/// Equity scale of the priors: a result whose equity is lower by `TAU` has a prior that is smaller by the factor e.
 const TAU: f32 = 0.05;
 /// Maximum number of results at the start of a search.
 const WIDTH: usize = 8;
-/// Number of evaluations per result: a search starts with `evals / ONE_MORE` results, but with at least two and at most [`WIDTH`].
+/// Number of evaluations for each result at the start of a search. A search starts with `evals / ONE_MORE` results, but at least two and at
+/// most [`WIDTH`].
 const ONE_MORE: usize = 21;
 /// Maximum difference in equity from the best result. Results with a larger difference are not searched.
 const GAP: f32 = 0.25;
@@ -119,8 +120,8 @@ impl SearchPlayer {
         }
     }
 
-    /// Tries the opponent's next `rolls` rolls, or all remaining rolls, for the branch with index `place`. Returns the number of rolls
-    /// tried.
+    /// Tries the opponent's next `rolls` rolls for the branch with index `place`, or all remaining rolls if there are fewer. Returns the
+    /// number of tried rolls.
     fn try_rolls(&mut self, place: usize, rolls: usize) -> usize {
         let mut branch = self.branches[place];
         let end = (branch.tried + rolls).min(ORDER.len());

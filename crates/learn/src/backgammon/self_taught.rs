@@ -5,7 +5,8 @@ use crate::{Failure, Iteration, Learner, progress};
 
 progress! {
     games,
-    /// Number of moves played. The published learner counts decisions instead: a forced move is no decision, and a double has up to two.
+    /// Number of moves played. The published learner counts decisions instead: a forced move does not count, and a double has up to two
+    /// decisions.
     moves,
     /// Boards evaluated by a network.
     evaluations,
@@ -29,7 +30,7 @@ pub struct Stats {
     /// Seconds spent in each part of [`PARTS`]; all 0 without a clock.
     pub parts_s: [f64; PARTS.len()],
     /// Number of boards evaluated in the round, which predicts the duration of later rounds. `None` until games end about as often as they
-    /// begin, and for a learner that cannot be offloaded.
+    /// begin. Always `None` for a learner that cannot be offloaded.
     pub steady_evaluations: Option<u64>,
 }
 

@@ -1,11 +1,11 @@
 //! The strong learner. In self-play, the learner always plays the move with the highest estimated equity. It learns the six outcome
 //! probabilities of every board after a move (Tesauro, "Temporal difference learning and TD-Gammon", 1995). In a round, the learner plays
-//! some games with fixed weights. Afterwards it trains on the boards of these games in shuffled minibatches with Adam. The target of a
+//! some games with fixed weights. Afterwards it trains with Adam on the boards of these games, in shuffled minibatches. The target of a
 //! board is its λ-return. With look-ahead, the targets also average over all next rolls, and training takes several passes.
 //!
-//! The dice are the only exploration. With the bear-off table enabled, a training game ends at a position that the table contains. The
-//! player for matches and analysis uses an average of the weights over about the last eighth of the training. A game depends only on the
-//! seed, the game's number and the weights of the round, so the number of threads has no effect.
+//! The dice are the only exploration. If the bear-off table is enabled, a training game ends at the first position that the table contains.
+//! The player for matches and analysis uses an average of the weights over about the last eighth of the training. A game depends only on
+//! the seed, the game's number and the weights of the round, so the number of threads has no effect.
 
 pub(super) mod shared;
 
@@ -73,8 +73,8 @@ pub enum StrongError {
 }
 
 impl StrongConfig {
-    /// Returns an upper estimate of the memory of a run with these settings, in bytes; `u64::MAX` for invalid settings. The estimate allows
-    /// for games of the maximum length, so a run usually needs much less.
+    /// Returns an upper estimate of the memory of a run with these settings, in bytes. Returns `u64::MAX` for invalid settings. The
+    /// estimate assumes games of the maximum length, so a run usually needs much less.
     pub fn bytes(&self) -> u64 {
         if self.check().is_err() {
             return u64::MAX;
@@ -82,7 +82,8 @@ impl StrongConfig {
         let shape = self.shape();
         let (weights, float) = (shape.len() as f64, size_of::<f32>() as f64);
         let games = self.games.max(if self.look_after == u64::MAX { 0 } else { self.look_games }) as f64;
-        // Games usually need a tenth of this memory, but the games of untrained players may reach the maximum length.
+        // Games usually need a tenth of this memory. The estimate is higher, because games of untrained players may reach the maximum
+        // length.
         let samples = games * LONGEST as f64 * size_of::<Sample>() as f64;
         // With look-ahead, fewer games are played at once, and each game evaluates the boards of all 21 rolls.
         let (self_plays, looking) = (SLICE.min(self.games), LOOKAHEAD_SLICE.min(self.games));
@@ -114,12 +115,13 @@ const DICE: u32 = 0x4449_4345;
 const SLICE: usize = 16;
 /// Maximum number of games that the learner plays concurrently in a round with look-ahead.
 const LOOKAHEAD_SLICE: usize = 4;
-/// Maximum number of moves of a game. A longer game is stopped, and the estimate of its last board replaces its outcome.
+/// Maximum number of moves of a game. A longer game is stopped, and the estimate of its last board counts as the outcome.
 const LONGEST: usize = 2000;
-/// Players use an average of the weights over about the last 1/`PARTS_OF_MEAN` of the training so far, measured in evaluations.
+/// Share of the training over which weights are averaged for players: about the last 1/`PARTS_OF_MEAN` of the training so far, measured in
+/// evaluations.
 const PARTS_OF_MEAN: f32 = 8.0;
 
-/// Assumed maximum number of results of a roll. The assumed mean over all rolls of a position is a quarter of this number.
+/// Assumed maximum number of results of a roll. The mean over all rolls is assumed to be a quarter of this number.
 const RESULTS: usize = 400;
 
 /// Returns the assumed number of boards that are evaluated to choose a move.
@@ -145,14 +147,14 @@ struct GameResult {
 /// One game of self-play: its buffers and its samples.
 struct SelfPlay {
     dice: Sequence,
-    /// Index in the valuer's boards of the result that the next move plays.
+    /// Index of the next move's result among the valuer's boards.
     next: usize,
     is_over: bool,
     valuer: Valuer,
     samples: Vec<Sample>,
     /// Value of the board after each move so far: an estimate by a network, or an exact value.
     estimates: Vec<OutcomeProbs>,
-    /// Mean value of each recorded board over all next rolls, with the best reply to each roll. Empty without look-ahead.
+    /// Mean value of each recorded board over all next rolls, each with its best reply. Empty without look-ahead.
     ahead: Vec<OutcomeProbs>,
     moves: u64,
     /// Final outcome; for a stopped game, the estimate of its last board.
@@ -180,8 +182,8 @@ impl SelfPlay {
         }
     }
 
-    /// Plays one whole game and sets the targets of its samples. With `lookahead`, the results of all 21 rolls are evaluated before each
-    /// move but the first.
+    /// Plays one whole game and sets the targets of its samples. With `lookahead`, the results of all 21 rolls are evaluated before every
+    /// move except the first.
     fn play(&mut self, network: &Network, seed: u32, game: u64, lambda: f32, lookahead: bool) {
         self.begin(network, seed, game);
         self.advance_moves(network, lambda, lookahead, LONGEST);
@@ -193,7 +195,7 @@ impl SelfPlay {
         self.estimates.clear();
         self.ahead.clear();
         (self.moves, self.is_over) = (0, false);
-        // Discards the evaluations of an abandoned game.
+        // Discards the evaluations of a game that was abandoned before its end.
         self.valuer.evaluations = 0;
         let roll = Roll::drawn_to_open(&mut self.dice);
         self.valuer.value_rolls(network, &Board::START, &[roll]);
@@ -215,8 +217,8 @@ impl SelfPlay {
         }
     }
 
-    /// Plays the chosen result and records its board as a sample. Returns true if the game is over. A board with an exact value is not
-    /// recorded and ends the game.
+    /// Plays the chosen result and records its board as a sample. Returns true if the game is over. A board with an exact value ends the
+    /// game and is not recorded.
     fn record_move(&mut self) -> bool {
         let (left, probs) = (self.valuer.boards[self.next], self.valuer.probs[self.next]);
         self.moves += 1;
@@ -283,9 +285,10 @@ impl SelfPlay {
 /// Current phase of a round.
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
-    /// Games are played. The field is the number of complete games of this round.
+    /// Games are being played. The field is the number of games of this round that are complete.
     Playing(usize),
-    /// A network is trained. The fields are the index of the network, and the number of minibatches on which it was trained in this round.
+    /// A network is being trained. The fields are the index of the network, and the number of minibatches on which the network was trained
+    /// in this round.
     Learning(usize, usize),
 }
 
@@ -421,8 +424,8 @@ impl Strong {
         if self.looks_ahead() { self.settings.look_games } else { self.settings.games }
     }
 
-    /// Plays one slice of the games in progress. If no games are in progress, begins the next games. Adds the games to the round once all
-    /// of them are over. Returns the next phase.
+    /// Plays one slice of the games in progress. If no games are in progress, begins the next games. Once all games in progress are over,
+    /// adds them to the round. Returns the next phase.
     fn play(&mut self, played: usize) -> Phase {
         let begins = self.under_way == 0;
         if begins {
@@ -451,7 +454,7 @@ impl Strong {
         let moves = moves(self.shape, self.under_way, lookahead, self.longest);
         let (start, clock) = (self.now(), self.clock);
         let self_plays = &mut self.self_plays[..self.under_way];
-        // Only one running game is timed. The division of its time into parts represents all games.
+        // Only one running game is timed. All games are assumed to divide their time in the same way.
         let timed = self_plays.iter().position(|self_play| begins || !self_play.is_over).unwrap_or(0);
         par::each_mut(self_plays, |i, self_play| {
             self_play.valuer.stopwatch.begin(if i == timed { clock } else { None });
@@ -501,7 +504,7 @@ impl Strong {
 
     fn learn(&mut self, net: usize, learned: usize) -> Phase {
         let all = &self.samples[net];
-        // The last minibatch includes the remainder.
+        // The last minibatch also includes the samples that remain after the division.
         let count = (all.len() / self.settings.batch).max(1);
         let passes = if self.looks_ahead() { self.settings.look_passes } else { 1 };
         let piece = learned % count;
@@ -649,7 +652,7 @@ mod tests {
 
     fn network() -> Network {
         let mut weights = SHAPE.first_weights(Isa::best(), 3, 1);
-        // Doubles the weights, so that the estimates of boards differ.
+        // The weights are doubled, so that the estimates of different boards differ more.
         weights.iter_mut().for_each(|w| *w *= 2.0);
         Network::new(Isa::best(), SHAPE, &weights)
     }
@@ -693,7 +696,7 @@ mod tests {
         for (t, sample) in looked.samples.iter().enumerate() {
             close(&sample.target, &looked.ahead[t], t);
         }
-        // Expected target of the first board: the mean over the rolls after it.
+        // The expected target of the first board is the mean over the rolls after this board.
         let (mut valuer, network) = (Valuer::default(), network());
         let mut dice = Rng { key: [5, DICE, 2, 0] }.sequence(0);
         valuer.value_rolls(&network, &Board::START, &[Roll::drawn_to_open(&mut dice)]);

@@ -94,8 +94,9 @@ enum Phase {
     },
 }
 
-/// Result of a slice of learning. `Part`: the next part of the minibatch starts at shard `shard` of each group. `Step`: the minibatch ended
-/// with an optimiser step. `kl` estimates how far the policy before this step was from the policy of the rollout, as a KL divergence.
+/// Result of a slice of learning. `Part` is a part of a minibatch; the next part starts at shard `shard` of each group. `Step` is the end
+/// of a minibatch with an optimiser step. `kl` is an estimate of the KL divergence between the policy of the rollout and the policy before
+/// this step.
 enum Learned {
     Part { shard: usize },
     Step { kl: f64 },
@@ -141,7 +142,7 @@ pub struct Ppo {
     scaling: Scaling,
     phase: Phase,
     progress: Progress,
-    /// Number of environment steps at the last change of a setting. The annealing of the learning rate starts at this number.
+    /// Number of environment steps at the last change of a setting. The annealing of the learning rate restarts at this number.
     annealed_from: u64,
     recent: RecentEpisodes,
     iteration: InProgress,
@@ -284,8 +285,9 @@ impl Ppo {
 
     // ---- minibatches ----
 
-    /// Computes a part of a minibatch's gradient. The minibatch's shards are divided into groups that run in parallel (`gradients.rs`). In
-    /// each group, the part starts at the shard with the index `shard` in this group. The last part includes the optimiser step.
+    /// Computes a part of a minibatch's gradient. The shards of the minibatch are divided into groups that run in parallel
+    /// (`gradients.rs`). In each group, the part begins with the shard that has the index `shard` in this group. The last part also
+    /// performs the optimiser step.
     fn learn(&mut self, epoch: usize, minibatch: usize, shard: usize) -> Learned {
         let began_s = (self.timing.clock)();
         let (samples, iteration) = (self.samples(), self.progress.iterations);
@@ -385,13 +387,13 @@ impl Ppo {
         self.gradients.pack(&self.params);
     }
 
-    /// Changes settings at a boundary. Returns an error if the change needs a new learner (see [`PpoConfig::can_become`]). A change of
-    /// `clip_value` changes the graph of the loss, so an offloaded learner must be offloaded again.
+    /// Changes settings at a boundary. Returns an error if the change needs a new learner (see [`PpoConfig::can_become`]). An offloaded
+    /// learner must be offloaded again after a change of `clip_value`, because this setting changes the graph of the loss.
     pub fn set_config(&mut self, config: PpoConfig) -> Result<(), PpoError> {
         if !self.config.can_become(&config) {
             return Err(PpoError::Fixed);
         }
-        // Annealing restarts, because a low learning rate would hide the effect of the change.
+        // Annealing restarts, because the effect of the change would not be visible at a low learning rate.
         if config != self.config {
             self.annealed_from = self.progress.env_steps;
         }
@@ -424,17 +426,17 @@ impl Ppo {
     pub fn training_plan(&self) -> &Plan {
         &self.gradients.plan
     }
-    /// Returns the state of a training environment, the number of steps in its present episode, and the number of its earlier episodes. If
-    /// the newest step failed with a [`WorldFault`], the state is the environment's state before that step. Unused lanes of the last actor
-    /// count as environments. Returns `None` if there is no such environment.
+    /// Returns the state of a training environment, the number of steps in its current episode, and the number of its earlier episodes. If
+    /// the newest step failed with a [`WorldFault`], the state is the state before that step. Unused lanes of the last actor count as
+    /// environments. Returns `None` if there is no environment `env`.
     pub fn environment(&self, env: usize) -> Option<(Vec<f32>, u32, u32)> {
         let world = &self.acting.actors.get(env / LANES)?.world;
         let mut state = vec![0.0; world.state_len()];
         let (steps, episodes) = world.environment(env % LANES, &mut state);
         Some((state, steps, episodes))
     }
-    /// Returns the state in which the rules of an environment raised an error, in the newest iteration or evaluation. Returns `None` if
-    /// there was no error, if the start of an episode failed, or if a GPU ran the iteration and kept no such state.
+    /// Returns the state in which the rules of an environment raised an error in the newest iteration or evaluation. Returns `None` in
+    /// three cases: there was no error, the start of an episode failed, or a GPU ran the iteration and kept no such state.
     pub fn failed(&self) -> Option<FailedState> {
         let in_training = || {
             let fault = self.fault.clone()?;
@@ -443,7 +445,8 @@ impl Ppo {
         };
         self.evaluators.failed.clone().or_else(in_training)
     }
-    /// Returns the mean length, in steps, of the last 100 finished episodes, or of all if there are fewer; `None` if there are none.
+    /// Returns the mean length, in steps, of the last 100 finished episodes, or of all finished episodes if there are fewer. Returns `None`
+    /// if no episode has finished.
     pub fn mean_length(&self) -> Option<f32> {
         self.recent.means(self.progress.episodes).map(|[_, length]| length)
     }
@@ -455,8 +458,8 @@ impl Learner for Ppo {
 
     crate::learner_settings!(config, set_config, PpoConfig::check);
 
-    /// Runs one slice: some steps of all environments, or at most one minibatch. If the learner is offloaded to another machine, the slice
-    /// starts an iteration there, or polls for the result of the iteration.
+    /// Runs one slice: some steps of all environments, or at most one minibatch. If the learner is offloaded, the slice starts an iteration
+    /// on the other machine, or polls for the result of this iteration.
     fn advance(&mut self) -> Slice<IterationStats> {
         if let Some(offloaded) = self.away.offloaded.take() {
             return self.advance_offloaded(offloaded);

@@ -1,12 +1,12 @@
-//! Deep Q-learning. A network of action values trains on moves that it selected. The target of a move is its reward plus the network's
-//! estimate of the next state (Mnih et al., "Human-level control through deep reinforcement learning", 2015). Later improvements of the
-//! method are settings: double Q-learning, dueling heads, n-step returns, layer norm, prioritised replay, a curriculum over the depth of
-//! scrambles, hindsight, and pretraining on exact labels.
+//! Deep Q-learning. A network of action values trains on the moves that it selected. The target of a move is its reward plus the discounted
+//! value of the next state, which the network estimates (Mnih et al., "Human-level control through deep reinforcement learning", 2015).
+//! Later improvements of the method are settings: double Q-learning, dueling heads, n-step returns, layer norm, prioritised replay, a
+//! curriculum over the depth of scrambles, hindsight, and pretraining on exact labels.
 //!
-//! An iteration is a number of optimizer steps. A round is played at regular intervals between steps; in a round each episode makes one
-//! move. The random numbers of a move depend on the seed, the round and the episode. The random numbers of a batch depend on the seed and
-//! the step. Each thread computes shards, which are equal parts of a batch. The number of shards depends only on the size of the batch, so
-//! the number of threads has no effect.
+//! An iteration consists of several optimizer steps. A round is played at regular intervals between steps. In a round, each episode makes
+//! one move. The random numbers of a move depend on the seed, the round and the episode. The random numbers of a batch depend on the seed
+//! and the step. Each thread computes shards, which are equal parts of a batch. The number of shards depends only on the size of the batch,
+//! so the number of threads does not affect the results.
 
 mod config;
 pub mod curriculum;
@@ -39,21 +39,21 @@ const STILL: u64 = 64;
 const PLAY: u32 = 0x504C_4159;
 const SAMPLES: u32 = 0x5341_4D50;
 
-/// Executors and buffers for one part of the batch.
+/// Executors and buffers of one shard of the batch.
 struct Shard<P> {
     learning: Executor,
     /// Executor that computes the action values of next states, with the weights of the trained network or of the target network.
     values: Executor,
     grads: Vec<f32>,
     trained_q: Vec<f32>,
-    /// Targets before a step. After the step, the differences between the network's values and the targets.
+    /// Targets of the samples before a step; after the step, the network's values minus the targets.
     errors: Vec<f32>,
     states: Vec<P>,
     active: Vec<u16>,
 }
 
 impl<P: Cube> Shard<P> {
-    /// Writes a part of the batch to the inputs: states and actions for training, next states for the targets.
+    /// Writes the shard's transitions, `batch`, to the inputs: states and actions for training, next states for the targets.
     fn write_inputs(&mut self, inputs: Inputs, batch: &[Transition<P>]) {
         let Shard { learning, values, states, active, .. } = self;
         let mut fill = |to: &mut [f32], state: fn(&Transition<P>) -> P| {
@@ -68,7 +68,7 @@ impl<P: Cube> Shard<P> {
     }
 }
 
-/// The networks, packed for the plans that use them. `learning` is the trained network, packed for the training plan.
+/// Weights of the networks, packed for the plans that use them. `learning` is the trained network, packed for the training plan.
 struct PackedNets {
     learning: Packed,
     /// The trained network, packed for the plan that computes the values of next states.
@@ -273,7 +273,7 @@ impl<P: Cube> Dqn<P> {
         });
     }
 
-    /// Trains on the last batch. Then updates the priorities of the batch and, if due, the target network.
+    /// Trains on the batch that [`Dqn::sample`] drew last. Then updates the priorities of the batch and, if due, the target network.
     pub fn learn(&mut self) {
         if self.config.double {
             self.packed.values.pack(&self.params);
@@ -284,8 +284,8 @@ impl<P: Cube> Dqn<P> {
         self.update_target();
     }
 
-    /// Runs an optimizer step. The targets are computed by the networks or, if `labelled`, read from `errors`. Afterwards `errors` contains
-    /// the errors of the samples.
+    /// Runs an optimizer step. If `labelled` is true, reads the targets from `errors`; otherwise the networks compute the targets. Writes
+    /// the errors of the samples to `errors`.
     fn step(&mut self, labelled: bool) {
         let Dqn { config, params, target, packed, drawn: Drawn { batch, errors, .. }, .. } = self;
         let (part, actions, targets) = (batch.len() / self.shards.len(), self.actions.count(), config.targets());
@@ -324,7 +324,7 @@ impl<P: Cube> Dqn<P> {
     fn adam(&mut self) {
         let adam = self.config.steps.adam(self.optimizer.steps);
         if self.optimizer.steps.is_multiple_of(STILL) {
-            // Moments without gradients decay to denormal numbers, which slow down arithmetic.
+            // Moments of weights without gradients decay to denormal numbers, which slow down arithmetic.
             self.optimizer.m.iter_mut().filter(|m| m.abs() < 1e-30).for_each(|m| *m = 0.0);
         }
         self.iteration.sums.grad_norm += self.optimizer.step(self.isa, &adam, &mut self.params, &self.shards[0].grads);
@@ -366,8 +366,8 @@ impl<P: Cube> Learner for Dqn<P> {
 
     crate::learner_settings!(config, set, DqnConfig::check::<P>);
 
-    /// Runs one optimizer step on labels during pretraining. Later, plays a round if a round is due, and then runs one optimizer step.
-    /// Until the warm-up is complete, only plays a round.
+    /// During pretraining, runs one optimizer step on labels. During the warm-up, plays one round. After the warm-up, plays a round if a
+    /// round is due, and runs one optimizer step.
     fn advance(&mut self) -> Slice<Stats> {
         self.iteration.begun = true;
         if self.progress.updates < self.config.pretraining as u64 {

@@ -78,7 +78,7 @@ const CYCLE: u32 = u32::MAX - 2;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Phase {
-    /// Judges the states. In each phase, the number is the rank (index) of the next state.
+    /// The states are judged. In each variant of this enum, the number is the rank (index) of the next state.
     Judge(usize),
     Choose(usize),
     Walk(Greedy, usize),

@@ -46,7 +46,7 @@ pub(super) fn model<P: Cube>(net: &NetConfig, scores: Scores, actions: Actions, 
     let input = input(net.inputs, P::SIZE);
     let mut g = Graph::new();
     let integers = g.input(input.name, [1, len]);
-    // Each integer selects a row of the table in its own range of rows.
+    // Each integer of the input selects one row of the weight table. The range of rows of integer i begins at row `i * values`.
     let first: Vec<f32> = (0..len).map(|i| (i * values) as f32).collect();
     let first = g.constant(&first, [1, len]);
     let active = g.add(integers, first);
@@ -110,7 +110,7 @@ pub(super) fn examples<P: Cube>(
 ) -> Result<Examples, PlanError> {
     let mut judge = learner.judge()?;
     let mut numbers = Rng::new(seed, EXAMPLES).sequence(0);
-    // The model does not fold states, so the examples are folded.
+    // The model expects folded states, so the examples are folded.
     let state = |_| {
         let state = P::drawn(&mut numbers);
         if inputs == Inputs::Folded { state.folded().0 } else { state }

@@ -1,5 +1,5 @@
 //! Network of the cube's learners. One-hot inputs are followed by layers of rectified units. The output is a value or one score per action.
-//! The first layer has a table of weights with one row per input. It adds up the rows of all inputs that are 1. With sticker inputs, a
+//! The first layer has a table of weights with one row per input, and adds up the rows of all inputs that are 1. With sticker inputs, a
 //! judge adds up the rows of each cubie's stickers once, when the weights change. A state then needs only one row per movable cubie.
 
 use super::{Judge, Scores};
@@ -127,7 +127,7 @@ settings! {
 }
 
 impl NetConfig {
-    /// Returns the number of multiply-adds with which one state is judged, without the sums of the first layer.
+    /// Returns the number of multiply-adds per judged state, excluding the sums of the first layer.
     pub fn products<P: Puzzle>(&self, outputs: usize) -> u64 {
         let between: u64 = self.hidden.windows(2).map(|pair| pair[0] as u64 * pair[1] as u64).sum();
         let last = self.hidden.last().copied().unwrap_or(0) as u64;
@@ -142,10 +142,11 @@ impl NetConfig {
         between.chain([block, last * (outputs as u64 + 1)]).max().unwrap_or(0)
     }
 
-    /// Builds the network. `active`, `[rows][active]`, are the indices of the inputs that are 1. The result is the scores.
+    /// Builds the network. `active`, `[rows][active]`, contains the indices of the inputs that are 1. Returns the network's outputs,
+    /// `[rows][outputs]`.
     pub fn network<P: Puzzle>(&self, g: &mut Graph, active: NodeId, outputs: usize) -> NodeId {
         let width = self.hidden[0];
-        // The variance of a sum is proportional to its number of terms.
+        // The variance of a sum is proportional to its number of terms, so the initial weights are scaled down.
         let init = Init::Uniform(1.0 / (g.shape(active)[1] as f32).sqrt());
         let table = g.param(TABLE, [self.inputs.count::<P>(), width], init);
         let bias = g.vector(BIAS, width, Init::Zeros);
@@ -313,8 +314,9 @@ pub struct Evaluator<P> {
     params: Params,
     packed: Packed,
     workers: Vec<Worker>,
-    /// Maximum number of states that a slice judges while no device is used. They take about [`par::TURN`] multiply-adds. Their number
-    /// is a multiple of [`ROWS`] and at least `2 * ROWS`. If a device fails, the CPU judges up to `OFFLOAD_ROWS` states in one slice.
+    /// Maximum number of states that a slice judges while no device is used. This number of states takes about [`par::TURN`] multiply-adds.
+    /// The number is a multiple of [`ROWS`] and at least `2 * ROWS`. If a device fails, the CPU judges up to `OFFLOAD_ROWS` states in one
+    /// slice.
     turn: usize,
     offload_plan: Arc<Plan>,
     offloaded: Option<OffloadedJudge<P>>,
@@ -494,7 +496,8 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
         let Evaluator { inputs, outputs, params, packed, workers, .. } = self;
         let (inputs, outputs, params, packed) = (*inputs, *outputs, &*params, &*packed);
         assert_eq!(scores.len(), states.len() * outputs, "scores for each state");
-        // Each worker judges whole blocks of `ROWS` states, so that few states need few blocks.
+        // An executor always computes a whole block of `ROWS` states. Each worker therefore judges whole blocks, so that the number of
+        // blocks is as small as possible.
         let share = states.len().div_ceil(ROWS).div_ceil(WORKERS).max(1) * ROWS;
         let count = states.len().div_ceil(share);
         par::each_mut(&mut workers[..count], |i, worker| {

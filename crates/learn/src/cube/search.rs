@@ -1,14 +1,14 @@
 //! Searches for a solution: greedy search, beam search, and A* with a weight and batches. A judge evaluates the states. A search advances
-//! in slices, and ends with a solution or at its limits. For the same scores, the result is the same on any machine. Among candidates with
-//! equal costs, greedy search and a beam prefer the first. A* prefers the candidate with the longest path; if several paths have this
-//! length, A* prefers the first.
+//! in slices. A search ends with a solution, at a limit, or when no candidates remain. For the same scores, the result is the same on any
+//! machine. Among candidates with equal costs, greedy search and a beam prefer the first. A* prefers the candidate with the longest path;
+//! if several paths have this length, A* prefers the first.
 //!
 //! A level consists of the states after the same number of moves. From the children of a level, a beam keeps the best `width` distinct
-//! states as the next level. It excludes states that it kept before. A judge of values evaluates every child. A judge of action values or
-//! policies evaluates the parents; a parent's scores cover all its children. With a policy, the score of a child is the probability of its
-//! path.
+//! states as the next level. A beam excludes states that it kept in earlier levels. A judge of values evaluates every child. A judge of
+//! action values or policies evaluates the parents; a parent's scores cover all its children. With a policy, the score of a child is the
+//! probability of its path.
 //!
-//! A* repeatedly expands `batch` states: of all states that are found and not expanded, those with the lowest cost. The cost is `weight`
+//! A* repeatedly expands the `batch` states with the lowest costs among the states that are found and not expanded. The cost is `weight`
 //! times the number of moves made, plus the estimated number of moves to the solved state (Agostinelli et al., "Solving the Rubik's cube
 //! with deep reinforcement learning and search", 2019).
 
@@ -19,7 +19,8 @@ use worlds::cube::{Actions, Puzzle};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// Takes the best action in each state, by this rule. Ends before the same action would be taken in the same state again.
+    /// Takes the best action in each state, selected by the contained rule. The search ends before it would repeat an action in the same
+    /// state.
     Greedy(Greedy),
     Beam {
         width: usize,
@@ -144,14 +145,14 @@ struct Node<P> {
 struct Candidate {
     /// Cost of the candidate; lower is better.
     cost: f32,
-    /// Index in `children`; for A*, index of the node.
+    /// Index in `children`; for A*, index in `nodes`.
     child: u32,
 }
 
 /// Usual number of states judged per slice. A judge may change the number with `Judge::at_once`.
 const SLICE: usize = 512;
 
-/// Maps floats to integers in the same order.
+/// Maps floats to integers and preserves their order.
 fn rank(x: f32) -> u32 {
     let bits = x.to_bits();
     if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
@@ -168,7 +169,7 @@ impl<P: Puzzle> Search<P> {
         }
         Ok(Search {
             method,
-            // Node indices have 32 bits.
+            // Node indices have 32 bits, so the number of generated states is limited.
             limits: Limits { nodes: limits.nodes.min(1 << 31), ..limits },
             actions,
             start: P::SOLVED,
@@ -504,7 +505,7 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    /// Adds a node for each new child. If a child has a node already and the new path is shorter, updates this node and marks it for
+    /// Adds a node for each new child. If a child already has a node and the new path is shorter, updates the node and marks the node for
     /// expansion again.
     fn find(&mut self, scores: Scores, weight: f32) {
         let count = self.actions.count();
@@ -564,7 +565,7 @@ impl<P: Puzzle> Search<P> {
 /// Hash map from state keys to indices, with open addressing.
 #[derive(Default)]
 struct Keys {
-    /// Each slot has a key, and an index plus 1; 0 marks a free slot.
+    /// Each slot contains a key and an index plus 1. In a free slot, the second number is 0.
     slots: Vec<(u64, u32)>,
     len: usize,
 }
@@ -575,7 +576,7 @@ impl Keys {
         self.len = 0;
     }
 
-    /// Returns the index of the slot that contains the key. If no slot does, returns the index of the free slot for the key.
+    /// Returns the index of the slot that contains the key. If no slot contains the key, returns the index of the free slot for the key.
     #[inline]
     fn slot(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
@@ -594,7 +595,7 @@ impl Keys {
         self.slots[self.slot(key)].1.checked_sub(1)
     }
 
-    /// Returns the index stored for the key. If no index is stored, stores `place` and returns `None`.
+    /// Returns the index stored for the key. If no index is stored, stores the index `place` and returns `None`.
     #[inline]
     fn place(&mut self, key: u64, place: u32) -> Option<u32> {
         if 2 * self.len >= self.slots.len() {

@@ -9,7 +9,7 @@ use graph::{Adam, PlanError};
 use std::sync::Arc;
 use worlds::cube::{Distances, Metric};
 
-/// Error of creating, configuring or restoring a learner.
+/// Reason why a learner cannot be created, configured or restored.
 #[derive(Debug, thiserror::Error)]
 pub enum LearnerError {
     #[error(transparent)]
@@ -57,7 +57,7 @@ impl Steps {
 
 choices!(impl Metric { Quarter = "qtm", "Quarter turns (qtm)"; Half = "htm", "Half turns too (htm)"; });
 
-/// As a setting, the rule is a switch that is on for [`Greedy::Onward`].
+/// As a setting, the rule is a switch. The switch is on for [`Greedy::Onward`].
 impl Field for Greedy {
     fn get(&self) -> Value {
         (*self == Greedy::Onward).get()
@@ -82,13 +82,13 @@ impl Field for Loss {
     }
 }
 
-/// Returns true if there is a table of distances and its metric is `metric`.
+/// Returns true if a table of distances is given and has the metric `metric`.
 pub(super) fn has_metric(exact: Option<&Arc<Distances>>, metric: Metric) -> bool {
     exact.is_some_and(|exact| exact.actions().metric() == metric)
 }
 
-/// Returns an error if a piece of work that must fit into one slice is too long. The work processes `value` states with `each`
-/// multiply-adds per state. `name` is the setting with the value `value`.
+/// Returns an error if work that must fit into one slice takes too long. The work processes `value` states with `each` multiply-adds per
+/// state. `name` is the setting with the value `value`.
 pub(super) fn check_work(name: &'static str, value: usize, each: u64) -> Result<(), LearnerError> {
     let most = (LONGEST / each.max(1) as f64) as usize;
     if value > most { Err(LearnerError::Long { name, value, most }) } else { Ok(()) }

@@ -1,12 +1,13 @@
-//! The strong learners, which train on labels derived from the rules. There are three signals (kinds of labels). The first is the length of
-//! a random walk from the solved state to a state. The mean length of the walks to a state increases with the state's distance (Chervov et
-//! al., "A machine learning approach that beats large Rubik's cubes", 2025). The second is the last move of a walk (Takano,
-//! "Self-supervision is all you need for solving Rubik's cube", 2023). The third is the exact distance, as a reference where a table
-//! exists.
+//! Supervised learners, which train on labels derived from the rules. There are three training signals (kinds of labels). The first signal
+//! is the length of a random walk from the solved state to a state. The mean length of the walks to a state increases with the state's
+//! distance (Chervov et al., "A machine learning approach that beats large Rubik's cubes", 2025). The second signal is the last move of a
+//! walk (Takano, "Self-supervision is all you need for solving Rubik's cube", 2023). The third signal is the exact distance, as a reference
+//! where a table of distances exists.
 //!
-//! Walks never undo the last move, and all states of a walk are samples. States sampled uniformly would rarely be near the solved state,
-//! where a wrong move costs most. The judge (the network that evaluates states) uses an average of the weights over about the last eighth
-//! of the training. A walk depends on the seed, the step and the walk's number, so the number of threads has no effect.
+//! Walks never undo the last move, and all states of a walk are samples. Walks are used because states sampled uniformly would rarely be
+//! near the solved state, where a wrong move costs most. The judge (the network that evaluates states) uses an average of the weights over
+//! about the last eighth of the training. The random numbers of a walk depend on the seed, the step and the walk's number, so the number of
+//! threads has no effect.
 
 mod offload;
 
@@ -88,7 +89,7 @@ impl SupervisedConfig {
             },
             walk: if two { 24 } else { 26 },
             batch: if two { 480 } else { 2080 },
-            // The two cubes need about the same time per iteration.
+            // With these numbers of updates, both cubes need about the same time per iteration.
             steps: Steps { lr: 2e-3, lr_steps: 2000.0, max_grad_norm: 10.0, updates: if two { 64 } else { 16 } },
         }
     }
@@ -131,7 +132,7 @@ impl SupervisedConfig {
         }
     }
 
-    /// Returns the scale and the mean by which the targets are normalized. Normalized walk lengths and distances have a variance of about
+    /// Returns the scale and the mean with which the targets are normalized. Normalized walk lengths and distances have a variance of about
     /// 1.
     fn unit(&self) -> (f32, f32) {
         let steps = self.walk as f32;
@@ -152,7 +153,7 @@ const PARTS_OF_MEAN: f32 = 8.0;
 /// Random stream of the samples.
 const SAMPLES: u32 = 0x5341_4D50;
 
-/// Part of a step's samples, with buffers. A single thread draws the samples of a piece.
+/// Piece of a step's samples, with buffers. A single thread draws all samples of a piece.
 struct Piece<P> {
     states: Vec<P>,
     taken: Vec<u8>,
@@ -169,13 +170,13 @@ pub struct Supervised<P> {
     outputs: usize,
     exact: Option<Arc<Distances>>,
     trainer: Trainer,
-    /// Offloaded training. While training is offloaded, `trainer` contains the weights and Adam moments of the last boundary between two
-    /// iterations.
+    /// Machines with offloaded training. While training is offloaded, `trainer` contains the weights and Adam moments of the last boundary
+    /// between two iterations.
     away: OffloadSlots<PlanSteps>,
     /// Average of the weights over the latest part of the training. The judge uses this average.
     weights: Vec<f32>,
     pieces: Vec<Piece<P>>,
-    /// Ranges of the training plan's calls. Each slice runs one range.
+    /// Ranges of the training plan's kernel calls. Each slice runs one range.
     slices: Vec<Range<usize>>,
     /// Number of completed optimizer steps of this iteration.
     update: usize,

@@ -8,11 +8,12 @@ use math::{Isa, Rng};
 pub enum GateForm {
     /// 16 logits. As published, the gate is the mixture of all operations, weighted by the softmax of the logits.
     Softmax,
-    /// 4 logits: the outputs for (0, 0), (0, 1), (1, 0) and (1, 1), each through a sigmoid (Rüttgers and others: "Light Differentiable
-    /// Logic Gate Networks", 2025).
+    /// 4 logits, one for each pair of inputs: (0, 0), (0, 1), (1, 0) and (1, 1). The sigmoid of a logit is the gate's output for the pair
+    /// (Rüttgers and others: "Light Differentiable Logic Gate Networks", 2025).
     Four,
-    /// 16 logits with Gumbel noise. In training, the gate computes the operation with the largest noisy logit. The gate's gradient is that
-    /// of the softmax of the noisy logits at this temperature (Yousefi and others: "Mind the Gap", 2025).
+    /// 16 logits with Gumbel noise. In training, the gate computes the operation with the largest noisy logit. Its gradient is that of the
+    /// mixture of all operations, weighted by the softmax of the noisy logits at this temperature (Yousefi and others: "Mind the Gap",
+    /// 2025).
     Gumbel { temperature: f32 },
 }
 
@@ -33,7 +34,7 @@ pub struct Automaton {
     pub params: Vec<f32>,
 }
 
-/// Initial logit of the operation that passes the first input.
+/// Initial logit of the operation that returns the first input.
 const PASS_LOGIT: f32 = 10.0;
 /// ln((e¹⁰ + 7)/8). With this logit, a new four-parameter gate computes the same function as a new gate with 16 logits.
 const PASS_LOGIT_FOUR: f32 = 7.920_876;
@@ -61,7 +62,7 @@ impl Automaton {
         self.params.chunks(self.form.width()).map(op).collect()
     }
 
-    /// Returns a weight from 0 to 1 for each gate: the weight of the operation to which the gate is hardened.
+    /// Returns the certainty of each gate, from 0 to 1: the weight of the operation to which the gate is hardened.
     pub fn certainty(&self) -> Vec<f32> {
         let share = |p: &[f32]| match self.form {
             GateForm::Four => p.iter().map(|&x| 1.0 / (1.0 + (-x.abs()).exp())).product(),

@@ -11,26 +11,27 @@ use worlds::logic::{Grid, Rule};
 /// Result of a test.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checked {
-    /// Share of visible bits that differ from the target. For a rule, the share of neighbourhoods with a wrong next state.
+    /// Share of visible bits (bits of the channels that have a target) that differ from the target. For a rule, the share of the 512
+    /// neighbourhoods with a wrong next state.
     pub wrong: f32,
     /// Number of gates of the pruned circuit.
     pub gates: usize,
-    /// Visible channels of the first grid's final state, one number per cell, in which bit k is channel k. For a rule, the next state of
-    /// each of the 512 neighbourhoods.
+    /// Visible channels of the first grid's final state, one number per cell; bit k of the number is channel k. For a rule, the next state
+    /// of each of the 512 neighbourhoods.
     pub picture: Vec<u8>,
     /// For a rule, the neighbourhoods with a wrong next state; otherwise empty.
     pub missed: Vec<u16>,
 }
 
-/// Number of random starts with which a test begins. If all cells are correct after all these starts, the test continues with [`CERTAIN`]
-/// further starts.
+/// Number of random starts with which a test begins. If no visible bit is wrong after any of these starts, the test continues with
+/// [`CERTAIN`] further starts.
 const FIRST: usize = 4;
 /// Number of further starts that a perfect automaton must pass.
 const CERTAIN: usize = 60;
-/// Number of grids in the first test of `generalise.rs` if the start or the firing of cells is random. Otherwise, one grid is tested. A
-/// rule has no grids in this test.
+/// Number of grids in the first test of `generalise.rs` if the start or the firing of cells is random. Otherwise, one grid is tested. The
+/// first test of a rule uses no grids.
 pub const FRESH: usize = 16;
-/// Number of grids in the confirmation of a perfect result.
+/// Number of grids in the confirmation of a perfect test result; see [`super::generalise::Confirmation`].
 pub const CONFIRMING: usize = 1000;
 
 /// Returns the circuit of an automaton. The circuit is not pruned.
@@ -141,8 +142,8 @@ impl<'a> Fresh<'a> {
     }
 }
 
-/// Runs one step of a grid. If `fire_rate` is given, only the firing cells change. `place` contains the arguments `draw`, `step` and
-/// `sample` of [`fire`]. `fires` is scratch memory with one number per cell.
+/// Runs one step of a grid. If `fire_rate` is given, only the firing cells change. `place` contains `draw`, `step` and `sample`, which are
+/// arguments of [`fire`]. `fires` is scratch memory with one number per cell.
 pub fn step_packed(isa: Isa, packed: &mut PackedGrid, fire_rate: Option<f32>, seed: u32, place: [u32; 3], fires: &mut [f32]) {
     match fire_rate {
         None => packed.step(None),
@@ -154,6 +155,6 @@ pub fn step_packed(isa: Isa, packed: &mut PackedGrid, fire_rate: Option<f32>, se
     }
 }
 
-/// Bits that are inverted in the seed of a test, so that the seed differs from that of training.
+/// Bits that are inverted in the seed of a test, so that tests and training use different seeds.
 const FRESH_SEEDS: u32 = 0x5EED_0001;
 const PURPOSE_FRESH: u32 = 18;

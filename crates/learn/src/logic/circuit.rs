@@ -1,5 +1,5 @@
-//! Hardened automaton, with one operation per gate: a circuit that computes a cell's next state from the nine cells (the cell and its eight
-//! neighbours). A circuit can be pruned, run with bit operations, and written to a file.
+//! Circuit: a hardened automaton, in which each gate has a single operation. A circuit computes a cell's next state from the nine cells
+//! (the cell and its eight neighbours). A circuit can be pruned, run with bit operations, and written to a file.
 
 mod drawing;
 mod file;
@@ -35,7 +35,8 @@ impl Input {
 /// the index of the gate.
 pub type Wire = u32;
 
-/// A gate. Its ends `a` and `b` are wires of inputs or of earlier gates. Its operation may ignore an end; see [`Gate::reads`].
+/// A gate with two ends (input wires), `a` and `b`. Each end is the wire of an input or of an earlier gate. The operation may ignore an
+/// end; see [`Gate::reads`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Gate {
     pub op: u8,
@@ -101,8 +102,8 @@ const OR: u8 = 7;
 type Word = u64;
 
 impl Circuit {
-    /// Returns the circuit of an automaton. `ops` contains the operations of the gates in the order of [`Architecture::gates`]. The
-    /// kernels' gates are repeated for each channel. No gate is removed; see [`Circuit::pruned`].
+    /// Returns the circuit of an automaton. `ops` contains the operations of the gates in the order of [`Architecture::gates`]. The circuit
+    /// contains the kernels' gates once for each channel. No gate is removed; see [`Circuit::pruned`].
     pub fn harden(architecture: &Architecture, wirings: &Wirings, ops: &[u8]) -> Circuit {
         let Architecture { channels, kernels, .. } = *architecture;
         assert_eq!(ops.len(), architecture.gates(), "one operation per gate");
@@ -141,7 +142,7 @@ impl Circuit {
         ends.zip(ops).map(|((&a, &b), &op)| self.add(op, read[a as usize], read[b as usize])).collect()
     }
 
-    /// Creates a circuit without gates. Its inputs are all channels of the nine cells.
+    /// Creates a circuit without gates. The circuit's inputs are all channels of the nine cells.
     pub fn new(name: &str, periodic: bool, channels: usize) -> Circuit {
         let inputs = (0..channels as u32).flat_map(|channel| (0..9).map(move |neighbour| Input { neighbour, channel })).collect();
         Circuit { name: name.into(), periodic, inputs, gates: Vec::new(), outputs: Vec::new() }
@@ -157,7 +158,7 @@ impl Circuit {
         self.outputs.len()
     }
 
-    /// Returns the value of every wire in 64 states of the nine cells. `read` returns the values of an input in these states.
+    /// Returns the value of every wire in 64 states of the nine cells. `read` returns the values of an input in the same states.
     pub fn values(&self, read: impl Fn(Input) -> Word) -> Vec<Word> {
         let mut values: Vec<Word> = Vec::with_capacity(self.inputs.len() + self.gates.len());
         values.extend(self.inputs.iter().map(|&input| read(input)));
@@ -171,7 +172,7 @@ impl Circuit {
         values
     }
 
-    /// Returns the next state of each channel for 64 states of the nine cells. `read` returns the values of an input in these states.
+    /// Returns the next state of each channel for 64 states of the nine cells. `read` returns the values of an input in the same states.
     pub fn step(&self, read: impl Fn(Input) -> Word) -> Vec<Word> {
         let values = self.values(read);
         self.outputs.iter().map(|&wire| values[wire as usize]).collect()
@@ -250,7 +251,7 @@ impl Circuit {
         let (beside, c1) = life.full_adder(3, 5, 6);
         let (c2, last) = (life.add(AND, 7, 8), life.add(XOR, 7, 8));
         let (ones, c3) = life.full_adder(above, beside, last);
-        // If two or three neighbours are on, exactly one of the four carries is on.
+        // Two or three neighbours are on if exactly one of the four carries c0 to c3 is on.
         let (twos, fours) = life.full_adder(c0, c1, c2);
         let one_carry = life.add(XOR, twos, c3);
         let few = life.add(2, one_carry, fours);
@@ -261,7 +262,7 @@ impl Circuit {
     }
 }
 
-/// Applies an operation to each pair of bits.
+/// Applies an operation to each pair of corresponding bits of `a` and `b`.
 fn word(op: u8, a: Word, b: Word) -> Word {
     let bit = |k: u8, term: Word| if op >> k & 1 == 1 { term } else { 0 };
     bit(3, !a & !b) | bit(2, !a & b) | bit(1, a & !b) | bit(0, a & b)

@@ -1,5 +1,5 @@
 //! Experiments: the published experiments with their layer sizes, and experiments with user-defined targets. An experiment defines the
-//! start and the target of a rollout. It does not depend on the learning method.
+//! start and the target of a rollout. An experiment does not depend on the learning method.
 
 use super::rollout::Rollout;
 use super::{Architecture, LogicError, Wiring};
@@ -10,8 +10,8 @@ use math::rng::Sequence;
 use worlds::logic::{Grid, GridError, Rule, checkerboard, colour_g, lizard};
 
 choices! {
-    /// Available experiments. The first experiment is the room's default. The target of `Life` and `Rule` is one step of a rule; the target
-    /// of other presets is a pattern.
+    /// Available experiments. The first experiment is the default of the logic room. The target of `Life` and `Rule` is one step of a rule;
+    /// the target of other presets is a pattern.
     pub enum Preset {
         Checkerboard = "checkerboard", "Checkerboard";
         Life = "life", "Game of Life";
@@ -39,7 +39,7 @@ choices!(impl Wiring { Unique = "unique", "Unique pairs"; Random = "random", "Ra
 const SMALLER: &str = "A smaller checkerboard is learned faster and in fewer steps. Tests use the full size.";
 
 settings! {
-    /// Settings of a population. The defaults are the published settings of the Game of Life.
+    /// Settings of a population and its experiment. The defaults are the published settings of the Game of Life.
     pub struct Config {
         fixed preset: Preset = Preset::Life;
         /// User's drawing or rule; empty if the preset has a fixed target.
@@ -108,8 +108,8 @@ pub enum ExperimentError {
     Steps { steps: usize, width: usize, height: usize, needs: usize },
 }
 
-/// Maximum number of gate evaluations that the forward pass of a member's update may take. With this number, an update takes some tenths of
-/// a second. A run cannot stop or save during an update.
+/// Maximum number of gate evaluations in the forward pass of a member's update. With this number, an update takes some tenths of a second.
+/// The number is limited because a run cannot stop or save during an update.
 const MOST_WORK: f64 = 2e9;
 /// Minimum number of cells along a drawing's sides.
 pub const LEAST_SIDE: usize = 4;
@@ -121,7 +121,7 @@ const DRAWING: &str = "............/..##....##../.####..####./.##########./.####
                        ....####..../.....##...../............/............";
 
 impl Preset {
-    /// Returns true if the target is one step of a rule, and false if it is a pattern.
+    /// Returns true if the target is one step of a rule, and false if the target is a pattern.
     pub fn is_rule(self) -> bool {
         matches!(self, Preset::Life | Preset::Rule)
     }
@@ -156,7 +156,7 @@ impl Config {
         }
     }
 
-    /// Returns the best settings that were found: those with the highest success rate or, among equal rates, the shortest training time.
+    /// Returns the best known settings: those with the highest success rate or, among equal rates, the shortest training time.
     pub fn preset(preset: Preset) -> Config {
         let published = Config::published(preset);
         match preset {
@@ -259,7 +259,7 @@ pub enum Starts {
 pub enum Task {
     /// The target is one step of a rule, for any start.
     Rule(Rule),
-    /// The target is a pattern, which the first channels must show at the end of the rollout.
+    /// The target is a pattern. The first channels must show the pattern at the end of the rollout.
     Pattern { target: Grid, starts: Starts },
 }
 
@@ -281,7 +281,8 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Returns true if a grid's evolution is random, because its start or the choice of firing cells is random. Returns false for a rule.
+    /// Returns true if the final state of a grid is random, because the start or the choice of firing cells is random. Returns false for a
+    /// rule.
     pub fn is_random(&self) -> bool {
         match &self.task {
             Task::Rule(_) => false,
@@ -303,9 +304,9 @@ impl Experiment {
         (self.architecture.gates_per_cell() * width * height * steps) as f64 * batch as f64
     }
 
-    /// Fills the starts, `[batch][channels][height][width]`, and the targets, `[batch][visible channels][height][width]`, of update number
-    /// `update`. For a rule, the share `share` of the starts is drawn from the neighbourhoods `hard`. The share is rounded down to whole
-    /// grids, and is 0 if `hard` is empty. All other starts of a rule are random.
+    /// Writes the starts, `[batch][channels][height][width]`, and the targets, `[batch][visible channels][height][width]`, for update
+    /// number `update`. For a rule, the share `share` of the starts is drawn from the neighbourhoods `hard`; all other starts are random.
+    /// The number of starts from `hard` is rounded down, and is 0 if `hard` is empty.
     pub fn fill(&self, seed: u32, update: u64, (share, hard): (f32, &[u16]), start: &mut [f32], target: &mut [f32]) {
         let Rollout { width, height, batch, .. } = self.training;
         let cells = width * height;

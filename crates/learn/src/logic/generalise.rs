@@ -13,10 +13,10 @@ use worlds::logic::{Area, Damage, Grid, Rule};
 /// Share of correct cells in each test; `None` if the test was not run. Each visible channel of a cell counts separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generalised {
-    /// Share on grids with the size and steps of the experiment, from new starts if starts are random. For a rule, the share of the 512
-    /// neighbourhoods for which the next state is correct.
+    /// Share of correct cells on grids with the size and steps of the experiment, from new starts if starts are random. For a rule, the
+    /// share of the 512 neighbourhoods for which the next state is correct.
     pub perfect: Option<f64>,
-    /// Share on a larger grid. The rollout is also longer, except with the presets `Lizard` and `Own`.
+    /// Share of correct cells on a larger grid. The rollout is also longer, except with the presets `Lizard` and `Own`.
     pub larger: Option<f64>,
     /// Share of correct cells outside a block that is blanked after every step.
     pub damaged: Option<f64>,
@@ -35,8 +35,8 @@ const SLICE: usize = 1 << 20;
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Trial {
     what: What,
-    /// Number of cells along a side. A [`What::Block`] with `from` > 0 uses a grid of the experiment's size instead, which need not be
-    /// square.
+    /// Number of cells along a side of the trial's square grid. A [`What::Block`] with `from` > 0 uses a grid of the experiment's size
+    /// instead.
     size: usize,
     steps: usize,
 }
@@ -63,7 +63,7 @@ pub struct Generalisation {
     circuit: Circuit,
     seed: u32,
     found: Generalised,
-    /// Remaining trials, in reverse order.
+    /// Remaining trials. The last element is the next trial.
     trials: Vec<Trial>,
     under_way: Option<UnderWay>,
 }
@@ -79,7 +79,7 @@ pub struct Confirmation {
     wrong: f64,
 }
 
-/// Number of grids per slice of a confirmation.
+/// Number of grids that a slice of a confirmation tests.
 const GRIDS: usize = 20;
 
 impl Confirmation {
@@ -154,7 +154,7 @@ fn trials(experiment: &Experiment) -> Vec<Trial> {
         Preset::Checkerboard => vec![at(4 * side, 4 * steps, What::Larger), block(4 * steps), block(2 * steps)],
         Preset::Asynchronous => vec![at(4 * side, 4 * steps, What::Larger), block(2 * steps), at(64, 4000, What::Resets(10))],
         Preset::Lizard | Preset::Own => vec![at(2 * side, steps, What::Larger), hole],
-        // This pattern grows from a blank grid. It can grow only on a grid of its own size.
+        // This pattern grows from a blank grid, and only on a grid of its own size.
         Preset::ColourG => vec![hole],
     }
 }
@@ -172,7 +172,7 @@ struct UnderWay {
     fires: Vec<f32>,
     /// Sum of the sampled shares of correct cells.
     right: f64,
-    /// Number of sampled shares so far. It remains 0 if only the final state counts.
+    /// Number of sampled shares so far. The number remains 0 if only the final state counts.
     samples: u32,
 }
 
@@ -228,8 +228,8 @@ impl UnderWay {
         }
     }
 
-    /// If a sample is due at this step, runs an additional step of the circuit and compares the result with a step of the rule. A trial has
-    /// [`RULE_SAMPLES`] samples.
+    /// If a sample is due at this step, compares a step of the circuit with a step of the rule. The circuit's step is run in addition to
+    /// the trial's steps. A trial has [`RULE_SAMPLES`] samples.
     fn sample_rule(&mut self, experiment: &Experiment) {
         let (Trial { what: What::Rule, steps, .. }, Task::Rule(rule)) = (self.trial, &experiment.task) else { return };
         let each = steps / RULE_SAMPLES;
@@ -254,7 +254,7 @@ impl UnderWay {
         if let What::Block { block, .. } = self.trial.what
             && self.trial.holds_on()
         {
-            // The cells of the block do not count.
+            // The block is blanked in both grids, so that its cells do not count.
             let area = middle(width, height, block);
             self.grid.damage(area, Damage::Blank, &mut self.random).expect("the area is inside the grid");
             around.damage(area, Damage::Blank, &mut self.random).expect("the area is inside the grid");

@@ -1,5 +1,5 @@
-//! Training of a whole population on another machine. The machine keeps the parameters, Adam moments and wires of all members between
-//! steps. The machine returns parameters and moments on request. The CPU draws the training data.
+//! Training of a whole population on another machine. Between steps, the machine keeps the parameters, Adam moments and wires of all
+//! members. On request, the machine returns the parameters and moments. The CPU draws the training data.
 
 use super::automaton::GateForm;
 use super::train::{Optimiser, Rollout, StepStats, Trainer};
@@ -38,7 +38,7 @@ impl Request for OffloadSpec {
     const WHAT: &'static str = "a population of logic automata";
 }
 
-/// Result of training steps. [`Accelerator::poll`] overwrites an older result and reuses the vectors.
+/// Result of training steps. [`Accelerator::poll`] overwrites the previous result and reuses its vectors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trained {
     /// For each member, the sums of its statistics since the previous result.
@@ -58,7 +58,8 @@ impl Trained {
     }
 }
 
-/// Trainer of a population on a machine. Steps return no results. When needed, the caller requests the result of all steps so far.
+/// Trainer of a population on a machine. Steps return no results. The caller uses [`Accelerator::ask`] to request the result of all steps
+/// so far.
 pub trait Accelerator: Movable {
     /// Copies a member's parameters, Adam moments, number of updates, wires and random seed to the machine.
     fn set_member(&mut self, member: usize, trainer: &Trainer) -> Result<(), Fault>;

@@ -1,9 +1,9 @@
-//! A population of automata. An automaton learns its target with some seeds and fails with others. Several members with different wires
-//! and data therefore train in parallel. The hard loss is the share of visible bits (bits of the compared channels) that the hardened
-//! automaton gets wrong in a test. For a rule, it is the share of the 512 neighbourhoods with a wrong next state. A member is perfect if
-//! its hard loss is 0. A perfect member stops training, unless it is the only member. A member is stagnant if it was never perfect and its
-//! hard loss has not fallen for many updates. A new member with the next seed replaces a stagnant member. If all members are perfect, new
-//! members replace all but the best.
+//! A population of automata. An automaton learns its target with some seeds and fails with others. Several members with different wires and
+//! data therefore train in parallel. The hard loss of a member is the share of visible bits (bits of the compared channels) that its
+//! hardened automaton gets wrong in a test. For a rule, the hard loss is the share of the 512 neighbourhoods with a wrong next state. A
+//! member is perfect if its hard loss is 0. A perfect member stops training, unless it is the only member. A member is stagnant if it was
+//! never perfect and its hard loss has not fallen for many updates. A new member with the next seed replaces a stagnant member. If all
+//! members are perfect, new members replace all members except the best.
 //!
 //! Members share no data, so results do not depend on the number of threads.
 
@@ -67,7 +67,7 @@ progress! {
     updates,
     /// Number of members that became perfect.
     perfect_runs,
-    /// Number of members that became perfect, plus the number that were stagnant and replaced.
+    /// Number of members that became perfect, plus the number of stagnant members that were replaced.
     ended,
 }
 
@@ -102,7 +102,7 @@ pub struct Population {
     config: Config,
     experiment: Experiment,
     members: Vec<Member>,
-    /// Number of members created so far, including replacements. It determines the seed of the next member.
+    /// Number of members created so far, including replacements. This number determines the seed of the next member.
     begun: u32,
     progress: Progress,
     /// Parameters of all members at the newest boundary between two iterations.
@@ -115,14 +115,14 @@ pub struct Population {
     probe: Option<Offloaded>,
 }
 
-/// State of the tests at the end of an iteration. Each slice tests at most one member per thread. The members that trained are tested
-/// first, then the new members that replace others. The results take effect after all tests. If the population is saved during the tests,
+/// Progress of the tests at the end of an iteration. Each slice tests at most one member per thread. First, the members that trained are
+/// tested, then the new members that replace others. The results take effect after all tests. If the population is saved during the tests,
 /// the restored population repeats the tests.
 #[derive(Default)]
 struct Ending {
     /// New members, with the positions of the members that they replace. `None` until all trained members have been tested.
     replacements: Option<Vec<(usize, Member)>>,
-    /// Number of replacements tested so far if `replacements` is `Some`, otherwise number of trained members tested so far.
+    /// Number of members tested so far: of the replacements if `replacements` is `Some`, otherwise of the members that trained.
     tested: usize,
 }
 
@@ -171,7 +171,8 @@ impl Population {
         let (shape, rollout) = (&experiment.architecture, &experiment.training);
         let params = (shape.gates() * super::OPS) as f64;
         let cells = rollout.width as f64 * rollout.height as f64 * rollout.batch as f64;
-        // `states` counts every state of a rollout. `gates` counts the gates of one step and their gradients.
+        // `states` is the number of values in all states of a rollout. `gates` is the number of gate outputs of one step and of their
+        // gradients.
         let states = cells * shape.channels as f64 * (rollout.steps + 3) as f64;
         let gates = 2.0 * cells * shape.gates_per_cell() as f64;
         // The six arrays are parameters, gradients, two moments, noise and a copy of the parameters.
@@ -299,7 +300,7 @@ impl Population {
         (1..).zip(replaced).map(begin).collect()
     }
 
-    /// Marks perfect members, and counts the members that became perfect or stagnant.
+    /// Marks the perfect members, and counts the members that became perfect or stagnant in this iteration.
     fn record_results(&mut self) {
         let patience = u64::from(self.config.patience);
         for member in self.members.iter_mut().filter(|member| member.done > 0) {
@@ -331,7 +332,7 @@ impl Population {
         self.best_of(0..self.members.len())
     }
 
-    /// Returns the same as [`Self::best`], but chooses only among the members with the indices `members`.
+    /// Returns the best member as [`Self::best`] does, but considers only the members with the indices `members`.
     ///
     /// # Panics
     /// If `members` is empty.
@@ -414,7 +415,7 @@ impl Population {
                 (member.loss_sum, member.grad_norm_sum) = (loss[i], grad_norm[i]);
                 let name = format!("member.{i}.missed");
                 let missed = words(find, &name)?;
-                // The states must be distinct and in ascending order.
+                // The missed states must be distinct and in ascending order.
                 if !missed.is_sorted_by(|one, next| one < next) || missed.last().is_some_and(|&state| state as usize >= Rule::STATES) {
                     return Err(bad(&name).into());
                 }
@@ -431,8 +432,8 @@ impl Learner for Population {
 
     crate::learner_settings!(config, set, Config::experiment);
 
-    /// Runs some updates of several members, at most one member per thread. After all updates of an iteration, each slice tests at most one
-    /// member per thread instead. The last of these slices ends the iteration.
+    /// Runs some updates of several members, at most one member per thread. After the last update of an iteration, each slice tests members
+    /// instead of updating them. The last of these slices ends the iteration.
     fn advance(&mut self) -> Slice<Stats> {
         if let Some(there) = self.offloaded.take() {
             return self.advance_offloaded(there);
@@ -514,7 +515,7 @@ impl Learner for Population {
                 ("iteration.loss".into(), vec![count], floats(&|m| m.loss_sum)),
                 ("iteration.grad_norm".into(), vec![count], floats(&|m| m.grad_norm_sum)),
             ]);
-            // Members use these states as hard examples until the iteration ends.
+            // The missed states are saved, because members use them as hard examples until the iteration ends.
             for (i, member) in self.members.iter().enumerate() {
                 let missed: Vec<u32> = member.checked.missed.iter().map(|&state| state.into()).collect();
                 parts.push((format!("member.{i}.missed"), vec![missed.len()], Data::U32(missed)));
@@ -541,8 +542,8 @@ impl Learner for Population {
 }
 
 impl Member {
-    /// Returns true if the member trains in an iteration: the member is not perfect, or `alone` is true. `alone` is true if the population
-    /// has no other member.
+    /// Returns true if the member trains in an iteration. A member trains if it is not perfect, or if `alone` is true: the population has
+    /// no other member.
     fn learns(&self, alone: bool) -> bool {
         !self.perfect || alone
     }
@@ -590,7 +591,7 @@ fn check_each(isa: Isa, experiment: &Experiment, members: &mut [&mut Member]) {
 }
 
 /// Sets the initial logit of the operation that returns the first input; the other logits stay 0. The logits of a four-parameter gate are
-/// set such that the gate computes the same function.
+/// set such that the gate computes the same function as a gate with 16 logits.
 fn set_initial_logit(automaton: &mut Automaton, logit: f32) {
     let to = match automaton.form {
         GateForm::Four => ((logit.exp() + 7.0) / 8.0).ln(),

@@ -59,12 +59,13 @@ pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl
 struct Twin<'a> {
     automaton: &'a Automaton,
     rollout: &'a Rollout,
-    /// All gates evaluated for a cell, with their wires. The operations in this circuit are not read; `mix` has their weights.
+    /// All gates evaluated for a cell, with their wires. The operations in this circuit are not used, because `mix` contains the weight of
+    /// each operation.
     circuit: Circuit,
     /// For each gate, the weight of each operation in the forward pass.
     mix: Vec<[f64; OPS]>,
-    /// For each gate, the weight of each operation in the gradient of the parameters. It differs from `mix` only for gates with Gumbel
-    /// noise.
+    /// For each gate, the weight of each operation in the gradient of the parameters. This weight differs from `mix` only for gates with
+    /// Gumbel noise.
     soft: Vec<[f64; OPS]>,
 }
 
@@ -103,8 +104,8 @@ impl Twin<'_> {
         self.rollout.width * self.rollout.height
     }
 
-    /// Returns the index of a gate in `mix` and `soft`. `gate` is its index in `circuit`, where the kernels' gates are repeated for each
-    /// channel.
+    /// Returns the index of a gate in `mix` and `soft`. `gate` is the gate's index in `circuit`, which contains the kernels' gates once for
+    /// each channel.
     fn number(&self, gate: usize) -> usize {
         let shape = &self.automaton.architecture;
         let kernels = shape.kernels * shape.perception.iter().sum::<usize>();
@@ -112,7 +113,8 @@ impl Twin<'_> {
         update.map_or_else(|| gate % kernels, |gate| kernels + gate)
     }
 
-    /// Returns the index in the state of the value that `cell` reads as `input`, or `None` if `input` is a cell outside the grid.
+    /// Returns the index, within the state array, of the value that `cell` reads as `input`. Returns `None` if `input` belongs to a cell
+    /// outside the grid.
     fn place(&self, cell: usize, input: Input) -> Option<usize> {
         let &Rollout { width, height, periodic, .. } = self.rollout;
         let at = (cell % width, cell / width);

@@ -1,7 +1,7 @@
 //! Forward and backward pass of a rollout with soft gates. Soft gates compute with real numbers instead of bits. The forward pass keeps
-//! only the state before each step. In each step, a thread of the backward pass processes one block of cells at a time: the thread
-//! recomputes the activations of the block, then propagates gradients through these activations. The activations of a block fit into the
-//! second-level cache.
+//! only the state before each step. In the backward pass, a thread processes one block of cells at a time: the thread recomputes the
+//! activations of the block, then propagates gradients through these activations. The activations of a block fit into the second-level
+//! cache.
 //!
 //! Each row of a block's array has [`CELLS`] lanes, one for each cell of the block. The prefix `d_` marks an array of gradients.
 
@@ -50,7 +50,7 @@ impl Network {
         let mut perception = Vec::new();
         let mut inputs = 9;
         for (l, wires) in wirings.perception.iter().enumerate() {
-            // The first layer of all kernels reads the nine cells. A later layer reads the gates of its own kernel.
+            // The first layer of every kernel reads the nine cells. A later layer reads the previous layer's gates of the same kernel.
             let of = |ends: &[u32]| -> Vec<u32> {
                 let shift = |kernel| if l == 0 { 0 } else { kernel * inputs as u32 };
                 (0..chunk as u32).flat_map(|kernel| ends.iter().map(move |end| end + shift(kernel))).collect()
@@ -148,7 +148,7 @@ struct Grids {
     periodic: bool,
     batch: usize,
     channels: usize,
-    /// Runs of adjacent cells, in the order of the blocks.
+    /// Runs of adjacent cells in a line, in the order of the blocks.
     runs: Vec<Run>,
     /// For each block, the range of its runs in `runs`.
     blocks: Vec<Range<usize>>,
@@ -259,18 +259,19 @@ impl Grids {
 /// Maximum size, in bytes, of the outputs of the perception's first layer for one chunk of kernels.
 const FIRST_CACHE: usize = 1 << 14;
 
-/// Minimum number of gate evaluations of a piece in one step. A smaller piece does not justify another thread.
+/// Minimum number of gate evaluations of a piece in one step. Less work does not justify another thread.
 const PIECE: usize = 1 << 19;
 
-/// Part of the work of a step. A single thread processes a whole piece. A piece consists of some blocks and has its own sums, so that
-/// results do not depend on the number of threads.
+/// Piece of the work of a step. A single thread processes a whole piece. A piece consists of some blocks. Each piece has its own sums, so
+/// that results do not depend on the number of threads.
 struct Piece {
     blocks: Range<usize>,
     /// Next state of the blocks, `[block][channel][CELLS]`.
     out: Vec<f32>,
     /// Contribution of this piece to the gradient with respect to the state before the step.
     d_grids: Vec<f32>,
-    /// For each sample with cells in the blocks: its index, and the range within each channel's grid where `d_grids` can be nonzero.
+    /// For each sample with cells in the blocks: the sample's index, and the range within each channel's grid where `d_grids` can be
+    /// nonzero.
     touched: Vec<(usize, Range<usize>)>,
     sums: Buffer,
     loss: f64,
@@ -281,8 +282,8 @@ struct Workspace {
     patches: Buffer,
     /// Outputs of all layers of the perception except the last.
     inner: Buffer,
-    /// Input of the update network, which computes the next state from the perception: the channels, then the kernels' outputs. If no
-    /// activations are kept, the outputs of the update network's layers overwrite the kernels' outputs.
+    /// Input of the update network: the channels, then the kernels' outputs. If no activations are kept, the outputs of the update
+    /// network's layers overwrite the kernels' outputs.
     features: Buffer,
     layers: Buffer,
     /// Output of the update network; in the backward pass, the gradient with respect to this output.
@@ -310,8 +311,8 @@ pub(super) struct Roller {
     rolls: Vec<Roll>,
 }
 
-/// Rollout of some samples. If every sample has its own pieces, each `Roll` has one sample. Otherwise, one `Roll` has the whole batch. A
-/// `Roll` does not wait for another `Roll` between two steps. With few cells, such a wait would take longer than a step.
+/// Rollout of some samples. If every sample has its own pieces, each `Roll` has one sample; otherwise, one `Roll` has the whole batch. A
+/// `Roll` never waits for another `Roll` between two steps, because with few cells such a wait would take longer than a step.
 struct Roll {
     isa: Isa,
     grids: Grids,
@@ -321,7 +322,7 @@ struct Roll {
     first: usize,
     /// State before each step. Without training, only the current state is kept.
     states: Vec<Vec<f32>>,
-    /// One array per step, with 1 in the lanes of cells that fire and 0 in other lanes. Empty if all cells fire.
+    /// One array per step, with 1 in the lanes of cells that fire and 0 in other lanes. There are no arrays if all cells fire.
     masks: Vec<Vec<f32>>,
     d_grids: Vec<f32>,
     pieces: Vec<Piece>,
@@ -499,8 +500,8 @@ impl Roll {
         grids.fold(d_grids);
     }
 
-    /// Runs a backward step of every block. For the last step of the rollout, the gradient with respect to the next state is computed from
-    /// `target`. For other steps, `target` is `None`, and `d_grids` contains this gradient.
+    /// Runs a backward step of every block. The last step of the rollout computes the gradient with respect to the next state from
+    /// `target`. For other steps, `target` is `None`, and `d_grids` contains the gradient with respect to the next state.
     fn backward(&mut self, network: &Network, step: usize, target: Option<Target>) {
         let Roll { isa, grids, states, masks, d_grids, pieces, workspaces, .. } = self;
         let (isa, grids, d_grids, workspaces) = (*isa, &*grids, &*d_grids, &*workspaces);
@@ -575,7 +576,8 @@ fn compare(grids: &Grids, block: usize, target: Target, out: &[f32], dy: &mut [f
     loss
 }
 
-/// Calls `f` with a free workspace. At least one workspace is free, because there are as many workspaces as pieces.
+/// Calls `f` with a free workspace. At least one workspace is free, because each piece uses at most one workspace, and there are as many
+/// workspaces as pieces.
 fn with_free(workspaces: &[Mutex<Workspace>], f: impl FnOnce(&mut Workspace)) {
     let free = workspaces.iter().find_map(|workspace| workspace.try_lock().ok());
     match free {
@@ -648,8 +650,8 @@ impl Workspace {
     }
 
     /// Runs the backward pass of a step, after a forward pass with `keep`. Reads the gradient with respect to the next state from `ends`.
-    /// Adds to the gates' gradient sums `sums`. If `d_grids` is given, also adds the gradient with respect to the state before the step to
-    /// `d_grids`.
+    /// Adds the gradients of the gates to `sums`. If `d_grids` is given, also adds the gradient with respect to the state before the step
+    /// to `d_grids`.
     fn backward(&mut self, of: Block, mask: Option<&[f32]>, sums: &mut [f32], mut d_grids: Option<&mut [f32]>) {
         let Block { isa, network, grids, block } = of;
         let Network { channels, group, chunks, perception, update, coefficients, .. } = network;

@@ -16,7 +16,7 @@ pub struct Optimiser {
     pub beta2: f32,
     pub eps: f32,
     pub weight_decay: f32,
-    /// Limit of the absolute value of each gradient element.
+    /// Maximum absolute value of a gradient element; larger elements are clipped.
     pub clip: f32,
 }
 

@@ -26,7 +26,7 @@ pub trait Machine: Movable {
         "this CPU".into()
     }
 
-    /// Returns true if the work runs on the CPU, for example on an emulated GPU.
+    /// Returns true if the machine computes on the CPU, for example as an emulated GPU.
     fn is_software(&self) -> bool {
         true
     }
@@ -41,8 +41,8 @@ pub trait Machine: Movable {
         Err(Fault::Unknown { what: "the plan".into() })
     }
 
-    /// Prepares the object that does the work of a [`Request`], or returns `None` if the machine does not implement the request.
-    /// Implementations call [`serve`]. Learners call [`request`], not this method.
+    /// Prepares the worker of a [`Request`], or returns `None` if the machine does not implement the request. Implementations call
+    /// [`serve`]. Learners call [`request`], not this method.
     fn special(&self, _request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
         None
     }
@@ -107,7 +107,7 @@ pub struct TrainStateRef<'a> {
     pub steps: u64,
 }
 
-/// Result of training steps. [`PlanTrainer::poll`] overwrites an older result and reuses the vectors of the older result.
+/// Result of training steps. [`PlanTrainer::poll`] overwrites the previous result and reuses its vectors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainResult {
     /// Name and values of each output of the plan. The values are those of the newest run.
@@ -131,12 +131,12 @@ impl TrainResult {
     }
 }
 
-/// A learner that can offload its work to another machine. Methods that change the learner, except [`Offload::end_offload`], may be called
-/// only between two iterations.
+/// A learner that can offload its work to another machine. Methods that change the learner may be called only between two iterations. The
+/// only exception is [`Offload::end_offload`].
 pub trait Offload {
-    /// Returns the options of offloading, such as all or a part of the work, in the order in which probes measure them. The last option
-    /// offloads all work. Each text is the message that users see if the option is the fastest. The parameter `way` of other methods is an
-    /// index into these options.
+    /// Returns the options of offloading, such as all or a part of the work, in the order in which probes measure the options. The last
+    /// option offloads all work. Each text is the message that users see if the option is the fastest. The parameter `way` of other methods
+    /// is an index into these options.
     fn ways(&self) -> &'static [&'static str];
     /// Returns true if training continues on the CPU while the other machine prepares for a probe.
     fn trains_meanwhile(&self) -> bool {
@@ -258,7 +258,7 @@ pinned! { PlanEvaluator:
     poll(outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault>;
 }
 
-/// The CPU as a machine. Tests compare other machines with it.
+/// The CPU as a machine. Tests compare other machines with this machine.
 pub struct Local;
 
 impl Machine for Local {

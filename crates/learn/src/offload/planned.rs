@@ -1,5 +1,5 @@
-//! Offloading for all learners that train by steps of one plan. The learner requests one result per iteration, after the last step. If the
-//! machine is lost, the CPU repeats at most one iteration.
+//! Offloading for all learners whose training steps run a single plan. The learner requests one result per iteration, after the last step.
+//! If the machine is lost, the CPU repeats at most one iteration.
 
 use super::{Machine, Offload, Pass, PlanTrainer, TrainResult, TrainStateRef};
 use crate::{Fault, Learner, Slice};
@@ -7,8 +7,8 @@ use graph::{Adam, Optimizer, Params, Plan};
 use math::par::Pinned;
 use std::sync::Arc;
 
-/// Trainer of one plan on another machine. It counts the steps that have started in the current iteration. The count returns to 0 when the
-/// iteration's result has arrived.
+/// Trainer of one plan on another machine, with a counter of the steps that have started in the current iteration. The counter returns to 0
+/// when the iteration's result has arrived.
 pub struct PlanSteps {
     trainer: Pinned<Box<dyn PlanTrainer>>,
     trained: TrainResult,
@@ -40,13 +40,13 @@ impl PlanSteps {
         self.trainer.set_input(name, values)
     }
 
-    /// Starts a run of the plan for the next step. For the last run of a step, call [`PlanSteps::step`] instead.
+    /// Starts a run of the plan for the next step, without an update. For the last run of a step, call [`PlanSteps::step`] instead.
     pub fn accumulate(&mut self) -> Result<(), Fault> {
         self.trainer.accumulate()
     }
 
-    /// Starts the last run of the plan for the next step, and the step's update. After the last of the iteration's `count` steps, also
-    /// requests the result.
+    /// Starts the last run of the plan for the next step, and then the update of this step. After the last of the iteration's `count`
+    /// steps, also requests the result.
     pub fn step(&mut self, adam: &Adam, count: usize) -> Result<(), Fault> {
         self.trainer.step(adam)?;
         (self.begun, self.lr) = (self.begun + 1, adam.lr);
@@ -63,8 +63,8 @@ impl PlanSteps {
     }
 }
 
-/// Slots for the machine in use and for the machine of a probe (a measurement of speed). `M` contains a machine, and the learner's data for
-/// this machine.
+/// Slots for the machine in use and for the machine of a probe (a measurement of speed). `M` consists of a machine and the learner's data
+/// for this machine.
 pub struct OffloadSlots<M> {
     offloaded: Option<M>,
     probe: Option<M>,
@@ -78,7 +78,7 @@ impl<M> OffloadSlots<M> {
     }
 }
 
-/// Learner that trains by steps of one plan.
+/// Learner whose training steps run a single plan.
 pub trait Planned: Learner {
     /// A machine, and the learner's data for this machine.
     type There: AsMut<PlanSteps>;
@@ -93,7 +93,7 @@ pub trait Planned: Learner {
     fn begin_step(&mut self, there: &mut Self::There) -> Result<(), Fault>;
     /// Advances the learner's counters by one step, after the step has started. `lr` is the learning rate of the step.
     fn count_step(&mut self, lr: f32);
-    /// Undoes [`Planned::count_step`] for all steps of the current iteration. The CPU repeats these steps.
+    /// Undoes [`Planned::count_step`] for all steps of the current iteration, because the CPU repeats these steps.
     fn discard_started_steps(&mut self);
     /// Copies the machine's result of the newest iteration into the learner.
     fn apply_result(&mut self, there: &mut Self::There);
@@ -104,7 +104,8 @@ pub trait Planned: Learner {
     fn add_spent(&mut self, seconds: f64);
     /// Returns the amount of work of an iteration, in the unit of [`Offload::pass_work`].
     fn iteration_work(&self) -> f64;
-    /// Returns true if the machine has an outdated value of a setting. [`Planned::ready`] must then prepare the machine again.
+    /// Returns true if a setting has changed since the machine was prepared, and the machine still uses the old value. [`Planned::ready`]
+    /// must then prepare the machine again.
     fn is_outdated(&self) -> bool {
         false
     }
@@ -186,7 +187,7 @@ impl<L: Planned> Offload for L {
         Ok(())
     }
 
-    /// Runs steps whose results are discarded. A pass is one iteration.
+    /// Runs one slice of a probe. A pass is one iteration, whose results are discarded.
     fn advance_probe(&mut self) -> Result<Pass, Fault> {
         let Some(mut probe) = self.slots_mut().probe.take() else { return Ok(Pass::Waiting) };
         let pass = advance_machine(self, &mut probe)?;

@@ -59,8 +59,8 @@ settings! {
 }
 
 impl Shape {
-    /// Returns the number of hidden units of an MLP: 4 times the width. A gated MLP has three matrices instead of two. It therefore has
-    /// only 8/3 times the width, rounded up to a multiple of 32.
+    /// Returns the number of hidden units of an MLP: 4 times the width. A gated MLP has three matrices instead of two. Its number of hidden
+    /// units is therefore only 8/3 times the width, rounded up to a multiple of 32.
     pub fn hidden(&self) -> usize {
         match self.mlp {
             Mlp::Gelu => 4 * self.width,
@@ -171,10 +171,11 @@ impl Config {
     }
 }
 
-/// Returns cos(πx) for 0 ≤ x ≤ 1. Uses only operations that round alike on all machines; the standard library's cosine may round
-/// differently.
+/// Returns cos(πx) for 0 ≤ x ≤ 1. The function uses only operations that round alike on all machines, because the standard library's cosine
+/// may round differently.
 fn cos_pi(x: f64) -> f64 {
-    // Taylor series around x = 1/2, about which the function is odd; the first omitted term is below 1e-11.
+    // Taylor series around x = 1/2. cos(πx) is odd about this point, so the series has odd terms only. The first omitted term is below
+    // 1e-11.
     let y = std::f64::consts::PI * (0.5 - x);
     let mut sum = 0.0;
     let mut term = y;

@@ -17,7 +17,7 @@ pub struct Reader {
     layers: Vec<Layer>,
     norm: Scale,
     head: Product,
-    /// Table for [`ops::rotary`]; empty with learned positions.
+    /// Rotation table for [`ops::rotary`]; empty with learned positions.
     turns: Vec<f32>,
     /// Number of tokens in the cache.
     len: usize,
@@ -51,7 +51,7 @@ struct Product {
 
 struct Scale {
     gamma: Vec<f32>,
-    /// `None` for RMS norm.
+    /// Offset after the scaling by `gamma`; `None` for RMS norm.
     beta: Option<Vec<f32>>,
 }
 
@@ -212,8 +212,8 @@ impl Reader {
         self.surprises_after(text)
     }
 
-    /// Does the same as [`Reader::surprises`], but keeps the cache: `text` continues the tokens that were read before. The last token of
-    /// `text` is not read.
+    /// Returns the surprises of [`Reader::surprises`], but keeps the cache: `text` continues the tokens that were read before. The last
+    /// token of `text` is not read.
     pub fn surprises_after(&mut self, text: &[u32]) -> Vec<f32> {
         let next = text.get(1..).unwrap_or_default();
         if next.is_empty() {

@@ -27,7 +27,8 @@ const SMALL: usize = 1 << 21;
 /// Maximum number of lanes.
 const LANES: usize = 4;
 
-/// Executor that computes the gradients of some runs of each step, one run of `micro` sequences after the other.
+/// Executor that computes the gradients of some runs of each step. A lane processes its runs one after the other. A run has `micro`
+/// sequences.
 struct Lane {
     executor: Executor,
     grads: Buffer,
@@ -40,7 +41,7 @@ progress! {
     steps,
 }
 
-/// Statistics of one iteration. An offloaded learner estimates `loss` from the last run of the plan and `grad_norm` from the last step.
+/// Statistics of one iteration. An offloaded learner estimates `loss` from the last run of the plan, and `grad_norm` from the last step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     /// Mean loss of the steps, in nats per token.
@@ -87,7 +88,7 @@ pub struct Pretrainer {
     batches: Batches,
     /// Number of completed steps of the iteration.
     step: usize,
-    /// Number of gradient computations of `micro` sequences that each lane has completed in the current step.
+    /// Number of runs that each lane has completed in the current step.
     round: usize,
     /// Number of completed slices of the current run.
     slice: usize,
@@ -98,8 +99,8 @@ pub struct Pretrainer {
     diverged: bool,
     clock: fn() -> f64,
     away: OffloadSlots<Offloaded>,
-    /// True if β₁ or β₂ changed since the machine with offloaded work was prepared. This machine keeps powers of β₁ and β₂, so it must be
-    /// prepared again after a change.
+    /// True if β₁ or β₂ changed since the machine with offloaded work was prepared. The machine keeps powers of β₁ and β₂, so it must be
+    /// prepared again.
     betas_changed: bool,
 }
 
@@ -114,15 +115,15 @@ impl Pretrainer {
         }
         let lanes = lanes(config, plan.table().len()) as u64;
         let (arena, params) = (plan.arena_bytes(), plan.table().bytes());
-        // Weights, two moments and two packed copies are stored once. Each lane has its own gradients.
+        // `5 * params`: the weights, two moments and two packed copies, which all lanes share. Each lane has its own gradients.
         Ok(lanes * (arena + params) + 5 * params)
     }
 
-    /// Creates a learner that trains on the training part of `corpus`. The context length and the vocabulary of `corpus` must be those of
-    /// the model.
+    /// Creates a learner that trains on the training part of `corpus`. `corpus` must have the context length and the vocabulary of the
+    /// model.
     pub fn new(config: Config, corpus: &Arc<Corpus>, seed: u32, isa: Isa) -> Result<Pretrainer, WordsError> {
         config.check()?;
-        // The plan receives only the windows of each run, so that the text may have any length.
+        // The plan's input contains only the windows of one run, so that the text may have any length.
         let plan = Arc::new(plan_training(&config, window_tokens(&config), seed, isa)?);
         let params = Params::new(plan.table(), seed);
         let lane = || {
@@ -196,7 +197,7 @@ impl Pretrainer {
         Ok(())
     }
 
-    /// Executes, in each lane, one slice of the gradient computation for `micro` sequences.
+    /// Executes one slice of a run in each lane.
     fn compute(&mut self) {
         let Config { batch, micro, dropout, .. } = self.config;
         let rounds = batch / micro / self.lanes.len();
@@ -296,8 +297,8 @@ impl Learner for Pretrainer {
         tensors(self.params.table(), self.params.values(), &self.optimizer.m)
     }
 
-    /// Returns the weights, Adam's moments and the counters after the newest completed step. Each parameter has one array for its weights,
-    /// with nanoGPT's name, and one for each of its two moments.
+    /// Returns the weights, Adam's moments and the counters after the newest completed step. There are three arrays for each parameter: the
+    /// weights, with nanoGPT's name, and the two moments.
     fn parts(&self) -> Parts {
         let Optimizer { m, v, steps: taken } = &self.optimizer;
         let mut parts = save(self.params.table(), [("", self.params.values()), ("adam.m.", m), ("adam.v.", v)]);

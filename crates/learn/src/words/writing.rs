@@ -1,4 +1,4 @@
-//! Text generation. The model first reads a prompt. It then generates one token at a time and reads each generated token.
+//! Text generation. The model first reads a prompt. Then the model generates one token at a time and reads each generated token.
 
 use super::reader::Reader;
 use math::{Rng, ops};
@@ -6,9 +6,9 @@ use math::{Rng, ops};
 /// Rule for choosing the next token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// Divisor of the logits. With 0, the most likely token is chosen.
+    /// Divisor of the logits. A temperature of 0 selects the most likely token.
     pub temperature: f32,
-    /// Number of candidates for the next token, which are the most likely tokens; 0 for all tokens.
+    /// Number of candidates for the next token, or 0 for all tokens. The candidates are the most likely tokens.
     pub top_k: usize,
     /// Minimum total probability of the candidates for the next token; 1 for all tokens. The candidates are the smallest number of most
     /// likely tokens that reach this total (Holtzman et al. 2020).
@@ -16,7 +16,8 @@ pub struct Sampling {
     pub seed: u32,
 }
 
-/// Minimum temperature. Below this value, the most likely token is taken, because the logits divided by the temperature could overflow.
+/// Minimum temperature for sampling. Below this temperature, the most likely token is selected, because the logits divided by the
+/// temperature could overflow.
 const COLDEST: f32 = 1e-6;
 
 /// Random stream for the choice of tokens.

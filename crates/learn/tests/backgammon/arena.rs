@@ -1,5 +1,5 @@
-//! Duels and baselines. Tallies do not depend on scheduling, scores agree with the published C code, and players that break the rules
-//! are detected.
+//! Tests of duels and baselines: tallies do not depend on scheduling, scores agree with the published C code, and players that break the
+//! rules are detected.
 
 use crate::sample_decisions;
 use learn::backgammon::Player;

@@ -1,4 +1,4 @@
-//! The bear-off table, compared with GNU Backgammon's table and with exhaustive play of positions with few checkers.
+//! Compares the bear-off table with GNU Backgammon's table, and with exhaustive play of positions with few checkers.
 
 use learn::backgammon::bearoff;
 use std::collections::HashMap;
@@ -17,8 +17,8 @@ fn rolls_are_those_of_gnu_backgammon() {
         let side = Board::from_id(id).expect("a position").theirs();
         let (left, whole) = bearoff::rolls(side).expect("all are home");
         let close = |ours: f32, theirs: f32, by: f32| assert!((ours - theirs).abs() < by, "{line}: {ours}");
-        // GNU's probabilities are multiples of 1/65535 and are printed with three digits. If two plays have the same mean number of rolls,
-        // GNU and the table may choose different plays.
+        // The tolerance covers GNU's rounding and choices. GNU's probabilities are multiples of 1/65535 and are printed with three digits.
+        // If two plays have the same mean number of rolls, GNU and the table may choose different plays.
         close(left.iter().sum(), numbers[0], 2e-3);
         close(whole.iter().sum(), numbers[1], 2e-3);
         for (n, &percent) in numbers[2..].iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Backgammon: learners, players and evaluations.
+//! Tests of the backgammon learners, players and evaluations.
 
 mod arena;
 mod bearoff;

@@ -20,9 +20,9 @@ const LEAVES: Work = Work { leaves: true, learning: false };
 
 #[derive(Clone)]
 struct FakeDevice {
-    /// Number of polls after which a result is ready.
+    /// Number of polls that each result takes.
     polls: u32,
-    /// Number of calls that succeed before a call fails. If this number is negative, no call fails.
+    /// Number of calls that succeed before a call fails. With a negative number, no call fails.
     calls: Arc<AtomicI64>,
 }
 
@@ -61,7 +61,8 @@ impl Working {
     }
 }
 
-/// Implements methods that count the call and forward it to `accelerator`. A method returns a fault if the device fails.
+/// Implements methods that count each call and forward it to `accelerator`. At the call at which the device fails, the method returns a
+/// fault.
 macro_rules! until_failure {
     ($($method:ident ($($arg:ident: $type:ty),*) of $work:ident;)*) => {
         $(fn $method(&mut self, $($arg: $type),*) -> Result<(), Fault> {

@@ -47,7 +47,8 @@ fn enough_evaluations_give_exact_one_ply_values() {
         assert!((ranked[0].equity - best).abs() < 1e-4, "{board:?} {roll:?}: {} {best}", ranked[0].equity);
         for other in ranked.iter().filter(|candidate| candidate.share > 0.0) {
             let by = one_move_ahead(&mut *plain, other.board);
-            // The search may drop a candidate before it has evaluated all rolls, so another may be slightly better than the first.
+            // The search may drop a candidate before it has evaluated all rolls. Another candidate may therefore be slightly better than
+            // the first candidate.
             assert!(by < best + 0.05, "{board:?} {roll:?}: {other:?} is worth {by}, above {best}");
         }
     }
@@ -83,7 +84,7 @@ fn candidates_are_all_results_and_add_up() {
     }
 }
 
-/// Priors are computed relative to the best candidate, so they stay finite if an equity is large.
+/// A large equity does not make priors infinite, because priors are computed relative to the best candidate.
 #[test]
 fn an_immediate_backgammon_gets_the_whole_prior() {
     let (mut mine, mut theirs) = ([0; 25], [0; 25]);
@@ -110,7 +111,7 @@ fn expected_probabilities_are_the_mean_over_its_moves() {
     let middle = mean(&|pair| pair.1);
     let spread = mean(&|pair| (pair.1 - middle).powi(2)).sqrt();
     let error = mean(&|pair| (pair.0 - pair.1).powi(2)).sqrt();
-    // Training reduces the error, which is the difference between the two values. At this stage, the error is about an eighth of the spread
-    // between positions.
+    // The error is the difference between the two values. Training reduces the error. After 16 rounds, the error is about an eighth of the
+    // spread between positions.
     assert!(spread > 0.3 && error < 0.25 * spread, "they differ by {spread}, it errs by {error}");
 }

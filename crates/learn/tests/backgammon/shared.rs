@@ -1,4 +1,4 @@
-//! Rounds whose games are played by remote workers. The result must equal that of a learner without workers. The result must not depend on
+//! Rounds in which remote workers play the games. The result must equal that of a learner without workers. The result must not depend on
 //! the division of the games into pieces of work, or on the share of the work that the learner does itself.
 
 use crate::{rounds, same, small, spoiled, word};
@@ -97,8 +97,8 @@ fn incomplete_results_are_rejected_without_changes() {
     let good = played(&due, pieces.clone());
     let last = |parts: &Parts, name: &str| part(parts, name).expect("a part of it").1.len();
     let mut wrong = vec![
-        // Each element has an error in one array, such as 15 checkers at a place or an invalid roll. The first two errors are in the last
-        // actor.
+        // Each element contains results with an error in one array, such as 15 checkers at a place or an invalid roll. The errors of the
+        // first two elements are in the last actor.
         spoiled(&good, "games", word(last(&good, "games") - 16, !0)),
         spoiled(&good, "games", word(last(&good, "games") - 8, 77)),
         spoiled(&good, "games", word(14, 1 << 30)),

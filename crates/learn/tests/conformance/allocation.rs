@@ -1,8 +1,8 @@
-//! Once all buffers have grown, iterations allocate no memory on any thread of a pool. Each test counts the allocations of its own threads
-//! only.
+//! Once all buffers have grown, iterations allocate no memory on any thread of a pool. Each test counts only the allocations of its own
+//! threads.
 //!
-//! An iteration of a population of automata does allocate: its slices collect the members to update, and automata are hardened. A step of a
-//! member's trainer does not allocate.
+//! An iteration of a population of automata is an exception: its slices allocate when they collect the members to update, and when they
+//! harden automata. A step of a member's trainer does not allocate.
 
 use crate::cases::{self, control};
 use crate::subject::{Case, Subject};
@@ -19,7 +19,7 @@ use worlds::backgammon::{Board, Roll};
 use worlds::cube::{Distances, Metric, Three, Two};
 
 /// Maximum number of iterations in which a backgammon learner may allocate. A buffer grows if a game is longer, or a roll has more results,
-/// than any before. Such iterations become rare. A regular allocation would occur in more of the sixty iterations.
+/// than all before. Such iterations become rare. A regular allocation would exceed this maximum within the sixty iterations of the test.
 const RECORDS: usize = 3;
 
 /// Runs `work` in a pool of `threads` threads whose allocations are counted. `work` runs on a thread of the pool, because passing a task to
@@ -129,8 +129,8 @@ fn published() {
     watched(2, |meter| assert!(steady(&case, meter, (30, 40), 1).progress().games > 50));
 }
 
-/// Tests the strong learner and its player, with and without search. A single thread is used: with several threads, chance would determine
-/// which thread plays the longest game and enlarges its buffer.
+/// Tests the strong learner and its player, with and without search. The test uses a single thread. With several threads, chance would
+/// determine which thread plays the longest game and enlarges its buffer.
 #[test]
 fn strong() {
     let config = StrongConfig { hidden: 32, games: 16, batch: 128, ..StrongConfig::default() };

@@ -1,4 +1,4 @@
-//! Cases for the learners of every room. The learners are small enough for a test, and all their parts are in use.
+//! Cases for the learners of every room. The learners are small enough for a test, and use all their components.
 
 use crate::subject::{Case, TEXT};
 use crate::{point, rooms};
@@ -135,7 +135,7 @@ pub fn published() -> Vec<Case<Published>> {
 }
 
 pub fn population() -> Vec<Case<Population>> {
-    // The patience is so small that some members restart.
+    // The patience is so small that some members are replaced.
     let life = LogicConfig { population: 3, updates: 3, patience: 6, lr: 0.2, ..LogicConfig::preset(LogicPreset::Life) };
     let noisy = LogicConfig { form: Form::Gumbel, ..life.clone() };
     // Cells are updated asynchronously. On the 16x16 board, each sample is a piece of work of its own.

@@ -13,9 +13,9 @@ fn of<T: Clone>(numbers: &mut Sequence, values: &[T]) -> T {
     values[numbers.below(values.len() as u32) as usize].clone()
 }
 
-/// For each number in `moments`: saves the learner, restores it as a second learner, changes the same settings of both, and runs both for
-/// this number of iterations. Both must then have the same state. Returns the number of restored saves. Stops early if the learner reports
-/// divergence.
+/// Saves the learner once for each number in `moments`, and restores each save as a second learner. Changes the same settings of both
+/// learners, and runs both for this number of iterations. Both learners must then have the same state. Returns the number of restored
+/// saves, which is smaller than the number of moments if the learner diverges.
 fn resumes<S: Subject>(
     config: S::Config,
     world: S::World,
@@ -156,7 +156,7 @@ fn ppo_resumes_exactly_from_any_save_of_any_environment() {
     let (mut numbers, mut restored) = (Rng::new(3, 1).sequence(0), 0);
     for kind in worlds::control::kinds().iter().flat_map(|kind| [kind; 8]) {
         let config = ppo_settings(&mut numbers);
-        // The closure returns changes of live settings.
+        // The closure returns changes of live settings: no change, or changes of three settings.
         restored += resumes::<Ppo>(config, kind, &[1, 3, 5, 7, 9], || {
             if numbers.below(3) > 0 {
                 return Vec::new();

@@ -79,7 +79,7 @@ fn is_covered<S: Subject>(case: &Case<S>) {
         assert_eq!((weights.len(), gradients.len()), (shape.iter().product(), weights.len()), "{}: {name}", case.name);
         assert!(tensors[..i].iter().all(|other| other.name != *name), "{}: two tensors are called {name}", case.name);
     }
-    // Zeros may lie between the tensors, so that each begins at a cache line.
+    // Each tensor begins at a cache line, so there may be zeros between two tensors.
     let (all, known) = (learner.weights().len(), tensors.iter().map(|tensor| tensor.weights.len()).sum::<usize>());
     assert!(known <= all && all < known + LINE * tensors.len().max(1), "{}: {known} of {all} weights", case.name);
 }
@@ -109,14 +109,15 @@ fn is_refused<S: Subject>(case: &Case<S>) {
                 continue;
             }
             let error = found.unwrap_or_else(|| panic!("{what} is not rejected"));
-            // For an array of a population's member, the error contains the array's name without the member's prefix.
+            // An array of a population's member has the prefix `member.` and a number. The error contains the array's name without this
+            // prefix.
             let own = if name.starts_with("member.") { name.splitn(3, '.').last() } else { Some(&name[..]) };
             assert!(damage != Damage::LeftOut || own.is_some_and(|own| error.contains(own)), "{what}: {error}");
         }
     }
 }
 
-/// Text that names the tested case. It is printed if this value is dropped during a panic.
+/// Text that names the tested case. If this value is dropped during a panic, the text is printed.
 struct PanicReport<'a>(&'a str);
 
 impl Drop for PanicReport<'_> {
@@ -193,7 +194,8 @@ fn is_set<S: Subject>(case: &Case<S>) {
     assert!(live_ones > 2, "{}", case.name);
 }
 
-/// Returns a value that differs from `value` and that a user may choose. With this value, an iteration takes at most a little more work.
+/// Returns a value that differs from `value` and is in the users' range. With the returned value, an iteration takes at most a little more
+/// work.
 fn other(setting: &Setting, value: &Value) -> Value {
     match setting.span.kind {
         KnobKind::Float { min, max, .. } => {
@@ -255,7 +257,7 @@ fn a_lost_machine_costs_one_iteration() {
 }
 
 fn continues_on_cpu<S: Subject>(case: &Case<S>) {
-    // Number of calls after which each worker fails. For most learners, several iterations need as many calls.
+    // Number of calls after which each worker fails. For most learners, these calls suffice for several iterations.
     const CALLS: u32 = 50;
     let Ok(machine) = S::machine(&case.config) else { return };
     let machine = Failing(machine, CALLS);

@@ -54,8 +54,8 @@ pub trait Subject: Learner + Sized {
     }
 }
 
-/// Implements [`Subject`] for a learner. The last two pairs of brackets contain the constructor's arguments before and after the settings.
-/// The last two arguments are the functions that `Subject::machine` and `Subject::tolerates` call.
+/// Implements [`Subject`] for a learner. The last two pairs of brackets contain the constructor's arguments before the settings and after
+/// the settings. The last two arguments are the functions that `Subject::machine` and `Subject::tolerates` call.
 macro_rules! subject {
     (
         $learner:ty [$($generic:ident)?], $config:ty, $world:ident: $of:ty, [$($before:expr)?] [$($after:expr)?],
@@ -148,7 +148,7 @@ impl Machine for PublishedHere {
     }
 }
 
-/// A machine whose workers fail after the given number of calls. Each worker has its own count.
+/// A machine whose workers fail after the given number of calls. The calls of each worker are counted separately.
 pub struct Failing(pub Box<dyn Machine>, pub u32);
 
 struct Worker<W: ?Sized>(Box<W>, u32);
@@ -209,7 +209,7 @@ pub struct Case<S: Subject> {
     pub name: String,
     pub world: S::World,
     pub config: S::Config,
-    /// Number of iterations after which all parts of the learner are in use.
+    /// Number of iterations after which all components of the learner are in use.
     pub warm: u64,
     /// Larger settings, so that several threads share a matrix product; `None` if `config` is large enough.
     pub wide: Option<S::Config>,
@@ -233,7 +233,7 @@ impl<S: Subject> Case<S> {
     }
 }
 
-/// Runs `count` iterations. Returns their statistics as texts, without times.
+/// Runs `count` iterations. Returns the statistics of each iteration as a text, without times.
 pub fn iterate<L: Learner>(learner: &mut L, count: u64) -> Vec<String> {
     let mut reported = Vec::new();
     while (reported.len() as u64) < count {
@@ -251,7 +251,7 @@ pub fn describe(stats: impl Into<Iteration>) -> String {
     format!("{metrics:?} {failure:?} {work:?}")
 }
 
-/// Returns the bit patterns of the values. Bit patterns can be compared for equality even if values are NaN.
+/// Returns the bit patterns of the values. Unlike values, bit patterns of NaN can be compared for equality.
 fn bits(data: &Data) -> Vec<u64> {
     match data {
         Data::F32(values) => values.iter().map(|x| u64::from(x.to_bits())).collect(),

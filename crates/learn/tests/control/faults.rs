@@ -12,12 +12,12 @@ use worlds::control::WorldFault;
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn begin(trap: Option<Trap>) -> Ppo {
-    // The number of environments is not a multiple of an actor's 128 environments.
+    // 300 environments do not divide evenly into actors, which have 128 environments each.
     let config = PpoConfig { envs: 300, rollout_steps: 40, minibatches: 3, epochs: 1, ..PpoConfig::general() };
     Ppo::new(&rooms::kind("Rooms-v0", &Arc::default(), trap), config, 5, Isa::best()).unwrap()
 }
 
-/// Returns the fault of a trap after `steps` steps of an episode.
+/// Returns the fault that a trap raises after `steps` steps of an episode.
 fn expected(env: u32, episode: u32, steps: u32) -> WorldFault {
     WorldFault { env, episode, step: steps + 1, line: Some(7), message: "the index 6 is beyond the list of length 6".into() }
 }

@@ -27,7 +27,7 @@ pub(crate) fn steps_to_solve(kind: &Kind, config: PpoConfig, seed: u32, limit: u
             if solved(steps as u32) && solved(!seed) {
                 return Some(steps);
             }
-            // The next evaluation is postponed, so that evaluations need fewer steps than training.
+            // The next evaluation is postponed, so that the evaluations take fewer environment steps than the training.
             next = steps + (2.0 * EPISODES as f32 * stats.mean_length.unwrap_or(0.0)) as u64;
         }
     }

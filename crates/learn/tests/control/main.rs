@@ -1,4 +1,4 @@
-//! The PPO learner of the control room and its training.
+//! Tests of the control room's PPO learner and its training.
 
 mod faults;
 mod learning;

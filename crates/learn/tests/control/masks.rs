@@ -44,7 +44,7 @@ fn ppo_learns_with_masks_and_never_takes_a_forbidden_choice() {
     }
 }
 
-/// The test above must detect a policy that ignores the masks.
+/// Shows that the test above detects a policy that ignores the masks.
 #[test]
 fn a_policy_without_masks_takes_forbidden_choices() {
     let (kind, forbidden) = counted();
@@ -56,8 +56,8 @@ fn a_policy_without_masks_takes_forbidden_choices() {
     assert!(greedy > 0 && sampled > 1000, "{greedy} {sampled}");
 }
 
-/// Acting and learning must compute the same probabilities of masked policies. The entropy of a policy of six choices without masks would
-/// be ln 6.
+/// Acting and learning must compute the same probabilities of masked policies. Without masks, the entropy of a policy with six choices
+/// would be near ln 6.
 #[test]
 fn the_first_minibatch_uses_the_masked_policy() {
     let (kind, _) = counted();

@@ -27,7 +27,7 @@ fn trained(kind: &Kind, seed: u32) -> f32 {
     ppo.evaluate(100, 1).mean
 }
 
-/// Environments of the point in which the second number of an action has no effect. The second field contains the changed actions.
+/// Environments of `point.rs` in which the second number of an action has no effect. The second field contains the changed actions.
 struct Deaf(Box<dyn Vector>, Vec<f32>);
 
 impl Vector for Deaf {
@@ -71,7 +71,7 @@ fn ppo_moves_a_point_in_two_dimensions() {
     }
 }
 
-/// The test above must detect a learner that controls one dimension only.
+/// Shows that the test above detects a learner that controls only one dimension.
 #[test]
 fn one_dimension_alone_does_not_solve_the_task() {
     let kind = point::kind();

@@ -14,8 +14,7 @@ fn cart_pole() -> &'static Kind {
 }
 
 fn small() -> PpoConfig {
-    // The number of environments is not a multiple of a panel's 32 or an actor's 128 environments. A rollout of 40 steps takes several
-    // slices.
+    // 300 environments do not divide evenly into panels of 32 or actors of 128 environments. A rollout of 40 steps takes several slices.
     PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() }
 }
 
@@ -88,7 +87,7 @@ enum Done {
     Update,
 }
 
-/// Runs a slice. Returns the kind of its work or, if the iteration has ended, the statistics of the iteration as `Err`.
+/// Runs a slice. Returns the kind of work that the slice did. If the slice ended an iteration, returns the iteration's statistics as `Err`.
 fn slice(ppo: &mut Ppo) -> Result<Done, Box<IterationStats>> {
     let before = ppo.progress().env_steps;
     match ppo.advance() {
@@ -133,7 +132,8 @@ fn the_first_minibatch_uses_the_acting_policy() {
             let stats = iterate(&mut ppo, 1);
             assert_eq!(stats.clip_fraction, 0.0, "{}", kind.spec.id);
             assert!(stats.approx_kl.abs() < 1e-6, "{}: {stats:?}", kind.spec.id);
-            // Advantages have mean 0 over all samples. A few samples that do not fill a shard are omitted, so the mean here is only near 0.
+            // Advantages have mean 0 over all samples. The minibatch omits a few samples that do not fill a shard, so its mean is only near
+            // 0.
             assert!(stats.policy_loss.abs() < 1e-3, "{}: {stats:?}", kind.spec.id);
             assert!(stats.grad_norm > 0.0);
         }
@@ -174,7 +174,7 @@ fn iterations_have_the_expected_counts() {
     assert_eq!((rollouts, updates), (2, 5), "40 steps in slices of 27; 2 epochs of 3 minibatches");
     assert_eq!(ppo.progress().env_steps, 300 * 40);
     assert_eq!(stats.episodes, ppo.progress().episodes);
-    // With random actions, a pole falls after about 22 steps. No pole was balanced for long yet.
+    // With random actions, a pole falls after about 22 steps. The policy cannot balance a pole for long yet.
     let mean = stats.mean_return.unwrap();
     assert!((10.0..40.0).contains(&mean), "{mean}");
     assert!((stats.entropy - 2f32.ln()).abs() < 0.05, "{stats:?}");

@@ -61,7 +61,7 @@ fn broken_learners_do_not_solve_a_template() {
 }
 
 fn small() -> PpoConfig {
-    // The number of environments is not a multiple of a panel's 32 or an actor's 128 environments.
+    // 300 environments do not divide evenly into panels of 32 or actors of 128 environments.
     PpoConfig { envs: 300, rollout_steps: 40, minibatches: 3, epochs: 2, ..PpoConfig::general() }
 }
 
@@ -135,7 +135,7 @@ fn a_fault_stops_training_and_names_its_place() {
     assert!(ppo.progress().iterations > 1 && ppo.at_boundary() && !ppo.is_finite());
     assert_eq!(ppo.weights(), weights, "the learner learned from a failed rollout");
 
-    // The environment kept the state before the failed step. A step from this state fails again.
+    // The environment must have kept the state before the failed step, so a step from this state fails again.
     let (state, steps, episodes) = ppo.environment(env as usize).unwrap();
     assert_eq!((steps + 1, episodes), (step, episode));
     let mut one = (kind.many)(Isa::best(), 3, env, 1);

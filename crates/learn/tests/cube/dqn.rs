@@ -1,5 +1,5 @@
-//! Components of the deep-Q learner, compared with plain implementations: sums, returns, targets, gradients and steps. Relabelled
-//! episodes are valid paths. A few seconds of training solve states near the solved state.
+//! Compares components of the deep-Q learner with plain implementations: sums, returns, targets, gradients and steps. Relabelled episodes
+//! must be valid paths. A few seconds of training must solve states near the solved state.
 
 use super::{QUARTER, drawn, iterate};
 use learn::cube::dqn::curriculum::{Curriculum, CurriculumConfig, Schedule};
@@ -68,7 +68,7 @@ fn a_sum_tree_finds_what_a_plain_sum_finds() {
                 };
                 assert_eq!(Some(tree.find(mass)), plain.iter().position(beyond), "{mass} of {plain:?}");
             }
-            // A value beyond the total, caused by rounding, must still select a leaf whose value is not 0.
+            // Because of rounding, the searched value may exceed the total. The search must still find a leaf whose value is not 0.
             assert!(total == 0.0 || plain[tree.find(total + 1.0)] > 0.0);
         }
     }
@@ -110,8 +110,8 @@ fn batches_cover_the_whole_replay() {
         iterate(&mut learner, 1);
         learner.batch().1.iter().for_each(|&pick| drawn[pick as usize] = true);
     }
-    // 60 batches of 32 cover more than half of the replay. Uniform sampling misses one transition in forty; prioritised sampling misses
-    // more. Sampling the newest transitions only would cover few.
+    // 60 batches of 32 cover more than half of the replay. Uniform sampling would miss one transition in forty, and prioritised sampling
+    // misses more. A learner that samples only the newest transitions would cover few.
     let count = drawn.iter().filter(|&&drawn| drawn).count();
     assert!(2 * count > drawn.len(), "{count} of {}", drawn.len());
 }
@@ -174,8 +174,8 @@ fn n_step_returns_match_plain_sums() {
             let ends = solved && end == len as usize;
             assert_eq!((of.state, of.action, of.next), (path[i], taken[i], path[end]));
             assert_eq!((usize::from(of.steps), of.done), (end - i, ends));
-            // Sums the rewards step by step. The last step of a solved episode also has the goal's reward. After the steps, the value of
-            // the next state is added.
+            // Sums the rewards step by step. The last step of a solved episode also has the goal's reward. If the transition does not solve
+            // the cube, the discounted value of its next state is added.
             let (mut sum, mut discount) = (0.0, 1.0);
             for at in i..end {
                 let goal = if solved && at + 1 == len as usize { 2.0 } else { 0.0 };
@@ -264,7 +264,7 @@ fn dueling_values_are_a_value_plus_centred_advantages() {
     let learner = learner::<Two>(small(), 5);
     let params = learner.networks()[0].values();
     let states = drawn::<Two>(1, 20);
-    // The second network has the same weights, but reads them as seven separate outputs.
+    // The second network has the same weights but no dueling, so its seven outputs are the value and the six advantages.
     let (dueling, plain) = (said(&net(true), 6, params, &states), said(&net(false), 7, params, &states));
     for (q, plain) in dueling.chunks_exact(6).zip(plain.chunks_exact(7)) {
         let (value, advantages) = (plain[0], &plain[1..]);
@@ -388,7 +388,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
             let (m, v) = (m / (1.0 - 0.9f64.powi(t)), v / (1.0 - 0.999f64.powi(t)));
             let step = f64::from(config.steps.lr) / worn * m / (v.sqrt() + 1e-8);
             let expected = params[i] - step;
-            // If the gradient is near 0, most of it is rounding error, and the step is not compared.
+            // A gradient near 0 consists mostly of rounding errors. In this case, the step is not compared.
             if v.sqrt() > 1e-5 || slope == 0.0 {
                 assert!((f64::from(now[0][i]) - expected).abs() < 2e-6 + 1e-2 * step.abs(), "{} {k}", spec.name);
                 compared += 1;
@@ -403,7 +403,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
     }
     assert!(compared > params.len() / 2);
     if config.prioritised {
-        // If a transition is drawn twice, both draws have the same error. So the new priority can be checked for every draw.
+        // If a transition is drawn twice, both draws have the same error. The new priority can therefore be checked for every draw.
         for (i, &pick) in picks.iter().enumerate() {
             let error = values[taken.index()][i] - targets[i];
             let expected = (error.abs() + f64::from(config.floor)).powf(config.alpha.into());
@@ -458,7 +458,7 @@ fn equivalent_states_get_equivalent_scores() {
                 differ += usize::from(other != action);
                 for (b, score_b) in here.iter().enumerate() {
                     let b = Two::folded_action(state.folded().1, b);
-                    // A higher value must mean a smaller number of moves.
+                    // A higher action value must mean a smaller number of moves.
                     assert!(plain[other] < plain[b] + 1e-5 || score < score_b);
                 }
             }
@@ -509,14 +509,14 @@ fn the_curriculum_advances_at_the_success_threshold() {
     let config = CurriculumConfig { schedule: Schedule::Fractional, first: 2, last: 5, threshold: 0.75, window: 8, fraction: 0.3 };
     let mut it = Curriculum::new(&config);
     assert_eq!(it.stage(), 2);
-    // Six solved episodes of eight reach the threshold. The stage advances only after eight episodes; episodes of other depths do not
-    // count.
+    // Six solved episodes of eight reach the threshold. The stage advances only after eight episodes of its own depth.
     for solved in [true, true, true, true, true, true, false] {
         assert!(!it.record(&config, 2, solved));
         assert!(!it.record(&config, 3, true) && it.stage() == 2);
     }
     assert!(it.record(&config, 2, false) && it.stage() == 3);
-    // The stage does not advance while fewer than six of the newest eight episodes are solved. Older episodes do not matter.
+    // The stage does not advance while fewer than six of the newest eight episodes are solved. Episodes before the newest eight have no
+    // effect.
     let mut it = Curriculum::new(&config);
     (0..7).for_each(|_| assert!(!it.record(&config, 2, false)));
     (0..5).for_each(|_| assert!(!it.record(&config, 2, true)));
@@ -530,7 +530,7 @@ fn the_curriculum_advances_at_the_success_threshold() {
         }
     }
     assert_eq!((it.stage(), it.success(5)), (5, (1.0, 8)));
-    // An even curriculum has no stages.
+    // An even curriculum never advances: its stage is always the last depth.
     let mut even = Curriculum::new(&CurriculumConfig { schedule: Schedule::Even, ..config });
     assert!(!even.record(&CurriculumConfig { schedule: Schedule::Even, ..config }, 5, true) && even.stage() == 5);
 
@@ -565,7 +565,7 @@ fn relabelled_episodes_lead_to_the_solved_cube() {
                 assert!(path[at].turned(usize::from(action)) == path[at + 1]);
                 assert!(path[at] != P::SOLVED, "an episode ends where it is solved");
             }
-            // If an episode was not cut, its actions lead from the first state of the path to the solved state.
+            // If the relabelled episode was not shortened, its actions lead from the first state of the path to the solved state.
             let relative = |start: P| taken.iter().fold(start, |state, &action| state.turned(usize::from(action)));
             assert!(used < len || relative(path[0]) == P::SOLVED);
             cut += usize::from(used < len);
@@ -649,7 +649,8 @@ fn exploration_decays_with_moves() {
         assert!((linear.epsilon_after(isa, moves) - by_line).abs() < 1e-4);
         assert!((exponential.epsilon_after(isa, moves) - by_power).abs() < 1e-4);
     }
-    // Without random actions, every action is greedy. With random actions, the given share of actions is not greedy.
+    // Without random actions, every action is greedy. With `epsilon` 0.6, about half of the actions are not greedy, because a random action
+    // can be the greedy action.
     for (epsilon, share) in [(0.0, 0.0), (0.6, 0.5)] {
         let config = DqnConfig { epsilon, epsilon_end: epsilon, n_step: 1, hindsight: 0.0, replay: 4096, ..small() };
         let mut learner = learner::<Two>(config, 8);
@@ -768,7 +769,8 @@ fn states_are_saved_as_words() {
     }
     check::<Two>();
     check::<Three>();
-    // Invalid cubes: a twisted corner, a flipped edge, a duplicated corner and a duplicated edge. A fifth cube has two exchanged corners.
+    // Four invalid cubes: a twisted corner, a flipped edge, a duplicated corner and a duplicated edge. A fifth invalid cube has two
+    // exchanged corners.
     for (place, byte) in [(0, 8), (8, 12), (0, 1), (9, 0)] {
         let mut cubies = *Three::SOLVED.cubies();
         cubies[place] = byte;

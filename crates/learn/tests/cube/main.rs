@@ -1,4 +1,4 @@
-//! The cube: searches, the supervised and the deep-Q learners, and offloaded judges.
+//! Tests of the cube: searches, the supervised and the deep-Q learners, and offloaded judges.
 
 mod dqn;
 mod offload;

@@ -61,7 +61,7 @@ fn offloaded_judges_agree_with_local_ones_even_after_a_failure() {
         let start = Two::drawn(&mut Rng::new(3, 3).sequence(0));
         let solved = search.solve(start, &mut judge).unwrap();
         judge.offload(&Failing(u32::MAX)).unwrap();
-        // The device has a pending result for other states. The judge must not return this result.
+        // The device has a pending result for other states. The judge must not return this result for the states of the search.
         let others = vec![Two::SOLVED; 2000];
         let mut scores = vec![0.0; others.len() * judge.scores().count(6)];
         assert!(!judge.poll(&others, &mut scores));

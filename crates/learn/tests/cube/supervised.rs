@@ -22,7 +22,7 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 
 static HALF: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Half)));
 
-/// A judge whose scores are computed by a function. Fields: the kind of scores, the number of actions, and the function of a state and an
+/// A judge that computes scores with a function. Fields: the kind of scores, the number of actions, and the function of a state and an
 /// action. For state values, the function ignores the action.
 struct By<F>(Scores, usize, F);
 
@@ -104,7 +104,7 @@ fn exact_judges_solve_optimally_with_every_search() {
     }
 }
 
-/// If all scores are equal, a wide beam and A* are breadth-first searches.
+/// If a judge gives all states equal scores, a wide beam and A* are breadth-first searches.
 #[test]
 fn meaningless_judges_still_solve_near_states() {
     let mut nothing = By(Scores::Value, 6, |_: Two, _| 0.0);
@@ -117,7 +117,7 @@ fn meaningless_judges_still_solve_near_states() {
             assert_eq!(length, usize::from(QUARTER.of(state)), "{method:?} {state:?}");
         }
     }
-    // With random scores, a search has no direction. Nevertheless, it examines no state twice.
+    // Random scores give a search no direction. Nevertheless, the search examines no state twice.
     let mut astray = By(Scores::Value, 6, |state: Two, _| noise(state, 0));
     let mut one = search(Method::AStar { weight: 0.0, batch: 64 }, Limits::default(), Metric::Quarter);
     for &state in &near[..3] {
@@ -126,8 +126,8 @@ fn meaningless_judges_still_solve_near_states() {
     }
 }
 
-/// State values and action values are equivalent if an action value includes the cost of the move. A* must then expand the same states in
-/// the same order. The values are wrong on purpose, so that A* expands many states.
+/// State values and action values are equivalent if an action value includes the cost of the move. With equivalent values, A* must expand
+/// the same states in the same order. The values are wrong on purpose, so that A* expands many states.
 #[test]
 fn a_star_is_the_same_with_state_and_action_values() {
     let guess = |state: Two| (Rng::new(4, 0).block([state.rank(), 0, 0, 0])[0] % 4) as f32;
@@ -158,7 +158,7 @@ fn drawn_near(walk: usize, count: usize) -> Vec<Two> {
     (0..count).map(one).collect()
 }
 
-/// Searches start near the solved state. The lengths of their solutions are compared with a table of distances.
+/// Searches start near the solved state. The test compares the lengths of their solutions with a table of distances.
 #[test]
 fn searches_solve_the_3x3x3() {
     for metric in Metric::ALL {
@@ -270,7 +270,8 @@ fn followed(all: &mut Exhaustive, judge: &mut dyn Judge<Two>, exact: &Distances,
         }
     }
     assert!(report.plain == rows);
-    // Paths that never undo a move may be long. Some of the paths are checked individually. For all paths, only their number is checked.
+    // Play that never undoes a move can have long paths. The number of solved states is checked for all states, and single paths for some
+    // states.
     let solved = (0..).map_while(Two::unrank).filter(|&state| all.moves(state).is_some()).count();
     assert_eq!(solved, report.total(Greedy::Onward).solved as usize);
     for start in (0..).map_while(Two::unrank).step_by(1009) {
@@ -317,7 +318,7 @@ fn the_exhaustive_report_matches_play_from_each_state() {
     assert!(onward.solved > plain.solved, "{onward:?}");
 }
 
-/// Every state has a best action, even the solved state, at which a solution ends.
+/// Every state has a best action. This includes the solved state, where play ends.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
 fn every_state_has_a_best_action() {
@@ -343,7 +344,7 @@ fn parameters_are_named_by_their_layers() {
     assert_eq!(names, layers.map(|layer| format!("{layer}.weight")));
 }
 
-/// Returns the settings of a network with sticker inputs and no optional parts.
+/// Returns the settings of a network with sticker inputs, and without residual blocks, layer norm and dueling heads.
 fn stickers(hidden: &[usize]) -> NetConfig {
     NetConfig { inputs: Inputs::Stickers, hidden: hidden.to_vec(), blocks: 0, norm: false, dueling: false }
 }
@@ -396,7 +397,7 @@ fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
             assert!((said - expected).abs() < 2e-5 * (1.0 + expected.abs()), "{said} {expected}");
         }
     }
-    // A state alone has the same score as in a batch.
+    // The score of a single state is the same as its score in a batch.
     for (state, said) in states.iter().zip(scores.chunks_exact(outputs)).step_by(97) {
         let mut alone = vec![0.0; outputs];
         judge.judge(&[*state], &mut alone);
@@ -474,7 +475,7 @@ fn invalid_settings_are_rejected() {
     assert!(learner.weights() == before && learner.progress().updates == 2);
 }
 
-/// Returns the number of states that a beam search solves out of 200 random states, and the share of all states that greedy play solves.
+/// Returns two results: how many of 200 random states a beam search solves, and the share of all states that greedy play solves.
 #[cfg(not(target_arch = "wasm32"))]
 fn worth(learner: &Supervised<Two>) -> (usize, f64) {
     let mut judge = learner.judge().expect("a plan");
@@ -511,7 +512,7 @@ fn last_move_and_distance_signals_train_as_well() {
 }
 
 /// If a level of a beam is too wide for one slice, the search continues the level in the next slice. A search that replaces an unfinished
-/// search has the same outcome as in a new `Search`.
+/// search in the same `Search` has the same outcome as in a new `Search`.
 #[test]
 fn wide_beams_continue_in_slices() {
     for scores in [Scores::Value, Scores::ActionValues, Scores::Policy] {
@@ -532,7 +533,7 @@ fn wide_beams_continue_in_slices() {
         };
         assert_eq!((outcome.steps, levels), (levels, outcome.steps));
         assert!(most <= 512 && slices > 2 * levels, "{scores:?}: {most} states, {slices} slices");
-        // A search from another state is interrupted within a level, and the first search is repeated.
+        // Interrupts a search from another state within a level, and then repeats the first search.
         let mut judge = Counted(By(scores, 6, |state: Two, action| noise(state, action).ln()), &mut most);
         beam.begin(drawn::<Two>(13, 1)[0]);
         (0..20).for_each(|_| drop(beam.advance(&mut judge)));

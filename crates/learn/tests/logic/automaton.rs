@@ -40,8 +40,8 @@ fn coloured() -> Architecture {
     Architecture { channels: 4, kernels: 3, perception: vec![8, 4, 2], update: vec![24, 16, 8, 4] }
 }
 
-/// Returns cases that cover unused lanes in a block of cells, grid lines that a block boundary splits, several pieces of work, and all
-/// kinds of grids.
+/// Returns cases that cover all kinds of grids, unused lanes in a block of cells, grid lines that a block boundary splits, and several
+/// pieces of work.
 fn cases() -> Vec<(Architecture, Wiring, Rollout)> {
     let small = Rollout { width: 3, height: 3, periodic: true, steps: 1, batch: 20, fire_rate: None };
     let odd = Rollout { width: 7, height: 5, periodic: false, steps: 3, batch: 2, fire_rate: None };
@@ -194,7 +194,7 @@ fn hardening_selects_the_likeliest_operation() {
     assert!((automaton.certainty()[1] - chance).abs() < 1e-6);
 }
 
-/// If the cells of a sample fill whole blocks, each sample is computed separately.
+/// Here the cells of a sample fill whole blocks, so each sample is computed separately.
 #[test]
 fn batch_gradients_are_sums_over_samples() {
     // The network is so large that the work has several pieces.
@@ -223,7 +223,7 @@ fn batch_gradients_are_sums_over_samples() {
     assert!(out == [one.2, two.2].concat());
 }
 
-/// The golden values are the loss, gradient and steps of JAX and Optax.
+/// The golden values are the loss, the gradient and the optimiser steps that JAX and Optax compute.
 #[test]
 fn training_matches_jax_and_optax() {
     let golden: serde_json::Value = serde_json::from_str(include_str!("../../../../tests/golden/logic_layers.json")).unwrap();

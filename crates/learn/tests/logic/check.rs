@@ -1,4 +1,5 @@
-//! The test whether an automaton is perfect, the confirmation of this test on more grids, and restarts of a population's members.
+//! Tests of three procedures: the test whether an automaton is perfect, the confirmation of its result on more grids, and restarts of a
+//! population's members.
 
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::check::{Fresh, check, harden};
@@ -16,7 +17,7 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 const AND: usize = 1;
 const PASS: usize = 3;
 
-/// Returns an experiment with the target that all cells are off one step after a random start.
+/// Returns an experiment with random starts. Its target is that all cells are off after one step.
 fn blank() -> Experiment {
     let mut experiment = Config::preset(Preset::Checkerboard).experiment().unwrap();
     let (width, height) = (experiment.rollout.width, experiment.rollout.height);
@@ -60,7 +61,7 @@ fn perfection_and_confirmation_need_many_grids() {
         if fresh.wrong(16) > 0.0 || Fresh::new(isa, &experiment, &circuit, seed, 7).wrong(1000) == 0.0 {
             continue;
         }
-        // The circuit passed 16 grids, but is wrong on some of 1,000 other grids. The confirmation uses another thousand grids and detects
+        // The circuit is right on 16 grids, but wrong on some of 1,000 other grids. The confirmation uses another 1,000 grids and detects
         // nearly all such circuits.
         let mut confirmation = Confirmation::new(isa, &experiment, circuit, seed);
         let mut slices = 1;

@@ -1,4 +1,4 @@
-//! Circuits of hardened automata.
+//! Tests of the circuits of hardened automata.
 
 use learn::logic::check::{missed_states, next_states};
 use learn::logic::circuit::{Circuit, Counts, Input, PackedGrid};
@@ -15,7 +15,7 @@ fn random_ops(count: usize, seed: u32) -> Vec<u8> {
     (0..count).map(|_| random.below(16) as u8).collect()
 }
 
-/// Runs one step of a hardened automaton by the published definition, computed separately for each cell and each perception kernel.
+/// Runs one step of a hardened automaton by the published definition. Each cell and each perception kernel is computed separately.
 fn step_plainly(shape: &Architecture, wirings: &Wirings, ops: &[u8], grid: &Grid, periodic: bool) -> Grid {
     let mut next = grid.clone();
     for y in 0..grid.height {
@@ -310,9 +310,9 @@ fn drawings_contain_all_gates_and_wires_within_their_bounds() {
     }
 }
 
-/// The circuit is a chain of four gates. The first gate reads the middle one of nine inputs. This input is also the output of the circuit.
-/// In the drawing, inputs are at x = 174. Gates extend from x = 254 to 302, from 358 to 406 and so on. A short wire bends in its middle; a
-/// long wire bends at a distance of 156 from its ends.
+/// The circuit is a chain of four gates. The first gate reads the middle input of nine. The circuit's output is this input itself. In the
+/// drawing, inputs are at x = 174. Gates extend from x = 254 to 302, from 358 to 406 and so on. A short wire bends in its middle; a long
+/// wire bends at a distance of 156 from its ends.
 #[test]
 fn wires_start_and_end_horizontally() {
     let mut circuit = Circuit::new("", false, 1);
@@ -335,7 +335,7 @@ fn wires_start_and_end_horizontally() {
     assert_eq!(wires, drawn);
 }
 
-/// Compiles and runs exported code if compilers are installed.
+/// Compiles and runs exported code, if the compilers are installed.
 #[cfg(not(target_arch = "wasm32"))]
 mod compiled {
     use super::*;

@@ -1,4 +1,4 @@
-//! Logic automata: their training and their circuits.
+//! Tests of logic automata: their training and their circuits.
 
 mod automaton;
 mod check;

@@ -1,4 +1,4 @@
-//! Offloaded training of a population. The machine runs on the CPU.
+//! Tests of the offloaded training of a population. The machine is the CPU.
 
 use learn::Fault;
 use learn::logic::automaton::GateForm;

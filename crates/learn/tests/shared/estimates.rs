@@ -1,4 +1,4 @@
-//! Memory estimates do not overflow if `usize` has 32 bits, as in a browser. After an overflow, a size beyond the address space would
+//! Memory estimates must not overflow if `usize` has 32 bits, as in a browser. After an overflow, a size beyond the address space would
 //! appear small.
 
 use learn::cube::{DqnConfig, NetConfig, Preset, Signal, SupervisedConfig};

@@ -1,4 +1,4 @@
-//! Offloaded training steps are bit-identical to local steps. The machine runs on the CPU.
+//! Offloaded training steps are bit-identical to local steps. In these tests, the machine is the CPU.
 
 use graph::{Adam, Executor, Graph, Init, Layout, Optimizer, Packed, Params, Plan};
 use learn::offload::{Local, Machine, TrainResult, TrainStateRef};

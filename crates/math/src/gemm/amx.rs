@@ -1,10 +1,10 @@
-//! Products of bf16 operands by AMX tiles, for [`Isa::Amx`](crate::Isa::Amx). The instruction `tdpbf16ps` updates 16 x 16 sums. To each
-//! sum, it adds the products of 16 pairs of A with 16 pairs of B. A pair is two numbers that are adjacent in k, so there are 16 even and 16
-//! odd products.
+//! Products of bf16 operands with AMX tiles, for [`Isa::Amx`](crate::Isa::Amx). A pair is two numbers that are adjacent in k: the first has
+//! an even k, the second has an odd k. The instruction `tdpbf16ps` updates 16 x 16 sums. To each sum, it adds the 16 even and the 16 odd
+//! products of 16 pairs of A with 16 pairs of B.
 //!
 //! Operands are rounded and packed as for `vdpbf16ps`, the instruction of [`Isa::Bf16`](crate::Isa::Bf16). But `tdpbf16ps` sums the even
-//! and the odd products separately and adds both sums to C at the end, so the bits differ. The pairs of a sum are always grouped by 16 from
-//! the first k on, so the groups do not depend on blocks or threads. Incomplete tiles are padded with zeros.
+//! and the odd products separately and adds both sums to C at the end. The bits therefore differ from those of `vdpbf16ps`. The pairs of a
+//! sum are always grouped by 16 from the first k on, so neither blocks nor threads change the bits. Incomplete tiles are padded with zeros.
 //!
 //! The tile instructions are in assembly, because the compiler's intrinsics for tiles are not stable. Tile contents do not persist between
 //! assembly blocks. Only the tile shape persists; [`run`] sets and releases it.
@@ -16,7 +16,7 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-/// Number of rows of a tile, and number of pairs of k in each row.
+/// Number of rows of a tile, and number of pairs along k in each row.
 const SIDE: usize = 16;
 /// Number of rows of C in a [`TileBlock`]: two tiles.
 const ROWS: usize = 2 * SIDE;
@@ -43,7 +43,7 @@ static SHAPES: Shapes = {
     Shapes { palette: 1, start_row: 0, reserved: [0; 14], row_bytes, rows }
 };
 
-/// Computes the product on this thread: C = start + A·B.
+/// Computes the product on this thread: C = start + A·B, then a relu if `p.relu`.
 ///
 /// # Safety
 /// [`Isa::Amx`](crate::Isa::Amx) is available, and the operands are valid for the product's sizes and strides.
@@ -136,7 +136,7 @@ struct TileBlock {
 impl TileBlock {
     #[inline(always)]
     unsafe fn multiply(self) {
-        // SAFETY: guaranteed by the caller. Columns beyond the last are masked, and an incomplete part of C is computed in a buffer on the
+        // SAFETY: guaranteed by the caller. Columns beyond the last are masked. An incomplete block of C is computed in a buffer on the
         // stack.
         unsafe {
             let all = if self.cols >= PANEL { u32::MAX } else { (1 << self.cols) - 1 };
@@ -180,7 +180,8 @@ impl TileBlock {
     }
 }
 
-/// Computes `C[32][32]` = A·B, or `C[32][32]` += A·B if `adds`. `tiles` is the number of tiles along k, at least 1.
+/// Computes `C[32][32]` = A·B, or `C[32][32]` += A·B if `adds`. `tiles` is the number of tiles along k, at least 1. Rows of C are `c_row`
+/// floats apart.
 #[inline(always)]
 unsafe fn multiply(a: *const u32, b: *const u32, tiles: usize, c: *mut f32, c_row: usize, adds: bool) {
     // SAFETY: the caller guarantees 32 rows of ROW words in A, 16 rows of PANEL words per tile in B, and 32 rows in C.

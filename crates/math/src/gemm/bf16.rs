@@ -49,8 +49,9 @@ pub unsafe fn pack(b: *const f32, (ks, cs): (usize, usize), k: usize, n: usize, 
     }
 }
 
-/// Computes the product on this thread: C = start + A·B. If B is not packed, each block of B is packed once for all rows. If B is packed, a
-/// block of rows is finished over all of k while its part of C is in cache.
+/// Computes the product on this thread: C = start + A·B, then a relu if `p.relu`. If B is not packed, packs each block of B once and
+/// multiplies it by all rows of A. If B is packed, computes a block of rows of C for all of k before the next block, while this block of C
+/// is in the cache.
 ///
 /// # Safety
 /// The machine has AVX512-BF16, and the operands are valid for the product's sizes and strides.
@@ -91,8 +92,8 @@ fn blocks_of(all: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize
     all.step_by(size.max(1)).map(move |first| first..end.min(first + size))
 }
 
-/// Copies the rows `m` and steps `k` of A to `a_block`, and multiplies them by the columns `n` of B. If this product packs B, `b_block`
-/// holds these columns. `k.start` is even.
+/// Copies the rows `m` and the steps `k` of A to `a_block`, and multiplies this block by the columns `n` of B. If B is not packed, the
+/// caller has packed these columns into `b_block`. `k.start` is even.
 #[inline(always)]
 unsafe fn multiply(p: &Product, m: Range<usize>, n: Range<usize>, k: Range<usize>, (a_block, b_block): (*mut u32, *const u32)) {
     // SAFETY: guaranteed by the caller.
@@ -158,8 +159,8 @@ struct Tile {
     next: *const f32,
 }
 
-/// Computes one tile in registers: `C[MR][PANEL]` = start + Σ A·B. With `COLUMNS`, the block of A is from [`copy_columns`], otherwise from
-/// [`copy_rows`].
+/// Computes one tile in registers: `C[MR][PANEL]` = start + Σ A·B, then a relu if `t.relu`. The block of A was written by [`copy_columns`]
+/// if `COLUMNS`, else by [`copy_rows`].
 #[inline(always)]
 unsafe fn tile<const MR: usize, const COLUMNS: bool>(t: &Tile) {
     // SAFETY: guaranteed by the caller. Columns beyond the last are masked.
@@ -286,10 +287,10 @@ unsafe fn copy_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: 
     }
 }
 
-/// Packs columns of B as panels of `[pairs][PANEL]`, which are [`PANEL_STRIDE`] apart. Columns beyond the last are 0.
+/// Packs columns of B as panels of `[pairs][PANEL]`, [`PANEL_STRIDE`] words apart. Columns beyond the last are 0.
 #[inline(always)]
 pub(super) unsafe fn pack_panels(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
-    // SAFETY: guaranteed by the caller. Several panels are written only to [`Blocks::b`], which has room for their stride.
+    // SAFETY: guaranteed by the caller. If there are several panels, `to` is [`Blocks::b`], which has room for their stride.
     unsafe {
         if cs != 1 {
             for n0 in (0..cols).step_by(PANEL) {
@@ -317,8 +318,8 @@ pub(super) unsafe fn pack_panels(b: *const f32, ks: usize, cs: usize, steps: usi
     }
 }
 
-/// Packs one panel of the matrix B, which may have any strides. Fast path: if B is contiguous along k and the panel has all its columns,
-/// transposes blocks of sixteen columns by sixteen pairs of bf16 numbers.
+/// Packs one panel of the matrix B, which may have any strides. If B is contiguous along k and the panel has all its columns, a faster path
+/// transposes blocks of 16 columns by 16 pairs.
 #[inline(always)]
 unsafe fn turn_panel(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
     // SAFETY: guaranteed by the caller.

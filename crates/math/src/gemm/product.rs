@@ -1,4 +1,4 @@
-//! Description of a product: its operands, its initial values, and its division into pieces.
+//! Description of a matrix product: its operands, its initial values, and its division into pieces.
 
 use crate::PANEL;
 use crate::isa::Isa;
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// Maximum number of rows of a copied block of A. The block stays in the second-level cache while all of B is read.
 pub const M_LARGE: usize = 240;
-/// Maximum length of a copied block of A along k. The columns of B for one tile then stay in the first-level cache.
+/// Maximum length of a copied block of A along k. With this length, the columns of B for one tile stay in the first-level cache.
 pub const K_LARGE: usize = 256;
 
 /// Operand A, whose numbers are broadcast one at a time. `rs` and `ks` are the strides in floats to the next row and to the next k.
@@ -94,8 +94,8 @@ impl Start {
     }
 }
 
-/// Matrix product C = start + A·B, then a relu if `relu`. One function computes all products in a browser, so a WebAssembly module contains
-/// each tile once.
+/// Matrix product C = start + A·B, then a relu if `relu`. In a WebAssembly module, one function computes all products, so that the module
+/// contains the code of each tile only once.
 #[derive(Clone, Copy)]
 pub struct Product {
     pub m: usize,
@@ -125,7 +125,7 @@ impl Product {
         self.m * self.k > M_LARGE * K_LARGE && self.n >= least && !self.a.packed
     }
 
-    /// Returns the part of the product for the rows `m` and columns `n` of C. `n` begins at a whole tile.
+    /// Returns the part of the product for the rows `m` and columns `n` of C. `n.start` must be the first column of a tile.
     pub fn piece(&self, m: Range<usize>, n: Range<usize>) -> Product {
         // SAFETY: these offsets are within the operands; a packed B has `k` whole rows in each block.
         unsafe {

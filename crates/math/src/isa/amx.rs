@@ -15,7 +15,7 @@ pub fn is_available() -> bool {
 fn has_tiles() -> bool {
     const AMX_BF16: u32 = 1 << 22;
     const AMX_TILE: u32 = 1 << 24;
-    /// Bits of the two state components for tiles: configuration and data.
+    /// Bits of the register XCR0 for the two parts of the tile state: configuration and data.
     const STATE: u64 = 0b11 << 17;
     #[target_feature(enable = "xsave")]
     fn saved() -> u64 {

@@ -1,14 +1,14 @@
 //! The trait [`Kernel`] for code that runs on any instruction set, and the trait [`Simd`] for the vectors of one set.
 
 /// Code that is compiled once for every instruction set. Mark `run`, and every function that takes the token `s`, as `#[inline(always)]`:
-/// only code that is inlined into the trampoline may use the set's instructions. Write loops; a closure that is passed to std (as in `[F;
-/// N]::map`) costs a call per vector.
+/// only code that is inlined into the trampoline may use the set's instructions. Write loops instead of closures that are passed to std (as
+/// in `[F; N]::map`), because such a closure costs a call per vector.
 pub trait Kernel {
     type Output;
     fn run<S: Simd>(self, s: S) -> Self::Output;
 }
 
-/// Vector operations of one instruction set. A value of the type is a token: it proves that the machine has the set. Only
+/// Vector operations of one instruction set. A value of the implementing type is a token: it proves that the machine has the set. Only
 /// [`dispatch`](super::dispatch) creates tokens.
 ///
 /// `F` holds [`Simd::LANES`] f32, `U` the same number of u32, and `M` the same number of booleans. Comparisons with NaN are false.
@@ -23,7 +23,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     const PARTS: usize = 16 / Self::LANES;
     /// Number of rows of the GEMM register tile: 8, 6, 5 or 4.
     const TILE_ROWS: usize;
-    /// Number of vectors across the GEMM register tile: 4 or 2.
+    /// Width of the GEMM register tile in vectors: 4 or 2.
     const TILE_VECTORS: usize;
     /// True if [`Simd::prefetch`] has an effect.
     const PREFETCHES: bool = false;
@@ -115,12 +115,12 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// Converts each lane to an i32, rounded towards zero. The value must fit into an i32.
     fn i32_from_f32(self, a: Self::F) -> Self::U;
 
-    /// Returns the sum of 16 virtual lanes, which are held in the first [`Simd::PARTS`] vectors. Lanes i and i+8 are added first, then i
-    /// and i+4, i and i+2, i and i+1.
+    /// Returns the sum of the 16 virtual lanes, which the first [`Simd::PARTS`] vectors hold. Adds lanes i and i+8 first, then i and i+4,
+    /// then i and i+2, then i and i+1.
     fn sum_lanes(self, parts: [Self::F; 4]) -> f32;
 
-    /// Reduces each of four sums from 16 virtual lanes to four numbers, and adds the numbers to `y`. For sum i, `y[4i + j]` += (lane j +
-    /// lane j+8) + (lane j+4 + lane j+12). The lanes of a sum are in its first [`Simd::PARTS`] vectors.
+    /// Reduces each of four sums to four numbers, and adds the numbers to `y`. A sum consists of 16 virtual lanes, in its first
+    /// [`Simd::PARTS`] vectors. For sum i, `y[4i + j]` += (lane j + lane j+8) + (lane j+4 + lane j+12).
     #[inline(always)]
     fn add_sums(self, sums: [[Self::F; 4]; 4], y: &mut [f32; 16]) {
         assert_eq!(Self::LANES, 4);
@@ -187,7 +187,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         lanes[..n].copy_from_slice(&x[..n]);
         self.load(&lanes)
     }
-    /// Stores the first lanes. Their number is the length of the slice, but at most [`Simd::LANES`].
+    /// Stores the first `y.len()` lanes; all lanes if `y` is longer than a vector.
     #[inline(always)]
     fn store_part(self, x: Self::F, y: &mut [f32]) {
         let mut lanes = [0.0; 16];

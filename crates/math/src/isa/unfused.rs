@@ -1,4 +1,4 @@
-//! An instruction set whose multiply-adds round twice, so that kernels give the same bits on sets of both classes.
+//! Wrapper that makes the multiply-adds of an instruction set round twice, so that kernels give the same bits on fused and unfused sets.
 
 use super::simd::Simd;
 

@@ -1,5 +1,5 @@
-//! WebAssembly SIMD. A WebAssembly module contains either the relaxed multiply-add or a multiplication and an addition, so that the module
-//! stays small. The page selects the module.
+//! WebAssembly SIMD. To stay small, a WebAssembly module contains only one form of the multiply-add: the relaxed instruction, or a
+//! multiplication and an addition. The page selects the module.
 
 use super::simd::Simd;
 use std::arch::wasm32::*;

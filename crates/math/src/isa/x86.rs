@@ -1,5 +1,5 @@
-//! AVX2 with FMA, and AVX-512 (F, VL, DQ, BW), detected at run time. Both also require instructions that count and shift bits, which every
-//! processor with one of these sets has.
+//! AVX2 with FMA, and AVX-512 (F, VL, DQ, BW), detected at run time. The detection also requires the instructions that count and shift bits
+//! (POPCNT, LZCNT, BMI), which every processor with AVX2 or AVX-512 has.
 
 use super::simd::{Kernel, Simd};
 use std::arch::x86_64::*;
@@ -286,13 +286,13 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn load_part(self, x: &[f32], fill: f32) -> __m512 {
         let n = x.len().min(16);
-        // SAFETY: the mask covers the slice; the token proves the instructions.
+        // SAFETY: the mask selects only numbers of the slice; the token proves the instructions.
         unsafe { _mm512_mask_loadu_ps(_mm512_set1_ps(fill), ((1u32 << n) - 1) as u16, x.as_ptr()) }
     }
     #[inline(always)]
     fn store_part(self, x: __m512, y: &mut [f32]) {
         let n = y.len().min(16);
-        // SAFETY: the mask covers the slice; the token proves the instructions.
+        // SAFETY: the mask selects only numbers of the slice; the token proves the instructions.
         unsafe { _mm512_mask_storeu_ps(y.as_mut_ptr(), ((1u32 << n) - 1) as u16, x) }
     }
 }

@@ -22,7 +22,7 @@ pub struct AdamStep {
 }
 
 impl AdamStep {
-    /// Returns the constants of step `t`; the first step is 1. Weight decay is off, and gradients are not scaled.
+    /// Returns the constants of step number `t`, which is 1 for the first step. Weight decay is off, and gradients are not scaled.
     pub fn new(t: u64, lr: f32, beta1: f32, beta2: f32, eps: f32) -> AdamStep {
         AdamStep {
             lr,

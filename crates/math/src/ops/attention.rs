@@ -1,9 +1,9 @@
 //! Causal attention of each head of each sequence, its backward pass, and rotary positions.
 //!
-//! A row holds one token's query, key and value: `q | k | v`. In each of the three parts, the columns of a head are adjacent. Queries are
-//! processed [`PANEL`] at a time, one per lane, and their scores are `[keys][PANEL]`. Each lane computes the softmax of one query, and no
-//! matrix of all queries and keys is stored. Sums over keys are added in the order of the keys, and sums over queries in the order of the
-//! queries.
+//! A row holds one token's query, key and value: `q | k | v`. Within the query, the key and the value, the columns of a head are adjacent.
+//! Queries are processed [`PANEL`] at a time, one per lane, and their scores are `[keys][PANEL]`. Each lane computes the softmax of one
+//! query, so the full matrix of scores is never stored. Sums over keys are added in the order of the keys, and sums over queries in the
+//! order of the queries.
 
 use crate::PANEL;
 use crate::gemm::{PIECE, panel_product};
@@ -91,7 +91,7 @@ pub fn causal_attention_backward(
     });
 }
 
-/// Addresses of the outputs. Each piece of work writes its own part.
+/// Addresses of the outputs, which the threads share. Each piece of work writes only the columns of its own heads.
 struct Shared<const N: usize>([*mut f32; N]);
 
 // SAFETY: a piece of work consists of whole heads. No other piece accesses the columns of these heads in the rows of their sequences.
@@ -103,8 +103,8 @@ impl<const N: usize> Shared<N> {
     }
 }
 
-/// Calls `f(i)` for each head i of all sequences. Threads share the heads if there is enough work. The work is counted as `cols` / 2
-/// multiply-adds for each pair of a row and a key of the same sequence.
+/// Calls `f(i)` for each head i of all sequences. Threads share the heads if there is enough work. The work is estimated as `cols` / 2
+/// multiply-adds for each pair of a query and a key of the same sequence.
 fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) + Sync) {
     let (count, work) = (rows / len * heads, rows as u64 * len as u64 * cols as u64 / 2);
     if work < 2 * PIECE as u64 {
@@ -282,7 +282,7 @@ impl Head {
     }
 }
 
-/// Inputs and outputs of the backward pass of one head: addresses of the first row.
+/// Inputs and outputs of the backward pass of one head. Each pointer is the address of the head's first row.
 struct Slopes {
     y: *const f32,
     dy: *const f32,
@@ -322,7 +322,8 @@ impl Block {
         [(0..half, self.middle()), (half..self.count, self.keys)].into_iter().filter(|part| !part.0.is_empty())
     }
 
-    /// Returns ranges of keys, each with the first query to process for these keys. The keys before the diagonal are a separate range.
+    /// Returns ranges of keys, each with the first query to process for these keys. The keys before the diagonal are a separate range,
+    /// because their gradients are added to those of earlier panels.
     fn keys(self) -> impl Iterator<Item = (Range<usize>, usize)> {
         let diagonal = self.keys.min(self.diagonal);
         let parts = [(0..diagonal, 0), (diagonal..self.middle(), 0), (self.middle()..self.keys, HALF)];
@@ -384,8 +385,8 @@ unsafe fn copy(isa: Isa, rows: Rows, height: usize, to: *mut f32) {
     });
 }
 
-/// Ensures that `to` contains the rows `wanted` in the layout of [`copy`]. `held` are the rows that `to` already contains; if both ranges
-/// begin at the same row, only the missing rows are copied. `all` begins at the row with index 0.
+/// Ensures that `to` contains the rows `wanted` in the layout of [`copy`]. `held` is the range of rows that `to` already contains. If both
+/// ranges begin at the same row, only the missing rows are copied. `all` begins at row 0.
 unsafe fn hold(isa: Isa, held: &mut Range<usize>, wanted: Range<usize>, all: Rows, to: *mut f32) {
     if held.start != wanted.start {
         *held = wanted.start..wanted.start;
@@ -399,7 +400,7 @@ unsafe fn hold(isa: Isa, held: &mut Range<usize>, wanted: Range<usize>, all: Row
     held.end = held.end.max(wanted.end);
 }
 
-/// 0, 1, 2, … along the lanes.
+/// Index of each lane: 0, 1, 2, …
 const LANE: [f32; PANEL] = {
     let mut lanes = [0.0; PANEL];
     let mut i = 0;
@@ -419,8 +420,8 @@ struct Sums {
     factors: [f32; PANEL],
 }
 
-/// Replaces each score of a block by 2^((score - highest)·scale). With `again`, the sums and the highest scores continue from the previous
-/// block of keys.
+/// Replaces each score of a block by 2^((score - highest)·scale), where `highest` is the query's highest score so far. If `again`, the sums
+/// and the highest scores continue from the previous block of keys.
 fn softmax(isa: Isa, scores: *mut f32, block: Block, again: bool, scale: f32, sums: &mut Sums) {
     kernel!(isa, |s: S, scores: *mut f32, block: Block, again: bool, scale: f32, sums: &mut Sums| {
         let Sums { tops, sums, factors } = sums;
@@ -538,7 +539,7 @@ fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     })
 }
 
-/// Replaces the scores in `p` by probabilities. `ds` holds the gradients of the probabilities, which are replaced by the gradients of q·k.
+/// Replaces the scores in `p` by probabilities, and the gradients of the probabilities in `ds` by the gradients of q·k.
 fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]) {
     kernel!(isa, |s: S, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]| {
         let (scale, scale2) = (s.splat(scale), s.splat(scale2));

@@ -52,17 +52,18 @@ pub enum Span {
     Scalar,
 }
 
-/// Returns `f`. A closure that is an argument of a call may have the attribute `#[inline(always)]`; a closure in a `let` may not.
+/// Returns `f`. Allows `#[inline(always)]` on a closure that is assigned to a variable: Rust accepts the attribute on an argument of a
+/// call, but not on a closure in a `let`.
 #[inline(always)]
 pub(super) fn hot<F>(f: F) -> F {
     f
 }
 
-/// Computes `y[i]` = f(`inputs[..][i]`). An input is (address, step). The step is 1, or 0 if a single vector is used for every i. y may be
-/// one of the inputs.
+/// Computes `y[i]` = f(`inputs[..][i]`). An input is a pair (address, step). The step is 1, or 0 if the same vector is used for every i. y
+/// may be one of the inputs.
 ///
 /// # Safety
-/// Every input of step 1, and y, must be valid for n floats; an input of step 0 for 16.
+/// y and every input of step 1 must be valid for n floats. An input of step 0 must be valid for 16 floats.
 #[inline(always)]
 pub(super) unsafe fn map<S: Simd, const N: usize>(
     s: S,

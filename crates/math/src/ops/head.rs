@@ -7,7 +7,7 @@ use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, CHUNK};
 use crate::poly;
 
-/// Approximate maximum number of logits in a tile. The tile stays in the last-level cache, and dw is read and written once per tile.
+/// Approximate maximum number of logits in a tile. A tile stays in the last-level cache, and each tile reads and writes dw only once.
 const TILE: usize = 1 << 22;
 
 /// Returns the number of rows of a tile, for `rows` rows of `vocab` logits.
@@ -34,8 +34,8 @@ pub struct HeadSlopes<'a> {
 }
 
 /// Computes `loss[r]` = ln Σ_v exp(`x[r]`·`w[v]`) - `x[r]`·`w[target[r]]`, and its gradients if `slopes` is given. w is `[vocab][inp]`,
-/// packed by `pack_rows`; targets are indices as in [`super::take_columns`]. If `loss` is empty, no loss is written. `tile` has room for
-/// [`head_tile`] rows of logits.
+/// packed by `pack_rows`. Targets are indices as in [`super::take_columns`]. If `loss` is empty, no loss is written. `tile` must have room
+/// for [`head_tile`] rows of logits.
 pub fn head_loss(
     isa: Isa,
     [rows, vocab, inp]: [usize; 3],

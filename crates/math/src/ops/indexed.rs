@@ -4,12 +4,12 @@
 use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, CHUNK};
 
-/// Number of additions of floats that justifies another thread.
+/// Number of floating-point additions that justifies another thread.
 pub const BAG_PIECE: usize = 32 * CHUNK;
-/// Maximum number of row offsets that are in memory at a time.
+/// Maximum number of row offsets that are computed at a time, and length of their buffer.
 const PLACES: usize = 1024;
-/// Number of floats in a [`Strip`]: a copy of some columns of all rows of a table, which stays in the first-level cache. In the table
-/// itself, these columns would share cache sets.
+/// Number of floats in a [`Strip`]. A strip is a copy of some columns of all rows of a table, and stays in the first-level cache. In the
+/// table itself, these columns would share cache sets.
 const STRIP: usize = 12 << 10;
 /// Maximum number of columns of a piece of work, in the backward pass and for a packed table. Other pieces have all columns.
 const COLUMNS: usize = 64;
@@ -65,7 +65,7 @@ fn check(cols: usize, table: &[f32], k: usize, index: &[f32]) {
     assert!(u32::try_from(table.len()).is_ok() && rows < 1 << 24 && index.len().is_multiple_of(k));
 }
 
-/// Returns true if a table of `rows` rows is to be copied into [`Strip`]s. `named` is the number of indices.
+/// Returns true if a table of `rows` rows should be copied into [`Strip`]s. `named` is the number of indices.
 fn is_packed(rows: usize, named: usize) -> bool {
     rows * 16 <= STRIP && named >= 4 * rows
 }
@@ -77,8 +77,8 @@ fn vectors<S: Simd>(cols: usize, rows: usize) -> usize {
     [8, 4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
-/// Writes the offset of each indexed row to `at`; rows of the table are `stride` floats apart. Returns false if any index must be skipped
-/// (it is below 0 or NaN).
+/// Writes the offset of each indexed row to `at`. Rows of the table are `stride` floats apart. Returns false if an index is below 0 or NaN,
+/// so that it must be skipped.
 #[inline(always)]
 fn places<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u32; PLACES]) -> bool {
     let (zero, last, stride) = (s.splat(0.0), s.splat((rows - 1) as f32), s.splat_u(stride as u32));
@@ -177,8 +177,8 @@ impl Bag<'_> {
         }
     }
 
-    /// Computes N vectors of columns of the output rows from `first` to `end`. R output rows are computed at a time; rows near a skipped
-    /// index are computed one at a time.
+    /// Computes N vectors of columns of the output rows from `first` to `end`. R output rows are computed at a time; rows near an index
+    /// that must be skipped are computed one at a time.
     #[inline(always)]
     fn sums<S: Simd, const N: usize, const R: usize>(&self, s: S, [first, end]: [usize; 2], c: usize, from: &[f32], stride: usize) {
         let (n, k) = (self.table.len() / self.cols, self.k);

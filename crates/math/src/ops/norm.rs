@@ -71,8 +71,8 @@ pub(crate) fn column_stats<S: Simd>(s: S, features: usize, x: &[f32], lane: usiz
     (means, rstds)
 }
 
-/// Computes the two sums of a [`Pair`] over `features` rows, which are PANEL floats apart. For each row, sum v becomes f(vector v of the
-/// row, v, sum v).
+/// Computes two sums, a [`Pair`], over `features` rows that are PANEL floats apart. For each row, replaces sum v by f(vector v of the row,
+/// v, sum v).
 ///
 /// # Safety
 /// x must be valid for these reads.
@@ -118,8 +118,8 @@ pub(crate) fn store_stats<S: Simd>(s: S, means: Pair<S>, rstds: Pair<S>, stats: 
     }
 }
 
-/// Computes `y[features][PANEL]` = max(norm(x) + residual, floor) for the two vectors at `lane`. A norm or residual that is `None` is
-/// skipped. x may be y.
+/// Computes `y[features][PANEL]` = max(norm(x) + residual, floor) for the two vectors at `lane`. If `norm` or `residual` is `None`, it is
+/// skipped. x and y may be the same address.
 ///
 /// # Safety
 /// Every pointer must be valid for its shape: gamma and beta `[features]`, the others `[features][PANEL]`.

@@ -1,10 +1,10 @@
-//! Sums: of all numbers, of rows and of columns.
+//! Sums of all numbers, of each row, and of each column.
 
 use crate::isa::{Isa, Simd, kernel, strips};
 use crate::par::{self, CHUNK};
 
-/// Returns Σ_i f(`inputs[..][i]`), where f gets element i of every input. The sum has two sets of 16 virtual lanes: one for even and one
-/// for odd blocks of 16 numbers.
+/// Returns Σ_i f(`inputs[..][i]`), where f receives element i of every input. The sum has two sets of 16 virtual lanes: one for even and
+/// one for odd blocks of 16 numbers.
 ///
 /// # Safety
 /// Every input must be valid for n floats.
@@ -12,7 +12,7 @@ use crate::par::{self, CHUNK};
 pub(super) unsafe fn reduce<S: Simd, const N: usize>(s: S, n: usize, inputs: [*const f32; N], f: impl Fn([S::F; N]) -> S::F) -> f32 {
     let (mut even, mut odd) = ([s.splat(0.0); 4], [s.splat(0.0); 4]);
     let mut x = [s.splat(0.0); N];
-    // SAFETY: guaranteed by the caller; the tail uses buffers.
+    // SAFETY: guaranteed by the caller. The numbers after the last whole pair of blocks are copied to buffers.
     unsafe {
         let mut i = 0;
         while i + 32 <= n {
@@ -70,7 +70,7 @@ pub fn sum(isa: Isa, x: &[f32]) -> f32 {
     kernel!(isa, |s: S, x: &[f32]| -> f32 { unsafe { total!(s, x.len(), [x = x.as_ptr()], x) } })
 }
 
-/// Returns Σ x². More than about a million numbers are summed in blocks of equal size, which threads can share.
+/// Returns Σ x². If there are more than 2²⁰ numbers, they are summed in blocks of equal size, which threads can share.
 pub fn sum_of_squares(isa: Isa, x: &[f32]) -> f32 {
     const BLOCKS: usize = 256;
     if x.len() <= 1 << 20 {
@@ -161,7 +161,7 @@ impl SumCols<'_> {
         }
     }
 
-    /// Sums N vectors of columns, from column c of y on.
+    /// Computes the sums of N vectors of columns, from column c of y on.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, s: S, c: usize) {
         let mut sums = [s.splat(0.0); N];

@@ -5,7 +5,8 @@ use super::reduce::total;
 use crate::isa::{Isa, Simd, kernel};
 use crate::{PANEL, poly};
 
-/// Maximum length of rows that are processed one row per lane. A longer row is processed alone, with its columns along the lanes.
+/// Maximum length of a short row. Several short rows are processed together, one row per lane. A longer row is processed alone, with its
+/// columns along the lanes.
 const NARROW: usize = 32;
 
 /// Computes y = softmax of each row, or the logarithm of the softmax if `log`.
@@ -50,7 +51,8 @@ pub fn softmax(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log
     });
 }
 
-/// Computes the softmax of each lane, or its logarithm if `log`, over `cols` vectors that are `stride` floats apart. y may be x.
+/// Computes the softmax of each lane over `cols` vectors that are `stride` floats apart; the logarithm of the softmax if `log`. x and y may
+/// be the same address.
 ///
 /// # Safety
 /// x and y must be valid for `cols` vectors at that stride.

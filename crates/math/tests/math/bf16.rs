@@ -34,7 +34,7 @@ fn twin(isa: Isa, [m, n, k]: [usize; 3], a: impl Fn(usize, usize) -> f32, b: imp
     }
 }
 
-/// Defines each test for both instruction sets.
+/// Defines each test for both instruction sets, [`Isa::Bf16`] and [`Isa::Amx`].
 macro_rules! by_set {
     ($($test:ident),*) => { by_set!(in bf16, Isa::Bf16, $($test),*); by_set!(in amx, Isa::Amx, $($test),*); };
     (in $set:ident, $isa:expr, $($test:ident),*) => {
@@ -59,8 +59,8 @@ fn same(got: &[f32], want: &[f32], what: &str) {
     }
 }
 
-/// Shapes around the sizes of tiles, panels, pairs and blocks. The largest have several blocks in each dimension and are divided among
-/// threads.
+/// Shapes [m, n, k] close to the sizes of tiles, panels, pairs and blocks. The largest shapes have several blocks in each dimension and are
+/// divided among threads.
 const SHAPES: [[usize; 3]; 10] = [
     [1, 1, 1],
     [3, 5, 2],

@@ -1,5 +1,5 @@
-//! Integer first layer: an incrementally corrected sum equals a new one on every instruction set, and slopes agree with their definition in
-//! f64.
+//! Integer first layer. On every instruction set, an incrementally corrected sum equals a sum from scratch. Slopes agree with their
+//! definition in f64.
 
 use math::graded::{self, Grade};
 use math::{Isa, Rng};

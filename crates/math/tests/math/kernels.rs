@@ -131,7 +131,8 @@ fn layers_in_both_layouts() {
         let (wide_gamma, wide_beta, wide_residual) = (wide(&gamma), wide(&beta), wide(&residual));
         let norm = has_norm.then_some((&wide_gamma[..], &wide_beta[..], f64::from(EPS)));
         let mut want = plain(norm, has_residual.then_some(&wide_residual[..]), act);
-        // The expected values are the outputs, then the values that the norm saves: its input, and the statistics of each row.
+        // The expected values are the outputs, then the values that the layer saves for its norm: the norm's input, and the statistics of
+        // each row.
         if has_norm {
             want.extend(&pre);
             for r in 0..rows {
@@ -308,8 +309,8 @@ fn softmax_and_its_slope() {
 #[test]
 fn norms_and_their_slopes() {
     property(120, (1usize..50, 1usize..140, any::<bool>(), any::<u32>()), |(rows, cols, centred, seed)| {
-        // The layer norm of two numbers is ±1, and the rounding error of its slope is divided by √eps. A centred row therefore has at least
-        // three numbers.
+        // The layer norm of two numbers is always ±1, and the rounding error of its slope is divided by √eps. A row of a layer norm
+        // therefore has at least three numbers.
         let cols = if centred { cols + 2 } else { cols };
         let n = rows * cols;
         let (x, dy) = (numbers(seed, n), numbers(!seed, n));
@@ -415,7 +416,7 @@ fn attention(sequences: usize, heads: usize, size: usize, len: usize, seed: u32,
         ops::causal_attention_backward(isa, heads, len, cols, &qkv, &y, &lse, &dy, &mut dqkv);
         dqkv
     });
-    // If queries are processed one at a time, with stored keys and values, the bits are the same as for all queries at once.
+    // The bits are the same if queries are processed one at a time, with stored keys and values, or all at once.
     for isa in Isa::available() {
         let part = |i: usize| -> Vec<f32> {
             qkv[..len * 3 * cols].chunks(3 * cols).flat_map(|row| &row[i * cols..(i + 1) * cols]).copied().collect()
@@ -479,7 +480,7 @@ fn dropout_mask_follows_the_generator() {
     assert!((left(&both) - 0.0625).abs() < 0.005);
 }
 
-/// Returns all results of [`ops::head_loss`]: losses, dx and dw.
+/// Returns all results of [`ops::head_loss`] in one list: losses, dx and dw.
 fn head(
     isa: Isa,
     [rows, vocab, inp]: [usize; 3],
@@ -698,7 +699,7 @@ fn large_products_have_the_bits_of_small_ones_on_any_threads() {
         for (a_strides, b_strides, accumulate) in
             [((k, 1), (n, 1), false), ((1, m), (n, 1), true), ((k, 1), (1, k), true), ((1, m), (1, k), false)]
         {
-            // The expected rows are products of one row, which have one block and one piece.
+            // Each expected row is a product with a single row of A, which consists of one block and one piece.
             let mut want = old.clone();
             for (row, want) in want.chunks_exact_mut(n).enumerate() {
                 let a = &a[row * a_strides.0..];

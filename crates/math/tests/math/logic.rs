@@ -24,8 +24,8 @@ fn same_bits<T: PartialEq + Clone>(f: impl Fn(Isa) -> T) {
 
 #[test]
 fn layers_evaluate_their_polynomials() {
-    // The gates cover pairs that share inputs, an input used twice by one gate, equal pairs, an input that no gate reads, and paths and
-    // fans longer than a walk.
+    // The gates include gates with a shared input, a gate that uses one input twice, gates with equal pairs of inputs, and paths and fans
+    // longer than a walk. One input is read by no gate.
     let long = 40;
     let mut pairs = vec![(0, 1), (2, 3), (1, 2), (4, 4), (4, 0), (3, 1), (0, 5), (3, 1), (4, 4), (1, 0), (3, 5)];
     pairs.extend((7..long - 1).map(|i| (i, i + 1)));
@@ -56,7 +56,7 @@ fn layers_evaluate_their_polynomials() {
             for (twice, once) in twice.iter().zip(&dx) {
                 assert!((twice - 2.0 * once).abs() <= 1e-5 * once.abs());
             }
-            // With outputs in the shared memory, the results are the same, and the first input is not overwritten.
+            // If the outputs are in the shared memory, the results are the same, and the first input is not overwritten.
             let mut memory = vec![f32::NAN; rows.count() * width];
             for (x, &row) in x.chunks(width).zip(&inputs_at) {
                 memory[row as usize * width..][..width].copy_from_slice(x);

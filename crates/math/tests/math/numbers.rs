@@ -157,7 +157,7 @@ fn every_vector_operation() {
 
 #[test]
 fn threefry_matches_known_answers() {
-    // counter, key, answer
+    // Each case: counter, key, answer.
     let cases: [[[u32; 4]; 3]; 3] = [
         [[0; 4], [0; 4], [0x531c7e4f, 0x39491ee5, 0x2c855a92, 0x3d6abf9a]],
         [[u32::MAX; 4], [u32::MAX; 4], [0xc4189358, 0x1c9cc83a, 0xd5881c67, 0x6a0a89e0]],
@@ -260,9 +260,9 @@ fn pcg_matches_its_definition() {
     }
 }
 
-/// Hashes pairs of small numbers under a key: the index of an environment and the index of an episode. Two groups of five output bits,
-/// taken as coordinates, are uniform on a board of 32 by 32. The groups come from two words, from one word, or from adjacent inputs. If one
-/// input bit is flipped, each of the upper 24 bits of every output word flips half of the time.
+/// Hashes pairs of small numbers under a key: an index of an environment and an index of an episode. Two groups of five output bits, used
+/// as coordinates, are uniform on a board of 32 by 32. The groups are from two words, from one word, or from the hashes of adjacent inputs.
+/// If one input bit is flipped, each of the upper 24 bits of every output word flips half of the time.
 #[test]
 fn hash_is_uniform_and_flips_half_of_the_bits() {
     const SIDE: u32 = 256;

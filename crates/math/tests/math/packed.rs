@@ -114,7 +114,7 @@ fn packed_grids_equal_single_cells_for_every_shape_and_border() {
     }
 }
 
-/// The grid is large enough for several bands.
+/// The grid is large enough to be divided into several bands.
 #[test]
 fn packed_grids_do_not_depend_on_threads() {
     let mut random = Rng::new(6, 1).sequence(0);

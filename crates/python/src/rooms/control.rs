@@ -18,7 +18,7 @@ use worlds::control::{Actions, COLOURS, Kind, Vector};
 const SHARD: usize = 16 * PANEL;
 /// Minimum number of state values per thread. With fewer values, waking the thread would take longer than its work.
 const NUMBERS_A_THREAD: usize = 1 << 16;
-/// Maximum number of environments. The limit detects typing errors.
+/// Maximum number of environments. The limit detects typing errors in the requested number.
 const MOST: usize = 1 << 24;
 
 /// Time at which the next episode of an environment starts after an episode has ended.
@@ -50,8 +50,8 @@ struct Shard {
     over: Vec<u32>,
     /// Indices of the environments whose episode ended in this step.
     found: Vec<u32>,
-    /// For each environment in `over`: its number of steps and its number of episodes, saved while the other environments are stepped.
-    /// `states` contains the states of the environments in `over`.
+    /// For each environment in `over`: its number of steps and its number of episodes, saved while the other environments are stepped. In
+    /// the meantime, `states` contains the states of the environments in `over`.
     held: Vec<(u32, u32)>,
     states: Vec<f32>,
 }
@@ -268,7 +268,7 @@ fn shard<T>(all: &[T], first: usize, numbers: usize) -> &[T] {
     &all[first * numbers..all.len().min((first + SHARD) * numbers)]
 }
 
-/// Part of [`Envs`] that a mutex protects.
+/// Fields of [`Envs`] that a mutex protects.
 struct State {
     shards: Vec<Shard>,
     /// True after the first reset.
@@ -284,23 +284,24 @@ pub struct Envs {
     mode: Autoreset,
     state: Turns<State>,
     threads: Threads,
-    /// Observations of all environments. If the autoreset is `SameStep`, the last observations of ended episodes follow. One array contains
-    /// both, because one attribute access in Python takes as long as some hundred steps of an environment.
+    /// Observations of all environments. If the autoreset is `SameStep`, the array also contains the last observations of ended episodes.
+    /// Both are in one array, because one attribute access in Python takes as long as some hundred steps of an environment.
     #[pyo3(get)]
     observations: Py<PyArray3<f32>>,
     #[pyo3(get)]
     rewards: Py<PyArray1<f32>>,
-    /// Flags for termination, then flags for truncation. If the autoreset is `SameStep`, flags for termination or truncation follow.
+    /// Row of flags for termination, then row of flags for truncation. If the autoreset is `SameStep`, a third row has a flag for either of
+    /// the two.
     #[pyo3(get)]
     flags: Py<PyArray2<bool>>,
     /// Permitted choices, one row per environment; `None` if all choices are always permitted.
     masks: Option<Py<PyArray2<bool>>>,
 }
 
-/// A shape of a picture: the name of its drawing function, the numeric arguments, the text if any, and the name of the colour.
+/// A shape of a picture: the name of its drawing function, the numeric arguments, the optional text, and the name of the colour.
 type Drawn = (&'static str, Vec<f32>, Option<String>, String);
 
-/// Returns the kind that the file defines. Without a file, returns the built-in kind called `name`.
+/// Returns the kind of environment that the file defines. Without a file, returns the built-in kind called `name`.
 fn kind(name: &str, file: Option<Vec<u8>>) -> PyResult<Kind> {
     if let Some(content) = file {
         return run::control::kind_of(&Dataset::new(name, content)).map_err(refusal);
@@ -385,7 +386,8 @@ impl Envs {
     }
 }
 
-/// Borrows actions; raises an error unless they are a contiguous array of the type `T`, whose Python name is `kind`.
+/// Borrows the array of actions. Raises an error if the array is not contiguous or its elements do not have the type `T`, whose Python name
+/// is `kind`.
 fn contiguous<'py, T: Element>(actions: &Bound<'py, PyAny>, kind: &str) -> PyResult<PyReadonlyArray1<'py, T>> {
     let wrong = || PyTypeError::new_err(format!("actions must be a contiguous NumPy array of {kind}"));
     let actions = arrays::read(actions.cast::<PyArray1<T>>().map_err(|_| wrong())?)?;

@@ -1,6 +1,6 @@
-//! Converts a player's evaluation of a position to display data. With a roll, the data contain the candidates in notation. Before the roll,
-//! the data contain the chances and the cube advice. After a move, the data contain the best replies to the move. Players evaluate the
-//! boards. `one_ply` averages a player's evaluations over all rolls.
+//! Conversion of a player's evaluation of a position to display data. With a roll, the data contain the candidates in notation. Before the
+//! roll, the data contain the chances and the cube advice. After a move, the data contain the best replies to the move. Players evaluate
+//! the boards; `one_ply` averages a player's evaluations over all rolls.
 //!
 //! A result is a board that a roll can lead to, from the point of view of the player who moves. A candidate is a result with its
 //! evaluation.
@@ -63,7 +63,7 @@ fn standing(Standing { game, bare, jacoby }: &Standing) -> protocol::Standing {
     }
 }
 
-/// Checks the input of a position editor. Returns the position and its stakes, in the form of [`read_id`].
+/// Checks the input of a position editor. Returns the same data as [`read_id`] for the position.
 pub(crate) fn compose(draft: &Draft) -> Result<protocol::Standing, RunError> {
     let side = |counts: &[u8]| {
         <[u8; BAR]>::try_from(counts)
@@ -99,7 +99,7 @@ fn no_opinion(name: &str) -> RunError {
 }
 
 /// Returns all results of the roll, in the player's order of preference. The player gives equities for money play. In a match, this
-/// function converts them to equities of the match.
+/// function converts these equities to equities of the match.
 fn ranked(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
     let mut ranked = player.rank(game.board(), roll);
     if ranked.is_empty() {
@@ -129,7 +129,7 @@ fn replies(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learn
     Ok(replies)
 }
 
-/// Returns true if any result was searched. Equities of depth `Static` are then not comparable with searched equities.
+/// Returns true if any result was searched. Equities of depth `Static` are not comparable with searched equities.
 fn searched(all: &[learners::Candidate]) -> bool {
     all.iter().any(|of| matches!(of.depth, Depth::Rolls { .. } | Depth::Visits { .. }))
 }
@@ -300,7 +300,7 @@ pub(crate) fn verdict(error: f64) -> Verdict {
     }
 }
 
-/// Reviews a cube decision. `game` is the state before the decision.
+/// Compares a cube decision with the best one. `game` is the state before the decision.
 pub(crate) fn review_cube(game: &Game, chances: &Chances, did: CubeAct) -> CubeReview {
     let equities = game.cube_equities(chances);
     let (passed, taken) = (equities.double_pass, equities.double_take);
@@ -336,15 +336,15 @@ pub(crate) fn unfold(players: &mut PlayerPool, request: &Unfold) -> Result<Vec<B
     Roll::ALL.into_iter().map(branch).collect()
 }
 
-/// Compares a move with the best move. `before` is the game before the move, and `after` is the board after it. Both moves are evaluated in
-/// the same way, unless the value of a move is exact.
+/// Compares a move with the best move. `before` is the game before the move, and `after` is the board after the move. Both moves are
+/// evaluated in the same way, unless the value of a move is exact.
 pub(crate) fn review(players: &mut PlayerPool, engine: Engine, before: &Game, roll: Roll, after: &Board) -> Result<Review, RunError> {
     let (all, _) = considered(players, engine, before, roll)?;
     let yours = *all.iter().find(|of| of.board == *after).ok_or(notation::NotationError::Result)?;
     let mut pair = [all[0], yours];
     let any = searched(&all);
     if any && yours.depth == Depth::Static {
-        // A static result and a result of a tree search are evaluated again over all rolls, so that the depths agree.
+        // One result is static and the other may be from a tree search. Both are evaluated again over all rolls, so that the depths agree.
         for of in &mut pair {
             if !matches!(of.depth, Depth::Rolls { .. } | Depth::Exact) {
                 *of = one_ply(players, engine.who, before, of)?;

@@ -1,5 +1,5 @@
 //! Scores a player's choices in decisions whose equities are known. A score is the mean loss in thousandths of a point per game. Computing
-//! a score takes seconds. To show the same difference by games, two strong players would have to play a very large number of games.
+//! a score takes seconds. A comparison of two strong players by games would need a very large number of games to show the same difference.
 //!
 //! A decision is one line with a JSON object: `{"id":"4HPwATDgc/ABMA","dice":[3,1],"moves":[["sGfwATDgc/ABMA",0.159],…]}`. The object
 //! contains every result of the roll once, with its equity in points per game. Positions are from the point of view of the player who makes
@@ -91,9 +91,9 @@ pub struct Score {
     pub memg: f64,
     /// Standard error of `memg`.
     pub standard_error: f64,
-    /// Share of decisions without a loss.
+    /// Share of decisions without a loss, from 0 to 1.
     pub best: f64,
-    /// Share of decisions that lost at least 0.1 points per game.
+    /// Share of decisions that lost at least 0.1 points per game, from 0 to 1.
     pub blunders: f64,
 }
 

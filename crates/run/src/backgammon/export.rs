@@ -1,4 +1,4 @@
-//! Description of the networks for other programs.
+//! Description of the backgammon networks for export to other programs.
 
 use crate::export::Described;
 use learn::backgammon::SelfTaught;

@@ -16,13 +16,13 @@ pub fn question(board: &Board, roll: Roll) -> String {
         put(i32::from(mine.count(point)) - i32::from(theirs.count(BAR - point)));
     }
     put(mine.bar().into());
-    // Turn (1: the player with positive numbers), then the two dice of that player and the two dice of the other player, which are 0.
+    // Turn (1: the player with positive numbers), then four dice: two of the player to move, and two of the other player, which are 0.
     let dice = [1, roll.high().into(), roll.low().into(), 0, 0];
     // In order: the cube's value, two flags for who may double, a flag for an offered double, the colour, the direction, and the positions
     // of home and bar.
     let rules = [1, 1, 1, 0, 1, -1, 0, BAR as i32];
     let off_and_bar = [mine.off(), theirs.off(), mine.bar(), theirs.bar()].map(i32::from);
-    // In order: the number of checkers that can move, the number of forced moves, and two numbers about the match.
+    // In order: the number of checkers that can move, the number of forced moves, and two numbers about the match. All are 0.
     let rest = [0, 0, 0, 0];
     dice.into_iter().chain(rules).chain(off_and_bar).chain(rest).for_each(put);
     line

@@ -1,4 +1,4 @@
-//! Copies of the agent that are kept as opponents. The room makes a copy after each training time in `FREEZE_MINUTES`.
+//! Copies of the agent that are kept as opponents. The room makes one copy at each training time in `FREEZE_MINUTES`.
 
 use super::players::FrozenAgent;
 use super::protocol::{FREEZE_MINUTES, Frozen, RoomEvent};
@@ -43,7 +43,7 @@ impl Kept {
     }
 
     /// Keeps a copy of the agent for each time in [`FREEZE_MINUTES`] that has passed and has no copy yet. `train_s` is the training time in
-    /// seconds. Copies are made only between two iterations. Returns an event and the event's text for each new copy.
+    /// seconds. Makes no copies within an iteration. Returns an event and the event's text for each new copy.
     pub fn keep(&mut self, learner: &dyn SelfTaught, train_s: f64) -> Vec<(serde_json::Value, String)> {
         let mut events = Vec::new();
         if !learner.at_boundary() {

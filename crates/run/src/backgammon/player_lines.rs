@@ -1,13 +1,13 @@
 //! Line protocol through which other programs use a player. The player answers with its name, or with its moves for one roll or for a batch
 //! of rolls. Positions before and after a move are GNU Backgammon ids, from the point of view of the player who moves.
 //!
-//! The state is the player and the batch in progress; no games are stored.
+//! The protocol's only state is the player and the batch in progress; no games are stored.
 
 use super::rules_lines::{LineError, die};
 use learn::backgammon::Player;
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Maximum number of lines in a batch. It limits the memory of a batch.
+/// Maximum number of lines in a batch. The limit bounds the memory of a batch.
 pub const MOST_TOGETHER: usize = 100_000;
 
 /// Answers lines of text with the moves of a player.

@@ -14,8 +14,8 @@ pub struct FrozenAgent {
     pub weights: Vec<f32>,
 }
 
-/// A cached player. For the present agent, `rounds` is the number of training iterations before the agent's weights were copied; for other
-/// players, `rounds` is 0.
+/// A cached player. For the present agent, `rounds` is the number of training iterations after which the agent's weights were copied. For
+/// other players, `rounds` is 0.
 pub struct CachedPlayer {
     engine: Engine,
     rounds: u64,

@@ -59,7 +59,7 @@ plain_data! {
         pub progress: Progress,
     }
 
-    /// Kind of player, for games and for analysis.
+    /// Kind of player that can play games and analyse positions.
     #[derive(Copy, Default, Eq)]
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum PlayerKind {
@@ -95,7 +95,7 @@ plain_data! {
         pub gnu_id: String,
         /// eXtreme Gammon id of this position.
         pub xgid: String,
-        /// True if the parsed id contained only the checkers.
+        /// True if the parsed id contained only the checkers, without cube, stakes and score.
         pub bare: bool,
         /// True if the parsed id contained the Jacoby rule, which this program does not support.
         pub jacoby: bool,
@@ -144,7 +144,7 @@ plain_data! {
         pub standing: Option<Standing>,
     }
 
-    /// A position as numbers of checkers, for a drawing.
+    /// Numbers of checkers of a position, for a drawing.
     #[derive(Default)]
     pub struct Position {
         pub id: String,
@@ -305,7 +305,7 @@ plain_data! {
         /// Position from the point of view of the first seat, after the steps of the turn in progress.
         pub position: Position,
         pub cube: u32,
-        /// Seat (0 or 1) that owns the cube and alone may double; null if the cube is in the middle.
+        /// Seat (0 or 1) that owns the cube; only this seat may double. Null if the cube is in the middle.
         pub cube_owner: Option<u8>,
         /// Points that each seat won in all completed games of the session.
         pub score: [u32; 2],
@@ -319,8 +319,8 @@ plain_data! {
         pub phase: Phase,
         /// Seat (0 or 1) that has to act; after the end of the game, the winner.
         pub turn: u8,
-        /// Dice of the seat that has to act, the larger die first. At the opening, the first seat's die is first. Null if no roll is to be
-        /// played.
+        /// Dice of the seat that has to act, the larger die first. At the opening, the first seat's die is first. Null if the seat has no
+        /// roll to play.
         pub dice: Option<[u8; 2]>,
         /// Numbers on the dice that are still to be played, one per step, the larger first.
         pub left: Vec<u8>,
@@ -351,7 +351,7 @@ plain_data! {
         Over,
     }
 
-    /// For each action, true if the action is possible now.
+    /// Flags for actions, each true if the action is possible now.
     #[derive(Copy, Default, Eq)]
     pub struct AllowedActs {
         pub roll: bool,
@@ -429,7 +429,7 @@ plain_data! {
         /// Points per game that the decision lost, at the cube's value before the decision.
         pub error: f64,
         pub verdict: Verdict,
-        /// Evaluation from the point of view of the player on roll. If the user answered a double, the opponent is on roll.
+        /// Evaluation of the cube from the point of view of the player on roll. If the user answered a double, the opponent is on roll.
         pub outlook: CubeOutlook,
     }
 
@@ -459,7 +459,7 @@ plain_data! {
         pub id: String,
     }
 
-    /// Review of an entry in the list of moves. A turn has up to two decisions: to roll without a double, and the move. Any other entry is
+    /// Review of an entry in [`Session::moves`]. A turn has up to two decisions: to roll without a double, and the move. Any other entry is
     /// a cube action or a resignation.
     pub struct Judged {
         /// Expected points of the first seat before the roll, per game at the present value of the cube. The best cube decision is assumed.
@@ -471,7 +471,7 @@ plain_data! {
         pub verdict: Verdict,
         /// The best move in notation; null if the move that was made lost nothing.
         pub best_move: Option<String>,
-        /// The best cube decision; null if the seat made this decision or `cube_error` is null.
+        /// The best cube decision; null if the seat made the best decision or `cube_error` is null.
         pub best_cube: Option<CubeAct>,
     }
 

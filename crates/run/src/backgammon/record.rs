@@ -1,4 +1,4 @@
-//! Record of a game. The actions suffice to replay the whole game.
+//! Record of a game: its actions, which suffice to replay the whole game.
 
 use worlds::backgammon::{self as rules, Board, Game, GameError, Player as Seat, Results, Stakes, notation};
 
@@ -33,7 +33,7 @@ impl Action {
         }
     }
 
-    /// Applies the action to the game. A resignation leaves `game` unchanged, because the rules crate has no resignations.
+    /// Applies the action to the game. A resignation leaves `game` unchanged, because the rules in the crate `worlds` have no resignations.
     pub fn apply(self, game: &mut Game, scratch: &mut Results) -> Result<(), GameError> {
         match self {
             Action::Rolled(dice) => game.roll(dice),

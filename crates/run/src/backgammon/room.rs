@@ -92,7 +92,7 @@ impl Room for Backgammon {
         json(&notes)
     }
 
-    /// Takes over the game sessions of the previous run; their games continue against the agent of the new run.
+    /// Takes over the game sessions of the previous run. The games of these sessions continue against the agent of the new run.
     fn follow(&mut self, before: Self) {
         self.sessions.follow(before.sessions);
     }
@@ -116,7 +116,8 @@ impl Room for Backgammon {
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        // The seed of a test is an iteration number, in which the highest bit is 0. This bit makes the seed of a confirmation different.
+        // The seed of a test is an iteration number, whose highest bit is 0. In the seed of a confirmation, this bit is 1, so the two seeds
+        // differ.
         let player = self.learner.player(1);
         self.baseline_test = Some(BaselineTest::new(player, seed | 1 << 31, CONFIRMATION_PAIRS));
         true
@@ -139,7 +140,7 @@ impl Room for Backgammon {
         backgammon::fingerprint(isa)
     }
 
-    /// Keeps a copy of the agent after each time in `FREEZE_MINUTES` and returns an event for each new copy.
+    /// Keeps a copy of the agent for each time in `FREEZE_MINUTES` that has passed, and returns an event for each new copy.
     fn take_events(&mut self, train_s: f64) -> Vec<(serde_json::Value, String)> {
         self.kept.keep(&*self.learner, train_s)
     }

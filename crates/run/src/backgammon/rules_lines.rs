@@ -33,9 +33,9 @@ impl RulesLines {
         RulesLines { scratch: Results::new(), ids: Vec::new() }
     }
 
-    /// Answers a line. `ID D1 D2` gives the ids of all distinct results, sorted and separated by spaces; if no move is legal, the answer is
-    /// the id from the line. `points ID` gives the points that the winner gained. This `ID` is the final position from the winner's point
-    /// of view.
+    /// Answers a line. `ID D1 D2` gives the ids of all distinct results, sorted and separated by spaces. If no move is legal, the answer is
+    /// the ID of the line. `points ID` gives the points that the winner gained, where ID is the final position from the winner's point of
+    /// view.
     pub fn answer(&mut self, line: &str) -> Result<String, LineError> {
         match line.split_ascii_whitespace().collect::<Vec<_>>()[..] {
             ["points", id] => match Board::from_id(id)?.points() {

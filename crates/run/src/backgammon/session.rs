@@ -1,7 +1,8 @@
 //! A game session: users and engines in two seats, for money or a match, with dice from a seed. The session records every action, so that
 //! games can be saved, continued and exported as text.
 //!
-//! An illegal action gives an error and changes nothing. An engine acts only on request: it doubles, answers a double, or rolls and moves.
+//! An illegal action gives an error and changes nothing. An engine acts only on request. Its action is a double, the answer to a double, or
+//! a roll with its move.
 
 mod reviews;
 mod saved;
@@ -25,8 +26,8 @@ const LONGEST_MATCH: u16 = 64;
 const GAMES_KEPT: usize = 100;
 /// Maximum number of candidates in a reply.
 const CONSIDERED: usize = 10;
-/// Margin in points. An engine declines a resignation if the engine expects more than the offered points plus this margin. All these points
-/// are counted with the cube at 1.
+/// Margin for resignations, in points. An engine declines a resignation if the engine expects more than the offered points plus this
+/// margin. All points are counted with the cube at 1.
 const GENEROUS: f64 = 0.05;
 
 /// Saved state of a session.
@@ -34,9 +35,9 @@ const GENEROUS: f64 = 0.05;
 pub(crate) struct SavedSession {
     pub setup: Setup,
     pub names: [String; 2],
-    /// Number of games whose records were dropped. These are the first games of a long session.
+    /// Number of games whose records were dropped: the first games of a long session.
     pub earlier: u32,
-    /// Points that each seat won in these earlier games.
+    /// Points that each seat won in the games whose records were dropped.
     pub earlier_score: [u32; 2],
     /// Actions of each recorded game, as written by [`Record::words`].
     pub games: Vec<String>,
@@ -55,7 +56,8 @@ pub(crate) struct GameSession {
     resigned: Option<rules::Ending>,
     play: Option<Play>,
     reply: Option<Reply>,
-    /// Last turn of a user: the game before the turn's move, the roll, the board after the move, and true if the turn was reviewed.
+    /// Last turn of a user: the game before the turn's move, the roll, the board after the move, and a flag that is true if the turn was
+    /// reviewed.
     turn_done: Option<(Game, Roll, Board, bool)>,
     /// Last cube decision of a user. The first element is the game before this decision.
     cube_done: Option<(Game, CubeAct)>,
@@ -211,7 +213,7 @@ impl GameSession {
         }
     }
 
-    /// Replaces the steps of the turn by the steps that lead to the board that `result` returns.
+    /// Calls `result` to get a board, and replaces the steps of the turn by the steps that lead to this board.
     fn set_steps(&mut self, result: impl FnOnce(&Board, Roll) -> Result<Board, RunError>) -> Result<(), RunError> {
         let GameState::ToPlay(roll) = self.game.state() else { return Err(no_move_due()) };
         let board = self.game.board();
@@ -277,8 +279,8 @@ impl GameSession {
         Ok(())
     }
 
-    /// Executes the next action of the engine that has to act: a double, the answer to a double, or a roll with its move. First creates the
-    /// players of both seats. If a player cannot be created, the call gives an error and changes nothing.
+    /// Executes the next action of the engine that has to act: a double, the answer to a double, or a roll with its move. Before the
+    /// action, creates the players of both seats. If a player cannot be created, the call gives an error and changes nothing.
     fn reply(&mut self, players: &mut PlayerPool) -> Result<(), RunError> {
         let player = self.engines_turn().ok_or_else(|| refused("it is not an engine's turn", "Check whose turn it is"))?;
         for engine in self.kept.setup.seats.into_iter().flatten() {
@@ -334,8 +336,7 @@ impl GameSession {
         Ok(())
     }
 
-    /// Returns the chances before the roll, in the evaluation of the engine in the seat `player`; `None` if the engine gives no
-    /// evaluations.
+    /// Returns the chances before the roll, as the engine in the seat `player` evaluates them; `None` if the engine gives no evaluations.
     fn expects(&self, player: Seat, players: &mut PlayerPool) -> Result<Option<rules::Chances>, RunError> {
         let engine = self.engine(player).ok_or_else(no_move_due)?;
         Ok(players.player(engine)?.expects(self.game.board()))

@@ -1,4 +1,4 @@
-//! The test of the agent: games against the baselines, with dice from a seed.
+//! Test of the agent by games against the baselines, with dice from a seed.
 
 use super::schema::SCHEMA;
 use crate::RunError;
@@ -18,9 +18,8 @@ pub const CONFIRMATION_PAIRS: u64 = 500;
 const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
 /// Maximum number of evaluations between two tests, as a multiple of [`TEST_EVALUATIONS`].
 const TEST_SHARE: u64 = 20;
-/// Factor that determines the number of evaluations between two tests early in training. This number is the factor times the run's
-/// evaluations before the last test. The minimum is 2 times [`TEST_EVALUATIONS`], and the maximum is [`TEST_SHARE`] times
-/// [`TEST_EVALUATIONS`].
+/// Growth of the number of evaluations between two tests. This number is [`TEST_GROWTH`] times the run's evaluations before the last test,
+/// but at least 2 and at most [`TEST_SHARE`] times [`TEST_EVALUATIONS`].
 const TEST_GROWTH: u64 = 3;
 
 /// Returns true if a test is due. `done` is the number of evaluations in the run, and `tests` are the run's tests so far.
@@ -61,7 +60,7 @@ impl BaselineTest {
     }
 }
 
-/// Column names of the results against random moves and against pubeval. Each row has points, standard error, wins, gammons won, gammons
+/// Column names of the results against random moves and against pubeval. Each list names points, standard error, wins, gammons won, gammons
 /// lost and games.
 const COLUMNS: [[&str; 6]; 2] = [
     ["random_points", "random_error", "random_wins", "random_gammons_won", "random_gammons_lost", "random_games"],

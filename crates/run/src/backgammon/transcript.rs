@@ -1,5 +1,5 @@
 //! Games as text in the Jellyfish match format (.mat), which GNU Backgammon and most other programs import. A line has one turn of each
-//! player. A turn lists every step of its move; point 25 is the bar, and point 0 is the place of borne-off checkers.
+//! player. A turn lists every step of its move. Point 25 is the bar, and point 0 is the place of borne-off checkers.
 //!
 //! The text contains no evaluation.
 

@@ -1,5 +1,5 @@
-//! A single environment for callers that have no run. Input and output are plain numbers. The f64 reference implementation computes the
-//! steps. A step before the first reset, or after the end of an episode, is an error.
+//! A single environment for callers that have no run. Input and output are plain numbers. The f64 reference implementation of the
+//! environment computes the steps. A step before the first reset, or after the end of an episode, is an error.
 
 use serde::Serialize;
 pub use worlds::control::{Action, Actions, COLOURS, Kind, Shape, Spec, Text};

@@ -29,7 +29,7 @@ fn described(kind: &Kind) -> Variant {
     }
 }
 
-/// Returns the variant of a config. The name of a file's variant is the name of the file.
+/// Returns the variant of a config. The variant of a file has the name of the file.
 pub fn variant<F: Opens>(setup: Setup) -> Result<Variant, RunError> {
     Ok(match kind::<F>(setup)? {
         Some(kind) if setup.variant == OWN => Variant { id: OWN.into(), name: kind.spec.id.clone(), ..described(&kind) },

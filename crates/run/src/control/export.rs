@@ -1,4 +1,4 @@
-//! Description of the policy for other programs.
+//! Description of the policy for export to other programs.
 
 use crate::export::Described;
 use learn::control::Ppo;

@@ -1,4 +1,4 @@
-//! Environments from files. The file is the user data of a run of the variant [`OWN`].
+//! Environments from files. In a run of the variant [`OWN`], the user data is the file.
 
 use crate::RunError;
 use crate::protocol::{Dataset, Problem};
@@ -29,10 +29,10 @@ pub trait Opens: Send + Sync + 'static {
     const PACK: Option<Pack> = None;
 }
 
-/// Compiles files.
+/// Implementation of [`Opens`] that compiles files.
 pub struct Compiles;
 
-/// Accepts no files.
+/// Implementation of [`Opens`] that accepts no files.
 pub struct Refuses;
 
 impl Opens for Refuses {
@@ -106,8 +106,8 @@ fn compiled(name: &str, content: &[u8]) -> Result<Kind, RunError> {
     Ok(world.kind(name.to_owned()))
 }
 
-/// Returns a message with the errors of a file. A single error follows the name in the same line. Several errors have a line each. The
-/// compiler finds at most [`MOST_PROBLEMS`] errors.
+/// Returns a message with the errors of a file. A single error follows the file's name in the same line. Several errors have a line each.
+/// The compiler finds at most [`MOST_PROBLEMS`] errors.
 fn listed(name: &str, text: &str, problems: &[Error]) -> String {
     let head = match problems {
         [problem] => return format!("{name}, {}", problem.located(text)),

@@ -1,13 +1,13 @@
 //! Plain data that only the control room exchanges: environments, frames of many environments, the large environment, and the outputs of
-//! policy and critic. The large environment is the single environment that the page shows large. A user can push and drive it. This file
-//! contains no behaviour.
+//! policy and critic. The large environment is the single environment that the page shows large. A user can push it and take control of it.
+//! This file contains no behaviour.
 
 use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
 
 crate::questions! {
-    /// Returns the steps of the displayed environments since the previous `Frame` question, at most 128. Later steps are not recorded. The
-    /// first question returns no steps. The displayed environments are the first of the training environments.
+    /// Returns the first steps, at most 128, that the displayed environments made since the previous `Frame` question. Further steps are
+    /// not recorded. The first question returns no steps. The displayed environments are the first of the training environments.
     Frame {} -> Frame,
     /// Returns the policy's output and the critic's values on a grid of `width` by `height` points over the plane of two axes.
     Picture { width: u32, height: u32, axes: [Axis; 2] } -> Picture,
@@ -81,9 +81,10 @@ plain_data! {
         /// Action of the user: the index of a choice, or real numbers; null leaves control to the agent. When the user takes control, a
         /// round begins: the agent plays a second environment from the same state.
         pub drive: Option<Vec<f64>>,
-        /// Number of times that control has passed between the agent and the user. An episode begins when this number changes.
+        /// Number of times that control has passed between the agent and the user. Whenever this number changes, an episode begins.
         pub handovers: u32,
-        /// Number of single steps that the user has requested. They advance a failed state, in which time stops for the agent.
+        /// Number of single steps that the user has requested. In a failed state, time stops for the agent, and each single step advances
+        /// the environment once.
         pub singles: u32,
     }
 
@@ -102,14 +103,15 @@ plain_data! {
         pub odds: Vec<f64>,
         /// Critic's estimate of the discounted return from the state of `player` on.
         pub value: f64,
-        /// Greatest return of the agent in the environment shown large so far; null before the end of the agent's first episode.
+        /// Greatest return so far of the agent's episodes in the environment that the page shows large; null before the end of the agent's
+        /// first episode.
         pub best: Option<f64>,
         /// Fraction of the next step's display time that has elapsed, from 0 to 1, for smooth drawing.
         pub ahead: f64,
-        /// [`Touch::handovers`] of the newest touch.
+        /// Value of [`Touch::handovers`] in the newest touch.
         pub handovers: u32,
-        /// Error that stopped training. The episodes then begin in the state before the failed step; null if there was no error, or if that
-        /// state is unknown.
+        /// Error that stopped training; null if there was no error, or if the state before the failed step is unknown. After an error,
+        /// episodes begin in this state.
         pub failed: Option<String>,
     }
 
@@ -126,7 +128,7 @@ plain_data! {
         pub steps: u32,
         /// Return of the episode so far.
         pub total: f64,
-        /// True after the end of the episode. The next episode begins shortly afterwards.
+        /// True after the end of the episode, until the next episode begins shortly afterwards.
         pub over: bool,
         /// True if the rules ended the episode; false if the step limit ended it or it has not ended.
         pub terminated: bool,
@@ -182,7 +184,7 @@ plain_data! {
 }
 
 sent_data! {
-    /// Steps of the displayed environments since the previous frame, at most 128, for a drawing.
+    /// First steps of the displayed environments since the previous frame, at most 128, for a drawing.
     #[derive(Default)]
     pub struct Frame {
         /// Number of displayed environments, which are the first of the training environments.

@@ -15,7 +15,7 @@ use learn::Learner;
 use learn::control::{Ppo, PpoConfig};
 use std::marker::PhantomData;
 
-/// The room. `F` decides whether it accepts environments from files.
+/// The control room. The type `F` decides whether the room accepts environments from files.
 pub struct Control<F = Compiles> {
     ppo: Ppo,
     stage: Stage,
@@ -118,7 +118,8 @@ impl<F: Opens> Room for Control<F> {
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        // The seed of a test is an iteration number, in which the highest bit is 0. This bit makes the seed of a confirmation different.
+        // The seed of a test is an iteration number, whose highest bit is 0. In the seed of a confirmation, this bit is 1, so the two seeds
+        // differ.
         self.ppo.begin_evaluation(TEST_EPISODES, seed | 1 << 31);
         true
     }

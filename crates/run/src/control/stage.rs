@@ -1,6 +1,6 @@
-//! The single environment that the page shows large. The present policy acts in it in real time. A user can push it or take control of it.
-//! The environment does not affect training. While the user is in control, the agent plays a second environment from the same state; the
-//! two episodes are a round.
+//! The single environment that the page shows large. The present policy acts in this environment in real time. A user can push the
+//! environment or take control of it. The environment does not affect training. While the user is in control, the agent plays a second
+//! environment from the same state; the two episodes are a round.
 
 use super::protocol::{Body, Drawn, Round, Stage as View, Touch};
 use super::shown::Shown;
@@ -38,9 +38,9 @@ pub(crate) struct Stage {
     rest_s: f64,
     rounds: Vec<Round>,
     best: Option<f64>,
-    /// [`Touch::handovers`] of the newest touch.
+    /// Value of [`Touch::handovers`] in the newest touch.
     handovers: u32,
-    /// [`Touch::singles`] of the newest touch.
+    /// Value of [`Touch::singles`] in the newest touch.
     singles: u32,
     /// State in which training failed. Later episodes begin in this state. `None` if training did not fail or the state is unknown.
     failed: Option<FailedState>,
@@ -195,7 +195,7 @@ impl Stage {
         }
     }
 
-    /// Returns the observation in the environment of the user if the user is in control, otherwise in the environment of the agent.
+    /// Returns the observation in the environment of the player in control, who is the user or the agent.
     pub fn observation(&self) -> &[f64] {
         &self.player.body.observation
     }
@@ -205,7 +205,7 @@ impl Stage {
         self.recent.iter().map(Vec::as_slice)
     }
 
-    /// Returns true if the episodes of all environments have ended: `player` and, if present, `rival`.
+    /// Returns true if the episode of `player` and, if there is a `rival`, the rival's episode have ended.
     fn over(&self) -> bool {
         self.player.body.over && self.rival.as_ref().is_none_or(|rival| rival.body.over)
     }

@@ -6,9 +6,9 @@ use learn::Learner;
 use learn::control::{Evaluation, Ppo};
 
 pub const TEST_EPISODES: u32 = 100;
-/// Minimum numbers of iterations between two tests: before the run is solved, and afterwards.
+/// Minimum number of iterations between two tests: first before the run is solved, then afterwards.
 const TEST_EVERY: [u32; 2] = [2, 16];
-/// Maximum number of a test's steps, as a multiple of the training steps since the previous test.
+/// Maximum number of steps in a test, as a multiple of the training steps since the previous test.
 const TEST_SHARE: f64 = 1.0;
 
 /// Returns true if a test is due. The number of a test's steps is estimated from the length of training episodes.

@@ -8,8 +8,8 @@ use worlds::control::Kind;
 /// Maximum number of steps that are recorded between two calls of [`Trail::take`].
 const STEPS: usize = 128;
 
-/// Recorder of steps. It records nothing before the first call of [`Trail::take`], and at most [`STEPS`] steps between two calls. Without a
-/// drawing, the recorder therefore uses no memory and copies nothing.
+/// Recorder of steps. It records nothing before the first call of [`Trail::take`], and at most [`STEPS`] steps between two calls. If
+/// nothing is drawn, the recorder therefore uses no memory and copies nothing.
 #[derive(Default)]
 pub(super) struct Trail {
     is_watched: bool,
@@ -32,8 +32,8 @@ impl Trail {
         (STEPS * envs * (size_of::<f32>() * kind.spec.observation.len() + 1)) as u64
     }
 
-    /// Copies the learner's steps since the previous call, until [`STEPS`] are recorded. A call is necessary after each slice of the
-    /// learner, because the next slice may begin another rollout. The steps of the previous rollout are then lost.
+    /// Copies the learner's steps since the previous call, until [`STEPS`] steps are recorded. Must be called after each slice of the
+    /// learner, because the next slice may begin another rollout, and the steps of the previous rollout are then lost.
     pub fn follow(&mut self, ppo: &mut Ppo) {
         let recorded = ppo.recorded();
         if self.is_recording() {

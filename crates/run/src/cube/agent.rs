@@ -13,7 +13,7 @@ use math::Rng;
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Move, Scheme, Typed, notation, turn_stickers};
 
-/// A learner of any cube.
+/// Interface of a learner of either cube.
 pub type AnyLearner = dyn Learner<Stats = Stats, Progress = Progress>;
 
 /// Interface of an agent, independent of the types of its learner and its cube.
@@ -22,8 +22,8 @@ pub trait Agent: Send + Sync {
     fn learner_mut(&mut self) -> &mut AnyLearner;
     /// Copies the learner's weights for questions and tests. The room calls this method after each iteration.
     fn end_iteration(&mut self);
-    /// Returns the interface that offloads training steps and the evaluation of many states to a GPU. The error is the reason why nothing
-    /// can be offloaded.
+    /// Returns the interface that offloads training steps and the evaluation of many states to a GPU. If nothing can be offloaded, the
+    /// error contains the reason.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str>;
 
     /// Handles a live change of a setting. After the change, the agent creates new evaluators, because the present evaluators may not fit
@@ -31,13 +31,13 @@ pub trait Agent: Send + Sync {
     fn settings_changed(&mut self);
 
     /// Begins a test. The test of the 2x2x2 covers every state and ignores `fresh`. The test of the 3x3x3 uses the standard scrambles if
-    /// `fresh` is `None`. Otherwise, it draws new scrambles with the seed `fresh`.
+    /// `fresh` is `None`, else new scrambles with the seed `fresh`.
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError>;
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
     /// Returns the results of greedy play from every state; `None` if the cube has too many states.
     fn report(&mut self) -> Result<Option<Report>, RunError>;
 
-    /// Returns the network for other programs.
+    /// Returns the network for export to other programs.
     #[cfg(feature = "export")]
     fn exported(&self) -> crate::export::Described;
     /// Returns `count` inputs of the exported network, with the results of the learner's own code.
@@ -59,7 +59,7 @@ struct AgentOf<P: Known> {
     looked: Judged<P>,
     /// The search in progress.
     solving: Option<Solving<P>>,
-    /// Number of searches begun.
+    /// Number of searches that this agent has begun.
     searches: u32,
     solved: Judged<P>,
     test: Option<P::Test>,
@@ -209,7 +209,7 @@ impl<P: Known> Offload for AgentOf<P> {
     }
 }
 
-/// Parses a string of facelets. Returns the state, and the string in capitals without blanks.
+/// Parses a string of facelets. Returns the state, and the facelets in capitals without blanks.
 fn read<P: Known>(facelets: &str) -> Result<(P, String), RunError> {
     let Typed { state, scheme } = P::from_facelets(facelets)?;
     Ok((state, state.facelets(&scheme)))

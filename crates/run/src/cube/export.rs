@@ -1,4 +1,4 @@
-//! Description of the networks for other programs.
+//! Description of the cube networks for export to other programs.
 
 use crate::export::Described;
 use learn::cube::{Cube, CubeLearner};

@@ -1,6 +1,6 @@
 //! Tests of an agent. On the 2x2x2, a test plays greedily from every state, so its result is exact. On the 3x3x3, a small beam search
-//! solves a few fixed scrambles. A confirmation (a second test, after a test that reached the goal) draws new scrambles, and more of them.
-//! Tests run in slices of a few milliseconds.
+//! solves a few fixed scrambles. A confirmation (a second test, after a test that reached the goal) draws new scrambles, more than a test
+//! uses. Tests run in slices of a few milliseconds.
 
 use super::schema::NAMES;
 use crate::RunError;
@@ -30,12 +30,12 @@ pub trait Known: cube::Cube {
     type Test: Send + Sync;
     /// Returns the distances of all states; `None` if the cube has too many states.
     fn exact(metric: Metric) -> Option<Arc<Distances>>;
-    /// Begins a test. A test that needs scrambles uses the standard scrambles if `fresh` is `None`. Otherwise, the test draws new scrambles
-    /// with the seed `fresh`.
+    /// Begins a test. If the test needs scrambles, it uses the standard scrambles if `fresh` is `None`, else new scrambles with the seed
+    /// `fresh`.
     fn test(exact: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Self::Test, RunError>;
-    /// Runs one slice of a test. Returns the test's values at the end, otherwise `None`.
+    /// Runs one slice of a test. After the last slice, returns the test's values; before, returns `None`.
     fn advance(test: &mut Self::Test, judge: &mut dyn Judge<Self>) -> Result<Option<ByName<Option<f64>>>, RunError>;
-    /// Returns the size in bytes of a test and of the tables of distances together.
+    /// Returns the total size in bytes of a test and the tables of distances.
     fn bytes() -> u64;
 
     /// Returns moves that lead from the solved state to a uniformly drawn state at distance `distance`. If the distances of the cube are

@@ -31,7 +31,7 @@ plain_data! {
     /// Event of this room, which [`crate::protocol::Event::Room`] contains.
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
-        /// State of the search in progress, after each slice of the search. `done` is true in the last event of a search.
+        /// State of the search in progress, after each slice of the search. In the last event of a search, `done` is true.
         Search(SolveView),
     }
 
@@ -55,7 +55,7 @@ plain_data! {
         pub solved: bool,
         /// Length of the shortest solution; null if the distances of the cube are unknown.
         pub distance: Option<u32>,
-        /// Length of the shortest solution in the metric that the run does not use; null if the distances of the cube are unknown.
+        /// Length of the shortest solution in the other metric, which the run does not use; null if the distances of the cube are unknown.
         pub other_distance: Option<u32>,
         /// The agent's estimate of the number of moves to the solved state; null if the network outputs only a policy.
         pub value: Option<f32>,
@@ -68,8 +68,8 @@ plain_data! {
     pub struct ActionView {
         /// Move in Singmaster notation, for example `R'`.
         pub action: String,
-        /// Score of the action; [`Puzzle::gives`] determines its kind. The score is the estimated number of moves left after this action,
-        /// the estimated number of moves left including this action, or the probability of this action.
+        /// Score of the action. [`Puzzle::gives`] determines whether the score is the estimated number of moves left after this action, the
+        /// estimated number of moves left including this action, or the probability of this action.
         pub score: f32,
         /// Distance of the state after the action; null if the distances of the cube are unknown.
         pub distance: Option<u32>,
@@ -77,8 +77,8 @@ plain_data! {
 
     pub struct Scrambled {
         pub facelets: String,
-        /// Moves that lead from the start to this state. The start is the solved state, or the state of the question. Empty for a state
-        /// that was drawn without moves.
+        /// Moves that lead to this state from the solved state or from the state of the question. Empty for a state that was drawn without
+        /// moves.
         pub moves: Vec<String>,
         pub distance: Option<u32>,
     }
@@ -115,11 +115,11 @@ plain_data! {
         pub done: bool,
         /// Width of the newest beam. It exceeds the requested width if narrower beams failed; null if the method is not a beam search.
         pub width: Option<u32>,
-        /// Number of moves that the search has looked ahead so far. In a beam search, it is the number of the newest beam.
+        /// Number of moves that the search has looked ahead so far. In a beam search, only the newest beam counts.
         pub steps: u32,
-        /// Number of states generated so far, including those of narrower beams.
+        /// Number of states generated so far, including the states of narrower beams that failed.
         pub nodes: f64,
-        /// Smallest estimate of the moves left among all generated states; null if there is no estimate.
+        /// Smallest estimated number of moves left among all generated states; null if there is no estimate.
         pub nearest: Option<f32>,
         pub solution: Option<Solution>,
         /// Reason for the end of a search without a solution; null if the search is in progress or found a solution.
@@ -179,7 +179,7 @@ plain_data! {
         pub reward: f32,
         pub done: bool,
         pub priority: f32,
-        /// Present outputs of the network for all actions in this state.
+        /// Present outputs of the network for all actions in the transition's state.
         pub q: Vec<f32>,
     }
 }

@@ -12,8 +12,8 @@ use learn::Offload;
 
 /// Maximum number of training states between two tests, as a multiple of [`LearnerKind::test_states`].
 const TEST_SHARE: f64 = 10.0;
-/// Factor that determines the number of training states between two tests early in training. This number is the factor times the run's
-/// training states before the last test. [`FIRST_TEST`] defines its minimum, and [`TEST_SHARE`] its maximum.
+/// Growth of the number of training states between two tests. This number is [`TEST_GROWTH`] times the run's training states before the
+/// last test. [`FIRST_TEST`] defines the minimum, and [`TEST_SHARE`] the maximum.
 const TEST_GROWTH: f64 = 3.0;
 /// Number of training states before the first test, as a multiple of [`LearnerKind::test_states`].
 const FIRST_TEST: f64 = 0.2;
@@ -98,7 +98,7 @@ impl Room for Cube {
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        // A test of the 2x2x2 covers all states, so a confirmation would repeat it.
+        // A test of the 2x2x2 covers all states, so a confirmation would only repeat the test.
         if self.kind.size == 2 {
             return false;
         }

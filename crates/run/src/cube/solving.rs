@@ -1,6 +1,6 @@
 //! Search for a solution of one state. The run advances the search in slices. The search uses the weights that were present at its
 //! beginning. If offloading begins during the search, the search continues with the weights of that moment. If a beam fails, the search
-//! tries a beam of twice the width, if the limits on nodes (generated states) and memory allow the wider beam.
+//! tries a beam of twice the width, provided that the limits on nodes (generated states) and memory allow it.
 
 use super::judging::Known;
 use super::protocol::{Failure, SearchKind, Solution, SolveMethod, SolveView};
@@ -13,7 +13,7 @@ use worlds::cube::{Actions, Distances, Move};
 /// Maximum number of moves that a search looks ahead. No state needs more than 26 moves. After a beam fails, a wider beam finds a solution
 /// more often than a deeper beam.
 const MOST_STEPS: usize = 40;
-/// Number of levels that a wider beam must be able to search. The beam begins only if the remaining nodes suffice for these levels.
+/// Number of levels that a wider beam must be able to search. The wider beam begins only if the remaining nodes suffice for these levels.
 const LEAST_STEPS: u64 = 20;
 
 pub(super) struct Solving<P> {
@@ -24,7 +24,7 @@ pub(super) struct Solving<P> {
     free_bytes: u64,
     /// Search in progress; `None` after its end.
     search: Option<Search<P>>,
-    /// Number of nodes of the failed, narrower beams, and the smallest estimate of the moves left in these beams.
+    /// For the narrower beams that failed: their number of nodes, and their smallest estimate of the moves left.
     before: (u64, Option<f32>),
     view: SolveView,
 }

@@ -8,7 +8,7 @@ use crate::protocol::{Column, Row};
 use crate::version::VERSION;
 use graph::export::Reads;
 
-/// Returns the card of a model. Equal runs with the same arithmetic have equal cards on all machines.
+/// Returns the text of a model's card. Equal runs with the same arithmetic give equal cards on all machines.
 pub fn card(described: &Described, facts: &Facts, format: Format, bytes: usize) -> String {
     let title = format!("# {}: {}\n\n{}\n", plain(facts.schema.title), plain(&facts.variant.name), plain(&facts.variant.summary));
     let parts = [CARD_BEGINS.to_string(), title, use_of(described, format, bytes), training(facts), score(facts)];
@@ -43,7 +43,7 @@ fn use_of(Described { model, remarks }: &Described, format: Format, bytes: usize
     text
 }
 
-/// Describes an input or an output and its numbers.
+/// Describes an input or an output, with the meaning of each of its numbers.
 fn described_numbers(name: &str, help: &str, numbers: &[String]) -> String {
     let mut text = format!("\n`{name}`: {}\n", plain(help));
     if !numbers.is_empty() {

@@ -2,7 +2,7 @@
 
 use graph::export::{Examples, Model, Reads};
 
-/// Numbers of many items, for one input or output of a model.
+/// Values of one input or one output of a model, for several examples (items).
 pub struct Numbers {
     pub name: &'static str,
     /// Lengths of the axes. The first axis counts the items.
@@ -11,7 +11,7 @@ pub struct Numbers {
     pub values: Vec<f32>,
 }
 
-/// Inputs of a model, and the outputs that the learner's own code computes for them.
+/// Example inputs of a model, and the outputs that the learner's own code computes for these inputs.
 pub struct NamedExamples {
     pub inputs: Vec<Numbers>,
     pub outputs: Vec<Numbers>,

@@ -1,4 +1,4 @@
-//! Formats of models.
+//! File formats of exported models.
 
 use crate::RunError;
 use graph::export::{C_BEGINS, JS_BEGINS, ONNX_BEGINS};
@@ -16,13 +16,13 @@ pub enum Format {
 impl Format {
     pub const ALL: [Format; 3] = [Format::Onnx, Format::C, Format::Js];
 
-    /// Returns the format with this name.
+    /// Returns the format with this name; an error if there is none.
     pub fn named(name: &str) -> Result<Format, RunError> {
         let known = Format::ALL.iter().find(|format| format.name() == name).copied();
         known.ok_or_else(|| RunError::refused(format!("there is no model format called '{name}'"), "Choose one of: onnx, c, js"))
     }
 
-    /// Returns the name, which is also the extension of files.
+    /// Returns the format's name, which is also the extension of the format's files.
     pub fn name(self) -> &'static str {
         match self {
             Format::Onnx => "onnx",
@@ -31,7 +31,7 @@ impl Format {
         }
     }
 
-    /// Returns the first bytes of every file of this format.
+    /// Returns the bytes with which every file of the format begins.
     pub fn begins(self) -> &'static [u8] {
         match self {
             Format::Onnx => ONNX_BEGINS,

@@ -1,6 +1,6 @@
-//! Plain text in Markdown.
+//! Conversion of plain text to Markdown.
 
-/// Returns Markdown that shows `text` in one line, without markup of its own.
+/// Returns Markdown that shows `text` literally in one line: no character of `text` acts as markup.
 pub fn plain(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.trim().chars() {
@@ -10,7 +10,7 @@ pub fn plain(text: &str) -> String {
             letter => safe.push(letter),
         }
     }
-    // At the beginning of a line, these marks would make a list, a rule or a heading. A backslash prevents this.
+    // At the beginning of a line, the marks below would begin a list, a rule or a heading. A backslash before the mark prevents this.
     let digits = safe.len() - safe.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
     let marks: &[&str] = if digits > 0 { &[". ", ") "] } else { &["- ", "--", "="] };
     if marks.iter().any(|mark| safe[digits..].starts_with(mark)) {
@@ -19,7 +19,7 @@ pub fn plain(text: &str) -> String {
     safe
 }
 
-/// Returns a block that shows `text` unchanged. The fence is longer than every run of backticks in the text.
+/// Returns a code block that shows `text` unchanged. The fence is longer than every run of backticks in the text.
 pub fn block(text: &str) -> String {
     let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);

@@ -1,5 +1,5 @@
 //! Export of a trained model for other programs, as ONNX, C or JavaScript, with a model card. A room describes its model as a
-//! [`graph::export::Model`]; this folder writes the files of every room.
+//! [`graph::export::Model`]; this module creates the files for every room.
 
 mod card;
 mod described;

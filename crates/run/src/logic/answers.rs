@@ -13,7 +13,7 @@ pub(super) struct Answers {
     viewed: Option<Viewed>,
     big: Option<Big>,
     pub clock: Option<fn() -> f64>,
-    /// Bytes of memory that are available in addition to the memory of training.
+    /// Number of bytes of the host's memory that training does not need.
     free_bytes: u64,
 }
 

@@ -8,13 +8,13 @@ use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
 
 crate::questions! {
-    /// Returns the shape of the trained automata and the target.
+    /// Returns the architecture of the trained automata, and the target.
     Automaton {} -> AutomatonView,
     /// Returns all members of the population.
     Population {} -> PopulationView,
-    /// Returns the operation of each gate of a member and its certainty, in the order of the automaton's parameters.
+    /// For each gate of a member, returns its operation and the certainty of this operation, in the order of the automaton's parameters.
     Gates { member: u32 } -> GatesView,
-    /// Begins a grid of this size and start. A copy of the member's present automaton computes the grid's steps. It is the soft automaton
+    /// Begins a grid with the given size and start. A copy of the member's present automaton computes the grid's steps: the soft automaton
     /// if `soft` is true, else the hardened automaton.
     Grid { width: u32, height: u32, start: Start, seed: u32, member: u32, soft: bool } -> GridView,
     /// Runs the grid for `steps` steps.
@@ -99,8 +99,8 @@ plain_data! {
         pub perfect: u32,
         /// Number of members so far that became perfect, or were replaced because their hard loss did not fall.
         pub ended: u32,
-        /// Index of the best member. It is a confirmed member, else a perfect member without an error in its tests, else the member with
-        /// the lowest hard loss.
+        /// Index of the best member: a confirmed member, else a perfect member without an error in its tests, else the member with the
+        /// lowest hard loss.
         pub best: u32,
     }
 
@@ -129,7 +129,7 @@ plain_data! {
     #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Start {
-        /// The start that the experiment uses in training.
+        /// The initial state from which the experiment trains.
         Learned,
         /// Random bits in every channel.
         Random,
@@ -152,8 +152,8 @@ plain_data! {
         /// Descriptions of the inputs that the circuit uses, for example `north-west channel 3`.
         pub inputs: Vec<String>,
         pub gates: Vec<GateView>,
-        /// For each channel of the cell's next state, the index of the wire with its value. Wires are numbered as in [`GateView::a`]. A
-        /// constant is a gate with operation 0 or 15.
+        /// For each channel of the cell's next state, the index of the wire that carries the channel's value. Wires are numbered as in
+        /// [`GateView::a`]. A constant is a gate with operation 0 or 15.
         pub outputs: Vec<u32>,
         /// Number of gates that are evaluated per cell before pruning.
         pub evaluated: u32,
@@ -174,10 +174,10 @@ plain_data! {
     #[derive(Copy)]
     pub struct GateView {
         pub op: u32,
-        /// First input wire. An index below the number of inputs is an input. Any other index is the index of a gate plus the number of
-        /// inputs.
+        /// Index of the wire at the first input. An index below the circuit's number of inputs is an input. A greater index is the index of
+        /// a gate plus the number of inputs.
         pub a: u32,
-        /// Second input wire, numbered like `a`.
+        /// Index of the wire at the second input, numbered like `a`.
         pub b: u32,
         /// Length of the longest path from an input to this gate, in gates.
         pub layer: u32,
@@ -213,7 +213,8 @@ plain_data! {
         pub width: u32,
         pub height: u32,
         pub step: u32,
-        /// First channel, with one bit per cell, row by row. In a byte, the lowest bit is first. Each row is padded to whole bytes.
+        /// First channel of the grid, with one bit per cell, row by row. The lowest bit of a byte is the first of its eight cells. Each row
+        /// is padded to whole bytes.
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub words: Vec<u8>,

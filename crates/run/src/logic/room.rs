@@ -15,8 +15,8 @@ use learn::logic::Wirings;
 use learn::logic::experiment::{Config, Experiment};
 use learn::logic::population::Population;
 
-/// Minimum number of iterations between two tests. Later in a run, the number is a quarter of the run's iterations before the last test. In
-/// a run that has not reached its goal, a test is due at once if the best member is perfect and its circuit has no verdict (see [`Tests`]).
+/// Minimum interval between two tests, in iterations. The interval is a quarter of the iterations before the last test if that is more.
+/// While the run is not solved, a test is also due as soon as the best member is perfect and its circuit has no verdict (see [`Tests`]).
 const TEST_EVERY: u32 = 16;
 
 pub struct Logic {
@@ -30,7 +30,7 @@ fn table(variant: &str) -> Table<Config> {
     Table::new(Config::preset(experiments::preset(variant)))
 }
 
-/// Returns the settings with the values of the knobs, and the experiment that these settings define.
+/// Returns the experiment's settings with the values of the knobs in `setup`, and the experiment that these settings define.
 fn settings(setup: Setup) -> Result<(Config, Experiment), RunError> {
     let config = table(setup.variant).settings(setup.knobs)?;
     let experiment = config.experiment().map_err(RunError::below)?;

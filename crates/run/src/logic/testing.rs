@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 
 const PURPOSE_TESTS: u32 = 35;
 
-/// Identity of a circuit: the seed of its member and the member's number of updates.
+/// Identity of a circuit: the seed of the circuit's member, and the number of updates that the member has made.
 type Name = (u32, u64);
 
 #[derive(Default)]
 pub struct Tests {
     test: Option<Test>,
-    /// Verdict on a circuit: its share of right cells in a confirmation, or in a test that found errors. A later test of the same circuit
-    /// gives at most this share, so that the circuit cannot pass by luck on other grids.
+    /// Verdict on each circuit: the share of right cells in the circuit's confirmation, or in a test that found errors. The result of a
+    /// later test is limited to this share. A circuit with errors therefore cannot pass a later test by luck.
     verdicts: BTreeMap<Name, f64>,
 }
 
@@ -124,7 +124,7 @@ impl Tests {
         let success = (progress.ended > 0).then(|| progress.perfect_runs as f64 / progress.ended as f64);
         let members = population.members();
         let tested = members.iter().find(|member| (member.seed, member.trainer.updates()) == of);
-        // A verdict is dropped if no member has its circuit any longer.
+        // If no member has a verdict's circuit any more, the verdict is dropped.
         let here: Vec<_> = (0..members.len()).map(|member| name(population, member)).collect();
         self.verdicts.retain(|name, _| here.contains(name));
         let gates = tested.map(|member| member.checked.gates as f64);

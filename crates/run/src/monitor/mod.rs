@@ -1,20 +1,21 @@
-//! The monitor: memory in which a run publishes its events. Any number of readers poll the memory. A single writer writes to it. The writer
-//! never waits and has no information about readers. Readers never write. They can attach and detach at any time, also after the writer has
-//! ended. For the page, the memory is the memory of the wasm module. In a native program, the writer's memory is on the heap; a thread
-//! regularly copies changed blocks to a file, and each reader reads the file into its own memory.
+//! The monitor: memory in which a run publishes its events. A single writer writes to the memory, and any number of readers poll it. The
+//! writer never waits and has no information about readers. Readers never write, and can attach and detach at any time, also after the
+//! writer has ended. For the page, the memory is the memory of the wasm module. In a native program, the writer's memory is on the heap; a
+//! thread regularly copies changed blocks to a file, and each reader reads the file into its own memory.
 //!
 //! The writer takes the protocol's events, and readers return them. The shell provides the memory and uses the events. This module reads no
 //! clock.
 //!
 //! The memory consists of 64-bit words. Its parts are a header with live counters, a text of the shell, a text with the run's config and
 //! knobs, the progress, the seconds that each part of the iterations took, and a track for each kind of record. A track has a ring of the
-//! newest records. Some tracks also have a history, which is thinned like the history of the run, so that a long run keeps its beginning.
-//! For metrics and tests, the width of a record depends on the numbers of the room's counters and columns, which are in the header. A
-//! record's ordinal is its number among all records of its track, starting at 0.
+//! newest records. Some tracks also have a history. Each history is thinned like the history of the run, so that a long run keeps its
+//! beginning. For metrics and tests, the width of a record depends on the numbers of the room's counters and columns, which are in the
+//! header. A record's ordinal is its number among all records of its track, starting at 0.
 //!
 //! Each slot of a ring has its own sequence number. Histories and the run's text share a sequence number, the generation, which is odd
-//! while they are rewritten (seqlocks: Boehm, "Can seqlocks get along with programming language memory models?", 2012). A reader uses only
-//! relaxed loads with fences between the loads, so that its memory may be mapped read-only: only relaxed loads are sound there.
+//! while they are rewritten (seqlocks: Boehm, "Can seqlocks get along with programming language memory models?", 2012). A reader's memory
+//! may be mapped read-only. Only relaxed loads are sound on such memory, so a reader uses only relaxed loads, with fences between the
+//! loads.
 
 mod reader;
 mod writer;
@@ -46,16 +47,16 @@ const AT_LAYOUT: usize = 2;
 const AT_GENERATION: usize = 3;
 /// Number of runs that have begun; 0 before the first. A reset or a restore begins a run.
 const AT_EPOCH: usize = 4;
-/// Position of the newest run's beginning in the sequence of all events.
+/// Position of the newest run's event `Began` in the sequence of all events.
 const AT_BEGAN: usize = 5;
 const AT_STATE: usize = 6;
-/// Heartbeat: a counter that grows while the writer exists, even if the run is paused.
+/// Heartbeat: a counter that the writer increments while it exists, even if the run is paused.
 const AT_HEARTBEAT: usize = 7;
 /// Four words: the number of counters, of values in a metrics row, of values in a test row, and of parts of an iteration's time.
 const AT_SIZES: usize = 8;
 const AT_TRACKS: usize = AT_SIZES + 4;
-/// Number of header words per track: the ordinal of this run's first record, the ordinal of the next record, and the number of records in
-/// the history.
+/// Number of header words per track: the ordinal of the newest run's first record, the ordinal of the next record, and the number of
+/// records in the history.
 const TRACK_WORDS: usize = 3;
 
 /// Maximum length in words of each of the two texts, the shell's and the run's.
@@ -69,9 +70,9 @@ const AT_PROGRESS: usize = AT_RUN + 1 + TEXT_WORDS;
 /// Number of words before a record's payload: the sequence number, and the position in the sequence of all events. The sequence number of
 /// the record with ordinal `n` is `2 * n + 2`. While the record is being written, it is `2 * n + 1`.
 const RECORD_HEAD: usize = 2;
-/// Maximum length in words of the text in a record of a live change, of the event `Solved` or of a digest.
+/// Maximum length in words of a record's text, for a live change, the event `Solved` or a digest.
 const SHORT_WORDS: usize = 72;
-/// Maximum length in words of the text in a record of another event, or of a message of a shell.
+/// Maximum length in words of a record's text, for any other event or for a message of a shell.
 const MESSAGE_WORDS: usize = 512;
 /// Number of words of the progress before its counters: iteration and seconds of training.
 const PROGRESS_HEAD: usize = 2;
@@ -255,7 +256,7 @@ pub fn heap(schema: &Schema) -> Arc<[AtomicU64]> {
     (0..words(schema)).map(|_| AtomicU64::new(0)).collect()
 }
 
-/// Part of [`Began`](crate::protocol::Began) that is stored as text; the rows and marks of `Began` are stored as records.
+/// Fields of [`Began`](crate::protocol::Began) that are stored as text. The rows and marks of `Began` are stored as records.
 #[derive(Serialize, Deserialize)]
 struct RunText {
     config: Config,

@@ -42,8 +42,8 @@ struct Row {
 
 /// Maximum of each size in the header, such as the number of columns of a metrics row. A header with a greater size is invalid.
 const MOST_COLUMNS: usize = 1024;
-/// Maximum number of attempts to read data that the writer is changing. If all attempts fail, the call returns nothing of these data, and
-/// the next call tries again.
+/// Maximum number of attempts to read data that the writer is changing. If all attempts fail, the call leaves these data out, and the next
+/// call tries again.
 const PATIENCE: usize = 1000;
 
 impl Reader {
@@ -100,7 +100,7 @@ impl Reader {
         checkpoint::row(&self.numbers(AT_PROGRESS, self.plan.progress()), self.plan.counters).progress
     }
 
-    /// Returns the seconds of training that each part of the iterations took since the run began or was restored.
+    /// Returns the seconds of training that each part of the iterations took, counted from the time when the run began or was restored.
     pub fn parts_s(&self) -> Vec<f64> {
         self.numbers(self.plan.at_parts(), self.plan.parts)
     }
@@ -109,8 +109,8 @@ impl Reader {
         (at..at + count).map(|at| f64::from_bits(self.word(at))).collect()
     }
 
-    /// Returns the items since the previous call, in order. The first call, and the first call after another run began, returns the event
-    /// `Began` with the history. If the writer is changing the histories or the run's text, a call that would return `Began` returns an
+    /// Returns the items since the previous call, in order. The first call returns the event `Began` with the history, as does the first
+    /// call after another run began. If the writer is changing the histories or the run's text, a call that would return `Began` returns an
     /// empty list instead. The caller polls again later.
     pub fn poll(&mut self) -> Vec<MonitorItem> {
         let mut items: Vec<(u64, MonitorItem)> = Vec::new();
@@ -122,7 +122,8 @@ impl Reader {
         }
         let rows: [Vec<Row>; TRACKS] = std::array::from_fn(|t| self.newer(t));
         fence(Acquire);
-        // If another run began in the meantime, these records may belong to that run. The next call returns that run from its beginning.
+        // If another run began since the epoch was read, the records of the run may belong to the other run and are dropped. The next call
+        // returns the other run from its beginning.
         let same_run = self.word(AT_EPOCH) == self.epoch;
         for (t, rows) in rows.into_iter().enumerate() {
             let known = rows.into_iter().filter(|_| t >= MESSAGES || same_run);
@@ -200,7 +201,7 @@ impl Reader {
     }
 
     /// Returns the records of track `t` in the ring from ordinal `from` on, with their ordinals. If the writer has overwritten some of
-    /// these records, returns only the records after the last overwritten record, so that the result has no gaps.
+    /// these records, returns only the records after the last overwritten record. The result therefore has no gaps.
     fn newest(&self, t: usize, from: u64) -> Vec<(u64, Row)> {
         let track = self.plan.tracks[t];
         let head = self.word(track_at(t) + 1);
@@ -212,11 +213,11 @@ impl Reader {
             fence(Acquire);
             let row = self.row(slot, &track);
             fence(Acquire);
-            // The arithmetic wraps, because the memory may have any content.
+            // The arithmetic wraps, because the memory may contain any ordinal, and an overflow must not panic.
             if seq == ordinal.wrapping_mul(2).wrapping_add(2) && self.word(slot) == seq {
                 rows.push((ordinal, row));
             } else {
-                // The writer has overwritten this slot, so all records up to here are lost.
+                // The writer has overwritten this slot, so the records read so far are dropped.
                 rows.clear();
             }
         }

@@ -97,7 +97,7 @@ impl Writer {
         self.progress(progress);
     }
 
-    /// Returns the position after all records published so far.
+    /// Returns the position after all published records, from which a reader can continue.
     pub fn cursor(&self) -> Cursor {
         let [metrics, tests, ..] = self.heads;
         Cursor { epoch: self.epoch, metrics, tests }
@@ -215,7 +215,7 @@ impl Writer {
 
     /// Drops every second record of a full history.
     fn thin(&mut self, t: usize) {
-        // At the beginning of a run, the generation is already odd.
+        // While a run begins, the generation is already odd, so this method does not change it.
         let alone = self.generation.is_multiple_of(2);
         if alone {
             self.rewrite(true);

@@ -21,7 +21,7 @@ pub fn bytes(text: &str) -> Option<Vec<u8>> {
             bits |= (LETTERS.iter().position(|known| known == letter)? as u32) << (18 - 6 * i);
         }
         let count = group.len() - 1;
-        // A single letter has too few bits for a byte, and the bits after the last byte are 0.
+        // A single letter has too few bits for a byte, so it is invalid. Unused bits after the last byte must be 0.
         if count == 0 || bits << 8 << (8 * count) != 0 {
             return None;
         }

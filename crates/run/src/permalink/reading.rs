@@ -77,7 +77,7 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     Ok(Link { config, digest })
 }
 
-/// Parses a knob's value. The value of an unknown knob stays a text. The later check of the whole config refuses an unknown knob.
+/// Parses a knob's value. The value of an unknown knob remains a text, because the later check of the whole config refuses unknown knobs.
 fn knob_value(known: &[Knob], name: &str, value: String) -> Result<Value, RunError> {
     known.iter().find(|knob| knob.name == name).map_or(Ok(Value::Text(value.clone())), |k| knobs::parse(k, &value))
 }

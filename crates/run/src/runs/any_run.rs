@@ -13,7 +13,7 @@ use crate::{RunError, shared, tensors};
 use learn::{Failure, Fault, Learner, Machine};
 use std::ops::Range;
 
-/// Maximum number of consecutive polls without an answer, while a save waits for another machine. After these polls, the CPU completes the
+/// While a save waits for another machine: maximum number of consecutive polls without an answer. After these polls, the CPU completes the
 /// iteration. A native poll takes milliseconds, so the save waits some seconds.
 const MAX_POLLS: u32 = 4096;
 
@@ -28,8 +28,8 @@ impl<R: Room> Run<R> {
         std::mem::replace(self, other).room
     }
 
-    /// Returns true if the run is paused and has nothing to complete. For a requested save or a requested change, a paused run first
-    /// completes a short iteration.
+    /// Returns true if the run is paused and has nothing to complete. A paused run still completes a short iteration if a save or a live
+    /// change was requested.
     fn is_paused(&self) -> bool {
         let change_waits = !self.changes.pending.is_empty() && !self.is_preparing() && self.saves().is_none();
         !self.running && !self.finish_iteration && !self.saves.wanted && !change_waits
@@ -48,15 +48,15 @@ impl<R: Room> Run<R> {
             self.devices.pause();
             return false;
         }
-        // On the CPU, a test runs before training continues. With another machine, a test runs while that machine works. A short test also
-        // runs to its end during a pause.
+        // If the CPU trains, a test runs before training continues. If another machine trains, a test runs while the machine works. A short
+        // test also runs to its end during a pause.
         if self.tests.under_way().is_some() && (paused || !self.is_offloaded()) {
             self.clock.take(now_s);
             self.advance_test();
             return true;
         }
-        // The automatic choice stays on the CPU until the run reaches the iteration of a link's digest, because only the CPU can reproduce
-        // the digest.
+        // If the run's link contains a digest, the automatic choice keeps the CPU until the digest's iteration, because only the CPU can
+        // reproduce the digest.
         let bound = self.digests.expected.is_some() && self.devices.wished() == DeviceWish::Auto;
         if self.is_at_boundary() && !bound {
             match self.devices.settle(self.room.offload(), now_s) {
@@ -67,7 +67,7 @@ impl<R: Room> Run<R> {
                     return true;
                 }
                 Settled::Now(device, fault) => {
-                    // The time in which a machine prepares does not count as training.
+                    // The time that a machine takes to prepare does not count as training.
                     self.clock.rest();
                     self.queue.device(device, fault.as_ref());
                 }
@@ -104,7 +104,7 @@ impl<R: Room> AnyRun for Run<R> {
                 self.room.follow(before);
             }
             Command::SetKnob { name, value } => {
-                // The change takes effect before the next iteration. It is checked now, so that the caller receives the error.
+                // The change takes effect before the next iteration. The run checks the change now, so that the caller receives the error.
                 check_live(&R::knobs(&self.variant.id), &name, &value)?;
                 self.room.may_change(&name, &value)?;
                 self.changes.pending.push((name, value));
@@ -211,7 +211,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn save(&mut self) -> Result<Vec<u8>, RunError> {
-        // A save does not wait for remote workers. This process computes the missing pieces.
+        // A save does not wait for remote workers. Instead, this process computes the missing pieces.
         let shared = self.sharing().is_some_and(|sharing| {
             let shared = sharing.is_shared();
             sharing.share(false);
@@ -250,8 +250,8 @@ impl<R: Room> AnyRun for Run<R> {
         if self.is_at_boundary() {
             return Some(self.progress());
         }
-        // A short iteration is completed first. A long iteration on the CPU is saved in its present state if the learner supports this.
-        // Otherwise, the snapshot of its beginning is saved, if there is one.
+        // A short iteration is completed before the save. A long iteration on the CPU is saved in its present state if the learner supports
+        // this. In all other cases, the snapshot of the iteration's beginning is saved, if the run has such a snapshot.
         let is_long = self.clock.spent.round_s > if self.waiting { 2.0 * LONG_S } else { LONG_S };
         if !is_long {
             return None;
@@ -269,7 +269,7 @@ impl<R: Room> AnyRun for Run<R> {
         if shared && self.is_offloaded() {
             return Err(RunError::Offloaded);
         }
-        // A sharing learner offloads nothing to a GPU. So probes in progress are discarded and the device is chosen again.
+        // A sharing learner offloads nothing to a GPU. So the run discards probes in progress and chooses the device again.
         let wish = self.devices.wished();
         self.devices.wish(self.room.offload().ok(), wish);
         self.sharing().ok_or(RunError::NotShared)?.share(shared);
@@ -327,7 +327,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn expect(&mut self, digest: Digest) {
-        // The run never reaches a past iteration again, so a digest of it would never be compared.
+        // The run never reaches a past iteration again, so it could never compare a digest of such an iteration.
         if digest.iteration > self.iteration() {
             self.digests.expected = Some(digest);
         }

@@ -13,7 +13,7 @@ const MOST_KEPT: usize = 12;
 /// Maximum total size in bytes of the snapshots that a run keeps. A single snapshot may be larger.
 const MOST_BYTES: usize = 100_000_000;
 
-/// Index range of the marks of some requested changes, and a snapshot of the run just before these changes.
+/// Index range of the marks of changes that were made together, and a snapshot of the run immediately before these changes.
 type Kept = (Range<usize>, Snapshot);
 
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub(super) struct Changes {
     /// True if the user changed a knob during the run, beyond the changes in the config.
     pub user_changed: bool,
     pub marks: Vec<Mark>,
-    /// Kept snapshots, oldest first. Each was taken just before some requested changes.
+    /// Kept snapshots, oldest first. Each snapshot was taken immediately before changes that the user had requested.
     pub kept: Vec<Kept>,
 }
 
@@ -43,7 +43,7 @@ impl Changes {
         !self.pending.is_empty() || next.is_some_and(|change| change.iteration <= iteration)
     }
 
-    /// Makes the config's changes that are due. Returns true if the value of a knob changed.
+    /// Makes the config's changes that are due. Returns true if a knob's value changed.
     pub fn replay<R: Room>(&mut self, room: &mut R, config: &Config, progress: &Progress, queue: &mut EventQueue) -> bool {
         let marks = self.marks.len();
         while let Some(Change { knob, value, .. }) =
@@ -70,8 +70,9 @@ impl Changes {
         first..self.marks.len()
     }
 
-    /// Keeps the snapshot `before`, which was taken just before the changes with the marks `made`. Drops the oldest snapshots if the limits
-    /// are exceeded. A snapshot larger than [`MOST_BYTES`] is kept only alone, and only if it fits into a quarter of the free memory.
+    /// Keeps the snapshot `before`, which was taken immediately before the changes with the marks `made`. Drops the oldest snapshots if the
+    /// limits are exceeded. A snapshot larger than [`MOST_BYTES`] is kept only if it is the single snapshot and fits into a quarter of the
+    /// free memory.
     pub fn keep(&mut self, made: Range<usize>, before: Snapshot, free_bytes: u64) {
         self.kept.push((made, before));
         let bytes = |kept: &[Kept]| kept.iter().flat_map(|(_, (_, tensors))| tensors).map(|(_, _, data)| data.bytes()).sum::<usize>();
@@ -81,7 +82,7 @@ impl Changes {
         }
     }
 
-    /// Takes the snapshots that `other` kept. Drops a snapshot if the marks of its changes differ between this run and `other`.
+    /// Takes over the snapshots that `other` kept. Drops a snapshot if the marks of its changes differ between this run and `other`.
     pub fn take_kept(&mut self, other: &mut Changes) {
         self.kept = std::mem::take(&mut other.kept);
         self.kept.retain(|(made, _)| self.marks.get(made.clone()) == other.marks.get(made.clone()));
@@ -98,7 +99,7 @@ impl Changes {
                 return true;
             }
             Ok(_) => {}
-            // Each request was checked, but two changes together may be invalid.
+            // Each request was valid when it was made, but two changes together may be invalid.
             Err(error) => queue.notice(Level::Warning, &error.what(), &error.next_step()),
         }
         false
@@ -118,8 +119,8 @@ impl Changes {
         let pending = self.pending.iter();
         with.changes.extend(pending.map(|(knob, value)| Change { iteration: iteration + 1, knob: knob.clone(), value: value.clone() }));
         with.changes.sort_by_key(|change| change.iteration);
-        // Requested changes that are invalid together are all left out, so that the file can be read. The run refuses invalid changes at
-        // the end of the iteration.
+        // If the requested changes are invalid together, the config omits all of them, so that the saved file can be read. The run refuses
+        // invalid changes at the end of the iteration.
         if !self.pending.is_empty() && check_changes::<R>(&with, host).is_ok() { with } else { config.clone() }
     }
 }

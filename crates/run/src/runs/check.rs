@@ -25,7 +25,7 @@ pub fn check<R: Room>(config: &Config, host: Host) -> Result<Variant, RunError> 
 
 fn fits<R: Room>(setup: Setup, host: Host) -> Result<(), RunError> {
     R::check(setup)?;
-    // The estimate of the memory comes before any allocation.
+    // The memory is estimated before anything is allocated.
     let (needs, has_mb) = (bytes::<R>(setup)?, host.memory_bytes >> 20);
     if needs > host.memory_bytes {
         return Err(match setup.data {

@@ -1,4 +1,4 @@
-//! Conversion of an iteration to its metrics row, in the order of the room's columns.
+//! Conversion of an iteration to its metrics row, whose values are in the order of the room's columns.
 
 use crate::history::Spent;
 use crate::protocol::{Column, Progress, Row};

@@ -1,4 +1,4 @@
-//! Interfaces of a run and of a room, for shells. They do not depend on the room's type.
+//! Interfaces of a run and of a room, for shells. The interfaces do not depend on the room's type.
 
 use crate::protocol::{
     Backend, Command, Config, DataInfo, Dataset, DeviceWish, Digest, Event, Knob, Operation, Problem, Progress, RoomInfo, Row, Shared,
@@ -35,14 +35,15 @@ pub trait AnyRun: Send + Sync {
     fn test_while(&mut self, should_continue: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError>;
     /// Returns the policy with the present weights; an error if the room's learner does not act on observations.
     fn policy(&self) -> Result<Box<dyn Policy>, RunError>;
-    /// Returns the model with the present weights as a file of this format, and its model card.
+    /// Returns a file of the given format that contains the model with the present weights, and the model card.
     #[cfg(feature = "export")]
     fn export(&self, format: crate::export::Format) -> Result<crate::export::Exported, RunError>;
-    /// Returns `count` inputs of the exported model and the results of the learner's own code for them; they check the exported model.
+    /// Returns `count` inputs of the exported model, with the results that the learner's own code computes for these inputs. The results
+    /// are used to check the exported model.
     #[cfg(feature = "export")]
     fn examples(&self, count: usize, seed: u32) -> Result<crate::export::NamedExamples, RunError>;
     /// Returns the whole run as a file. If [`AnyRun::saves`] returns `None`, first completes the iteration in progress. If the iteration
-    /// takes too long, instead saves the present state or a snapshot of the iteration's beginning, if one of them can be saved. If another
+    /// takes too long, saves the present state or a snapshot of the iteration's beginning instead, unless neither can be saved. If another
     /// machine does not answer, the CPU completes the iteration.
     fn save(&mut self) -> Result<Vec<u8>, RunError>;
     /// Returns the indices of the marks that [`AnyRun::save_before`] accepts. The run keeps snapshots only for the newest requested
@@ -51,18 +52,18 @@ pub trait AnyRun: Send + Sync {
     /// Returns the run as a file, in its state just before a change. `mark` is the index of the change's mark.
     fn save_before(&self, mark: usize) -> Result<Vec<u8>, RunError>;
     /// Returns the progress of the state that can be saved immediately. Within a long iteration that cannot be saved before its end, this
-    /// state is the one at the beginning of the iteration. `None` means that a save waits: the iteration is short so far, or there is no
-    /// snapshot of its beginning.
+    /// is the state at the iteration's beginning. `None` means that a save waits for the end of the iteration: the iteration is short so
+    /// far, or there is no snapshot of its beginning.
     fn saves(&self) -> Option<Progress>;
 
     /// Starts or stops sharing. In a shared run, workers compute pieces (independent, numbered parts) of each iteration; see
     /// [`AnyRun::due`].
     fn share(&mut self, shared: bool) -> Result<(), RunError>;
-    /// Returns true if results of pieces are missing in a shared run. The run may have other work in the meantime.
+    /// Returns true if results of pieces are missing in a shared run. Even then, the run may have other work.
     fn is_due(&mut self) -> bool;
-    /// Returns the numbers of the pieces for workers, and the input of [`AnyRoom::play`]; `None` if there are no such pieces.
+    /// Returns the numbers of the pieces that workers can compute, and the input of [`AnyRoom::play`]; `None` if there are no such pieces.
     fn due(&mut self) -> Option<(Range<u64>, Vec<u8>)>;
-    /// Takes the results of the next missing pieces; `pieces` is an output of [`AnyRoom::play`]. After an error, the run is unchanged.
+    /// Takes the results of the next missing pieces. `pieces` is an output of [`AnyRoom::play`]. After an error, the run is unchanged.
     fn take(&mut self, pieces: &[u8]) -> Result<(), RunError>;
 
     /// Returns true if the shell should open a GPU and then call [`AnyRun::offer`].
@@ -70,18 +71,18 @@ pub trait AnyRun: Send + Sync {
     /// Offers a GPU for training to the run, or passes the reason why no GPU is available.
     fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>);
     fn device_wish(&self) -> DeviceWish;
-    /// Returns the total time per operation of the plan that computes the gradients, since the recording began; `None` if the learner has
-    /// no plan. `record` turns the recording on or off. The recording does not affect training.
+    /// Returns the operations of the plan that computes the gradients, with their total times since the recording began; `None` if the
+    /// learner has no plan. `record` turns the recording on or off. The recording does not affect training.
     fn operations(&mut self, record: bool) -> Option<Vec<Operation>>;
     /// Sets the profiling clock, in seconds from an arbitrary epoch. The clock does not affect training.
     fn set_clock(&mut self, clock: fn() -> f64);
-    /// Sets the digest of the link that opened the run. The run compares it with its own digest after the same iteration.
+    /// Sets the digest of the link that opened the run. At the digest's iteration, the run compares this digest with its own.
     fn expect(&mut self, digest: Digest);
 
     fn schema(&self) -> &'static Schema;
     fn variant(&self) -> &Variant;
     fn config(&self) -> &Config;
-    /// Returns the config with the live changes made so far and the config's changes that are not made yet. A run from this config repeats
+    /// Returns the config with the live changes that were made and the config's changes that are still due. A run from this config repeats
     /// this run.
     fn config_now(&self) -> Config;
     /// Returns the link to the run, the command that starts it, and the limits of its reproduction.
@@ -92,8 +93,8 @@ pub trait AnyRun: Send + Sync {
     /// Returns true while the learner's training data is being prepared.
     fn is_preparing(&self) -> bool;
     fn progress(&self) -> Progress;
-    /// Returns the progress at which the run was solved: at the first successful confirmation (see [`Goal`](crate::protocol::Goal)); `None`
-    /// if there was none.
+    /// Returns the progress at which the run was solved: the progress at the first successful confirmation (see
+    /// [`Goal`](crate::protocol::Goal)). Returns `None` if the run is not solved.
     fn solved(&self) -> Option<&Progress>;
     /// Returns the number of failed confirmations.
     fn attempts(&self) -> u32;

@@ -28,14 +28,14 @@ struct Testing {
 }
 
 impl Tests {
-    /// Restores the tests of a saved run. If `attempts` is `None`, the file is from a version without confirmations. `solved` is then
-    /// dropped, because only a single test decided it.
+    /// Restores the tests of a saved run. If `attempts` is `None`, the file is from a version without confirmations. In such a file, a
+    /// single test decided `solved`, so `solved` is dropped.
     pub fn restored(rows: Vec<Row>, solved: Option<Progress>, attempts: Option<u32>) -> Tests {
         let (solved, attempts) = attempts.map_or((None, 0), |attempts| (solved, attempts));
         Tests { rows, under_way: None, solved, attempts }
     }
 
-    /// Returns `Some(true)` for a confirmation in progress, `Some(false)` for another test in progress, and `None` without a test.
+    /// Returns `Some(true)` while a confirmation is in progress, `Some(false)` while another test is in progress, and `None` otherwise.
     pub fn under_way(&self) -> Option<bool> {
         self.under_way.as_ref().map(|testing| testing.confirms)
     }
@@ -104,8 +104,8 @@ impl Tests {
     }
 }
 
-/// Drops every second test. The newest test and the test that solved the run are kept. Shells read the time of the solution from the test
-/// that solved the run.
+/// Drops every second test, but keeps the newest test and the test that solved the run, because shells read the time of the solution from
+/// that test.
 fn thin(tests: &mut Vec<Row>, solved: Option<&Progress>) {
     let solved = solved.and_then(|solved| tests.iter().position(|t| t.progress.iteration == solved.iteration));
     let last = tests.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Answers to questions about the model. Copies of the model's weights compute the answers.
+//! Answers to questions about the model. The answers are computed with copies of the model's weights.
 
 use super::knobs::Settings;
 use super::phase::Learning;
@@ -14,7 +14,7 @@ use worlds::words::Tokenizer;
 
 /// Maximum number of tokens in a generated text.
 const LONGEST: u32 = 100_000;
-/// Maximum number of tokens that a call generates.
+/// Maximum number of tokens that one question generates.
 const MOST_AT_ONCE: u32 = 4096;
 
 /// Version of weights: the number of iterations and, if the CPU trains, the number of steps. If another machine trains, the number of steps
@@ -30,7 +30,7 @@ pub struct Answers {
     written: Option<(u32, Written)>,
 }
 
-/// Returns the error of a request for a model whose text is not prepared yet.
+/// Returns the error for a request that needs the model before the text is prepared.
 pub fn not_yet() -> RunError {
     RunError::refused("the text is still being prepared", "Try again when training has begun")
 }
@@ -60,7 +60,7 @@ fn views(tokenizer: &Tokenizer, tokens: &[u32]) -> Vec<TokenView> {
     tokens.iter().map(|&id| TokenView { id, text: tokenizer.token_text(id) }).collect()
 }
 
-/// Returns the tokens of a text. An empty text, or a text longer than the context, is an error. `what` names the text in the error.
+/// Returns the tokens of `text`. An empty text, or a text longer than the context, is an error. `what` names the text in the error message.
 fn fitting(tokenizer: &Tokenizer, shape: &Shape, text: &str, what: &str) -> Result<Vec<u32>, RunError> {
     let tokens = tokenizer.encode(text).map_err(RunError::below)?;
     if tokens.is_empty() {

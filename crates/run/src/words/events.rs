@@ -19,7 +19,7 @@ impl EventLog {
     }
 
     pub fn keep(&mut self, sample: Sample) {
-        // A repeated test of the same iteration writes the same sample again.
+        // A repeated test of an iteration writes the same sample again, which is already stored.
         if self.samples.last().is_some_and(|last| last.iteration == sample.iteration) {
             return;
         }

@@ -1,4 +1,4 @@
-//! Description of the transformer for other programs.
+//! Description of the transformer for the export to other programs.
 
 use crate::export::Described;
 use learn::words::Pretrainer;

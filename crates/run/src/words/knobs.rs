@@ -20,8 +20,8 @@ choices! {
 }
 
 settings! {
-    /// Settings of a run. The default is a small LLaMA-style character model. Its batches are small: the model learns more from many steps
-    /// than from exact gradients.
+    /// Settings of a run. The default is a small LLaMA-style character model. Its batches are small, because the model learns more from
+    /// many steps than from exact gradients.
     pub struct Settings {
         nest config: Config = Config::default();
         live temperature: f32 = 0.8, [linear(0.0, 5.0), "Sample temperature", "",
@@ -82,7 +82,7 @@ impl Settings {
 
 const PRESETS: [&str; 5] = ["char", "text", "d256", "d384", "d512"];
 
-/// Returns the preset with this name; the default preset if the name is unknown.
+/// Returns the preset with the given id, or the default preset if the id is unknown.
 pub fn preset(id: &str) -> Settings {
     match id {
         "text" => own_text(),
@@ -93,8 +93,8 @@ pub fn preset(id: &str) -> Settings {
     }
 }
 
-/// Returns the preset of a larger model with GPT-2's architecture. To learn the stories, this architecture needs more than twice as many
-/// tokens as an architecture like LLaMA's.
+/// Returns the preset of a larger model with GPT-2's architecture. To learn the default text (generated stories), this architecture needs
+/// more than twice as many tokens as an architecture like LLaMA's.
 fn byte_pairs(width: usize, heads: usize) -> Settings {
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
     let shape = Shape { width, layers: 6, heads, context: 128, norm, positions, mlp, bias: true, ..Shape::default() };
@@ -103,8 +103,9 @@ fn byte_pairs(width: usize, heads: usize) -> Settings {
     Settings { config, tokenizer: TokenizerKind::Bpe, characters: 8_000_000, sample: 64, ..Settings::default() }
 }
 
-/// Returns the preset for a user's text. Byte pairs can represent every character, and a small vocabulary can be learned from a short text.
-/// The architecture is like LLaMA's. Dropout is used, because training reads the text many times.
+/// Returns the preset for a user's text. The tokens are byte pairs, because they can represent every character, and because a small
+/// vocabulary can be learned from a short text. The architecture is like LLaMA's. Dropout is used, because training reads the text many
+/// times.
 fn own_text() -> Settings {
     let shape = Shape { width: 192, heads: 6, context: 128, ..Shape::default() };
     let config = Config { shape, dropout: 0.1, batch: 16, micro: 4, steps: 8, decay_steps: 3000, ..Config::default() };

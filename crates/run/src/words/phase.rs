@@ -1,4 +1,4 @@
-//! Phase of a run: the text is being prepared, or a learner trains on it.
+//! Phases of a run: first the text is prepared, then a learner trains on it.
 
 use super::protocol::Preparing;
 use super::text::{Preparation, Prepared};
@@ -48,7 +48,7 @@ impl Phase {
 /// Time spent on the preparation of the text.
 #[derive(Default)]
 pub struct Spent {
-    /// Seconds spent on all parts of the preparation. The first iteration reports these seconds as a part of its time.
+    /// Total time in seconds of all parts of the preparation. The first iteration reports these seconds as a part of its time.
     pub all_s: f64,
     /// Value of `all_s` at the beginning of the present part of the preparation.
     parts_before_s: f64,

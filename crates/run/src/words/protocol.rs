@@ -1,7 +1,7 @@
 //! Plain data that only the words room exchanges: the model and its text, the model's predictions for a text, and texts that the model
-//! writes. The surprise at a token is the negative logarithm of the token's predicted probability. Questions do not affect training. They
-//! are answered with the weights of the newest step. A text in progress is completed with the weights that were present at its beginning.
-//! This file contains no behaviour.
+//! writes. The surprise at a token is the negative logarithm of the token's predicted probability. Answers use the weights of the newest
+//! step, except that a text in progress is completed with the weights from its beginning. Questions do not affect training. This file
+//! contains no behaviour.
 
 use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
@@ -21,11 +21,11 @@ crate::questions! {
     Read { text: String, next: u32 } -> ReadView,
     /// Returns the attention weights between the tokens of a text, in one head of one layer.
     Attention { text: String, layer: u32, head: u32 } -> AttentionView,
-    /// Returns the prompt of the samples. It is the knob `prompt`. If the knob is empty or the tokenizer cannot represent its text, it is
-    /// the beginning of the validation text.
+    /// Returns the prompt of the samples: the text of the knob `prompt`, or the beginning of the validation text if the knob is empty or
+    /// the tokenizer cannot represent its text.
     Prompt {} -> String,
-    /// Begins a text after `prompt`; null means the prompt of the samples. Ends any other text in progress. [`Question::Continue`] returns
-    /// the tokens of the text.
+    /// Begins a text that continues `prompt`; null means the prompt of the samples. Ends any other text in progress. [`Question::Continue`]
+    /// returns the tokens of the text.
     Generate { prompt: Option<String>, sampling: Sampling, most: u32, stop: String } -> GenerationView,
     /// Continues the text in progress by at most `tokens` tokens.
     Continue { tokens: u32 } -> GenerationView,
@@ -37,7 +37,7 @@ plain_data! {
     /// Event of this room, which [`crate::protocol::Event::Room`] contains.
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
-        /// The preparation of the text has made progress. No step has been made yet.
+        /// The preparation of the text has made progress. No training step has been made yet.
         Preparing(Preparing),
         /// The preparation is complete, and training begins.
         Ready(Box<AboutView>),
@@ -106,11 +106,11 @@ plain_data! {
         pub context: u32,
         /// Number of trained parameters.
         pub parameters: u32,
-        /// Number of trained parameters that embed tokens and positions.
+        /// Number of trained parameters in the embeddings of tokens and positions.
         pub embeddings: u32,
-        /// Floating-point operations in the forward and backward pass per training token, counted for matrix products and attention.
+        /// Floating-point operations in the forward and backward pass per training token. Only matrix products and attention are counted.
         pub flops_per_token: f64,
-        /// Tensors of the model, as a checkpoint contains them.
+        /// Tensors of the model, with the names and shapes that a checkpoint contains.
         pub tensors: Vec<TensorView>,
     }
 
@@ -137,8 +137,9 @@ plain_data! {
         pub characters_per_token: f64,
         /// Entropy of the grammar in nats per character, given all previous text; null for a user's text.
         pub entropy: Option<f64>,
-        /// Entropy floor of the grammar on the validation text, in nats per token, given only the context. For characters, no model can
-        /// have a lower mean loss. For byte pairs, the floor is an estimate. Null for a user's text and before the first test.
+        /// Mean loss of the best possible predictor on the validation text, in nats per token. The predictor knows the grammar and the
+        /// context, but no earlier text. For characters, no model can have a lower mean loss. For byte pairs, the floor is an estimate.
+        /// Null for a user's text and before the first test.
         pub floor: Option<f64>,
         /// Excerpt from the beginning of the text.
         pub excerpt: String,
@@ -161,7 +162,7 @@ plain_data! {
     }
 
     pub struct ReadView {
-        /// Number of iterations after which the weights were copied.
+        /// Number of iterations after which the predicting weights were copied.
         pub iteration: u32,
         pub tokens: Vec<TokenView>,
         /// Surprise at each token in nats, given the tokens before it; null for the first token.
@@ -187,7 +188,7 @@ plain_data! {
     pub struct Sampling {
         /// Temperature. At 0, the most likely token is always chosen.
         pub temperature: f32,
-        /// Number of the most likely tokens that can be chosen; 0 for all tokens.
+        /// Number of most likely tokens from which the next token is chosen; 0 for all tokens.
         pub top_k: u32,
         /// Limits the choice to the most likely tokens that together have this probability; 1 means all tokens.
         pub top_p: f32,
@@ -199,10 +200,10 @@ plain_data! {
         pub iteration: u32,
         /// Number of tokens so far, without the prompt.
         pub tokens: u32,
-        /// Text so far, without the prompt. While the text is in progress, it does not include an incomplete character at its end, or a
-        /// part that may begin the stop text.
+        /// Text so far, without the prompt. While the text is in progress, two ends are left out: an incomplete character, and a possible
+        /// beginning of the stop text.
         pub text: String,
-        /// Tokens that this call added.
+        /// Tokens that the present call added.
         pub added: Vec<Generated>,
         pub ended: Option<Ended>,
     }
@@ -219,7 +220,7 @@ plain_data! {
     pub enum Ended {
         /// The requested number of tokens was reached.
         Length,
-        /// The stop text appeared. It is removed from the text.
+        /// The stop text appeared, and was removed from the text.
         Stop,
         /// The user ended the text.
         Asked,
@@ -232,8 +233,8 @@ sent_data! {
         pub layer: u32,
         pub head: u32,
         pub tokens: Vec<TokenView>,
-        /// Attention weights as 32-bit floats, in the order `[from][to]`. The weights in a row have the sum 1. The weights of later tokens
-        /// are 0.
+        /// Attention weights as 32-bit floats, in the order `[from][to]`. For each token `from`, the weights have the sum 1, and the
+        /// weights of later tokens are 0.
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub weights: Vec<f32>,

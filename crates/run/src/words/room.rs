@@ -103,7 +103,7 @@ impl Room for Words {
         let (vocab, text) = bounds(&settings, setup);
         let config = settings.learner(vocab);
         let learner = Pretrainer::bytes(&config).map_err(RunError::below)?;
-        // At most three readers exist: for the test, for questions and for the text in progress.
+        // At most three readers exist at the same time: for the test, for questions and for the text in progress.
         Ok(learner + text + 3 * Reader::bytes(&config.shape))
     }
 
@@ -118,7 +118,7 @@ impl Room for Words {
         let notes =
             Notes::deserialize(saved.notes).map_err(|error| RunError::damaged(format!("its notes have no valid tokenizer: {error}")))?;
         let tokenizer = Tokenizer::from_json(&notes.tokenizer.to_string()).map_err(RunError::damaged)?;
-        // The estimate of the memory assumes a vocabulary of at most `most` tokens.
+        // The memory was estimated for a vocabulary of at most `most` tokens, so a larger vocabulary is refused.
         let (found, (most, _)) = (tokenizer.vocab(), bounds(&settings, setup));
         if found > most {
             let why = format!("its tokenizer has {found} tokens, but its settings allow at most {most}");
@@ -210,7 +210,7 @@ impl Room for Words {
     }
 
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
-        // The number of iterations between two tests is a quarter of the iterations before the last test, from 2 to 32.
+        // The number of iterations between two tests is a quarter of the iterations before the last test, but at least 2 and at most 32.
         let last = tests.last().map_or(0, |test| test.progress.iteration);
         self.learner().is_some_and(|learner| learner.progress().iterations as u32 >= last + (last / 4).clamp(2, 32))
     }

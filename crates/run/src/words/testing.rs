@@ -22,9 +22,10 @@ pub struct Test {
     /// Number of iterations and number of training tokens after which the tested weights were copied. Training may continue during the
     /// test.
     at: (u32, f64),
-    /// New text of a confirmation; `None` for a test, which uses the text of the learner. A confirmation writes no sample.
+    /// New text of a confirmation, and the windows of this text; `None` for a test, which uses the learner's text. A confirmation writes no
+    /// sample.
     fresh: Option<(Prepared, Validation)>,
-    /// The grammar's predictors, which compute the entropy floor; `None` if the floor is already known, or for a user's text.
+    /// Predictors that know the grammar and compute the entropy floor; `None` if the floor is already known, or for a user's text.
     ideal: Option<WindowPredictors<'static>>,
     /// Sum of the model's loss over the windows so far, in nats.
     nats: f64,

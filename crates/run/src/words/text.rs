@@ -1,5 +1,5 @@
-//! Text of a run and its conversion to tokens, in slices. A user's text may begin with a vocabulary line ([`vocabulary_line`]). This
-//! vocabulary then encodes the text, and no vocabulary is learned.
+//! Text of a run and its conversion to tokens, in slices. A user's text may begin with a vocabulary line ([`vocabulary_line`]). In this
+//! case, the line's vocabulary encodes the text, and no vocabulary is learned.
 
 use super::knobs::Settings;
 use super::protocol::{CorpusView, Preparing, PreparingPart, TokenizerKind};
@@ -17,8 +17,8 @@ pub fn grammar() -> &'static Grammar {
 
 /// Approximate number of bytes that a slice processes, in all threads together.
 const SLICE: usize = 1 << 20;
-/// Size in bytes below which a text is short. A short text is read completely before the run begins, so that an error at its end appears at
-/// once.
+/// Length in bytes below which a text counts as short. A short text is read completely before the run begins, so that an error at the end
+/// of the text is reported at once.
 const SHORT: usize = 1 << 18;
 /// Maximum length of an excerpt in characters.
 const EXCERPT: usize = 600;
@@ -31,7 +31,7 @@ pub struct Preparation {
 }
 
 enum Phase {
-    /// The grammar has not generated its text yet.
+    /// The text of the grammar, which has not been generated yet.
     Unwritten(Box<dyn FnOnce() -> Reading + Send + Sync>),
     Reading(Box<Reading>),
     Done,
@@ -82,7 +82,8 @@ fn vocabulary(text: &[u8]) -> Result<Option<(Tokenizer, usize)>, RunError> {
     Ok(Some((tokenizer.map_err(|error| refused(error.to_string()))?, line.len())))
 }
 
-/// Splits the user's data into vocabulary and text. It is an error if the vocabulary is of another kind than the knob `tokenizer`.
+/// Splits the user's data into vocabulary and text. Returns an error if the vocabulary is not for the kind of tokenizer that the knob
+/// `tokenizer` selects.
 fn split_vocabulary(settings: &Settings, content: &Arc<Vec<u8>>) -> Result<(Option<Tokenizer>, Arc<Vec<u8>>), RunError> {
     let Some((tokenizer, length)) = vocabulary(content)? else { return Ok((None, content.clone())) };
     let found = kind_of(&tokenizer);
@@ -103,8 +104,8 @@ fn kind_of(tokenizer: &Tokenizer) -> TokenizerKind {
 }
 
 impl Preparation {
-    /// Begins the preparation of the user's text, or of the grammar's text if there is no user data. If `tokenizer` is given, it encodes
-    /// the text, and no vocabulary is learned. A text that cannot be used is an error.
+    /// Begins the preparation of the user's text, or of the grammar's text if there is no user data. If a `tokenizer` is given, the text is
+    /// encoded with it, and no vocabulary is learned. A text that cannot be used is an error.
     pub fn new(settings: &Settings, setup: Setup, tokenizer: Option<Tokenizer>) -> Result<Preparation, RunError> {
         let (context, kind) = (settings.config.shape.context, kind(settings));
         let begin = move |text, tokenizer: Option<Tokenizer>| match tokenizer {
@@ -125,8 +126,8 @@ impl Preparation {
             done = reading.advance(SLICE).map_err(RunError::below)?;
         }
         if done {
-            // Only `finish` detects a text that is too short, and it consumes the reading. The reading then begins again, which takes
-            // little time for a short text.
+            // Only `finish` detects a text that is too short, and `finish` consumes `reading`. So the text is read again, which takes
+            // little time because the text is short.
             reading.finish().map_err(RunError::below)?;
             reading = begin(text.clone());
         }
@@ -197,7 +198,8 @@ pub fn bounds(settings: &Settings, setup: Setup) -> (usize, u64) {
                     let (vocab, characters) = alphabet(text);
                     (vocab, characters as u64)
                 }
-                // The bytes of the text are not loaded. Most texts have at most 256 different characters.
+                // The bytes of the text are not loaded, so its characters cannot be counted. Most texts have at most 256 different
+                // characters.
                 (_, None) => (256, length),
             };
             (vocab.max(2), written + characters * token_bytes(vocab) as u64)
@@ -219,8 +221,8 @@ impl Prepared {
         self.corpus.characters() as f64 / self.corpus.len() as f64
     }
 
-    /// Generates new text of the grammar and encodes it with the same tokenizer. About `characters` characters of the text are for
-    /// validation.
+    /// Generates new text of the grammar and encodes it with the tokenizer of this text. About `characters` characters of the new text are
+    /// for validation.
     pub fn fresh(&self, seed: u32, characters: usize) -> Result<Prepared, RunError> {
         let Prepared { corpus, tokenizer, name, .. } = self;
         let text = grammar().text(seed, 10 * characters);

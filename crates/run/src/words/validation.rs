@@ -4,12 +4,13 @@ use super::text::Prepared;
 use crate::RunError;
 use crate::room::ByName;
 
-/// Approximate number of validation characters. With this number, chance has little effect on the excess of the loss over the floor.
+/// Approximate number of characters in the validation windows. With this number, chance has little effect on the difference between loss
+/// and floor.
 const CHARACTERS: f64 = 16_384.0;
 
 /// Windows of a text, on which tests compute the loss, with their sizes and the entropy floor.
 pub struct Validation {
-    /// First token of each window, as an index into the tokens of the text.
+    /// Index of the first token of each window, among all tokens of the text.
     pub starts: Vec<usize>,
     /// Number of tokens that are predicted in each window.
     pub context: usize,

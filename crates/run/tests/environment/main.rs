@@ -1,5 +1,5 @@
-//! Tests that a new environment needs only one file (`puck.rs`) and one line ([`add`]). PPO solves the environment; checkpoints, pictures
-//! and manual control work. `own.rs` tests environments that exist at run time only.
+//! Tests that a new environment needs only one file (`puck.rs`) and one line ([`add`]): PPO solves the environment, and checkpoints,
+//! pictures and manual control work. `own.rs` tests environments that exist at run time only.
 
 mod own;
 #[path = "../../../worlds/tests/worlds/point.rs"]
@@ -20,7 +20,7 @@ use serde_json::{Value as Json, json};
 use std::sync::Once;
 use worlds::control::Action;
 
-/// Registers the environment. An entry in the list of `worlds/src/control/kinds.rs` has the same effect.
+/// Registers the environment, as an entry in the list of `worlds/src/control/kinds.rs` would do.
 fn add() {
     static ADDED: Once = Once::new();
     ADDED.call_once(|| worlds::control::add(&puck::KIND));
@@ -50,7 +50,7 @@ fn ppo_solves_puck_with_general_settings() {
     add();
     assert_eq!(PpoConfig::preset(&puck::KIND), PpoConfig::general());
     let config = PpoConfig { envs: 256, ..PpoConfig::general() };
-    // Some untrained policies score well by chance, so the baseline is the worst of four.
+    // Some untrained policies score well by chance, so the baseline is the worst of four untrained policies.
     let mut worst = f32::INFINITY;
     for seed in 1..=4 {
         let mut ppo = Ppo::new(&puck::KIND, config.clone(), seed, Isa::best()).unwrap();

@@ -14,7 +14,7 @@ use serde_json::json;
 use std::sync::{Arc, Once};
 use worlds::control::Kind;
 
-/// Number of the first environment of a test.
+/// Number of the first test environment. Training environments have lower numbers.
 const TESTED: u32 = 1 << 31;
 
 fn add() {
@@ -133,7 +133,7 @@ fn an_error_of_the_rules_stops_the_run_and_its_state_can_be_inspected() {
             let touch = json!({ "dt_s": 0.5, "cart_force": 0, "tip_force": 0, "drive": null, "handovers": 0, "singles": singles });
             answer(&mut run, json!({ "ask": "touch", "touch": touch }))
         };
-        // Time stops in the failed state, and a single step leaves it.
+        // In the failed state, time stops until a single step is requested.
         for (singles, steps) in [(0, 5), (0, 5), (1, 6), (1, 6)] {
             let stage = touch(singles);
             assert!(stage["failed"].as_str().unwrap().contains("failed in step 6"), "{stage}");

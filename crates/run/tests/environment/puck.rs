@@ -9,7 +9,8 @@ use worlds::texts;
 
 /// Change of the puck's speed by one push, which lasts one step.
 const PUSH: f64 = 0.02;
-/// Maximum distance from the middle at the beginning of an episode. The puck is at rest then. An episode ends beyond distance 1.
+/// Maximum distance from the middle at the beginning of an episode, at which the puck is at rest. An episode ends when the distance exceeds
+/// 1.
 const BEGINNING: f64 = 0.5;
 
 static SPEC: Spec = Spec {

@@ -30,7 +30,7 @@ fn unfold(run: &mut dyn AnyRun, id: &str) -> Vec<Branch> {
     branches
 }
 
-/// Returns the mean equity of the other player's best replies, weighted by the probabilities of the rolls.
+/// Returns the mean equity after the other player's best reply to each roll, weighted by the probabilities of the rolls.
 fn mean_of_replies(run: &mut dyn AnyRun, id: &str) -> f64 {
     unfold(run, id).iter().map(|branch| f64::from(branch.ways) / 36.0 * branch.equity).sum()
 }
@@ -73,8 +73,8 @@ fn analyses_within_a_round_use_the_weights_before_it() {
     assert_ne!(analyse(&mut *run, &asked).unwrap(), before, "the analysis ignores the completed round");
 }
 
-/// The file after two rounds gets the weights of the file after one round. Both tests then measure the same player, and only the dice
-/// differ.
+/// The weights in the file after two rounds are replaced by those of the file after one round. Both tests then measure the same player, and
+/// only the dice differ.
 #[test]
 fn each_test_uses_different_dice() {
     let mut run = start(&strong(4));
@@ -300,7 +300,7 @@ fn moves_are_sorted_and_losses_compare_one_depth() {
         }
     }
     assert!(searched > 40 && left_out > 100, "{searched} {left_out}");
-    // The order also holds after a tree search, even if its policy prefers a candidate that is not the best.
+    // The order also holds after a tree search, even if the search's policy prefers a candidate that is not the best.
     let mut run = trained(&small("backgammon", "published", 1), 2);
     for roll in Roll::ALL {
         for evals in [1, 40] {
@@ -367,8 +367,8 @@ fn forced_move_is_searched_one_ply_deeper() {
     assert!((mean - one.equity).abs() < 1e-5, "the mean of the tree: {mean} {}", one.equity);
 }
 
-/// The score is 6-5 in a match to 7, so the player on roll needs one point and the other player two. A won gammon has no additional value;
-/// a lost gammon loses the match.
+/// The score is 6-5 in a match to 7, so the player on roll needs one point and the other player needs two. For the player on roll, winning
+/// a gammon has no additional value, and losing a gammon loses the match.
 #[test]
 fn match_score_changes_equities_and_move_ranking() {
     let mut run = trained(&strong(2), 3);
@@ -409,14 +409,14 @@ fn match_ids_are_read_composed_and_analysed() {
     assert_eq!(standing.xgid, xgid);
     let same = room.read_id(&standing.gnu_id).unwrap();
     assert_eq!((&same.xgid, same.score), (&standing.xgid, standing.score));
-    // Without dice, the analysis of the match position contains the cube decision.
+    // The request contains no dice, so the analysis of the match position contains the cube decision.
     let request = AnalysisRequest { id: xgid.into(), dice: None, who: PlayerKind::Now, evals: 1 };
     let analysis = analyse(&mut *room.0, &request).unwrap();
     let (cube, before) = (analysis.outlook.unwrap().cube, analysis.standing.unwrap());
     assert!(cube.may_double && before.dice.is_none() && before.length == 7);
     assert!((cube.double_pass - 1.0).abs() < 1e-9);
     assert!(cube.match_chances.unwrap().iter().all(|chance| (0.0..=1.0).contains(chance)));
-    // A draft of the position editor gives the same position and score.
+    // A draft of the position editor with the same data gives the position and score of the match id.
     let draft = |change: &dyn Fn(&mut serde_json::Value)| {
         let mut draft = json!({
             "mine": standing.position.mine[1..], "theirs": standing.position.theirs[1..], "dice": [5, 2], "cube": 2,

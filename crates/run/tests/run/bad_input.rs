@@ -5,7 +5,7 @@ use run::protocol::{Command, Config, Knob, KnobKind, Value};
 use run::{AnyRun, RunError, VERSION, permalink};
 use serde_json::json;
 
-/// Creates a run that is in its second iteration.
+/// Creates a run that is in the middle of its second iteration.
 fn under_way(config: &Config) -> Box<dyn AnyRun> {
     let mut run = trained(config, 1);
     for _ in 0..2 {
@@ -32,7 +32,7 @@ fn assert_rejected(run: &mut dyn AnyRun, command: Command) -> RunError {
 fn assert_rejected_everywhere(run: &mut dyn AnyRun, config: &Config) -> RunError {
     let texts = [clear(&run::validate(config, host()).unwrap_err()), clear(&begin_error(config))];
     let error = assert_rejected(run, Command::Reset { config: Some(config.clone()) });
-    // For a config of another room, a reset reports only the wrong room.
+    // If the config is of another room, a reset has its own error, which is only about the room.
     if config.room == run.schema().id {
         assert_eq!(texts, [error.to_string(), error.to_string()]);
     }
@@ -66,7 +66,7 @@ fn invalid_configs_are_rejected() {
     }
 }
 
-/// Returns values that a knob of this kind rejects. Each has a flag, which is true if the value has the right type.
+/// Returns values that a knob of this kind rejects. The flag of a value is true if the value has the right type.
 fn wrong(kind: KnobKind) -> Vec<(Value, bool)> {
     let number = |x: f64| (Value::Number(x), true);
     let text = |text: &str| (Value::Text(text.into()), false);
@@ -106,7 +106,7 @@ fn knobs_out_of_range_or_of_the_wrong_type_are_rejected() {
                     Value::Text(text) => text.replace(' ', "%20"),
                     Value::Number(number) => number.to_string(),
                 };
-                // A link has no types, so a text knob accepts the text of a number.
+                // The values in a link have no types, so a text knob accepts a number as text.
                 let as_text = matches!((&knob.kind, &value), (KnobKind::Text { .. }, Value::Number(_)));
                 if !as_text {
                     let link = format!("#/{}?variant={}&{}={text}", room.schema().id, config.variant, knob.name);
@@ -237,7 +237,7 @@ fn invalid_links_are_rejected() {
         for (query, words) in [
             ("v=3", "newer Hothouse"),
             ("v=999&whatever=that&means", "no value"),
-            // The version is checked before everything else.
+            // The version is checked before all other keys and values.
             ("v=999&whatever=that%20means", "newer Hothouse"),
             ("v=0", "format 0, which this Hothouse does not know"),
             ("v=1", "format 1, which this Hothouse does not know"),
@@ -290,7 +290,7 @@ fn unsupported_questions_are_rejected() {
                 let picture = |width, x| json!({ "ask": "picture", "width": width, "height": 3, "axes": [x, axis(json!([3]), 1)] });
                 said(picture(-1, axis(json!([2]), 1)));
                 said(json!({ "ask": "picture", "width": 3 }));
-                for (of, high) in [(json!([4]), 1), (json!([]), 1), (json!([0, 1]), 1), (json!([2]), -1)] {
+                for (of, high) in [(json!([99]), 1), (json!([]), 1), (json!([98, 99]), 1), (json!([2]), -1)] {
                     assert!(said(picture(3, axis(of, high))).to_string().contains("is no axis of this environment"));
                 }
                 said(json!({ "ask": "touch", "touch": { "dt_s": "now" } }));

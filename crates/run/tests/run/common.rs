@@ -33,7 +33,7 @@ pub fn written(text: &str) -> Knobs {
     text.split_whitespace().map(knob).collect()
 }
 
-/// Returns the config with these knobs set. `knobs` has the form that [`written`] parses.
+/// Returns the config with the given knobs set. `knobs` has the form that [`written`] parses.
 pub fn with(mut config: Config, knobs: &str) -> Config {
     config.knobs.extend(written(knobs));
     config
@@ -45,7 +45,7 @@ pub fn with_text(mut config: Config, knob: &str, text: &str) -> Config {
     config
 }
 
-/// Returns knobs for a quick training that still needs several slices per iteration.
+/// Returns knobs with which training is quick but still needs several slices per iteration.
 fn quick(room: &str, variant: &str) -> &'static str {
     match (room, variant) {
         ("control", _) => "envs=256 rollout_steps=16 hidden=32 minibatches=4",
@@ -110,13 +110,13 @@ pub fn prepare(run: &mut dyn AnyRun) {
     }
 }
 
-/// Returns the error of a run that cannot begin.
+/// Returns the error of a run that cannot begin. Fails if the run begins.
 #[track_caller]
 pub fn begin_error(config: &Config) -> RunError {
     run::begin(config.clone(), host()).err().expect("the run began")
 }
 
-/// Returns the command by which the page restores a file.
+/// Returns the command with which the page restores a file.
 pub fn restored(bytes: Vec<u8>) -> Command {
     Command::Restore { bytes, data: None, follow: false }
 }
@@ -175,7 +175,7 @@ pub fn until(run: &mut dyn AnyRun, holds: impl Fn(&Events) -> bool) -> Events {
     events
 }
 
-/// Advances the run as [`train`] does, pauses the run, then completes a test in progress.
+/// Advances the run as [`train`] does, pauses it, and then advances it until a test in progress has ended.
 pub fn settle(run: &mut dyn AnyRun, iterations: u32) {
     train(run, iterations);
     run.command(Command::Pause).unwrap();
@@ -213,7 +213,7 @@ pub fn ask_error(run: &mut dyn AnyRun, question: Json) -> String {
     clear(&ask::<Json>(run, question).unwrap_err())
 }
 
-/// Events of a run since the previous call of [`Events::drain`].
+/// Events that a run has emitted, in order.
 pub struct Events(pub Vec<Event>);
 
 impl Events {
@@ -254,7 +254,7 @@ impl Events {
         self.0.iter().any(|event| matches!(event, Event::Solved { .. }))
     }
 
-    /// Returns level, text and next step of each notice.
+    /// Returns the level, the text and the next step of each notice.
     pub fn notices(&self) -> Vec<(run::protocol::Level, &str, &str)> {
         let mut all = Vec::new();
         for event in &self.0 {
@@ -281,7 +281,7 @@ pub fn unrated(columns: &[Column], row: &Row) -> Vec<Option<f64>> {
     values.map(|(_, value)| *value).collect()
 }
 
-/// Begins a backgammon session in which a user plays, and rolls the dice.
+/// Begins a backgammon session between a user and the present agent, and rolls the dice.
 pub fn start_session(run: &mut dyn AnyRun) {
     let agent = json!({ "who": { "kind": "now" }, "evals": 1 });
     let setup = json!({ "seats": [null, agent], "length": 3, "cube": true, "seed": 1 });

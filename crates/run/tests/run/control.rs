@@ -1,4 +1,4 @@
-//! Tests of control only: frames, the large environment and pictures.
+//! Tests of control only: frames of many environments, the single environment that a user can drive, and pictures.
 
 use crate::common::*;
 use run::Run;
@@ -130,7 +130,7 @@ fn manual_player_and_agent_start_from_the_same_state() {
     }
 }
 
-/// A user who gives the controls back and takes them again between two touches gets a new round.
+/// A new round begins if a user gives the controls back and takes them again between two touches.
 #[test]
 fn handover_begins_a_round() {
     let mut run = begin(&cart_pole(1));
@@ -168,12 +168,12 @@ fn network_plan_contains_all_parameters() {
     let mut run = begin(&cart_pole(1));
     let plan: PlanView = ask(&mut *run, json!({ "ask": "plan" })).unwrap();
     assert_eq!(plan.parameters, plan.nodes.iter().map(|node| node.parameters).sum::<u32>());
-    // The plan has two networks of the widths 4-32-32, one with two policy outputs and one with a value output.
+    // The plan has two networks with layers of 4, 32 and 32 units. One network has two policy outputs, the other has one value output.
     assert_eq!(plan.parameters, 2 * (5 * 32 + 33 * 32) + 33 * 2 + 33);
     assert!(plan.arena_bytes < plan.unshared_bytes);
 }
 
-/// The last layers give the policy's probabilities and the critic's value, which the plans compute.
+/// The outputs of the drawn network's last layers must equal the policy's probabilities and the critic's value, which the plans compute.
 #[test]
 fn drawn_network_agrees_with_the_plans() {
     for knobs in ["shared=0", "shared=1 hidden=96"] {

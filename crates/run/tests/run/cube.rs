@@ -242,18 +242,19 @@ fn failed_beam_retries_wider_and_reports_the_width() {
         solve(&mut *run, &facelets, method)
     };
     let nodes_of = |view: &Value| view["nodes"].as_f64().unwrap();
-    // These nodes are too few for a second beam.
+    // 900 nodes are too few for a second, wider beam.
     let narrow = by(2, 900);
     let said = failure(&narrow);
     assert!(narrow["width"] == 2 && said.contains("within 40 moves"), "{narrow}");
     assert!(!said.contains("beams"), "{said}");
-    // These nodes suffice for wider beams, but not for a solution.
+    // 2000 nodes suffice for wider beams, but not for a solution.
     let few = by(2, 2000);
     let (said, width) = (failure(&few), few["width"].as_u64().unwrap());
     assert!(width > 2 && said.contains(&format!("by beams of 2 to {width} states")), "{few}");
     assert!(said.contains("more nodes") && nodes_of(&few) > nodes_of(&narrow), "{few}");
     assert!(few["nearest"].as_f64() <= narrow["nearest"].as_f64(), "{few}");
-    // The solution equals that of a search which begins with the same width. The number of nodes includes the narrower beams.
+    // The solution equals the solution of a search that begins with the final width. The reported number of nodes includes the nodes of the
+    // narrower beams.
     let found = by(2, 1_000_000);
     let width = found["width"].as_u64().unwrap();
     assert!(width > 2 && width.is_power_of_two(), "{found}");
@@ -367,7 +368,7 @@ fn half_turn_metric_adds_half_turn_actions() {
     assert!(at(11).is_some() && at(12).is_none() && at(14).is_none());
 }
 
-/// The number of training states determines when a test is due. Tests are early at first, then at growing intervals.
+/// The number of training states determines when a test is due. The first tests are early, and the intervals between later tests grow.
 #[test]
 fn tests_come_early_at_growing_intervals() {
     let mut run = start(&with(small("cube", "2x2x2", 1), "batch=16384"));
@@ -377,8 +378,8 @@ fn tests_come_early_at_growing_intervals() {
     assert!(at[0] < 5e5 && at[1] < 2e6 && at[2] >= 4.0 * at[1], "{at:?}");
 }
 
-/// A test costs as much time as training on 1.8 million states. The first test is due after a fifth of these states. The wait for the next
-/// test is three times the number of states at the previous test, but at least the wait for the first test.
+/// Training on 1.8 million states takes as much time as a test. The first test is due after a fifth of these states. After a test at `n`
+/// states, the wait for the next test is `3 * n` states, but at least the wait for the first test.
 #[test]
 fn test_is_due_by_states_since_the_previous_test() {
     let config = with(small("cube", "2x2x2", 1), "batch=16384");
@@ -400,8 +401,8 @@ fn test_is_due_by_states_since_the_previous_test() {
     }
 }
 
-/// The run is a small version of the default learner and trains for some seconds. Then greedy play solves most states near the solved cube,
-/// and a beam search solves all random states.
+/// The run is a small version of the default learner and trains for some seconds. After this training, greedy play solves most states near
+/// the solved cube, and a beam search solves all random states.
 #[test]
 fn seeded_run_learns_to_solve_the_small_cube() {
     let config = Config { seed: 3, ..config_of(room("cube")) };

@@ -15,7 +15,7 @@ fn on(data: Dataset) -> Config {
     Config { data: Some(data), ..small("bandit", "three-arms", 5) }
 }
 
-/// Returns the data without content, as a link or an event describes them.
+/// Returns the data without their content, as a link or an event describes user data.
 fn without_content(data: &Dataset) -> Dataset {
     let json = serde_json::to_value(data).unwrap();
     assert!(json.get("content").is_none(), "{json}");
@@ -89,7 +89,7 @@ fn checkpoint_contains_its_data() {
         train(&mut **run, 20);
     }
     assert_eq!(again.digest(), run.digest());
-    // The data in the file are replaced by other bytes, have no description, or are missing.
+    // In three files, the data are replaced by other bytes, have no description, or are missing.
     let mut other = apart(&file);
     other.tensor("run.data")[0] ^= 1;
     assert!(clear(&run::restore(&other.together(), host()).err().unwrap()).contains("damaged"));
@@ -112,7 +112,7 @@ fn large_data_must_be_provided_on_restore() {
     missing(&run::restore_with(&file, host(), Some(&payouts())).err().unwrap());
     let mut again = run::restore_with(&file, host(), Some(&data)).unwrap();
     assert_eq!(again.digest(), run.digest());
-    // A run that has the data uses them to restore its file. Another run must receive the data again.
+    // A run that has the data uses these data to restore its file. Another run must receive the data again.
     let restore = |data| Command::Restore { bytes: file.clone(), data, follow: false };
     train(&mut *run, 4);
     run.command(restore(None)).unwrap();

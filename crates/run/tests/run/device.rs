@@ -77,7 +77,7 @@ impl TestRun {
         Self::of(run::restore(bytes, host()).unwrap(), wish)
     }
 
-    /// Creates a run to which a machine is offered before the first slice.
+    /// Creates a run to which the machine `twin` is offered before the first slice.
     fn with(room: &str, twin: &Twin, wish: DeviceWish) -> Self {
         let mut run = Self::new(&config(room), wish);
         run.offer(twin);
@@ -179,11 +179,12 @@ impl TestRun {
         self.run.digest().arithmetic
     }
 
-    /// Asserts that the run equals the CPU's run at each of the next three boundaries.
+    /// Asserts that the run equals the run on the CPU at each of the next three boundaries.
     #[track_caller]
     fn assert_equals_cpu_run(&mut self) {
         let (room, iteration) = (self.run.config().room.clone(), self.iteration());
-        // The first comparison covers the weights. The other comparisons also depend on games, samples and optimizer moments.
+        // The first comparison covers only the weights. The later comparisons also detect differences in games, samples and optimizer
+        // moments, because these affect the weights.
         for iteration in iteration + 1..=iteration + 3 {
             self.to(iteration);
             assert_eq!(self.outcome(), cpu_outcome(&room, iteration), "{room} after {iteration}");
@@ -251,7 +252,7 @@ fn frames_and_metrics_of_offloaded_training_are_shown() {
 /// In the cube room, the other machine evaluates the states of the test.
 #[test]
 fn tests_measure_the_weights_of_their_iteration() {
-    // With these knobs, a test is due within a few iterations.
+    // In the cube room, these knobs make a test due within a few iterations.
     for (config, is_judged) in [(config("control"), false), (with(config("cube"), "batch=8192 updates=64"), true)] {
         let twin = Twin::new();
         let tested = |wish| {
@@ -283,7 +284,7 @@ fn offloaded_save_resumes_on_the_processor() {
         assert_eq!(resumed.to(5).arithmetic(), "mixed");
         resumed.assert_equals_cpu_run();
 
-        // The run also saves by commands and makes a single step.
+        // The run also saves by commands within an iteration, and makes a single step.
         run.run.command(Command::Save).unwrap();
         run.slices(slices);
         run.run.command(Command::Save).unwrap();
@@ -374,8 +375,8 @@ fn restored_run_times_three_iterations_before_a_probe() {
 
 #[test]
 fn automatic_choice_takes_the_fastest_way_and_reports_both_rates() {
-    // The arguments are seconds per slice, with learning offloaded and with everything offloaded. With everything offloaded, a pass has
-    // many more slices.
+    // The arguments are the seconds of a slice if only learning is offloaded, and if everything is offloaded. In the second case, many more
+    // slices are needed for the same work.
     let boards = |learning_s, all_s| Twin { slice_s: [learning_s, all_s], ..Twin::new() };
     let (learning, all) = ("training on the GPU, games on the CPU", "training and evaluating boards on the GPU");
     let slower = "The CPU is faster";
@@ -441,7 +442,7 @@ fn unmeasurable_machine_is_not_used_and_gives_no_warning() {
 
 #[test]
 fn slower_way_is_abandoned_early() {
-    // A pass takes 1 s with learning offloaded, and a seventh of a second with everything offloaded.
+    // The same work takes 1 s if only learning is offloaded, and a seventh of a second if everything is offloaded.
     let twin = Twin { slice_s: [CPU_SLICE_S, CPU_SLICE_S / 50.0], polls: 100, ..Twin::new() };
     let mut run = TestRun::with("backgammon", &twin, DeviceWish::Auto);
     run.until(|_| twin.started()[0] == 1);
@@ -535,7 +536,7 @@ fn save_during_a_probe_is_complete_and_the_probe_continues() {
 #[test]
 fn save_does_not_wait_for_a_silent_machine() {
     let silent = || TestRun::with("backgammon", &Twin { polls: u32::MAX, ..Twin::new() }, DeviceWish::Gpu);
-    // In a long iteration, a save contains the last boundary and does not wait, and the machine continues.
+    // In a long iteration, a save does not wait: it contains the state at the last boundary. The machine continues.
     let mut run = silent();
     run.slices(200);
     assert!(run.run.waiting() && run.iteration() == 0);

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/digests.txt");
 const SEED: u32 = 7;
-/// Number of iterations. Every learner updates its weights within these iterations. Some learners first fill a replay.
+/// Number of iterations of training. Within these iterations, every learner updates its weights, even if it first fills a replay.
 const ITERATIONS: u32 = 6;
 const THREADS: [usize; 2] = [1, 3];
 

@@ -1,5 +1,5 @@
-//! Tests of exported models: their description against the learners' own code, the model card, and refusals. `tests/python/test_export.py`
-//! runs the files of all formats.
+//! Tests of exported models: whether a model's description agrees with the learner's own code, the model card, and refusals.
+//! `tests/python/test_export.py` runs the files of all formats.
 
 use crate::common::*;
 use run::backgammon::Backgammon;
@@ -12,10 +12,11 @@ use run::words::Words;
 use run::{AnyRun, Run};
 
 const ITEMS: usize = 200;
-/// Largest difference between an output and the result of the learner, relative to the result if this exceeds 1.
+/// Maximum difference between an output and the learner's result. If the absolute value of the result exceeds 1, the difference is relative
+/// to it.
 const TOLERANCE: f64 = 1e-5;
 
-/// Trains a run of a config, and compares the description of its model, computed in f64, with the learner's results.
+/// Trains a run and exports its model. Asserts that the model, computed in f64, agrees with the learner's results on `items` inputs.
 #[track_caller]
 fn agrees<R: Room>(config: &Config, iterations: u32, items: usize) {
     let mut run = Run::<R>::new(config.clone(), host()).unwrap();
@@ -38,7 +39,7 @@ fn agrees<R: Room>(config: &Config, iterations: u32, items: usize) {
         for (found, numbers) in found.iter().zip(&examples.outputs) {
             let expected = item(&numbers.values, i);
             assert_eq!(found.len(), expected.len());
-            // Equally good actions may exchange their ranks.
+            // The outputs are indices of best actions. Actions of almost equal value may be exchanged, so a few differences are allowed.
             if numbers.integers {
                 different += usize::from(found != &expected);
                 continue;

@@ -1,4 +1,4 @@
-//! Tests of the history in a checkpoint. Some files lack a present column or contain a removed column.
+//! Tests of the history in a checkpoint. The tests also read files that lack a column of the present version or contain a removed column.
 
 use crate::common::*;
 use run::protocol::{Config, Row};
@@ -15,7 +15,7 @@ fn history_names(file: &[u8]) -> Vec<String> {
     serde_json::from_value(apart(file).header["names"]["history"].clone()).unwrap()
 }
 
-/// Returns the checkpoint with these history columns, in this order. A column that the file lacks contains -1.
+/// Returns the checkpoint with the history columns `names`, in this order. A column that `file` lacks gets the value -1.
 fn arranged(file: &[u8], names: &[&str]) -> Vec<u8> {
     let (had, mut parts) = (history_names(file), apart(file));
     let cell = |row: &[u8], name: &str| match had.iter().position(|known| known == name) {

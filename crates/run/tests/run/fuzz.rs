@@ -1,6 +1,6 @@
-//! Tests that fuzzed input is read or rejected with an error. A test fails if the code panics, or if it uses more than about twice the
-//! memory that valid input of the same kind needs. The input is a checkpoint, a link, a monitor, a line of another program, a sweep or a
-//! circuit. `FUZZ=10000` runs more cases.
+//! Tests that fuzzed input is read or rejected with an error. A test fails if the code panics, or if the code uses more than about twice
+//! the memory that valid input of the same kind needs. The input is a checkpoint, a link, a monitor, a line of another program, a sweep or
+//! a circuit. `FUZZ=10000` runs more cases.
 
 use crate::common::*;
 use run::backgammon::{Board, PlayerLines, Reply, Results, Roll, RulesLines, baselines, decisions, fibs};
@@ -17,7 +17,7 @@ use testkit::{Apart, Counting, Mutator, cases, fuzz, peak_bytes};
 static COUNTING: Counting = Counting;
 
 const CASES: u32 = 300;
-/// Bytes that every limit includes for error texts and for containers that grow by doubling.
+/// Number of bytes that are added to every memory limit, for error texts and for containers that grow by doubling.
 const SLACK: u64 = 65_536;
 
 /// Bit patterns of numbers that training does not produce.
@@ -58,7 +58,7 @@ fn changed(mutator: &mut Mutator, good: &Apart) -> Vec<u8> {
             tensor.2 = vec![twice.len() / width];
             tensor.3 = twice;
         }
-        // The values are the same, but the shape differs.
+        // The tensor keeps its values, but gets another shape.
         4 => tensor.2 = vec![1, tensor.3.len() / width],
         _ => {
             for _ in 0..1 + mutator.below(8) {
@@ -90,7 +90,7 @@ fn checkpoints(id: &str) {
         let parts = apart(file);
         let (run, usual) = peak_bytes(|| run::restore(file, host()).unwrap());
         let estimated = room(id).bytes(&run.config_now(), host()).unwrap();
-        // A file that needs much more memory does not fit on this host.
+        // This host rejects a file that needs more than twice the estimated memory.
         let narrow = Host { memory_bytes: 2 * estimated, ..host() };
         fuzz(&format!("checkpoint of {id}, {name}"), each, |mutator| {
             let bytes = match mutator.below(5) {
@@ -178,7 +178,7 @@ fn lines_of_backgammon_fuzz() {
             if let Err(error) = rules.answer(&line) {
                 assert!(error.to_string().len() > 10, "{error}");
             }
-            // The player waits for the announced number of lines of a batch. So the batch is ended here.
+            // `Later` means that the player waits for the announced number of lines of a batch. The test ends the batch early.
             if player.answer(Some(&line)) == Reply::Later {
                 player.end();
             }

@@ -8,7 +8,7 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-/// Returns the source lines of a crate, each with its location. Comment lines are left out.
+/// Returns the source lines of a crate, each with its location. Comment lines are omitted.
 fn lines(name: &str) -> Vec<(String, String)> {
     let mut folders = vec![crates().join(name).join("src")];
     let mut lines = Vec::new();
@@ -56,7 +56,7 @@ fn unsafe_code_is_forbidden_outside_math() {
     for name in ["graph", "worlds", "learn", "run"] {
         assert!(lines(name).iter().any(|(_, line)| line == "#![forbid(unsafe_code)]"), "{name}");
     }
-    // The workspace denies unsafe code. These attributes would allow it in a shell.
+    // The workspace denies unsafe code. With one of these attributes, a shell could contain unsafe code.
     for name in ["gpu", "bench", "files", "cli", "web"] {
         assert_absent(name, &["allow(unsafe_code)", "expect(unsafe_code)"]);
     }
@@ -64,7 +64,8 @@ fn unsafe_code_is_forbidden_outside_math() {
     assert_absent("python", &["unsafe {", "unsafe fn", "unsafe impl"]);
 }
 
-/// Test environments in `learn` must set the required field `solved_at`. No other line of `learn` may contain this name.
+/// The environments that tests in `learn` define must set the required field `solved_at`. No other line of `learn` may contain the name of
+/// this field.
 #[test]
 fn learners_never_read_the_goal() {
     for (place, line) in lines("learn") {
@@ -103,7 +104,7 @@ fn crates_depend_only_on_crates_below() {
     }
 }
 
-/// Files that may name rooms, each with its reason. No other general file may name a room.
+/// Files outside of the rooms' own sources that may name rooms, each with its reason. No other such file may name a room.
 const LISTS: [(&str, &str); 15] = [
     ("crates/math/src/lib.rs", "declares modules"),
     ("crates/worlds/src/lib.rs", "declares modules"),
@@ -122,7 +123,7 @@ const LISTS: [(&str, &str); 15] = [
     ("scripts/figures/tables.mjs", "builds the tables of docs/benchmarks.md"),
 ];
 
-/// Rooms whose names are everyday words. Such a word may be a lower-case part of an identifier.
+/// Rooms whose names are everyday words. An identifier may contain such a word in lower case.
 const EVERYDAY: [&str; 2] = ["control", "words"];
 
 /// Collects the sources under a folder, except build output and the rooms' own sources. The name of a room's file or folder is the room's
@@ -159,7 +160,7 @@ fn without_strings(line: &str) -> String {
     code
 }
 
-/// Returns the parts of an identifier in lower case, for example of `ControlView` or `words_of`.
+/// Returns the words of which an identifier consists, in lower case, for example of `ControlView` or `words_of`.
 fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut lower = false;
@@ -175,12 +176,12 @@ fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// Returns true if the identifier is the name of a room's item. A constant may end in a room's name (`GELU_CUBE`).
+/// Returns true if the identifier is named after the room. A constant may end in a room's name (`GELU_CUBE`).
 fn is_named_after(name: &str, room: &str) -> bool {
     let parts = parts(name);
     let upper = name.chars().take_while(|letter| !letter.is_lowercase()).count();
     match (EVERYDAY.contains(&room), upper) {
-        // This matches `ControlView`, but neither `CONTROL` nor `control`.
+        // This case matches `ControlView`, but neither `CONTROL` nor `control`.
         (true, upper) => upper == 1 && parts[0] == room,
         (false, upper) if upper == name.len() => parts[0] == room,
         (false, _) => parts.iter().any(|part| part == room),

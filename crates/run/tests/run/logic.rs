@@ -125,7 +125,7 @@ fn grids_advance_and_heal_without_changing_training() {
         assert!(ask_error(run, json!({ "ask": "values", "x": 0, "y": height })).contains("outside the grid"));
         assert!(ask_error(run, begun(0, 4, "random", false)).contains("1 to"));
         assert!(ask_error(run, begun(4096, 4, "random", false)).contains("1 to"));
-        // A grid of the target's size can start from the target.
+        // A grid of the same size as the target can start from the target.
         let (width, height) = (number(&about["width"]) as u32, number(&about["height"]) as u32);
         let target = value(run, begun(width, height, "target", false));
         if about["rule"] == false {
@@ -147,7 +147,7 @@ fn big_grids_are_packed_and_oversized_ones_are_rejected() {
     assert!(ask_error(&mut *run, json!({ "ask": "big_advance", "ms": 1.0 })).contains("Begin one"));
     let first = value(&mut *run, big(70, 9));
     assert_eq!((len(&first["words"]), &first["step"]), (9 * 9, &json!(0)));
-    // At the beginning, every gate copies its first input, so a step changes no cell.
+    // Before training, every gate copies its first input, so a step changes no cell.
     let next = value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }));
     assert_eq!(next["step"], 1);
     for (width, height) in [(0, 8), (8, 70_000)] {
@@ -238,7 +238,7 @@ fn invalid_targets_are_rejected_and_the_run_continues() {
     run::validate(&with(config, "steps=10"), host()).unwrap();
 }
 
-/// Trains until the run is solved. Fails if that takes more than `most` updates.
+/// Trains until the run is solved. Fails if the run needs more than `most` updates.
 fn train_until_solved(config: &Config, most: f64) -> Box<dyn AnyRun> {
     let mut run = start(config);
     work(&mut *run, |run| {

@@ -47,7 +47,7 @@ impl EventSource {
         self.row(i, self.schema().tests.len())
     }
 
-    /// Returns a mark. The marks of successive iterations have knobs of every kind.
+    /// Returns a mark. Successive iterations change one knob after the other, so every kind of knob occurs.
     fn mark(self, i: u32) -> Mark {
         let knobs = self.0.knobs(&self.0.variants()[0].id);
         let knob = &knobs[i as usize % knobs.len()];
@@ -152,7 +152,7 @@ proptest! {
         }
     }
 
-    /// A late or slow reader receives only some of the rows between the first and the last row, in order.
+    /// A late or slow reader receives the first and the last row, but only some of the rows between them. The rows are in order.
     #[test]
     fn slow_reader_misses_detail_but_not_the_ends(
         rows in prop::collection::vec(1u32..3000, 1..8),
@@ -245,7 +245,7 @@ fn training_time_is_counted_by_part() {
             }
             writer.event(&Event::Metrics(row));
         };
-        // The last two parts of time are those that all rooms have: tests and rest.
+        // The last two parts of an iteration's time are the parts that all rooms have: tests and rest.
         send(65 + 64, &[(0, 0.5), (parts - 1, 0.25)]);
         send(65 + 192, &[(parts - 2, 0.5), (parts - 1, 0.5)]);
         let mut expected = vec![0.0; parts];
@@ -402,7 +402,7 @@ fn oversized_items_are_dropped_or_shortened() {
     writer.event(&Event::Mark(mark.clone()));
     let shown = Mark { to: Value::Text("ä".repeat(40) + "…"), ..mark };
     assert_eq!(reader.poll(), [MonitorItem::Event(Event::Mark(shown))]);
-    // A room value that is too large is dropped; the rest of `Began` is sent.
+    // If the room's value is too large, it is dropped, and the rest of `Began` is published.
     let Event::Began(mut began) = source.began(9, 3) else { unreachable!() };
     began.room = serde_json::json!("z".repeat(20_000));
     writer.event(&Event::Began(began.clone()));

@@ -105,7 +105,7 @@ fn link_to_a_long_file_does_not_contain_it() {
     assert!(!shared.link.contains("&file=") && shared.limits.iter().any(|limit| limit.contains("does not contain the data")), "{shared:?}");
 }
 
-/// An environment whose rules fail by a random draw, in any step after the second.
+/// An environment whose rules raise an error after an unlucky random draw, in any step after the second.
 const UNLUCKY: &str = "class World:
     actions = 2
 

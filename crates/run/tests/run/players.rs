@@ -23,7 +23,7 @@ fn exchanges() -> Vec<(Board, Roll, Board, &'static str, &'static str)> {
 fn questions_and_answers_match_the_recorded_exchanges() {
     let mut on_the_bar = 0;
     for (board, roll, after, question, answer) in exchanges() {
-        // The recorded dice have an order; a `Roll` has none. So the dice are sorted before the comparison.
+        // The recorded dice have an order, but the dice of a `Roll` have none. So both pairs of dice are sorted before the comparison.
         let dice = |text: &str| text.split(':').map(str::to_string).collect::<Vec<_>>();
         let (mut ours, mut theirs) = (dice(&fibs::question(&board, roll)), dice(question));
         for numbers in [&mut ours, &mut theirs] {
@@ -44,7 +44,7 @@ fn evaluated_decisions() -> Vec<Decision> {
     DECISIONS.lines().map(|line| Decision::read(line, &mut scratch).unwrap()).collect()
 }
 
-/// Player that chooses the result with the highest (`best`) or the lowest recorded equity.
+/// Player that chooses the resulting board with the highest recorded equity if `best` is true, and with the lowest otherwise.
 struct RecordedPlayer {
     best: bool,
     decisions: Vec<Decision>,
@@ -75,7 +75,8 @@ fn score_sums_the_recorded_losses_of_a_players_choices() {
     assert_eq!((best.decisions, best.memg, best.best, best.blunders), (260, 0.0, 1.0, 0.0));
     player.best = false;
     let worst = score(&mut player, &decisions).unwrap();
-    // The results of a decision are in descending order of equity. So the expected loss is the first equity minus the last.
+    // The results of a decision are in descending order of equity. The player chooses the last result, so its loss is the first equity
+    // minus the last.
     let losses: Vec<f64> = decisions.iter().map(|d| d.results[0].1 - d.results[d.results.len() - 1].1).collect();
     let lost = losses.iter().sum::<f64>() / 260.0;
     assert!((worst.memg - 1000.0 * lost).abs() < 1e-9 && worst.best < 0.1, "{worst:?} {lost}");

@@ -1,5 +1,5 @@
-//! Tests a property: a run of any room can be saved at any time and with any valid knobs, and resumes bit for bit. `FUZZ=75` runs 75 cases
-//! of each variant, about 2,000 in total.
+//! Tests a property of the runs of every room: with any valid knobs, a run can be saved at any time and resumes bit for bit. `FUZZ=75` runs
+//! 75 cases of each variant, about 2,000 in total.
 
 use crate::common::*;
 use math::Rng;
@@ -8,7 +8,7 @@ use run::protocol::{Command, Config, Event, Knob, KnobKind, Mark, Row, Value};
 use run::{AnyRoom, AnyRun, RunError, permalink};
 use serde_json::json;
 
-/// Returns a random valid value of the knob. An integer is at most `small`, or at most the default if there is no `small`.
+/// Returns a random valid value of the knob. An integer is at most `small`, or at most the knob's default if `small` is `None`.
 fn any_value(knob: &Knob, small: Option<&Value>, dice: &mut Sequence) -> Value {
     let part = f64::from(dice.uniform());
     match knob.kind {
@@ -55,10 +55,10 @@ fn any_config(room: &dyn AnyRoom, small: &Config, dice: &mut Sequence) -> Config
     small.clone()
 }
 
-/// Planned events of one iteration. Each time is a number of slices since the beginning of the iteration.
+/// Planned events of one iteration. The first number of each event is the number of slices since the beginning of the iteration.
 struct IterationPlan {
     knob: Option<(u32, String, Value)>,
-    /// Slice before which the run is saved and replaced by a restored run, and the way to do this.
+    /// Slice before which a restored run replaces the run, and the way in which the run is saved and restored.
     cut: Option<(u32, CutBy)>,
 }
 
@@ -76,14 +76,14 @@ fn timeless_mark(mark: &Mark) -> Mark {
     Mark { progress: timeless(&mark.progress), ..mark.clone() }
 }
 
-/// Observations of a run. Except `notices`, they must be equal with and without cuts.
+/// Observations of a run. All fields except `notices` must be equal with and without cuts.
 #[derive(Debug, Default, PartialEq)]
 struct Trace {
     digests: Vec<String>,
     tests: Vec<Row>,
     marks: Vec<Mark>,
     solved: Vec<(u32, f64)>,
-    /// Iterations, with the metrics that are not rates.
+    /// Number of each iteration, with its metrics that are not rates.
     metrics: Vec<(u32, Vec<Option<f64>>)>,
     notices: usize,
 }
@@ -118,8 +118,8 @@ impl Trace {
     }
 }
 
-/// In backgammon, plays a step of a game in parallel with training; first begins a session if `sit` is true. Returns the session; `None` in
-/// other rooms.
+/// In backgammon, makes one act of a session, and begins the session first if `sit` is true. Returns the session; `None` if no act was
+/// possible. In other rooms, does nothing and returns `None`.
 fn play(run: &mut dyn AnyRun, sit: bool) -> Option<serde_json::Value> {
     if run.schema().id != "backgammon" {
         return None;
@@ -131,14 +131,14 @@ fn play(run: &mut dyn AnyRun, sit: bool) -> Option<serde_json::Value> {
     }
     let mut act = |kind: &str| ask::<serde_json::Value>(run, json!({ "ask": "act", "act": { "kind": kind } }));
     let mut table = act("reply").or_else(|_| act("next_game")).ok();
-    // The last reply of an engine is not saved.
+    // A save lacks the last reply of an engine, so the reply is not compared.
     if let Some(table) = &mut table {
         table["reply"] = json!(null);
     }
     table
 }
 
-/// Trains a run. If `cut` is true, saves and restores it as planned. Returns the observations and the last file.
+/// Trains a run. If `cut` is true, saves and restores the run as planned. Returns the observations and the final file.
 fn train_with_cuts(config: &Config, plans: &[IterationPlan], cut: bool, now_s: &mut f64) -> (Trace, Result<Vec<u8>, RunError>) {
     let mut run = start(config);
     let mut trace = Trace::default();

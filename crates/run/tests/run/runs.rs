@@ -30,7 +30,7 @@ fn clock_and_tests_do_not_change_the_weights() {
 fn seeds_and_knobs_change_the_weights() {
     for (_, config) in every(1) {
         let digest = |config: &Config| {
-            // The published learner needs some iterations to fill its replay before it learns.
+            // The published learner learns only after some iterations, which fill its replay.
             trained(config, 6).digest().weights
         };
         let base = digest(&config);
@@ -74,7 +74,7 @@ fn knob_changes_at_the_boundary_with_a_mark_in_the_file() {
     }
 }
 
-/// Compares two equal runs. In one, knobs change at the point at which the other is saved.
+/// Compares two equal runs. In the first run, knobs change at the point at which the second run is saved.
 #[test]
 fn run_before_a_requested_change_is_kept_and_equals_a_save() {
     for (_, config) in every(3) {
@@ -100,7 +100,7 @@ fn run_before_a_requested_change_is_kept_and_equals_a_save() {
         assert!(run.save_before(first).unwrap() == file, "{variant}");
         clear(&run.save_before(0).unwrap_err());
 
-        // A restored run keeps only those snapshots that precede its own state.
+        // A restored run keeps only the snapshots that precede the restored state.
         run.command(set("lr", 0.0023)).unwrap();
         let kept = run.kept_before();
         run.command(restored(run.save_before(kept[kept.len() - 1]).unwrap())).unwrap();
@@ -269,7 +269,8 @@ fn sweep_cells_equal_single_runs() {
     }
 }
 
-/// Compares variants of a room with a single seed. Each variant has its own defaults. A knob that only some variants have is dropped.
+/// Compares variants of a room with a single seed. Each variant has its own defaults. If a knob exists only in some of the variants, the
+/// sweep drops its value.
 #[test]
 fn sweep_compares_variants() {
     let config = small("cube", "2x2x2", 4);
@@ -296,7 +297,7 @@ fn sweep_compares_variants() {
 #[test]
 fn diverged_run_stops_with_a_notice_and_is_never_saved() {
     for (room, config) in every(1) {
-        // A single environment of control suffices, because all environments have the same learner.
+        // One environment of control suffices, because the learner is the same in all environments.
         if room.schema().id == "control" && config.variant != "CartPole-v1" {
             continue;
         }
@@ -314,7 +315,7 @@ fn diverged_run_stops_with_a_notice_and_is_never_saved() {
             run.command(Command::Save).unwrap();
         }
         let mut now_s = 0.0;
-        // A learner that still fills its replay has not diverged yet, and its run may be saved.
+        // A learner that still fills its replay has not diverged yet, and its run may be saved until then.
         while run.progress().iteration < 200 {
             now_s += 0.001;
             if !run.advance(now_s) {
@@ -329,7 +330,7 @@ fn diverged_run_stops_with_a_notice_and_is_never_saved() {
         });
         let since = &events.0[said.unwrap_or_else(|| panic!("{id}"))..];
         assert!(!since.iter().any(|event| matches!(event, Event::Saved { .. })), "{id}");
-        // The run answers a requested save.
+        // The run answers a requested save with exactly one event.
         let answers = |event: &&Event| matches!(event, Event::Saved { .. } | Event::NotSaved { .. });
         assert_eq!(events.0.iter().filter(answers).count(), usize::from(asked), "{id}");
         // A diverged run refuses to save, but answers questions.
@@ -407,7 +408,7 @@ fn link_replays_live_changes_and_reports_the_result() {
         first.command(set("lr", 0.0019)).unwrap();
         train(&mut *first, 5);
         first.command(set("lr", 0.0021)).unwrap();
-        // A save and a restore between two changes make no difference.
+        // The run is saved and restored between two changes, which must make no difference.
         let mut first = resume(&first.save().unwrap());
         first.command(set("lr", 0.0023)).unwrap();
         first.command(set("lr", 0.0022)).unwrap();
@@ -440,7 +441,7 @@ fn link_replays_live_changes_and_reports_the_result() {
         assert!(notices.len() == 2 && notices[1].starts_with("Reproduced"), "{notices:?}");
         assert_eq!(again.shared(), shared, "the replayed run has another link");
 
-        // A run that is saved between replayed changes makes the later changes after the restore.
+        // If a run is saved while some replayed changes are still due, the restored run makes these changes.
         let mut early = trained(&link.config, 3);
         assert_eq!(early.shared().address, shared.address);
         let mut early = resume(&early.save().unwrap());
@@ -451,7 +452,7 @@ fn link_replays_live_changes_and_reports_the_result() {
         let mut other = link.clone();
         other.config.changes[1].value = 0.0024.into();
         assert!(replay(&other, false).2[1].starts_with("Not reproduced"));
-        // After a further change, the run differs from the link's run, so the digests are not compared.
+        // A further change makes the run differ from the link's run, so the digests are not compared.
         let (own, marks, notices) = replay(&link, true);
         assert_eq!((marks.len(), notices.len()), (3, 1), "{notices:?}");
         assert_eq!(own.shared().changes, 3);
@@ -536,7 +537,7 @@ fn memory_is_estimated_before_allocation() {
         let spec = SweepSpec { config: config.clone(), knob: "lr".into(), values: vec![0.001.into()], seeds: 2, budget: 1.0 };
         clear(&Sweep::new(spec, host).err().unwrap());
 
-        // The checkpoints contain knobs that need too much memory: in the config, or in the present values.
+        // In each checkpoint, some knobs need too much memory: the knobs of the config, or the present values.
         let file = run.save().unwrap();
         for place in ["/config/knobs", "/knobs"] {
             let mut claims = apart(&file);
@@ -604,7 +605,7 @@ fn rooms_are_listed_once_and_their_schemas_are_consistent() {
     }
 }
 
-/// Also checks that a clock does not change training.
+/// Tests the reported shares of time, and that the clock does not change training.
 #[test]
 fn run_with_a_clock_reports_time_shares() {
     for (room, config) in every(2) {
@@ -627,7 +628,7 @@ fn run_with_a_clock_reports_time_shares() {
     }
 }
 
-/// After the first request, every call of a plan is timed. The timing does not change the weights.
+/// From the first request on, every call of an operation of the plan is timed. The timing does not change the weights.
 #[test]
 fn operations_are_timed_on_request_without_changing_the_weights() {
     for (room, config) in every(7) {
@@ -637,10 +638,10 @@ fn operations_are_timed_on_request_without_changing_the_weights() {
         prepare(&mut *plain);
         prepare(&mut *looked);
         let none = looked.operations(true);
-        // All other learners have no plan.
+        // Learners that are not in this list have no plan.
         let has_plan = matches!((room.schema().id, &*config.variant), ("control" | "cube" | "words", _) | ("backgammon", "published"));
         assert_eq!(none, has_plan.then(Vec::new), "{what}");
-        // Some learners collect data in the iterations before their first step.
+        // Some learners only collect data in their first iterations, and take no step.
         let mut iterations = 0;
         let found = loop {
             iterations += 2;
@@ -689,7 +690,7 @@ fn tensors_are_described_at_any_time_without_changing_the_weights() {
         assert!(found.iter().any(|tensor| tensor.weights.deviation > 0.0), "{what}");
         let has_activations = |name: &str| room.schema().id == "control" && name.ends_with(".weight");
         assert!(found.iter().all(|tensor| tensor.activations.is_some() == has_activations(&tensor.name)), "{what}");
-        // The bandit does not use Adam.
+        // The bandit has no gradients, because it does not use Adam.
         assert!(found.iter().all(|tensor| tensor.gradients.is_some() == (room.schema().id != "bandit")), "{what}");
     }
 }
@@ -711,7 +712,7 @@ fn save_at_any_slice_resumes_bit_for_bit() {
         for slices in [1, 2, 3, 5, 8, 13, 21] {
             let mut run = start(&config);
             prepare(&mut *run);
-            // At one second per slice, an iteration becomes long enough that it can be saved before its end.
+            // At one second per slice, an iteration soon counts as long, so it can be saved before its end.
             (0..slices).for_each(|slice| assert!(run.advance(f64::from(slice))));
             if run.progress().iteration >= 2 {
                 break;
@@ -719,28 +720,28 @@ fn save_at_any_slice_resumes_bit_for_bit() {
             let done = run.progress().iteration as usize;
             let now = run.saves();
             let mut again = resume(&run.save().unwrap());
-            // If the run cannot be saved within an iteration, the iteration is completed first.
+            // If the run cannot be saved within an iteration, the save completes the iteration first.
             assert_eq!(again.progress(), now.unwrap_or_else(|| run.progress()), "{variant}");
             let done = done.max(again.progress().iteration as usize);
             settle(&mut *again, 2);
             assert_eq!(again.digest(), whole.digest(), "{variant} after {slices} slices");
             assert_eq!(timeless_metrics(&mut *again), metrics[done..], "{variant} after {slices} slices");
-            // The saved run itself gives the same result.
+            // After the save, the original run also gives the same result.
             settle(&mut *run, 2);
             assert_eq!(run.digest(), whole.digest(), "{variant} after {slices} slices");
         }
     }
 }
 
-/// A save limits only the number of slices that wait for another machine. Here thousands of slices compute on this CPU, so the save
-/// completes the iteration.
+/// A save limits the number of slices that wait for another machine, but not the number of slices that this CPU computes. Here the CPU
+/// computes thousands of slices, so the save completes the iteration.
 #[test]
 fn save_completes_an_iteration_of_thousands_of_slices() {
     let tiny = "width=16 layers=1 heads=1 context=8 batch=1 micro=1 steps=2200";
     let mut run = start(&with(small("words", "char", 2), tiny));
     work(&mut *run, |run| !run.is_preparing() && !run.at_boundary());
     run.events();
-    // Each of the 2200 steps has two slices: the gradient and the update.
+    // Each of the 2200 steps has two slices, one for the gradient and one for the update.
     run.save().unwrap();
     assert!(run.at_boundary() && run.progress().iteration == 1);
     let events = run.events();
@@ -765,14 +766,14 @@ fn long_iteration_is_saved_and_paused_at_once() {
         assert_eq!(again.digest().arithmetic, "partial", "{variant}: partial weights have no comparable digest");
         run.command(Command::Pause).unwrap();
         assert!(!run.advance(2.0), "{variant}");
-        // A pause interrupts the command `Step`.
+        // A pause ends the command `Step` before the end of the iteration.
         run.command(Command::Step).unwrap();
         assert!(run.advance(3.0));
         run.command(Command::Pause).unwrap();
         assert!(!run.advance(4.0), "{variant}");
     }
-    // If a learner cannot be saved within a long iteration, the file contains the beginning of the iteration. The restored run repeats the
-    // iteration.
+    // If a learner cannot be saved within a long iteration, the file contains the state at the beginning of the iteration. The restored run
+    // repeats the iteration.
     for (room, variant) in [("control", "CartPole-v1"), ("backgammon", "strong")] {
         let config = small(room, variant, 2);
         let mut whole = start(&config);

@@ -13,7 +13,7 @@ const AGENT: Engine = Engine { who: PlayerKind::Now, evals: 1 };
 const RANDOM: Engine = Engine { who: PlayerKind::Random, evals: 1 };
 const LINEAR: Engine = Engine { who: PlayerKind::Linear, evals: 1 };
 
-/// A run with game sessions, with one method per question.
+/// A run of backgammon, with one method for each question about game sessions.
 pub struct Room(pub Box<dyn AnyRun>);
 
 fn room() -> Room {
@@ -53,7 +53,7 @@ fn setup(seats: [Option<Engine>; 2], length: u16, seed: u32) -> Setup {
     Setup { seats, length, cube: true, seed }
 }
 
-/// Plays until `until` returns true for the session. A user takes the first legal step.
+/// Advances the session until `until` returns true for it. A user takes the first legal step.
 fn play_on(room: &mut Room, until: impl Fn(&Session) -> bool) -> Session {
     let mut table = room.table();
     while !until(&table) {
@@ -119,7 +119,7 @@ fn human_turn_is_played_undone_and_confirmed_by_steps() {
     room.act(&Act::Undo { all: false }).unwrap();
     assert_eq!(room.act(&Act::Undo { all: true }).unwrap(), whole);
 
-    // A candidate's id gives the same move as the steps.
+    // A move by a candidate's id gives the same position as the steps.
     let hint = room.hint(AGENT).unwrap();
     assert_eq!(hint.position, whole.position);
     // In a match, a candidate's id also contains the stakes.
@@ -147,7 +147,7 @@ fn human_turn_is_played_undone_and_confirmed_by_steps() {
     assert!(replied.may.roll && replied.turn == 0);
 }
 
-/// The rank counts all results of the roll. An engine with one evaluation per decision searches no result.
+/// The rank counts all results of the roll, although an engine with one evaluation per decision searches no result.
 #[test]
 fn review_ranks_a_move_among_all_results() {
     for from_last in [0, 1, 2] {
@@ -339,7 +339,8 @@ fn game_is_replayed_and_evaluated_move_by_move() {
         let moment = room.moment(at).unwrap();
         assert_eq!((moment.seat, &moment.text, moment.dice), (played.seat, &played.text, played.dice));
         assert_eq!(moment.id, played.id);
-        // The id contains the stakes and the position. If the second seat is on roll, the position is from its point of view.
+        // The id contains the stakes and the position. If the second seat is on roll, the id has the position from that seat's point of
+        // view.
         let standing = room.read_id(&moment.id).unwrap();
         assert_eq!((standing.length, standing.dice, standing.cube), (5, moment.dice, moment.cube));
         let mine = if standing.xgid.split(':').nth(3) == Some("1") { 0 } else { 1 };

@@ -1,6 +1,6 @@
-//! Compares every setting of every room with tests/golden/settings.txt. Links without knobs and published digests depend on the defaults,
-//! so a changed default must be visible in that file. `SETTINGS=write cargo test --release -p run --test run settings` writes the file
-//! again.
+//! Compares every setting of every room with tests/golden/settings.txt. The meaning of links without knobs and of published digests depends
+//! on the defaults, so a changed default must be visible in that file. `SETTINGS=write cargo test --release -p run --test run settings`
+//! writes the file again.
 
 use run::AnyRoom;
 use run::protocol::{Knob, KnobKind};
@@ -24,7 +24,8 @@ fn line(Knob { name, kind: of, default, live, .. }: &Knob) -> String {
     format!("{name} = {:?}, {}{}", default.to_string(), kind(*of), if *live { ", live" } else { "" })
 }
 
-/// Writes a room's settings to `text`: a line for each variant, then a line for each different knob with the variants that have it.
+/// Writes a room's settings to `text`: one line for each variant, then one line for each distinct knob with the variants that have this
+/// knob.
 fn describe(room: &dyn AnyRoom, text: &mut String) {
     let schema = room.schema();
     let variants = room.variants();

@@ -56,7 +56,7 @@ fn wait(run: &mut dyn AnyRun) -> (Range<u64>, Vec<u8>) {
     panic!("no pieces became due");
 }
 
-/// Computes the remaining pieces of an iteration as remote workers do, at most `most` pieces at a time.
+/// Computes the pieces that are due as remote workers do, at most `most` pieces at a time.
 fn play_remotely(run: &mut dyn AnyRun, most: u64) {
     let (pieces, due) = wait(run);
     for first in pieces.clone().step_by(most as usize) {
@@ -136,7 +136,7 @@ fn pieces_that_are_not_due_are_rejected_and_change_nothing() {
         let mut cut = later.clone();
         cut.truncate(later.len() / 2);
         assert!(matches!(shared.take(&cut), Err(RunError::Damaged { .. })));
-        // The requested range is limited to the pieces that are due.
+        // `play` computes only the pieces of the requested range that are due.
         shared.take(&play(&due, pieces.start + 2..u64::MAX, host()).unwrap()).unwrap();
         assert!(matches!(shared.take(&later), Err(RunError::NothingDue)));
         train(&mut *shared, 1);

@@ -1,5 +1,5 @@
-//! Tests of solved runs. A test that reaches the goal is confirmed on separate draws. A failed confirmation is reported and saved. Tests
-//! and confirmations do not change training.
+//! Tests of solved runs. If a test reaches the goal, a confirmation repeats it with separate random draws. A failed confirmation is
+//! reported and saved. Tests and confirmations do not change training.
 
 use crate::bandit::Bandit;
 use crate::common::*;
@@ -18,7 +18,7 @@ use run::{AnyRun, Run};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
-/// Returns the result of a test, or of a confirmation with the seed in `confirmation`. The learner does not advance in the meantime.
+/// Returns the result of a test, or of a confirmation if `confirmation` contains its seed. The learner does not advance during the test.
 fn found<R: Room>(room: &mut R, confirmation: Option<u32>) -> Vec<Option<f64>> {
     match confirmation {
         None => room.begin_test(),
@@ -99,7 +99,7 @@ fn each_test_and_confirmation_uses_different_episodes() {
     assert!(confirmed[0] != confirmed[1] && confirmed[0] != means[5], "{confirmed:?}, {means:?}");
 }
 
-/// Returns true if the room confirms a test of this run on other random draws.
+/// Returns true if the room confirms a test of this run by a test with other random draws.
 fn is_confirmed<R: Room>(config: &Config) -> bool {
     let mut run = Run::<R>::new(config.clone(), host()).unwrap();
     // The words room prepares its text at the beginning of the first test.
@@ -140,10 +140,10 @@ fn every_goal_is_confirmed_unless_its_test_is_exhaustive() {
     }
 }
 
-/// A confirmation generates a text from its seed. The next test uses the learner's text again.
+/// A confirmation generates a new text from the confirmation's seed. The next test uses the learner's text again.
 #[test]
 fn words_confirmation_uses_a_separate_text() {
-    // Bytes are the tokens, because the learner's text may lack a character of another text.
+    // The tokens are bytes, because another text may contain a character that the learner's text lacks.
     let config = with(small("words", "char", 5), "tokenizer=bytes");
     let mut run = Run::<Words>::new(config, host()).unwrap();
     let test = found(run.room(), None);
@@ -157,7 +157,7 @@ fn words_confirmation_uses_a_separate_text() {
     assert_eq!(found(run.room(), None), test);
 }
 
-/// A machine that records the first states that it should evaluate, and then fails.
+/// A machine that records the first states that it receives for evaluation, and then fails.
 #[derive(Clone, Default)]
 struct Recorder(Arc<Mutex<Vec<f32>>>);
 
@@ -198,8 +198,8 @@ impl PlanEvaluator for Recorder {
     }
 }
 
-/// A short training solves no scramble of the 3x3x3, so the results cannot distinguish scrambles. This test compares the first states that
-/// a machine receives for evaluation.
+/// After a short training, no scramble of the 3x3x3 is solved, so the results of different scrambles are equal. This test therefore
+/// compares the first states that a machine receives for evaluation.
 #[test]
 fn cube_confirmation_uses_separate_scrambles() {
     let mut run = Run::<Cube>::new(small("cube", "3x3x3", 5), host()).unwrap();
@@ -215,7 +215,7 @@ fn cube_confirmation_uses_separate_scrambles() {
         }
         std::mem::take(&mut *recorder.0.lock().unwrap())
     };
-    // A test also uses the seed 0, but another random stream.
+    // The test also uses the seed 0, but from another random stream.
     let [test, again] = [None, None].map(&mut first);
     let [zero, one, same] = [Some(0), Some(1), Some(0)].map(&mut first);
     assert!(test == again && zero == same, "equal draws gave different states");
@@ -231,7 +231,7 @@ fn backgammon_confirmation_uses_separate_dice() {
     let column = |name: &str| Backgammon::SCHEMA.test(name).unwrap();
     let [points, error, games] = ["linear_points", "linear_error", "linear_games"].map(column);
     let result = |values: &[Option<f64>]| [values[points], values[error]];
-    // Plays a duel of the same number of games, with the dice of a test before the first round.
+    // Plays a duel with as many games as `values` state, and with the dice of a test before the first round.
     let mut of_that_test = |values: &[Option<f64>]| {
         let pairs = values[games].unwrap() as u64 / 2;
         let tally = arena::duel(&mut *player, &mut Linear::new(), 0, pairs, 64).unwrap();
@@ -256,7 +256,7 @@ fn confirmation_in_slices_continues_after_restore() {
     (0..3).for_each(|_| assert!(run.advance(0.0)));
     let mut again = run::restore(&run.save().unwrap(), host()).unwrap();
     assert_eq!(again.solved(), None);
-    // A paused run completes the confirmation in progress.
+    // The run is paused, but completes the confirmation in progress.
     let ends = |run: &mut dyn AnyRun| {
         let mut slices = 0;
         run.command(Command::Pause).unwrap();
@@ -278,10 +278,10 @@ fn confirmation_in_slices_continues_after_restore() {
     assert_eq!((other.solved(), other.progress().iteration), (None, 0));
 }
 
-/// If a circuit passes a test but is wrong on other grids, this counts as a failed confirmation and not as a solution.
+/// If a circuit passes a test but is wrong on other grids, the run reports a failed confirmation instead of a solution.
 #[test]
 fn confirmed_circuits_are_right_on_other_grids() {
-    // For some of these seeds, the first circuit that is right on 64 grids is wrong on some of 20,000 other grids.
+    // For some of these seeds, the first circuit that is right on the 64 grids of a test is wrong on some of 20,000 other grids.
     for seed in [26, 30, 36, 40] {
         let config = Config { variant: "checkerboard".into(), seed, ..run::config_of(room("logic")) };
         let mut run = start(&config);

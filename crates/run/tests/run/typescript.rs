@@ -38,7 +38,7 @@ fn answers(all: &[(&str, TypeName)]) -> String {
     format!("export interface Answers {{\n{lines}}}\n\n")
 }
 
-/// Removes blanks at the ends of lines. Joins `/**`, the text and `*/` if a comment has only one line of text.
+/// Removes blanks at the ends of lines. If a comment has only one line of text, joins `/**`, the text and `*/` in one line.
 fn tidy(out: &str) -> String {
     let lines: Vec<&str> = out.trim_end().lines().map(str::trim_end).collect();
     let mut tidied = String::new();

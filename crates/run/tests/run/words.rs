@@ -21,7 +21,7 @@ fn number(of: &Value) -> f64 {
     of.as_f64().unwrap()
 }
 
-/// Returns the config of a small character model with these knobs set.
+/// Returns the config of a small character model in which the knobs `knobs` are set.
 fn char_with(knobs: &str) -> Config {
     with(small("words", "char", 1), knobs)
 }
@@ -74,14 +74,15 @@ fn text_is_prepared_and_described() {
         assert_eq!(model["vocabulary"] == 300, is_bpe);
         assert!((number(&corpus["characters_per_token"]) > 1.3) == is_bpe);
         assert_eq!(number(&corpus["training_tokens"]) + number(&corpus["validation_tokens"]), number(&corpus["tokens"]));
-        // A window has less context than the whole text. So the floor is above the entropy, which assumes the whole text.
+        // The entropy assumes that the whole previous text is known. A window contains less of this text, so the floor is above the
+        // entropy.
         let floor = number(&corpus["floor"]) / number(&corpus["characters_per_token"]);
         assert!(floor > number(&corpus["entropy"]) && floor < 2.0, "{floor}");
         let names: Vec<&str> = list(&model["tensors"]).iter().map(|tensor| tensor["name"].as_str().unwrap()).collect();
         for name in ["transformer.wte.weight", "transformer.h.1.attn.c_attn.weight", "transformer.ln_f.weight"] {
             assert!(names.contains(&name), "{name}");
         }
-        // Only learned position embeddings have a tensor.
+        // Position embeddings are a tensor only if they are learned.
         assert_eq!(names.contains(&"transformer.wpe.weight"), variant.starts_with('d'));
         let parameters: f64 = list(&model["tensors"]).iter().map(|tensor| list(&tensor["shape"]).iter().map(number).product::<f64>()).sum();
         assert_eq!(parameters, number(&model["parameters"]));
@@ -287,7 +288,7 @@ fn invalid_settings_and_checkpoints_are_rejected() {
         file.tensors[..=last].sort_by(|a, b| a.0.cmp(&b.0));
     });
     assert_rejected(&file, "tokenizer", |file| file.header["room"] = Value::Null);
-    // The first vocabulary has more tokens than the settings allow. The second vocabulary has fewer tokens than the model.
+    // In the first file, the vocabulary has more tokens than the settings allow. In the second file, it has fewer tokens than the model.
     assert_rejected(&file, "has 256 tokens", |file| file.header["room"]["tokenizer"] = json!({ "kind": "bytes" }));
     let mut pairs = trained(&small("words", "d256", 1), 1);
     assert_rejected(&pairs.save().unwrap(), "transformer.wte.weight", |file| {
@@ -295,7 +296,7 @@ fn invalid_settings_and_checkpoints_are_rejected() {
     });
 }
 
-/// If the CPU lacks a precision, the error suggests another precision.
+/// If the CPU does not support the chosen precision, the error suggests another precision.
 #[test]
 fn precision_needs_a_processor_with_it() {
     for (precision, isa) in [("bf16", Isa::Bf16), ("amx", Isa::Amx)] {
@@ -323,8 +324,8 @@ fn digest_names_its_precision() {
     }
 }
 
-/// Trains the default preset for `steps` steps, over which the learning rate decays. Returns the relative distance of the test's loss from
-/// the entropy floor.
+/// Trains the default preset for `steps` steps, during which the learning rate decays. Returns the excess of the test's loss over the
+/// entropy floor, relative to the floor.
 fn excess_after(steps: f64) -> f64 {
     let mut run = start(&with(config_of(room("words")), &format!("decay_steps={steps}")));
     work(&mut *run, |run| run.progress().counts[0] >= steps * 512.0);
@@ -370,15 +371,15 @@ fn floor_equals_the_loss_of_the_best_predictor() {
     }
 }
 
-/// After half a million tokens, the seeds 1 to 3 reached 23%, 27% and 25% above the floor. With half of the learning rate, seed 1 reached
-/// 44%. A loss below the floor would mean that the model sees the tokens that it predicts.
+/// After half a million tokens, the losses with the seeds 1 to 3 were 23%, 27% and 25% above the floor. With half of the learning rate, the
+/// loss with seed 1 was 44% above it. A loss below the floor would mean that the model sees the tokens that it predicts.
 #[test]
 fn seeded_run_learns_the_stories() {
     let above = excess_after(1000.0);
     assert!(0.0 < above && above < 0.35, "{above}");
 }
 
-/// The goal of the room is reached within 8.2 million tokens.
+/// The room's goal, 5% above the floor, is reached within 8.2 million tokens.
 #[test]
 #[ignore = "takes ten minutes: cargo test --release -p run --test run -- --ignored five_percent"]
 fn seeded_run_comes_within_five_percent_of_the_floor() {
@@ -394,7 +395,8 @@ fn on(name: &str, text: &[u8], tokenizer: &str) -> Config {
 
 #[test]
 fn user_text_is_learned() {
-    // The text has no letters. If characters are tokens, the tokenizer cannot represent the knob `prompt`, so the prompt is from the text.
+    // The text has no letters. A tokenizer of characters therefore cannot represent the knob `prompt`, and the prompt is taken from the
+    // text.
     let numbers: String = (0..3000).map(|i| format!("{} ", i * i % 97)).collect();
     for tokenizer in ["chars", "bytes", "bpe"] {
         let mut run = trained(&on("squares.txt", numbers.as_bytes(), tokenizer), 3);
@@ -460,7 +462,8 @@ fn text_can_use_the_vocabulary_of_another_run() {
         assert!(cubes.starts_with(corpus["excerpt"].as_str().unwrap()), "the vocabulary line is part of the text");
         assert_eq!(number(&corpus["characters"]), cubes.len() as f64);
         assert_resumes_equal(run, 4);
-        // A vocabulary of another kind is rejected. A text with characters that are not in the vocabulary is rejected too.
+        // A vocabulary for another kind of tokenizer is rejected. If the tokens are characters, a text with a character that is not in the
+        // vocabulary is rejected too.
         let other = if tokenizer == "bytes" { "chars" } else { "bytes" };
         let error = begin_error(&with_text(with(&cubes), "tokenizer", other));
         assert!(error.next_step().contains(&format!("Set tokenizer to {tokenizer}")), "{error}");
@@ -557,7 +560,7 @@ fn too_small_device_is_reported_and_the_run_continues() {
     assert!(events.iter().any(says), "{events:?}");
 }
 
-/// Trainer that rejects a change of betas during training. The GPU's trainer does the same.
+/// Trainer that rejects a change of Adam's betas during training, as the GPU's trainer does.
 struct SteadyTrainer(Box<dyn PlanTrainer>, Option<[f32; 2]>);
 
 impl PlanTrainer for SteadyTrainer {
@@ -609,7 +612,7 @@ fn train_for_events(run: &mut dyn AnyRun, iterations: u32) -> Vec<Event> {
 /// completed further iterations.
 #[test]
 fn betas_change_on_a_device_and_samples_name_their_iteration() {
-    // A device computes the whole batch at once. With `micro=4`, the CPU does so too.
+    // A device computes the whole batch at once. With `micro=4`, the CPU also computes the whole batch at once.
     let config = char_with("micro=4");
     let steady = Device(|plan, state| Ok(Box::new(SteadyTrainer(Local.trainer(plan, state)?, None))));
     let (mut home, mut away) = (start(&config), offered(&config, DeviceWish::Gpu, steady));
@@ -630,10 +633,10 @@ fn betas_change_on_a_device_and_samples_name_their_iteration() {
     assert_eq!(on_cpu, on_device);
 }
 
-/// The CPU always computes in f32. If f16 is requested, a GPU without f16 is not used, not even in f32.
+/// The CPU always computes in f32. If f16 is requested, the run uses no GPU without f16, not even in f32.
 #[test]
 fn f16_applies_to_devices_only_and_a_device_without_it_is_reported() {
-    // A device computes the whole batch at once. With `micro=4`, the CPU does so too.
+    // A device computes the whole batch at once. With `micro=4`, the CPU also computes the whole batch at once.
     let config = |precision: &str| char_with(&format!("micro=4 precision={precision}"));
     let mut home = start(&config("f32"));
     settle(&mut *home, 12);
@@ -656,7 +659,7 @@ fn f16_applies_to_devices_only_and_a_device_without_it_is_reported() {
     }
 }
 
-/// The run also answers questions while a device computes an iteration.
+/// Answers use the newest weights, also while a device computes an iteration.
 #[test]
 fn answers_use_the_newest_weights() {
     let local = Device(|plan, state| Local.trainer(plan, state));

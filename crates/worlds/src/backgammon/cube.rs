@@ -22,8 +22,8 @@ const NOTHING: f64 = 1e-9;
 pub struct CubeEquities {
     pub no_double: f64,
     pub double_take: f64,
-    /// Equity if the other player passes a double. The equity is 1, as for a single game won, or 0 if the result of the game hardly changes
-    /// the chance to win the match.
+    /// Equity if the other player passes a double: 1, as for a single game won, or 0 if the result of the game hardly changes the chance to
+    /// win the match.
     pub double_pass: f64,
     /// True if the player on roll may double now, or has doubled and the other player has not answered yet.
     pub may_double: bool,
@@ -129,8 +129,8 @@ impl Game {
         }
     }
 
-    /// Returns the cash point of the player on roll and the worth at this point. If a double cannot gain, or if `turns` is 0, the result is
-    /// 1 and the worth of a win. `turns` is the remaining depth of the recursion.
+    /// Returns the cash point of the player on roll and the worth at this point. If a double cannot gain, or if `turns` is 0, returns the
+    /// chance 1 and the worth of a win. `turns` is the remaining depth of the recursion.
     fn my_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
         let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(1, value));
         if turns == 0 || doubled.won <= cash + NOTHING {
@@ -140,8 +140,8 @@ impl Game {
         ((from + (cash - low) * (1.0 - from) / (doubled.won - low)).min(1.0), cash)
     }
 
-    /// Returns the other player's cash point, as the chance of the player on roll to win, and the worth at this point. If a double cannot
-    /// gain, or if `turns` is 0, the result is 0 and the worth of a loss. `turns` is as in [`Game::my_cash`].
+    /// Returns the other player's cash point, expressed as the chance of the player on roll to win, and the worth at this point. If a
+    /// double cannot gain, or if `turns` is 0, returns the chance 0 and the worth of a loss. `turns` is as in [`Game::my_cash`].
     fn their_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
         let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(-1, value));
         if turns == 0 || doubled.lost >= cash - NOTHING {
@@ -156,12 +156,13 @@ impl Game {
         self.may_double() && self.cube_equities(chances).double()
     }
 
-    /// Returns true if the player who was doubled should take. `chances` are the chances of this player.
+    /// Returns true if the player who was doubled should take. `chances` are the chances of the player who was doubled.
     pub fn should_take(&self, chances: &Chances) -> bool {
         self.is_doubled() && self.cube_equities(&chances.turned()).take()
     }
 
-    /// Returns the worth of a game that the player on roll wins by `points` times `cube`. A negative `points` is a loss.
+    /// Returns the worth of a game in which the player on roll wins `points` points, multiplied by `cube`. If `points` is negative, the
+    /// player loses.
     fn worth(&self, points: i32, cube: u32) -> f64 {
         match self.stakes() {
             Stakes::Money => f64::from(points) * f64::from(cube),

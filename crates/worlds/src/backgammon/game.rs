@@ -1,8 +1,8 @@
 //! State of a backgammon game: the player on roll, the pending decision, the doubling cube, and the stakes (money play or a match with the
 //! Crawford rule). An illegal action returns an error and changes nothing.
 //!
-//! This module does not estimate how a game ends. The chance to win a match is computed from the score by Janowski's formula. If one player
-//! needs only one point, the chance is computed by a recursion over the remaining games instead.
+//! This module does not estimate how a game ends. It computes the chance to win a match from the score: by a recursion over the remaining
+//! games if one player needs only one point, and by Janowski's formula otherwise.
 
 use super::{Board, NoSuchRoll, Results, Roll};
 
@@ -102,7 +102,8 @@ impl Match {
         /// Share of wins that are gammons.
         const GAMMONS: f64 = 0.25;
         let won = |one: f64, gammon: f64| 0.5 * ((1.0 - GAMMONS) * one + GAMMONS * gammon);
-        // Chances after the Crawford game for a player who needs n, n - 1, n - 2 and n - 3 points. n starts at 0, and each pass adds 1.
+        // Chances after the Crawford game for a player who needs n, n - 1, n - 2 and n - 3 points. n is 0 before the loop, and each
+        // iteration increases it by 1.
         let mut known = [1.0, 1.0, 1.0, 1.0];
         for _ in 1..away {
             known = [won(known[1], known[3]), known[0], known[1], known[2]];
@@ -118,7 +119,7 @@ pub enum Stakes {
     Match(Match),
 }
 
-/// Next action of a game. The player [`Game::on_roll`] takes the action; only a double is answered by the other player.
+/// Next action of a game. The player [`Game::on_roll`] takes the action, except that the other player answers a double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GameState {
     /// Each player throws one die. The player with the higher die plays the roll of both dice.
@@ -178,8 +179,8 @@ impl Game {
         Game { board: Board::START, on_roll: Player::One, state: GameState::Opening, cube: Cube { value: 1, owner: None }, stakes }
     }
 
-    /// Creates a game before a roll of the player `on_roll`. `board` is from this player's point of view. If the board is finished, the
-    /// state is [`GameState::Over`].
+    /// Creates a game in which the player `on_roll` has not rolled yet. `board` is from this player's point of view. If the board is
+    /// finished, the state is [`GameState::Over`].
     pub fn at(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -> Result<Game, GameError> {
         if !cube.value.is_power_of_two() || cube.value > MOST_CUBE {
             return Err(GameError::Cube(cube.value));
@@ -187,12 +188,12 @@ impl Game {
         Ok(Game { board, on_roll, state: GameState::ToRoll, cube, stakes }.ended())
     }
 
-    /// Returns this game with another board, before a roll of the player `on_roll`. `board` is from this player's point of view.
+    /// Returns this game with another board, on which the player `on_roll` has not rolled yet. `board` is from this player's point of view.
     pub fn with(&self, board: Board, on_roll: Player) -> Game {
         Game { board, on_roll, state: GameState::ToRoll, ..*self }.ended()
     }
 
-    /// Returns this game before the present roll or double of the player on roll.
+    /// Returns this game as it was before the player on roll rolled or doubled.
     pub fn before_roll(&self) -> Game {
         self.with(self.board, self.on_roll)
     }
@@ -258,8 +259,8 @@ impl Game {
         Ok(())
     }
 
-    /// Replaces the board by `after`, which must be one of [`Board::results`] from the point of view of the player on roll. The other
-    /// player is then on roll.
+    /// Replaces the board by `after`, which must be one of [`Board::results`] from the point of view of the player on roll. After this
+    /// call, the other player is on roll.
     pub fn play(&mut self, after: Board, buffer: &mut Results) -> Result<(), GameError> {
         let GameState::ToPlay(roll) = self.state else {
             return Err(GameError::Play(self.state));
@@ -319,7 +320,7 @@ impl Chances {
         self.0[..3].iter().map(|&chance| f64::from(chance)).sum()
     }
 
-    /// Returns the expected points per game at a cube of 1, if no player doubles.
+    /// Returns the expected points per game with a cube of value 1 that no player turns.
     pub fn equity(&self) -> f64 {
         let points = [1.0, 2.0, 3.0, -1.0, -2.0, -3.0];
         self.0.iter().zip(points).map(|(&chance, points)| f64::from(chance) * points).sum()

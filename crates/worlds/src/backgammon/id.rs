@@ -62,8 +62,8 @@ impl Board {
         for (i, character) in text.chars().enumerate() {
             let value = DIGITS.iter().position(|&digit| char::from(digit) == character);
             let value = value.ok_or(BoardError::Character(character))?;
-            // A base-64 digit contains six bits of the bytes, from the highest bit of a byte down. The key contains each byte from its
-            // lowest bit up.
+            // A base-64 digit contains six bits of the bytes, from the highest bit of each byte to the lowest. `key` contains each byte
+            // from the lowest bit to the highest.
             for bit in 0..6 {
                 let place = 6 * i + bit;
                 if value >> (5 - bit) & 1 == 1 {

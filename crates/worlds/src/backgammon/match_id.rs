@@ -13,10 +13,10 @@ use super::{BAR, Board, BoardError, Crawford, Cube, Game, GameError, GameState, 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
     pub game: Game,
-    /// True if the id was a position id alone. The game then has the stakes of money play.
+    /// True if the text contained only a position id. In this case, the game has the stakes of money play.
     pub bare: bool,
-    /// True if the id turns on the Jacoby rule: in money play, gammons count only after the cube was turned. [`Game`] does not apply this
-    /// rule.
+    /// True if the Jacoby rule is on according to the id: in money play, gammons count only after the cube was turned. [`Game`] does not
+    /// apply this rule.
     pub jacoby: bool,
 }
 
@@ -38,7 +38,7 @@ pub enum IdError {
     XgCharacter(char),
     #[error("position: {0}")]
     Board(BoardError),
-    /// An invalid part: its name, the value found, and the remedy.
+    /// An invalid part of an id: the name of the part, the value found, and the remedy.
     #[error("{0} in this id is {1}; {2}")]
     Part(&'static str, String, String),
     #[error(transparent)]
@@ -49,7 +49,7 @@ fn part<T>(name: &'static str, found: impl ToString, remedy: impl ToString) -> R
     Err(IdError::Part(name, found.to_string(), remedy.to_string()))
 }
 
-/// Creates a game before a roll; returns an error if the board is finished.
+/// Creates a game before a roll. Returns an error if the board is finished.
 fn game_in_progress(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -> Result<Game, IdError> {
     let game = Game::at(board, on_roll, cube, stakes)?;
     match game.state() {
@@ -166,7 +166,7 @@ fn in_text(text: &str) -> &str {
     let last = word.match_indices(':').nth(8).map_or(word.len(), |(at, _)| at + 1);
     let digits = word[last..].find(|c: char| !c.is_ascii_digit());
     match digits {
-        // A colon after the digits means that the XGID has too many fields.
+        // If a colon follows the digits, the XGID has too many fields and is left as it is.
         Some(digits) if digits > 0 && !word[last + digits..].starts_with(':') => &word[..last + digits],
         _ => word,
     }
@@ -291,8 +291,8 @@ fn xg(text: &str) -> Result<Fields, IdError> {
 }
 
 impl Game {
-    /// Returns the match length, the score and the Crawford flag that an id of this game contains. The length is 0 in money play. The flag
-    /// is false in a match to one point, although its only game is the Crawford game.
+    /// Returns the match length, the score and the Crawford flag that an id of this game contains. In money play, the length is 0. In a
+    /// match to one point, the flag is false, although the only game of such a match is the Crawford game.
     fn standing(&self) -> (u16, [u16; 2], bool) {
         match self.stakes() {
             Stakes::Money => (0, [0; 2], false),

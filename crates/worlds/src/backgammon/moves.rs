@@ -12,7 +12,8 @@ use super::{BAR, Board, POINTS, Roll, Side, UNIT};
 /// Upper bound on the number of results of a roll: C(18, 4), the number of ways to distribute four moves over fifteen checkers.
 pub const MOST_RESULTS: usize = 3060;
 
-/// Value that a hit adds to the word of the [`Side`] that is hit. The index is the point of the hit, counted by the side that hits.
+/// Number that is added to the word of a [`Side`] when one of its checkers is hit. The index is the point of the hit, counted by the side
+/// that hits.
 const HIT: [u128; 32] = {
     let mut hit = [0; 32];
     let mut point = 1;
@@ -30,9 +31,9 @@ pub struct Results {
     len: usize,
 }
 
-/// Places that checkers leave in the moves that lead to one result. With two different dice, the larger die's place comes first, and 0
-/// means that a die is not played. With a double, the places are in descending order, and unused elements are 0. No two results of a roll
-/// have equal plays.
+/// Places that the checkers leave in the moves to one result. With two different dice, the first place belongs to the larger die and the
+/// second to the smaller; 0 means that the die is not played. With a double, the places are in descending order, and unused elements are 0.
+/// No two results of a roll have equal plays.
 pub type Play = [u8; 4];
 
 impl Results {
@@ -91,9 +92,9 @@ impl Board {
         buffer.boards()
     }
 
-    /// Enumerates the boards after the first two moves of a double. These boards are called the halves of the double. If no second move is
-    /// legal, the halves are the boards after one move. If no move is legal, the only half is the unchanged board. Each result of the
-    /// double is at most two moves after a half. Several halves can lead to the same result.
+    /// Enumerates the boards after the first two moves of a double, which are called its halves. If no second move is legal, the halves are
+    /// the boards after one move. If no move is legal, the only half is the unchanged board. At most two moves lead from a half to a result
+    /// of the double. Several halves can lead to the same result.
     pub fn halves<'a>(&self, double: Roll, buffer: &'a mut Results) -> &'a [Board] {
         buffer.len = 0;
         let turn = Turn::new(self);
@@ -109,8 +110,8 @@ impl Board {
         Turn::new(self).sources(die.into()) != 0
     }
 
-    /// Returns the board after the first two moves of a legal [`Play`], from the same player's point of view. The order of the moves does
-    /// not matter.
+    /// Returns the board after the first two moves of a legal [`Play`], from the point of view of the player of `mine`. The order of the
+    /// two moves does not matter.
     #[inline]
     pub fn moved(&self, roll: Roll, play: [u8; 2]) -> Board {
         let (mut mine, mut theirs) = (self.mine.0, self.theirs.0);
@@ -155,7 +156,7 @@ pub(super) struct Turn {
     occupied: u32,
     /// Points with exactly one checker of the other side.
     blots: u32,
-    /// Points with two or more checkers of the other side. The mover's moves do not change this mask.
+    /// Points with two or more checkers of the other side. A move of the mover does not change this mask.
     blocked: u32,
 }
 
@@ -211,7 +212,7 @@ impl Turn {
         }
     }
 
-    /// Adds the results of playing a double as often as possible, at most `most` times.
+    /// Adds the results of moving by `die` as often as possible, but at most `most` times.
     fn doubled(&self, die: usize, most: u32, buffer: &mut Results) {
         let (mut ahead, mut moves) = (*self, 0);
         while moves < most && ahead.sources(die) != 0 {
@@ -237,14 +238,14 @@ impl Turn {
         }
     }
 
-    /// Adds the results of playing both of two different dice. Returns false if no result was added.
+    /// Adds the results of plays that use both of two different dice. Returns false if there is no such play.
     #[inline]
     fn pairs(&self, high: usize, low: usize, buffer: &mut Results) -> bool {
         /// Returns true if a mask contains a place.
         fn has(mask: u32, place: usize) -> bool {
             mask >> place & 1 == 1
         }
-        // For each place from which the larger die can be played, the mask of the places from which the smaller die can then be played.
+        // For each place from which the larger die can be played: the mask of the places from which the smaller die can be played after it.
         let mut followers = [0u32; 32];
         // Returns true if the checker at `from` can play the two dice in either order with the same result. `between` is the point that the
         // checker reaches by `low`.
@@ -272,9 +273,9 @@ impl Turn {
                 buffer.push(then.moved(second, low), [from as u8, second as u8, 0, 0]);
             }
         }
-        // All plays that begin with the larger die have been added. A move by the smaller die can make further places legal for the larger
-        // die: the move enters a checker from the bar, moves a checker to a new starting point, or moves the last checker into the home
-        // board.
+        // All plays that begin with the larger die have been added. The remaining plays begin with the smaller die and make a further place
+        // legal for the larger die. Such a move enters a checker from the bar, moves a checker to a new starting point, or moves the last
+        // checker into the home board.
         for from in places(self.sources(low)) {
             let then = self.moved(from, low);
             for second in places(then.sources(high) & !firsts) {

@@ -1,6 +1,6 @@
 //! Playing a roll one checker at a time, and moves in standard notation: `24/18*/13 6/5(2)`, `bar/22`, `4/off`. A step is legal if a result
-//! of the roll can still be reached after the step. The steps of a written move may be in any order: the function `read` tries all orders
-//! and accepts the orders that end in a result.
+//! of the roll can still be reached after it. The steps of a written move may be in any order: the function `read` tries all orders and
+//! accepts those that end in a result.
 //!
 //! [`Board::results`] enumerates the results; this module finds the steps that lead to them.
 
@@ -70,7 +70,8 @@ pub struct Play {
     taken: Vec<Step>,
 }
 
-/// A board after some steps, and the possible sets of dice left. Two sets are possible if a checker can have been borne off by either die.
+/// A board after some steps, and the sets of dice that may be left. Two sets are possible if either of the two dice may have been used to
+/// bear off a checker.
 #[derive(Clone, Copy)]
 struct Node {
     turn: Turn,
@@ -98,8 +99,8 @@ impl Play {
         &self.taken
     }
 
-    /// Returns the values of the dice that are not played yet, the higher first. If a checker can have been borne off by either die, the
-    /// lower die counts as played.
+    /// Returns the values of the dice that are not played yet, the higher first. If either die may have been used to bear off a checker,
+    /// the lower die counts as played.
     pub fn left(&self) -> Vec<u8> {
         let Roll { high, low } = self.roll;
         let one_of = |left: DiceLeft| self.now().left >> left & 1 == 1;
@@ -117,7 +118,7 @@ impl Play {
         open
     }
 
-    /// Returns true if no legal step is left. The turn can then end.
+    /// Returns true if no legal step is left, so that the turn can end.
     pub fn is_complete(&self) -> bool {
         self.ways().is_empty()
     }
@@ -177,8 +178,8 @@ pub fn route(board: &Board, roll: Roll, result: &Board) -> Result<Vec<Step>, Not
     Err(NotationError::Result)
 }
 
-/// Searches depth-first for steps to the board `goal`. Returns false if there are none. With a double, only steps from `rear` (the start of
-/// the previous step) or from lower places are tried: every result can be reached by steps in this order.
+/// Searches depth-first for steps to the board `goal`. Returns false if there are no such steps. With a double, only steps from `rear` (the
+/// start of the previous step) or from lower places are tried. Every result can be reached by steps in this order.
 fn search(turn: &Turn, roll: Roll, left: DiceLeft, rear: usize, goal: &Board, steps: &mut Vec<Step>) -> bool {
     if turn.board() == *goal && dice(roll, left).all(|(die, _)| turn.sources(die) == 0) {
         return true;
@@ -212,8 +213,8 @@ pub fn write(board: &Board, roll: Roll, result: &Board) -> Result<String, Notati
     Ok(words(&route(board, roll, result)?))
 }
 
-/// Writes steps in standard notation, from the highest point down. Steps of the same checker are joined, and equal moves are written once
-/// with their number.
+/// Writes steps in standard notation, from the highest point down. The steps of one checker are joined. Equal moves are written once, with
+/// their number in parentheses.
 pub fn words(steps: &[Step]) -> String {
     /// Places of one checker's path, each with a flag that is true for a hit at this place.
     type Way = Vec<(u8, bool)>;

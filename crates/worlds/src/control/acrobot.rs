@@ -25,8 +25,8 @@ pub const CENTRE: f64 = 0.5;
 pub const MASS: f64 = 1.0;
 /// Moment of inertia of each link about its centre of mass, kg·m².
 pub const INERTIA: f64 = 1.0;
-/// Torque of the motor, N·m. An action applies the torque in one direction, applies no torque, or applies the torque in the other
-/// direction.
+/// Absolute value of the motor's torque, N·m. An action applies this torque in one direction, applies no torque, or applies this torque in
+/// the other direction.
 pub const TORQUE: f64 = 1.0;
 /// Largest absolute speeds of angle 1 and of angle 2, rad/s.
 pub const SPEED_LIMITS: [f64; 2] = [4.0 * PI, 9.0 * PI];
@@ -181,13 +181,13 @@ impl Rules<4, 6> for Acrobot {
         let half_turn = PI as f32 * 1.000_001;
         let limits = [half_turn, half_turn, SPEED_LIMITS[0] as f32, SPEED_LIMITS[1] as f32];
         let inside = state.iter().zip(limits).all(|(x, limit)| x.abs() <= limit);
-        // The height in f32 can differ from `height` by rounding.
+        // The f32 rules and `height` may differ by rounding, so the limit has a tolerance.
         inside && height(state.map(f64::from)) <= 1.0 + 1e-5
     }
 }
 
-/// Computes the accelerations of both angles in a later stage of a Runge-Kutta step. The angles are those of `state`, moved for `time_s`
-/// seconds at the speeds `along`. The speeds of the stage are `speeds`.
+/// Computes the accelerations of both angles for a later stage of a Runge-Kutta step. The angles of the stage are the angles of `state`
+/// after `time_s` seconds at the speeds `along`. `speeds` are the speeds of the stage.
 #[inline(always)]
 fn ahead<S: Simd>(s: S, state: [S::F; 4], along: [S::F; 2], speeds: [S::F; 2], time_s: f64, torque: S::F) -> [S::F; 2] {
     let time_s = s.splat(time_s as f32);

@@ -1,6 +1,6 @@
 //! Sine, cosine and reduction to ±π of f32 angles, for environments. The absolute error of sine and cosine is at most 2e-7 for angles of up
-//! to a few dozen turns. Their cost is half of that of `math::poly::sin_cos`. Networks and samplers need a small relative error and use
-//! `math::poly` instead.
+//! to a few dozen turns. These functions cost half as much as `math::poly::sin_cos`. Networks and samplers need a small relative error and
+//! use `math::poly` instead.
 
 use math::Simd;
 use std::f64::consts::TAU;

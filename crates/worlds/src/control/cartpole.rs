@@ -102,9 +102,9 @@ pub(super) fn kind() -> Kind {
     }
 }
 
-/// Many poles in f32, stepped 4, 8 or 16 at a time. When an episode ends, the next episode of this pole starts in the same step.
+/// Many poles in f32, stepped 4, 8 or 16 at a time. When a pole's episode ends, its next episode starts in the same step.
 ///
-/// The state is also the observation. The state is stored in panels, `[panels][OBSERVATION][PANEL]`, the input layout of the networks.
+/// The state is also the observation. The states are stored in panels, `[panels][OBSERVATION][PANEL]`, the input layout of the networks.
 /// Lanes beyond `count` in the last panel are stepped too and can be ignored. An initial state is a function of (seed, environment,
 /// episode) and does not depend on the number of lanes or threads.
 pub struct CartPoles {
@@ -118,7 +118,7 @@ pub struct CartPoles {
     /// number of earlier episodes, modulo 2²³.
     clock: Buffer<u32>,
     /// Initial state of each environment's next episode, in the layout of `state`. Each step recomputes every [`SHORTEST`]-th panel, so
-    /// each panel is recomputed once within the shortest possible episode.
+    /// each panel is recomputed once in [`SHORTEST`] steps, the length of the shortest possible episode.
     starts: Buffer,
     /// Number of steps taken, modulo [`SHORTEST`]. This number selects the panels of `starts` to recompute.
     turn: usize,
@@ -127,9 +127,9 @@ pub struct CartPoles {
 /// Random stream of this environment, separate from all other streams of the same seed.
 const STREAM: u32 = 0x0043_5031;
 
-/// Hash keys of a seed. An initial state is the hash of (environment, episode) with the key `start`. Random actions are the hash of
-/// (environment, game), where `game` is the argument of [`CartPoles::play`]. The key of this second hash is `action`, with the number of
-/// the step divided by [`COINS`] added to the first word.
+/// Hash keys of a seed. The key `start` hashes (environment, episode) to an initial state. The key `action` hashes (environment, game) to
+/// random actions, where `game` is the argument of [`CartPoles::play`]. For random actions, the number of the step divided by [`COINS`] is
+/// added to the key's first word.
 #[derive(Clone, Copy)]
 struct Keys {
     start: [u32; 2],
@@ -371,8 +371,8 @@ fn random_steps<S: Simd>(s: S, keys: Keys, game: u32, steps: u32, ids: [S::U; AB
     }
 }
 
-/// Smallest number of steps of an episode. Seven steps from ±0.05 rad and ±0.05 rad/s, with at most 18 rad/s² at any valid angle, lead to
-/// at most 0.05 + 7·0.02·0.05 + 21·0.02²·18 = 0.208 rad. The limit is 0.209 rad.
+/// Minimum number of steps of an episode, because the pole cannot reach its limit of 0.209 rad in seven steps. Seven steps from ±0.05 rad
+/// and ±0.05 rad/s, with at most 18 rad/s² at any valid angle, lead to at most 0.05 + 7·0.02·0.05 + 21·0.02²·18 = 0.208 rad.
 pub const SHORTEST: u32 = 8;
 
 /// State and clock of the poles in one SIMD vector.
@@ -415,7 +415,8 @@ impl<S: Simd> Reached<S> {
         Pole { state, clock: s.select_u(self.over, next, self.clock) }
     }
 
-    /// Returns the words for `ended` of [`Vector::step`]: flags and length of the episodes that have ended, 0 for other poles.
+    /// Returns the words for `ended` of [`Vector::step`]: the flags and the length of each episode that has ended, and 0 for the other
+    /// poles.
     #[inline(always)]
     fn end(&self, s: S) -> S::U {
         let length = s.shl_u(s.and_u(self.clock, s.splat_u(STEP_MASK)), LENGTH_SHIFT);
@@ -437,8 +438,8 @@ fn start<S: Simd>(s: S, key: [u32; 2], id: S::U, clock: S::U) -> [S::F; OBSERVAT
     start
 }
 
-/// Largest θ² in an unfinished episode. The short polynomials of [`euler`] are accurate up to this value. Each polynomial is a truncated
-/// series. Lower powers approximate the first omitted term, so the error has both signs.
+/// Maximum θ² in an unfinished episode. The short polynomials of [`euler`] are accurate up to this value. Each polynomial is a truncated
+/// series in which lower powers approximate the first omitted term, so the error has both signs.
 const SQUARE: f64 = THETA_LIMIT * THETA_LIMIT;
 
 /// Returns the state after a step as [`CartPole::step`] takes it, without external forces. `force` is the force of the action divided by

@@ -10,7 +10,7 @@ pub struct WorldFault {
     pub episode: u32,
     /// Number of the step in the episode, counted from 1; 0 if the start of the episode failed.
     pub step: u32,
-    /// Line in the text of the rules, counted from 1; `None` if the rules have no text.
+    /// Number of the line in the text of the rules, counted from 1; `None` if the rules have no text.
     pub line: Option<u32>,
     /// Description of the error and of the remedy.
     pub message: String,

@@ -7,7 +7,7 @@ use math::{Isa, Rng};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Creates an array of (name, value) pairs from the names of constants. Generated WGSL declares the constants.
+/// Creates an array of pairs (name, value) from the names of Rust constants. The generated WGSL text declares these constants.
 #[macro_export]
 macro_rules! named {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
@@ -78,7 +78,7 @@ pub struct Kernels {
     pub key: fn(u32) -> [u32; 4],
     /// Mask of the episode counter's bits. The counter wraps around to 0.
     pub episode_mask: u32,
-    /// Describes the errors that the rules raise; `None` if they raise no errors.
+    /// Function that describes the errors of the rules; `None` if the rules raise no errors.
     pub explain: Option<Explain>,
 }
 

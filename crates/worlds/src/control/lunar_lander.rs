@@ -1,11 +1,12 @@
-//! LunarLander-v3 as in Gymnasium (discrete, gravity 10, no wind): land a craft on two sprung legs between the flags. A scalar f64
-//! reference and a vectorized f32 version share one generic implementation.
+//! LunarLander-v3 as in Gymnasium (discrete actions, gravity 10 m/s², no wind): land a craft on two sprung legs between the flags. One
+//! generic implementation serves both the scalar f64 reference and the vectorized f32 version.
 //!
-//! This file contains the rules; `rigid` contains the motion of the bodies. In every step the position of the engines has a small random
-//! offset. The reference's state contains the offset of the next step and the seed of later offsets. A step therefore depends only on the
-//! state, the action and the number of the step. An episode *terminates* with the reward -100 when the hull touches the ground or the craft
-//! leaves the picture at the left or right side, and with the reward 100 when all bodies are at rest. An episode is *truncated* at 1000
-//! steps.
+//! This file contains the rules. The module `rigid` computes the motion of the bodies. In every step, the position of the engines has a
+//! small random offset. The state of the reference contains the offset of the next step and the seed of later offsets. A step therefore
+//! depends only on the state, the action and the number of the step.
+//!
+//! An episode *terminates* with the reward -100 if the hull touches the ground, or if the craft leaves the picture at the left or right
+//! side. An episode *terminates* with the reward 100 if all bodies are at rest. An episode is *truncated* at 1000 steps.
 
 use super::kind::{Kernels, Kind, Make};
 use super::many::place;
@@ -64,13 +65,13 @@ const LEG_OUT: f64 = 0.9;
 const LEG_SPEED: f64 = 0.3;
 /// Largest torque of a leg's motor, N·m.
 const LEG_TORQUE: f64 = 40.0;
-/// Initial angle of a leg from upright, rad. The hinge angle is 0 at this angle.
+/// Absolute value of the initial angle of a leg from upright, rad. At this angle of the leg, the hinge angle is 0.
 const LEG_LEAN: f64 = 0.05;
-/// Impulse of the main engine per metre of its distance from the craft's origin, N·s/m.
+/// Impulse of the main engine, divided by the distance of the engine from the craft's origin, N·s/m.
 const MAIN_POWER: f64 = 13.0;
 /// Amount by which firing the main engine reduces the reward of a step.
 const MAIN_PRICE: f64 = 0.3;
-/// Impulse of a side engine per metre of its distance from the craft's vertical axis, N·s/m.
+/// Impulse of a side engine, divided by the distance of the engine from the craft's vertical axis, N·s/m.
 const SIDE_POWER: f64 = 0.6;
 /// Amount by which firing a side engine reduces the reward of a step.
 const SIDE_PRICE: f64 = 0.03;
@@ -78,12 +79,12 @@ const SIDE_PRICE: f64 = 0.03;
 const MAIN_BELOW: f64 = 4.0 / 30.0;
 /// Horizontal distance of a side engine from the craft's origin, m.
 const SIDE_AWAY: f64 = 12.0 / 30.0;
-/// Height of the side engines above the craft's origin, m, as used for their x coordinate in the world. As in Gymnasium, their y coordinate
-/// uses another height, [`SIDE_ABOVE`].
+/// Height of the side engines above the craft's origin, m, for the x coordinate of the engines in the world. For the y coordinate,
+/// Gymnasium uses another height, [`SIDE_ABOVE`].
 const SIDE_ALONG: f64 = 17.0 / 30.0;
-/// Height of the side engines above the craft's origin, m, as used for their y coordinate in the world.
+/// Height of the side engines above the craft's origin, m, for the y coordinate of the engines in the world.
 const SIDE_ABOVE: f64 = 14.0 / 30.0;
-/// Largest absolute value of each random offset of an engine's position, m.
+/// Largest absolute value of the random numbers from which the offset of an engine's position is computed, m.
 pub const SCATTER: f64 = 1.0 / 30.0;
 
 /// Names of the numbers in a state of the reference, with their units.
@@ -179,17 +180,18 @@ pub fn heuristic<R: Real>(seen: [R; OBSERVATION]) -> u32 {
 #[derive(Clone, Copy, Default)]
 struct Craft<R> {
     scene: Scene<R>,
-    /// Shaping term at the present state. The reward of a step includes the change of this term.
+    /// Shaping term of the reward in the present state (see `worth`). The reward of a step includes the change of this term during the
+    /// step.
     shaping: R,
-    /// Engines that fired in the last step, 0 for none. The first number is 1 for the main engine; the second is -1 for the left engine and
-    /// 1 for the right engine.
+    /// Engines that fired in the last step. The first number is 1 for the main engine. The second number is -1 for the left engine and 1
+    /// for the right engine. A number is 0 if no such engine fired.
     engines: [R; 2],
 }
 
 /// Constants of the craft in the number type `R`.
 struct Rules<R> {
     rig: Rig<R>,
-    /// Hull's centre of mass relative to the craft's origin.
+    /// Position of the hull's centre of mass relative to the craft's origin, m.
     centre: V2<R>,
 }
 
@@ -198,7 +200,7 @@ impl<R: Real> Rules<R> {
         let (_, _, [_, centre_y]) = mass_of(&HULL, HULL_DENSITY);
         let centre = v2(R::of(0.0), R::of(centre_y));
         let leg = Solid::new(&LEG, LEG_DENSITY, LEG_FRICTION);
-        // Leg 1 has side 1 and is on the right; leg 2 has side -1. Each motor turns its leg inwards.
+        // For leg 1, on the right, `side` is 1. For leg 2, on the left, `side` is -1. The motor of each hinge turns its leg inwards.
         let hinge = |side: f64| Hinge {
             anchors: [-centre, v2(R::of(-side * LEG_AWAY), R::of(LEG_UP))],
             zero: R::of(-side * LEG_LEAN),
@@ -247,7 +249,8 @@ impl<R: Real> Rules<R> {
         ]
     }
 
-    /// Fires the engine that `action` selects; action 0 fires none. `scatter` is the random offset of the engine's position.
+    /// Fires the engine that `action` selects; action 0 fires no engine. The offset of the engine's position is computed from the two
+    /// random numbers in `scatter`, m.
     fn fire(&self, craft: &mut Craft<R>, action: u32, scatter: [R; 2]) {
         let zero = R::of(0.0);
         craft.engines = [zero; 2];
@@ -256,7 +259,8 @@ impl<R: Real> Rules<R> {
         if action != 0 {
             let turn = Turn::by(hull.angle);
             let origin = hull.place - turn.of(self.centre);
-            // This code combines Gymnasium's vectors `tip` and `side`, which point up and to the left if the craft is upright.
+            // The offsets combine Gymnasium's vectors `tip` and `side`. If the craft is upright, `tip` points up and `side` points to the
+            // left.
             let (offset, at, power) = if action == 2 {
                 craft.engines[0] = R::of(1.0);
                 let offset = turn.of(v2(-second, -(R::of(MAIN_BELOW) + first + first)));
@@ -364,7 +368,7 @@ impl<R: Real> Craft<R> {
     }
 }
 
-/// Returns the names and values of the constants that the WGSL text uses.
+/// Returns the names and values of the constants in `lunar_lander.wgsl`.
 pub fn constants() -> Vec<(&'static str, f64)> {
     let Rules { rig, centre } = Rules::<f32>::new();
     let [hull, leg, _] = rig.solids;
@@ -399,19 +403,19 @@ pub type LunarLander64 = Single<LunarLander, TWIN_STATE>;
 
 static RULES: LazyLock<Rules<f64>> = LazyLock::new(Rules::new);
 
-/// Returns the random offsets of the engines in the step after the first `steps` steps of an episode.
+/// Returns the two random numbers for the engines' offsets, m, in the step after the first `steps` steps of an episode.
 fn scatter(seed: f64, steps: u32) -> [f64; 2] {
     let [first, second, ..] = Rng::new(seed as u32, STREAM).block([steps, 0, 0, TWIN]);
     [first, second].map(|word| (f64::from(word) / f64::from(1u32 << 31) - 1.0) * SCATTER)
 }
 
-/// Random stream of this environment, separate from all other streams of the same seed.
+/// Number of the random stream of this environment. The stream is separate from all other random streams of the same seed.
 const STREAM: u32 = 0x004C_4C33;
-/// Last word of the random counters from which the f64 reference draws the engines' offsets.
+/// Last word of the random generator's counter for the engines' offsets of the f64 reference.
 const TWIN: u32 = 0;
-/// Last word of the random counters from which initial states are drawn.
+/// Last word of the random generator's counter for the initial states of the f32 version.
 const BEGINNING: u32 = 1;
-/// Last word of the random counters from which the keys in `noise` are drawn.
+/// Last word of the random generator's counter for the keys in `noise`.
 const NOISE: u32 = 2;
 
 impl Twin<TWIN_STATE> for LunarLander {
@@ -613,7 +617,7 @@ impl Vector for LunarLanders {
     }
 
     fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), InvalidState> {
-        // The numbers of an unfinished episode do not exceed this bound.
+        // In an unfinished episode, no number of the state exceeds this bound.
         let possible = state.len() == STATE && state.iter().all(|x| x.abs() <= 1e4);
         if env >= self.crafts.len() || steps >= STEP_LIMIT || !possible {
             return Err(InvalidState { env: self.first as usize + env, id: SPEC.id.clone() });

@@ -1,10 +1,10 @@
-//! Many environments of one kind in f32, stepped 4, 8 or 16 at a time. When an episode ends, the next episode of this environment starts in
-//! the same step. The trait [`Rules`] is the part that differs between kinds. This module handles lanes, panels, the step limit and resets.
-//! Steps do not allocate.
+//! Many environments of one kind in f32, stepped 4, 8 or 16 at a time. When an episode ends, the next episode of the same environment
+//! starts in the same step. The trait [`Rules`] contains what differs between kinds. This module handles lanes, panels, the step limit and
+//! resets. Steps do not allocate.
 //!
-//! A panel contains the values of `PANEL` environments. Arrays are `[panels][features][PANEL]`, the input layout of the networks. Lanes
-//! beyond `count` in the last panel are stepped too and can be ignored. An initial state is a function of (seed, environment, episode) and
-//! does not depend on the number of lanes or threads.
+//! A panel contains the values of `PANEL` environments. Arrays have the shape `[panels][features][PANEL]`, the input layout of the
+//! networks. In the last panel, lanes beyond `count` are stepped too, and callers can ignore their results. An initial state is a function
+//! of (seed, environment, episode) and does not depend on the number of lanes or threads.
 
 use super::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::Twin;
@@ -14,14 +14,14 @@ use std::marker::PhantomData;
 /// Vectorized rules of one kind of environment. Mark every method with a parameter `s` as `#[inline(always)]`, because kernels must inline
 /// these methods.
 pub trait Rules<const STATE: usize, const OBSERVATION: usize, const ACTION: usize = 1>: Twin<STATE, ACTION> {
-    /// Random stream of the initial states, separate from all other streams of the same seed.
+    /// Number of the random stream of the initial states. The stream is separate from all other random streams of the same seed.
     const STREAM: u32;
 
     /// Takes one step. `shown` is the observation of `state`. Returns the new state, the reward and the mask of lanes whose episode
     /// terminates.
     fn advance<S: Simd>(s: S, state: [S::F; STATE], shown: [S::F; OBSERVATION], action: [S::F; ACTION]) -> ([S::F; STATE], S::F, S::M);
     fn observe<S: Simd>(s: S, state: [S::F; STATE]) -> [S::F; OBSERVATION];
-    /// Computes initial states from random words.
+    /// Computes the initial state of each lane from four random words.
     fn first<S: Simd>(s: S, words: [S::U; 4]) -> [S::F; STATE];
     /// Returns true if an unfinished episode can have this state.
     fn possible(state: [f32; STATE]) -> bool;

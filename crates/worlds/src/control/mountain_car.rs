@@ -18,33 +18,32 @@ use crate::{named, texts};
 use math::Simd;
 use std::borrow::Cow;
 
-/// Left end of the road, an inelastic wall.
+/// Position of the left end of the road. The end is an inelastic wall.
 pub const X_MIN: f64 = -1.2;
 pub const X_MAX: f64 = 0.6;
 /// Largest speed, in road units per step.
 pub const SPEED_LIMIT: f64 = 0.07;
-/// Speed that the steepest slope adds per step.
+/// Change of the speed per step on the steepest slope, in road units per step.
 pub const GRAVITY: f64 = 0.0025;
 /// Lower bound of the initial position. The initial position is uniform from this bound to [`RESET_TO`]. The initial speed is 0.
 pub const RESET_FROM: f64 = -0.6;
 /// Upper bound of the initial position.
 pub const RESET_TO: f64 = -0.4;
 
-/// Differences between the two cars.
+/// Constants that differ between the two cars.
 pub trait Car: Send + Sync + 'static {
     const SPEC: &'static Spec;
-    /// Random stream of the initial states, separate from all other streams of the same seed.
+    /// Number of the random stream of the initial states. The stream is separate from all other random streams of the same seed.
     const STREAM: u32;
     /// Position of the flag.
     const GOAL: f64;
-    /// Speed that full throttle adds per step.
+    /// Change of the speed per step at full throttle, in road units per step.
     const POWER: f64;
     /// Action without throttle; `REST` + 1 is the action with full throttle forwards.
     const REST: f64;
     const STEP_REWARD: f64;
     const GOAL_REWARD: f64;
-    /// Cost of full throttle per step. For any other throttle, this cost is multiplied by the square of the throttle, where full throttle
-    /// is 1.
+    /// Cost of a step with full throttle. The cost is proportional to the square of the throttle, where full throttle is 1.
     const THROTTLE_COST: f64;
     /// True if Gymnasium stores states and throttles in f32.
     const NARROW: bool;
@@ -104,12 +103,12 @@ static CONTINUOUS: Spec = Spec {
     returns: [-100.0, 100.0],
 };
 
-// At first, the flag is found rarely and only by chance, so each rollout is used for more epochs than by default.
+// At first, a learner reaches the flag rarely and only by chance. Each rollout is therefore used for more epochs than by default.
 pub(super) fn kind() -> Kind {
     Kind { tuned: Cow::Borrowed(&[("epochs", 8.0)]), steps: 3e6, ..of::<MountainCar>() }
 }
 
-// The flag can be a thousand steps away, so γ is near 1.
+// The car can need almost a thousand steps to reach the flag, so γ is near 1.
 pub(super) fn continuous_kind() -> Kind {
     Kind { tuned: Cow::Borrowed(&[("gamma", 0.999)]), ..of::<MountainCarContinuous>() }
 }
@@ -202,7 +201,7 @@ impl<C: Car> Rules<2, 2> for C {
     }
 }
 
-/// Returns the names and values of the constants that the WGSL text uses.
+/// Returns the names and values of the constants in `mountain_car.wgsl`.
 fn constants<C: Car>() -> Vec<(&'static str, f64)> {
     let derived = [
         ("RESET_WIDTH", RESET_TO - RESET_FROM),

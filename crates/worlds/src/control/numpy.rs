@@ -26,8 +26,8 @@ pub(crate) fn f64_number(value: f64) -> Number {
     Number { value, width: Width::F64 }
 }
 
-/// Creates a number from a value that the caller passes. The number is an f32, as in Gymnasium's spaces, if f32 represents the value
-/// exactly; otherwise an f64.
+/// Creates a number from a value that the caller passes. If f32 represents the value exactly, the number has the type f32, as in
+/// Gymnasium's spaces. For any other value, the number has the type f64.
 pub(crate) fn from_outside(value: f64) -> Number {
     Number { value, width: if fits_f32(value) { Width::F32 } else { Width::F64 } }
 }
@@ -86,7 +86,7 @@ impl PartialOrd for Number {
 mod tests {
     use super::*;
 
-    /// The expected results are those of NumPy 2 with `np.float32(0.1)`, `0.1` and `np.float64(0.1)`.
+    /// The expected results are those of NumPy 2 with the operands `np.float32(0.1)`, `0.1` and `np.float64(0.1)`.
     #[test]
     fn numbers_are_compared_at_the_wider_width() {
         let single = from_outside(rounded(0.1));

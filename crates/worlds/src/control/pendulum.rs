@@ -1,9 +1,9 @@
 //! Pendulum-v1 as in Gymnasium: swing a rod up with a weak motor and hold it upright. This file contains a scalar f64 reference and a
 //! vectorized f32 version.
 //!
-//! The equation of motion is θ̈ = 3g/2l·sin θ + 3/ml²·u, where θ is the angle from upright and u the torque. The equation is integrated by
-//! semi-implicit Euler at 20 Hz. Only the f32 version wraps θ. An episode never terminates; it is *truncated* at 200 steps. The cost of a
-//! step depends on the state before the step.
+//! The equation of motion is θ̈ = 3g/2l·sin θ + 3/ml²·u. θ is the angle from upright, u the torque, g the gravitational acceleration, l the
+//! length and m the mass. The equation is integrated by semi-implicit Euler at 20 Hz. Only the f32 version wraps θ. An episode never
+//! terminates; it is *truncated* at 200 steps. The cost of a step depends on the state before the step.
 
 use super::angle;
 use super::kind::{Kernels, Kind};
@@ -65,7 +65,7 @@ impl Twin<2> for Pendulum {
 
     fn step(state: &mut [f64; 2], [action]: [f64; 1], _: Moment) -> (f64, bool) {
         let [theta, w] = *state;
-        // If the torque is an f32, its products are rounded to f32.
+        // As in NumPy, the products of an f32 torque are rounded to f32.
         let torque = from_outside(action.clamp(-TORQUE_LIMIT, TORQUE_LIMIT));
         let pushed = (python(3.0 / (MASS * LENGTH * LENGTH)) * torque).value;
         let effort = (python(0.001) * (torque * torque)).value;
@@ -114,7 +114,7 @@ impl Rules<2, 3> for Pendulum {
     }
 }
 
-/// Returns the names and values of the constants that the WGSL text uses.
+/// Returns the names and values of the constants in `pendulum.wgsl`.
 fn constants() -> Vec<(&'static str, f64)> {
     let derived = [
         ("HALF_TURN", PI),

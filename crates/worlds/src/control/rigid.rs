@@ -1,14 +1,15 @@
-//! A small solver for rigid bodies in the plane: three bodies, two hinges with motors and stops, and a ground of straight pieces. The
-//! solver uses sequential impulses (Catto, "Iterative dynamics with temporal coherence", 2005) with warm starting. A sweep solves each
-//! constraint once, in turn; the sweeps over velocities are in `sweeps`. Positions are corrected after velocities. The first touch within a
-//! step is found by conservative advancement (Mirtich, 1996). Bodies do not collide with each other, and there is no restitution.
+//! A small solver for rigid bodies in the plane. A scene has three bodies, two hinges with motors and stops, and a ground of straight
+//! pieces. The solver uses sequential impulses (Catto, "Iterative dynamics with temporal coherence", 2005) with warm starting. A sweep
+//! solves each constraint once, in turn; the sweeps over velocities are in `sweeps`. Positions are corrected after velocities. The first
+//! touch within a step is found by conservative advancement (Mirtich, 1996). Bodies do not collide with each other. Collisions with the
+//! ground have no restitution.
 //!
-//! A touch is a body near a piece of ground, with the impulses between them. A meeting is the geometry of a contact between a body and a
-//! piece of ground. A feature is a corner, or an end of an edge.
+//! A touch records that a body is near a piece of ground, and contains the impulses between the two. A meeting is the geometry of a contact
+//! between a body and a piece of ground. A feature identifies a contact point; a feature is a corner, or an end of an edge.
 //!
-//! Tolerances, the numbers of sweeps, and the order in which a sweep solves hinges and touches are those of Gymnasium with Box2D 2.3. All
-//! three affect the motion, because 180 sweeps do not converge for a heavy body on light legs. In free flight the sweeps almost converge;
-//! the f32 version computes their limit directly.
+//! The tolerances, the numbers of sweeps, and the order in which a sweep solves hinges and touches are those of Gymnasium with Box2D 2.3.
+//! All three affect the motion, because 180 sweeps do not converge for a heavy body on light legs. In free flight the sweeps almost
+//! converge. The f32 version then computes the limit of the sweeps directly.
 
 use super::sweeps::{BLOCK, Fixed, Hinged, Real, SWEEPS, System, TOUCHED, Touching, rub, sweep_one};
 use crate::named;
@@ -108,7 +109,7 @@ const SLOP: f64 = 0.005;
 const ANGLE_SLOP: f64 = std::f64::consts::PI / 90.0;
 /// Distance at which a body touches the ground, m. Box2D adds a thin skin to each shape; this distance is the sum of both skins.
 const SKIN: f64 = 0.02;
-/// Largest distance between the bounding boxes of a body and a piece that are neighbours, m.
+/// Distance between the bounding boxes of a body and a piece of ground, m, up to which the two are neighbours.
 const BOX_MARGIN: f64 = 0.2 + SKIN;
 /// Fraction of an overlap that a position sweep after a step corrects.
 const MENDED: f64 = 0.2;
@@ -129,7 +130,7 @@ const REST_TURN: f64 = std::f64::consts::PI / 90.0;
 /// Number of successive steps at rest after which all motion ends: half a second.
 const RESTING_STEPS: u32 = 25;
 
-/// Returns the names and values of those constants of this module that the WGSL text of LunarLander uses.
+/// Returns the names and values of the constants of this module in `lunar_lander.wgsl`.
 pub fn constants() -> impl Iterator<Item = (&'static str, f64)> {
     let lengths = named![PIECE, SLOP, ANGLE_SLOP, SKIN, BOX_MARGIN, NEAR, TOLERANCE, MENDED, MENDED_AT_TOUCH];
     let limits = named![MOST_MENDED, MOST_TURNED, MOST_MOVED, MOST_SPUN, REST_SPEED, REST_TURN];
@@ -144,7 +145,7 @@ pub struct Solid<R> {
     pub corners: [V2<R>; CORNERS],
     pub normals: [V2<R>; CORNERS],
     count: usize,
-    /// Largest distance from the centre of mass to a corner, plus [`BOX_MARGIN`].
+    /// Largest distance from the centre of mass to a corner, plus [`BOX_MARGIN`], m.
     pub reach: R,
     /// Coefficient of friction between the body and the ground.
     pub friction: R,
@@ -200,7 +201,7 @@ impl<R: Real> Solid<R> {
 #[derive(Clone, Copy)]
 pub struct Hinge<R> {
     pub anchors: [V2<R>; 2],
-    /// Angle of the other body relative to body 0 at which the hinge angle is 0.
+    /// Angle of the other body relative to body 0, rad, at which the hinge angle is 0.
     pub zero: R,
     pub low: R,
     pub high: R,
@@ -233,7 +234,7 @@ impl<R: Real> Rig<R> {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Body<R> {
-    /// Position of the centre of mass.
+    /// Position of the centre of mass, m.
     pub place: V2<R>,
     pub angle: R,
     pub velocity: V2<R>,
@@ -248,17 +249,17 @@ pub struct Effort<R> {
     pub motor: R,
 }
 
-/// A body near a piece of ground, or near no piece, with the impulses of the last step.
+/// Touch of a body: a piece of ground near the body, and the impulses of the last step. A touch without a piece is empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Touch<R> {
-    /// Index of the piece, -1 for none.
+    /// Index of the piece of ground; -1 for an empty touch.
     pub piece: i32,
     /// Number of the feature at each contact point, -1 for a missing point. Both numbers are -1 if the body is near the piece but does not
     /// touch it.
     pub feature: [i32; 2],
-    /// Impulse along the normal at each contact point.
+    /// Impulse along the normal at each contact point, N·s.
     pub normal: [R; 2],
-    /// Impulse along the ground at each contact point.
+    /// Impulse along the ground at each contact point, N·s.
     pub along: [R; 2],
 }
 
@@ -281,14 +282,15 @@ pub struct Scene<R> {
     pub bodies: [Body<R>; BODIES],
     pub efforts: [Effort<R>; HINGES],
     pub touches: [[Touch<R>; TOUCHES]; BODIES],
-    /// For each body, true after a touch has begun and false after a touch has ended, even if another touch remains.
+    /// One flag for each body. The flag becomes true when a touch begins. The flag becomes false when a touch ends, even if another touch
+    /// of the body remains.
     pub touching: [bool; BODIES],
     /// True if body 0 has touched the ground at any time.
     pub struck: bool,
     /// Number of successive steps in which all bodies were at rest, up to now.
     pub rested: u32,
     ground: [R; BENDS],
-    /// Largest height of the ground.
+    /// Largest height of the ground, m.
     top: R,
 }
 
@@ -382,7 +384,7 @@ impl<R: Real> Joint<R> {
         let xt = -(arm_a.y * a.inv_inertia) - arm_b.y * b.inv_inertia;
         let yt = arm_a.x * a.inv_inertia + arm_b.x * b.inv_inertia;
         let tt = a.inv_inertia + b.inv_inertia;
-        // The inverse of the symmetric matrix that maps an impulse (x, y, turn) to the change of the relative velocity of the hinge's ends.
+        // Inverts the symmetric matrix that maps an impulse (x, y, turn) to the change of the relative velocity of the hinge's ends.
         let minors = [yy * tt - yt * yt, xt * yt - xy * tt, xy * yt - yy * xt];
         let over = R::of(1.0) / (xx * minors[0] + xy * minors[1] + xt * minors[2]);
         let [alone_xx, alone_xy, alone_yy] = inverted([xx, xy, yy]);
@@ -404,8 +406,8 @@ impl<R: Real> Joint<R> {
     }
 }
 
-/// Returns the symmetric matrix (xx, xy, yy) that maps an impulse between the ends of two arms to the change of the ends' relative
-/// velocity. An arm is the vector from a body's centre of mass to a hinge.
+/// Returns a symmetric matrix (xx, xy, yy). The matrix maps an impulse between the ends of two arms to the change of the relative velocity
+/// of these ends. An arm is the vector from a body's centre of mass to a hinge.
 fn effect<R: Real>(a: &Solid<R>, b: &Solid<R>, [ra, rb]: [V2<R>; 2]) -> [R; 3] {
     let mass = a.inv_mass + b.inv_mass;
     let (ia, ib) = (a.inv_inertia, b.inv_inertia);
@@ -462,8 +464,8 @@ impl<R: Real> Contact<R> {
         self.rows[BLOCK] > R::of(0.0)
     }
 
-    /// Moves the body out of the ground by the fraction `part` of the overlap. Returns the smallest separation of a contact point, or 0 if
-    /// all separations are positive.
+    /// Moves the body out of the ground by the fraction `part` of the overlap. Returns the smallest separation between a contact point and
+    /// the face, m, or 0 if all separations are positive.
     fn mend(&self, solid: &Solid<R>, body: &mut Body<R>, part: f64) -> R {
         let mut least = R::of(0.0);
         for i in 0..self.meeting.count {
@@ -643,8 +645,9 @@ const NEAR: f64 = SKIN - 3.0 * SLOP;
 /// Tolerance for the distance [`NEAR`], m.
 const TOLERANCE: f64 = SLOP / 4.0;
 
-/// Returns true if a body certainly stays above a piece of ground during its motion. The function checks the body at the start and at the
-/// end of the motion. A margin (`bulge`) accounts for the corners' deviation from straight lines.
+/// Returns true if a body certainly stays above a piece of ground during its motion. The function checks only the start and the end of the
+/// motion. Between them, the corners move on arcs, because the body turns. The margin `bulge` accounts for the deviation of these arcs from
+/// straight lines.
 fn passes<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, [a, b]: [V2<R>; 2]) -> bool {
     let edge = b - a;
     let up = edge.left();
@@ -702,7 +705,7 @@ fn impact<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, piece: [V2<
             if first <= near + tolerance {
                 return Some(early);
             }
-            // Find the time at which the deepest corner has the distance `near`. Bisection and secant steps alternate.
+            // The loop finds the time at which the deepest corner has the distance `near`. Bisection and secant steps alternate.
             let (mut low, mut high, mut at_low, mut at_high) = (early, late, first, least);
             for i in 0..50 {
                 let part = if i % 2 == 0 { (low + high) * R::of(0.5) } else { low + (near - at_low) * (high - low) / (at_high - at_low) };
@@ -989,8 +992,8 @@ impl<R: Real> Scene<R> {
         true
     }
 
-    /// Corrects positions in at most [`POSITION_SWEEPS`] sweeps, until all hinges are closed and no body is deep in the ground. Returns
-    /// false if the tolerances were not reached.
+    /// Corrects positions in at most [`POSITION_SWEEPS`] sweeps, until the errors of all hinges and contacts are within the tolerances.
+    /// Returns false if an error remains beyond its tolerance.
     fn mend(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES], contacts: &mut Contacts<R>) -> bool {
         for _ in 0..POSITION_SWEEPS {
             let mut least = R::of(0.0);
@@ -1039,8 +1042,9 @@ impl<R: Real> Scene<R> {
         apart.length() <= R::of(SLOP) && turned <= slop
     }
 
-    /// Handles touches within a step. If the body would pass into the ground, the body is moved back to its first touch, and its contacts
-    /// there are solved. The body then moves for the rest of the step. Later touches in the step are treated in the same way.
+    /// Handles touches that begin within a step. If the body would pass into the ground, the method moves the body back to its first touch,
+    /// and solves the contacts at this position. The body then moves for the rest of the step. Later touches in the step are treated in the
+    /// same way.
     fn first_touches(&mut self, rig: &Rig<R>, body: usize, mut start: Body<R>) {
         let solid = &rig.solids[body];
         let one = R::of(1.0);

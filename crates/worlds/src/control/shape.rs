@@ -1,6 +1,6 @@
 //! Shapes of the pictures that environments draw.
 
-/// Names of the colours that a shape can have, with their red, green and blue components, 0 to 255.
+/// Names of the colours that a shape can have. The numbers are the red, green and blue components, 0 to 255.
 pub const COLOURS: [(&str, [u8; 3]); 16] = [
     ("black", [46, 52, 60]),
     ("gray", [128, 134, 142]),

@@ -42,7 +42,7 @@ pub const SWEEPS: usize = 180;
 /// Index of the body of each touch, in the order of a sweep.
 pub const TOUCHED: [usize; 6] = [2, 2, 0, 0, 1, 1];
 
-/// A body's horizontal velocity, vertical velocity and spin.
+/// A body's horizontal velocity (m/s), vertical velocity (m/s) and spin (rad/s).
 pub type Motion<N> = [N; 3];
 
 /// Numbers of a hinge between body 0 and another body, by index. 0..4: horizontal, vertical, stop and motor impulse. 4..8: both arms. 8:
@@ -99,7 +99,7 @@ pub trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = 
     fn size(self) -> Self;
     fn reaches(self, other: Self) -> Self::Mask;
     fn both(token: Self::Token, a: Self::Mask, b: Self::Mask) -> Self::Mask;
-    /// Selects `self` in lanes where the mask is true, `other` elsewhere.
+    /// Returns `self` in lanes in which the mask is true, and `other` in other lanes.
     fn or_else(self, mask: Self::Mask, other: Self) -> Self;
     /// Converts a mask to an integer with one bit per lane.
     fn bits(token: Self::Token, mask: Self::Mask) -> u32;
@@ -241,8 +241,8 @@ impl<S: Simd> Number for Lanes<S> {
     }
 }
 
-/// Solves one hinge: the motor first, then the hinge with its stop. `speed` is the motor's target speed, `most` its largest impulse. `a` is
-/// the motion of body 0, `b` that of the other body.
+/// Solves one hinge: the motor first, then the hinge with its stop. `speed` is the motor's target speed, and `most` is its largest impulse.
+/// `a` is the motion of body 0, and `b` is the motion of the other body.
 #[inline(always)]
 fn swing<N: Number>(
     token: N::Token,
@@ -269,7 +269,7 @@ fn swing<N: Number>(
     let stopped_y = ixy * slip_x + iyy * slip_y + iyt * slip;
     let turn = ixt * slip_x + iyt * slip_y + itt * slip;
     let new_stop = stop + turn;
-    // A stop can only push. If the stop would pull, or no stop is reached, the hinge is solved without a stop.
+    // A stop can only push. If the stop would pull, or if no stop is reached, the hinge is solved without a stop.
     let slip_x = slip_x + turned_x * stop;
     let slip_y = slip_y + turned_y * stop;
     let stopped = N::both(token, (new_stop * side).reaches(zero), (side * side).reaches(N::all(token, N::One::of(0.5))));
@@ -301,7 +301,7 @@ fn slide<N: Number>(so_far: N, most: N, [x, y, lever]: [N; 3], own: N, [mass, in
     new
 }
 
-/// Solves one touch: friction first, then the normal impulses. `two` is true if a lane has two points to solve together.
+/// Solves one touch: friction first, then the normal impulses. `two` is true if any lane has two points to solve together.
 #[inline(always)]
 pub fn rub<N: Number>(token: N::Token, touch: &mut Touching<N>, two: bool, friction: N, [mass, inertia]: [N; 2], b: &mut Motion<N>) {
     let [push, second_push, _, _, nx, ny, lever, second_lever, rest @ ..] = *touch;
@@ -320,7 +320,8 @@ pub fn rub<N: Number>(token: N::Token, touch: &mut Touching<N>, two: bool, frict
     let single = (push - own * speed).max(zero);
     let (mut new, mut second_new) = (single, second_push);
     if two {
-        // Both points are solved together. Each point pushes or separates, which gives four cases; the consistent case is chosen.
+        // Both points are solved together. Each point either pushes or separates, which gives four cases. The code chooses the case that is
+        // consistent.
         let second_speed = ahead + second_lever * b[2];
         let rest = speed - k11 * push - k12 * second_push;
         let second_rest = second_speed - k12 * push - k22 * second_push;
@@ -356,8 +357,8 @@ fn gather<N: Number>(token: N::Token, scenes: &[System<N::One>], of: impl Fn(&Sy
     N::load(token, &lanes)
 }
 
-/// Stores each lane of a vector in the scene of this lane, if the scene's bit in `done` is set. `of` selects the number to replace in the
-/// scene.
+/// Stores the lanes of a vector in the scenes, one lane per scene. Skips a scene if its bit in `done` is not set. `of` selects the number
+/// to replace in the scene.
 #[inline(always)]
 fn store_lanes<N: Number>(x: N, done: u32, scenes: &mut [System<N::One>], of: impl Fn(&mut System<N::One>) -> &mut N::One) {
     let mut lanes = [N::One::of(0.0); 16];
@@ -447,8 +448,8 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
             }
         }
         for h in 0..2 {
-            // The remaining sweeps would change only the impulses of a motor and of the stop that it pushes against, by the same amount in
-            // each sweep.
+            // The remaining sweeps would change only two impulses: the impulse of a motor, and the impulse of the stop that the motor
+            // pushes against. The change is the same in each sweep.
             let [x, y, stop, motor, ..] = hinges[h];
             let before = if h == 0 { motor_1 } else { motor_2 };
             let most = motors[h][1];
@@ -506,7 +507,7 @@ mod tests {
             let (sin, cos) = draw().sin_cos();
             let together = draw() > 0.0;
             let second = if together { 0.2 } else { 0.0 };
-            // A second point that is not solved keeps the impulses of the last step, also beyond the limit of friction.
+            // A second point that is not solved keeps the impulses of the last step, even if they exceed the limit of friction.
             let impulses = [0.1 * draw().abs(), 0.1 * draw().abs(), 0.1 * draw(), draw()];
             let levers = [(); 4].map(|()| draw());
             touch[..4].copy_from_slice(&impulses);

@@ -20,7 +20,7 @@ pub struct InvalidState {
     pub id: Text,
 }
 
-/// Many environments of one kind. When an episode ends, the next episode of this environment starts in the same step.
+/// Many environments of one kind. When an episode of an environment ends, its next episode starts in the same step.
 pub trait Vector: Send + Sync {
     fn count(&self) -> usize;
 
@@ -30,8 +30,8 @@ pub trait Vector: Send + Sync {
     /// Returns the present observations, in panels.
     fn observations(&self) -> &[f32];
 
-    /// Returns the masks of the choices in the present states, in panels with one feature per choice: 1 if the choice is permitted,
-    /// otherwise 0. In every state, at least one choice is permitted. The slice is empty if the kind is not masked; see
+    /// Returns the masks of the choices in the present states, in panels with one feature per choice. A value is 1 if the choice is
+    /// permitted, otherwise 0. In every state, at least one choice is permitted. The slice is empty if the kind is not masked; see
     /// [`Kind::masked`](super::Kind::masked).
     fn masks(&self) -> &[f32] {
         &[]
@@ -69,7 +69,7 @@ pub trait Vector: Send + Sync {
     fn state_len(&self) -> usize;
 
     /// Writes the state of the environment `env` to `state`. Returns the number of steps taken in the present episode, and the number of
-    /// earlier episodes. These values are sufficient to restore the environment.
+    /// earlier episodes. The state and these two numbers are sufficient to restore the environment.
     fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32);
 
     /// Restores one environment from the values of [`Vector::environment`]. Returns an error if the values are not possible.

@@ -41,7 +41,7 @@ pub enum Action {
     Levels(Vec<f64>),
 }
 
-/// A text that is either part of the program or created at run time.
+/// A text that is either a constant of the program or created at run time.
 pub type Text = Cow<'static, str>;
 
 /// Creates a constant list of [`Text`]s.
@@ -66,7 +66,7 @@ pub struct Spec {
     pub observation: Cow<'static, [Text]>,
     /// Number of steps after which an episode is truncated.
     pub step_limit: u32,
-    /// Mean return over a hundred episodes at which the task counts as solved; infinite if no return counts as solved.
+    /// Mean return over a hundred episodes at which the task counts as solved. Infinite if no return counts as solved.
     pub solved_at: f64,
     /// Approximate lowest and highest return of an episode, for a chart axis.
     pub returns: [f64; 2],
@@ -106,7 +106,7 @@ pub struct Moment {
     pub forces: [f64; 2],
 }
 
-/// Rules of one environment in f64. A state contains all values on which a step depends, except action and [`Moment`].
+/// Rules of one environment in f64. The state, the action and the [`Moment`] determine a step.
 pub trait Twin<const STATE: usize, const ACTION: usize = 1>: Send + Sync + 'static {
     const SPEC: &'static Spec;
 
@@ -148,8 +148,8 @@ pub trait World64: Send + Sync {
     fn state(&self) -> &[f64];
     fn observation(&self) -> Vec<f64>;
 
-    /// Returns one flag per choice, true if the choice is permitted in the present state. Returns an empty list if all choices are always
-    /// permitted.
+    /// Returns one flag per choice, which is true if the choice is permitted in the present state. Returns an empty list if all choices are
+    /// always permitted.
     fn permitted(&self) -> Vec<bool> {
         Vec::new()
     }
@@ -160,14 +160,15 @@ pub trait World64: Send + Sync {
     /// Sets the state, and sets the number of steps taken in the episode to `elapsed`. Returns an error if the values are invalid.
     fn set_state(&mut self, new: &[f64], elapsed: u32) -> Result<(), WorldError>;
 
-    /// Restores the state before a failed step. An environment with user-written rules (see `script`) also restores the random draws, so
-    /// the failed action fails again.
+    /// Restores the state before a failed step. An environment with user-written rules (see `script`) also restores the seed and the
+    /// numbers that determine the random draws, so the failed action fails again.
     fn set_failed(&mut self, failed: &FailedState) -> Result<(), WorldError> {
         let state: Vec<f64> = failed.state.iter().map(|&x| x.into()).collect();
         self.set_state(&state, failed.steps())
     }
 
-    /// Returns the error that the rules raised in the newest step, if any. The environment then keeps the state before this step.
+    /// Returns the error that the rules raised in the newest step; `None` without an error. After an error, the environment keeps the state
+    /// before this step.
     fn fault(&self) -> Option<WorldFault> {
         None
     }
@@ -240,5 +241,5 @@ impl<T: Twin<STATE, ACTION>, const STATE: usize, const ACTION: usize> World64 fo
     }
 }
 
-/// Random stream of the initial states, separate from all other streams of the same seed.
+/// Number of the random stream of the initial states. The stream is separate from all other random streams of the same seed.
 const STREAM: u32 = 0x5736_3452;

@@ -65,7 +65,7 @@ impl Distances {
         (0..self.actions.count()).filter(nearer).fold(0, |mask, action| mask | 1 << action)
     }
 
-    /// Returns the moves of a shortest solution. Among several possible moves, the move with the lowest action is chosen.
+    /// Returns the moves of a shortest solution. If several moves shorten the distance, the solution uses the move with the lowest action.
     pub fn solution(&self, mut state: Two) -> Vec<Move> {
         let mut moves = Vec::new();
         while self.of(state) > 0 {
@@ -77,7 +77,7 @@ impl Distances {
     }
 }
 
-/// Number of states with consecutive ranks that are skipped together if no state among them has the requested distance.
+/// Number of states with consecutive ranks in a block. A search skips the block if no state in the block has the requested distance.
 const BLOCK: usize = 27;
 
 /// Calls `visit` for every state whose value in the table is `distance`. The arguments of `visit` are the table and the state's rank, order
@@ -97,8 +97,8 @@ fn at(table: &mut [u8], distance: u8, mut visit: impl FnMut(&mut [u8], usize, us
     }
 }
 
-/// Applies each action to each state at the distance `depth - 1`. Sets the distance of the unknown states that are reached, and returns the
-/// number of these states.
+/// Applies each action to each state at the distance `depth - 1`. Sets the distance of each unknown state that an action reaches, and
+/// returns the number of these states.
 fn onward<const ACTIONS: usize>(table: &mut [u8], depth: u8) -> u32 {
     let (tables, mut found) = (&**TABLES, 0);
     at(table, depth - 1, |table, _, order, twist| {

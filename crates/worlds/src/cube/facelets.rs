@@ -3,8 +3,8 @@
 //! D.
 //!
 //! A string may use any six letters or digits and any orientation of the cube. On a 3x3x3, the centres define the colours of the faces. On
-//! a 2x2x2, the corner at DBL is solved by definition, and two colours are opposite if they never meet at a corner. The user need not turn
-//! the cube before applying a solution. [`Scheme`] writes a state in the letters of the input.
+//! a 2x2x2, the corner at DBL is solved by definition, and two colours are opposite if they never meet at a corner. A solution therefore
+//! fits the cube in the orientation of the input. [`Scheme`] writes a state in the letters of the input.
 
 use super::moves::Move;
 use super::pieces::{CODES, CORNER_FACELETS, CORNERS, DBL, EDGE_FACELETS, EDGES, FLIP, Face, SMALL_FACELETS, TWIST, odd, opposite, search};
@@ -29,8 +29,9 @@ pub struct Typed<P> {
     pub scheme: Scheme,
 }
 
-/// Reason why stickers are not a solvable cube. The text is the problem, a semicolon and the remedy. Places are named by their faces,
-/// pieces by their letters in the input. If the twists of several corners do not cancel, one corner is reported as twisted.
+/// Reason why the stickers in the input are not a solvable cube. The text is the problem, a semicolon and the remedy. In the text, a place
+/// has the name of its faces, and a piece has its letters in the input. If the twists of several corners do not cancel, the error reports
+/// one twisted corner.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CubeError {
     #[error("a cube of this size has {expected} stickers, found {found}; enter the faces in the order U R F D L B, each row by row")]
@@ -72,7 +73,7 @@ fn way(clockwise: bool) -> &'static str {
     if clockwise { "clockwise" } else { "anticlockwise" }
 }
 
-/// Reason why no piece of a cube has the stickers that a place shows.
+/// Reason why the stickers at a place belong to no piece of a cube.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
     #[error("two of its stickers are the same")]
@@ -123,7 +124,7 @@ pub fn turn_stickers(stickers: &mut [char], by: Move) {
     }
 }
 
-/// Writes the indices of the network inputs that are 1. The index for each sticker is written to the position of its facelet.
+/// Writes the indices of the network inputs that are 1. In `active`, the index for a sticker is at the position of the sticker's facelet.
 #[inline]
 pub(super) fn scatter<const N: usize>(inputs: &[[[u16; N]; CODES]], facelets: &[[usize; N]], cubies: &[u8], active: &mut [u16]) {
     for ((inputs, facelets), &code) in inputs.iter().zip(facelets).zip(cubies) {
@@ -162,8 +163,8 @@ fn counted(letters: &[char], colours: &[char; 6], expected: usize) -> Result<(),
     Err(CubeError::Count { letter: colours[most], found: counts[most], few: colours[least], few_found: counts[least], expected })
 }
 
-/// Returns the code of the cubie with these colours, which are in the order of the place's facelets. Returns `None` if no cubie has these
-/// colours.
+/// Returns the code of the cubie with the colours `colours`, given in the order of the place's facelets. Returns `None` if no cubie has
+/// these colours.
 fn cubie<const N: usize>(pieces: &[[usize; N]], colours: [usize; N]) -> Option<u8> {
     let (piece, turn) = search(pieces, colours)?;
     // `search` returns the position of `colours[0]` among the colours of the piece. The orientation is the rotation in the opposite
@@ -249,7 +250,8 @@ pub(super) fn three(text: &str) -> Result<Typed<[u8; 20]>, CubeError> {
     Ok(Typed { state: all, scheme })
 }
 
-/// Pairs of colours that are opposite on usual cubes, given by the usual letters of the colours.
+/// Pairs of opposite colours on common cubes. The letters are the usual letters of the colours: the names of the faces, or initials such as
+/// W and Y.
 const USUAL: [[char; 2]; 6] = [['U', 'D'], ['R', 'L'], ['F', 'B'], ['W', 'Y'], ['R', 'O'], ['G', 'B']];
 
 /// Reads the codes of the cubies of a 2x2x2 from a facelet string. The corner at DBL is solved by definition.
@@ -261,7 +263,8 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     let colours: [char; 6] = colours.try_into().map_err(|all: Vec<char>| CubeError::Letters { found: all.len() })?;
     counted(&letters, &colours, 4)?;
     let at = SMALL_FACELETS.map(|corner| corner.map(|facelet| letters[facelet]));
-    // Select the three pairs that meet at the fewest corners. Ties are broken by the number of usual pairs.
+    // Selects the division into pairs for which the colours of a pair meet at the fewest corners. Of equal divisions, the division with the
+    // most usual pairs is selected.
     let against = |pairs: &[[char; 2]; 3]| {
         let meet = |[a, b]: &[char; 2]| at.iter().filter(|c| c.contains(a) && c.contains(b)).count();
         let usual = pairs.iter().filter(|[a, b]| USUAL.contains(&[*a, *b]) || USUAL.contains(&[*b, *a])).count();
@@ -269,7 +272,7 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     };
     let pairs = pairings(colours).min_by_key(against).expect("there are fifteen pairings");
     let other = |colour: char| pairs.iter().find_map(|&[a, b]| if a == colour { Some(b) } else { (b == colour).then_some(a) });
-    // The corner at DBL assigns its colours to faces. If it is not a valid corner, an arbitrary assignment is used.
+    // The colours of the corner at DBL are assigned to the faces D, B and L. If this corner is not valid, an arbitrary assignment is used.
     let mut scheme = Scheme(['?'; 6]);
     let home = at[DBL];
     let whole = |c: &[char; 3]| c.iter().all(|&a| c.iter().filter(|&&b| a == b || Some(a) == other(b)).count() == 1);
@@ -286,7 +289,7 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
             let [at, stickers] = [Scheme::FACES.write(&CORNERS[DBL]), home.iter().collect()];
             return Err(CubeError::NoSuchPiece { at, stickers, why: Why::Mirrored });
         }
-        // The assignment gives the mirror image of the cube, so the two colours of one axis are exchanged.
+        // The assignment gives the mirror image of the cube. The exchange of the two colours of one axis corrects this.
         let axis = CORNERS[DBL][0];
         scheme.0.swap(axis, opposite(axis));
         faces = faces.map(|corner| corner.map(|face| if [axis, opposite(axis)].contains(&face) { opposite(face) } else { face }));
@@ -309,7 +312,8 @@ fn pairings([first, rest @ ..]: [char; 6]) -> impl Iterator<Item = [[char; 2]; 3
     })
 }
 
-/// Assigns the colours of a 2x2x2 to faces anew, so that the corner at DBL is solved. The argument may be the result of turning any face.
+/// Assigns the colours of a 2x2x2 to faces anew, so that the corner at DBL is solved. The argument may be the result of turns of any faces,
+/// including D, B and L.
 pub(super) fn held(corners: [u8; 8]) -> [u8; 8] {
     let colours = |place: usize| {
         let code = usize::from(corners[place]);

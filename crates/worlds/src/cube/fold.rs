@@ -1,6 +1,6 @@
 //! Symmetries of the 2x2x2 that keep the corner DBL in place. Rotations about this corner and reflections permute R, U and F; reflections
-//! also exchange clockwise and anticlockwise turns. Up to six states therefore differ only in the names of their moves, and the state with
-//! the lowest rank represents them. Orders and twists are the two parts of a rank (see `ranks`).
+//! also exchange clockwise and anticlockwise turns. Up to six states therefore differ only in the names of their moves. The state with the
+//! lowest rank represents these states. A rank has two parts, the order and the twist (see `ranks`).
 
 use super::pieces::opposite;
 use super::ranks::{self, ORDERS, TABLES, TWISTS};

@@ -2,8 +2,8 @@
 
 use super::pieces::{CODES, CORNERS, EDGES, FLIP, Face, RIGHT, TWIST, UP, find, opposite};
 
-/// Effect of a move on the cubies. The cubie at place `i` after the move was at place `from[i]`, and `add[i]` is added to its code, modulo
-/// [`CODES`]. Corners come first, then edges.
+/// Effect of a move on the cubies. The cubie at place `i` after the move was at place `from[i]` before the move. The move adds `add[i]` to
+/// the cubie's code, modulo [`CODES`]. Corners come first, then edges.
 #[derive(Clone, Copy)]
 pub(super) struct Shuffle {
     pub(super) from: [u8; 20],

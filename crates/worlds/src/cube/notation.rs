@@ -7,7 +7,7 @@ use super::facelets::parts;
 use super::moves::Move;
 use super::pieces::Face;
 
-/// Kind of an error. The text of a variant is the problem, a semicolon and the remedy.
+/// Type of an error. The text of a variant is the problem, a semicolon and the remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum Problem {
     #[error("is not a move; enter a face, U R F D L or B, alone or with 2 or ' after it")]

@@ -89,7 +89,7 @@ pub(super) const fn inputs<const N: usize, const PLACES: usize>(
     while i < PLACES * CODES * N {
         let (place, code, k) = (i / (CODES * N), i / N % CODES, i % N);
         let (piece, turn) = (code % PLACES, code / PLACES);
-        // On a piece that is turned by one, each facelet has the colour of the previous facelet of the unturned piece.
+        // If a piece is turned by `turn`, facelet `k` of the place shows the colour of facelet `k - turn` of the unturned piece.
         inputs[place][code][k] = (facelets[place][k] * 6 + places[piece][(k + N - turn) % N]) as u16;
         i += 1;
     }
@@ -115,7 +115,8 @@ pub(super) const fn search<const N: usize>(places: &[[usize; N]], faces: [usize;
             k += 1;
         }
         if same {
-            // The first of the place's faces is faces[turn], so faces[0] is N - turn positions after it.
+            // The first face of the place is `faces[turn]`. The index of `faces[0]` among the faces of the place is therefore N - turn,
+            // modulo N.
             return Some((place, (N - turn) % N));
         }
         i += 1;

@@ -90,9 +90,9 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     /// colour`, with colours in the order U R F D L B.
     fn inputs(self, active: &mut [u16]);
 
-    /// Writes the rows of the state: one number for each place whose cubie is not fixed. The row of the `i`-th of these places is `i *
-    /// CODES + code`, where `code` is the code of the cubie at this place. A network's first layer can have one vector of weights per row
-    /// instead of [`Puzzle::INPUTS`] inputs.
+    /// Writes the rows of the state, one row for each place whose cubie is not fixed. A row is the number of a pair of a place and a code:
+    /// `i * CODES + code` for the `i`-th of these places and the code of the cubie at this place. A network's first layer can have one
+    /// vector of weights per row instead of [`Puzzle::INPUTS`] inputs.
     fn rows(self, rows: &mut [u16]);
 
     /// Writes [`Puzzle::rows`] of the state that represents this state's class. The class contains all states that are symmetric to this
@@ -126,7 +126,7 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
     /// DBL is solved.
     fn after(moves: &[Move]) -> Self;
 
-    /// Reads a facelet string, which may use any six letters.
+    /// Reads a facelet string. The string may use any six letters or digits.
     fn from_facelets(text: &str) -> Result<Typed<Self>, CubeError>;
 
     fn facelets(self, scheme: &Scheme) -> String {
@@ -151,7 +151,7 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
         }
     }
 
-    /// Writes the states after each action, `[states][actions]`.
+    /// Writes the state after each action for each of the states, `[states][actions]`.
     fn fill_children(states: &[Self], actions: &Actions, children: &mut [Self]);
 
     /// Writes a random walk that starts at the solved state. `states` receives the state after each step, and `taken` the action of each

@@ -1,5 +1,6 @@
 //! Ranks of the states of the 2x2x2, and tables of the rank after each action. A rank is `order * 729 + twist`. The order is the index of
-//! the permutation of the seven pieces that are not fixed, out of 7!. The twist is the index of their orientations, out of 3⁶.
+//! the permutation of the seven pieces that are not fixed, out of 7!. The twist is the index of the orientations of these pieces, out of
+//! 3⁶.
 
 use super::moves::{self, Move};
 use super::pieces::{DBL, Face, TWIST};
@@ -20,7 +21,7 @@ pub(super) struct Tables {
     pub twist: [[u16; COUNT]; TWISTS],
     /// Piece at each place, `[order][place]`.
     pieces: [[u8; 8]; ORDERS],
-    /// Part that the orientation contributes to the code at each place, `[twist][place]`.
+    /// Contribution of the orientation to the code at each place, `[twist][place]`.
     twists: [[u8; 8]; TWISTS],
 }
 

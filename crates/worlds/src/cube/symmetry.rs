@@ -1,6 +1,6 @@
 //! Symmetries of both cubes. A symmetry rotates or reflects the cube as a whole and renames the colours. A state, its inverse, and the
-//! images of both under the 48 symmetries have the same distance from the solved state. The image whose codes are lexicographically first
-//! represents all 96 images.
+//! images of both under the 48 symmetries have the same distance from the solved state. Of these 96 images, the image with the
+//! lexicographically first codes represents all.
 
 use super::pieces::{CODES, CORNERS, DBL, EDGES, FLIP, TWIST};
 use std::sync::LazyLock;
@@ -77,8 +77,8 @@ fn fill<const N: usize>(
     }
 }
 
-/// Result for one cubie at one corner place: the smallest code that the images of this cubie have at the first place, and the symmetries
-/// that give this code.
+/// Best result for one cubie at one corner place. `code` is the smallest code that an image of this cubie has at the first place. `by`
+/// contains the symmetries that give this code.
 struct Least {
     code: u8,
     by: Vec<u8>,
@@ -138,8 +138,8 @@ static HOLDS: LazyLock<Holds> = LazyLock::new(|| {
     Holds { rotations, home, to_fixed }
 });
 
-/// Returns the lexicographically first state among the images of a 2x2x2 and of its inverse. Only images in which the corner at DBL is
-/// solved are considered.
+/// Returns the lexicographically first state among the images of a 2x2x2 and of its inverse. Images in which the corner at DBL is not
+/// solved do not count.
 pub(super) fn first_held(cubies: &[u8; 8], inverse: &[u8; 8]) -> [u8; 8] {
     let mut best = [CODES as u8; 8];
     let holds = &*HOLDS;

@@ -1,4 +1,5 @@
-//! The 3x3x3. A state has twenty bytes. Each of the 18 turns permutes these bytes and adds to them. The centres are fixed.
+//! The 3x3x3. A state has twenty bytes, one code for each cubie. Each of the 18 turns permutes these bytes and adds to them. The centres
+//! are fixed.
 
 use super::facelets::{self, CubeError, Typed};
 use super::moves::{self, Move, Shuffle};
@@ -52,7 +53,7 @@ impl Three {
             if usize::from(code) >= CODES || seen[kind] >> piece & 1 == 1 {
                 return None;
             }
-            // Counts the earlier pieces with a larger number. These are inversions of the permutation.
+            // Counts the earlier pieces with a larger number. Each of them forms an inversion of the permutation with this piece.
             swaps += (seen[kind] >> piece).count_ones();
             seen[kind] |= 1 << piece;
             sums[kind] += u32::from(code / pieces);
@@ -139,7 +140,7 @@ impl Puzzle for Three {
         let (corners, edges) = cubies.split_at_mut(8);
         numbers.shuffle(corners);
         numbers.shuffle(edges);
-        // The permutations of corners and edges have the same parity.
+        // In every solvable state, the permutations of corners and edges have the same parity.
         if odd(corners) != odd(edges) {
             edges.swap(0, 1);
         }
@@ -172,8 +173,8 @@ impl Puzzle for Three {
     }
 }
 
-/// Draws the orientation of every cubie except the last, whose orientation makes the sum valid. A cubie has `ways` orientations, whose
-/// codes differ by `by`.
+/// Draws the orientation of every cubie except the last. The last orientation makes the sum of all orientations a multiple of `ways`. A
+/// cubie has `ways` orientations, whose codes differ by `by`.
 fn turn(cubies: &mut [u8], ways: u32, by: u8, numbers: &mut Sequence) {
     let (last, others) = cubies.split_last_mut().expect("the slice is not empty");
     let mut sum = 0;

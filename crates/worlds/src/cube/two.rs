@@ -1,5 +1,6 @@
-//! The 2x2x2 with its corner DBL fixed, so that turns of R, U and F reach all states. A state is stored as its rank: the index of one of
-//! 7!·3⁶ pairs of a permutation and a twist. A move changes the permutation and the twist independently, with one small table for each.
+//! The 2x2x2 with its corner DBL fixed, so that turns of R, U and F reach all states. A state is stored as its rank, the index of a pair of
+//! a permutation and a twist, out of 7!·3⁶ pairs. A move changes the permutation and the twist independently, with one small table for
+//! each.
 
 use super::facelets::{self, CubeError, Typed};
 use super::moves::Move;
@@ -109,7 +110,7 @@ impl Puzzle for Two {
     fn fill_children(states: &[Two], actions: &Actions, children: &mut [Two]) {
         let count = actions.count();
         assert_eq!(children.len(), states.len() * count, "one child per action");
-        // One reference serves all states, because each access to the static checks whether it is initialised.
+        // The loop uses one reference for all states, because each access to the static checks whether it is initialised.
         let tables = &**TABLES;
         for (state, children) in states.iter().zip(children.chunks_exact_mut(count)) {
             let (order, twist) = state.parts();

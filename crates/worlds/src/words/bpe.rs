@@ -1,4 +1,5 @@
-//! Learns a byte-pair encoding from a text, in slices. Pairs are counted once; each merge then only changes the counts that it affects.
+//! Learns a byte-pair encoding from a text, in slices. The training counts all pairs once. Each merge then changes only the counts of the
+//! pairs that it affects.
 
 use super::TextError;
 use super::tokenizer::{LONGEST, MOST_TOKENS, Tokenizer, character_start, pieces};
@@ -6,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 /// Training of a byte-pair tokenizer. A piece is a run of similar characters. Each merge joins the most frequent pair of adjacent tokens
-/// within pieces. Of equally frequent pairs, the lexicographically smallest pair of token numbers is joined. The same text gives the same
-/// merges on every machine.
+/// within pieces. If several pairs are equally frequent, the merge joins the lexicographically smallest pair of token numbers. The same
+/// text gives the same merges on every machine.
 pub struct BpeTraining {
     /// Number of merges requested.
     wanted: usize,
@@ -32,18 +33,19 @@ struct Word {
 #[derive(Default)]
 struct Pair {
     count: u64,
-    /// Indices in [`BpeTraining::words`] of the pieces that contain the pair, and of some pieces that no longer contain it.
+    /// Indices in [`BpeTraining::words`] of all pieces that contain the pair. The list can also include pieces that no longer contain the
+    /// pair.
     words: Vec<u32>,
 }
 
 /// Largest number of bytes from which pairs are learned. More bytes hardly change the most frequent pairs, but cost time and memory.
 pub const SAMPLE_BYTES: usize = 64 << 20;
-/// Smallest number of bytes that are read at once. A part of this length contains several pieces.
+/// Smallest number of bytes that one call reads, so that the part read contains several pieces.
 const LEAST: usize = 1024;
-/// Number of stretches in the sample of a long text.
+/// Number of contiguous stretches in the sample of a long text.
 const STRETCHES: usize = 64;
 
-/// Returns a sample of a text that is longer than [`SAMPLE_BYTES`]; `None` for any other text, which needs no sample. The sample consists
+/// Returns a sample of a text that is longer than [`SAMPLE_BYTES`]; `None` for a shorter text, which needs no sample. The sample consists
 /// of stretches from all parts of the text.
 pub(super) fn sample(text: &[u8]) -> Option<Vec<u8>> {
     const EACH: usize = SAMPLE_BYTES / STRETCHES;
@@ -123,8 +125,8 @@ impl BpeTraining {
         Ok(self.read - from)
     }
 
-    /// Makes the next merge, or only corrects an outdated count in the queue, or ends the training if no pair occurs twice. Returns the
-    /// amount of work, in the units of [`BpeTraining::advance`].
+    /// Does one of three things: makes the next merge, corrects an outdated count in the queue, or ends the training if no pair occurs
+    /// twice. Returns the amount of work, in the units of [`BpeTraining::advance`].
     fn merge(&mut self) -> usize {
         let Some((count, Reverse(pair))) = self.queue.pop() else {
             self.done = true;

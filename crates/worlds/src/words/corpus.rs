@@ -8,11 +8,11 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Random stream of the windows, separate from all other streams of the same seed.
+/// Number of the random stream of the windows. The stream is separate from all other random streams of the same seed.
 const STREAM: u32 = 0x436f_7270;
 
-/// Tokens of a text. The last tenth, but at least one window, is for validation; the rest is for training. A window has `context` + 1
-/// tokens. A model reads the first `context` tokens, and predicts the next token after each of these.
+/// Tokens of a text. The last tenth of the tokens, but at least one window, is for validation. The other tokens are for training. A window
+/// has `context` + 1 tokens. A model reads the first `context` tokens, and predicts the next token after each of these tokens.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Corpus {
     tokens: Tokens,
@@ -121,7 +121,7 @@ impl Corpus {
         range.map(|at| self.tokens.at(at))
     }
 
-    /// Returns the start positions of at most `count` validation windows, but at least one. The windows are evenly spaced and the same in
+    /// Returns the start positions of validation windows: at most `count`, but at least one. The windows are evenly spaced and the same in
     /// every call.
     pub fn validation_starts(&self, count: usize) -> Vec<usize> {
         let range = self.validation();
@@ -139,8 +139,8 @@ impl Corpus {
 }
 
 /// Training windows of each step. An epoch divides the training tokens into windows and uses each window once, in random order. The first
-/// window begins at a random token, whose index is called the phase. Phase and order are computed from the seed and the epoch's number, so
-/// the windows of a step are a function of the seed and the step's number.
+/// window begins at a random token. The index of this token is called the phase. Phase and order are computed from the seed and the epoch's
+/// number, so the windows of a step are a function of the seed and the step's number.
 #[derive(Clone, Debug)]
 pub struct Batches {
     rng: Rng,
@@ -164,8 +164,8 @@ impl Batches {
     }
 
     fn epoch(rng: Rng, windows: usize, phases: usize, epoch: u64) -> (u64, usize, Shuffle) {
-        // `Shuffle` uses the same random stream. The first word of its counters is below ROUNDS / 2, so it never uses the counter with
-        // u32::MAX.
+        // `Shuffle` uses the same random stream. The first word of its counters is below ROUNDS / 2, so `Shuffle` never uses a counter that
+        // begins with u32::MAX.
         let [word, ..] = rng.block([u32::MAX, 0, epoch as u32, (epoch >> 32) as u32]);
         let phase = (u64::from(word) * phases as u64) >> 32;
         (epoch, phase as usize, Shuffle::new(rng, windows, epoch, 0))
@@ -190,16 +190,18 @@ impl Batches {
     }
 }
 
-/// Conversion of a text to tokens, in slices. The conversion has three phases: check the text, learn byte pairs if requested, and encode
-/// the text. A slice is divided into parts, which all threads process. The division does not depend on the number of threads.
+/// Conversion of a text to tokens, in slices. The conversion has three phases: it checks the text, learns byte pairs if the tokenizer needs
+/// them, and encodes the text. A slice is divided into parts, which all threads process. The division does not depend on the number of
+/// threads.
 pub struct Reading {
     text: Arc<Vec<u8>>,
     kind: TokenizerSpec,
     context: usize,
     phase: Phase,
-    /// Number of bytes at the start of the text that have been checked or, in the last phase, encoded. The byte order mark is included.
+    /// Number of bytes at the start of the text that the present phase has processed: checked in the first phase, encoded in the last
+    /// phase. The byte order mark is included.
     at: usize,
-    /// Number of bytes of the byte order mark at the start of the text; 0 if there is none or if tokens are bytes.
+    /// Number of bytes of the byte order mark at the start of the text. 0 without a mark, or if tokens are bytes.
     mark: usize,
     scanned: CharacterSet,
 }
@@ -225,7 +227,7 @@ const PARTS: usize = 16;
 
 /// Characters that occur in a text.
 struct CharacterSet {
-    /// For each character, true if it occurs in the text. All threads share these flags.
+    /// One flag for each character. The flag is true if the character occurs in the text. All threads share these flags.
     seen: Vec<AtomicBool>,
     /// Number of characters in the text, including repeated characters.
     count: usize,
@@ -240,7 +242,8 @@ impl CharacterSet {
     fn scan(&mut self, text: &[u8], parts: &[Range<usize>]) {
         let mut counts = vec![0; parts.len()];
         let seen = &self.seen;
-        // Most characters are known already. Their flags are not written again, so that the cache lines stay shared between threads.
+        // Most characters are known already. Threads do not write the flags of known characters again, so that the cache lines stay shared
+        // between threads.
         let see = |c: usize| {
             if !seen[c].load(Relaxed) {
                 seen[c].store(true, Relaxed);
@@ -423,7 +426,7 @@ impl Reading {
         for part in parts {
             self.at += part.read;
             let by_now = tokens.len() + part.tokens.len();
-            // The number of tokens at the end of the text is estimated from the rate so far, plus 2%.
+            // The final number of tokens is estimated from the number of tokens per byte so far, plus 2%.
             let each = 1.02 * by_now as f64 / (self.at - self.mark).max(1) as f64;
             let all = match self.kind {
                 TokenizerSpec::Chars => self.scanned.count,

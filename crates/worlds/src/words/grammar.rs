@@ -1,12 +1,13 @@
 //! A source of small stories in plain English with known entropy. The source has a finite number of states. A state consists of a position
 //! in the templates and the remembered entries of lists (hero, home, lost thing and so on). The loss of the best possible predictor can
-//! therefore be computed, also for predictors that read only a window of the text. The expected loss of a trained model is never lower.
+//! therefore be computed, also for predictors that read only a window of the text. The expected loss of a trained model is never lower than
+//! this loss.
 
 use super::stories::{LISTS, RULES};
 use math::Rng;
 use std::collections::HashMap;
 
-/// Random stream of the stories, separate from all other streams of the same seed.
+/// Number of the random stream of the stories. The stream is separate from all other random streams of the same seed.
 const STREAM: u32 = 0x576f_7264;
 
 /// A compiled grammar, which generates an endless sequence of stories. The grammar is a graph of nodes. When a story passes a text node,
@@ -16,8 +17,8 @@ pub struct Grammar {
     /// end.
     nodes: Vec<Node>,
     root: usize,
-    /// Text nodes that can come next after each text node, with their probabilities; empty for other nodes. Choices and ends of stories on
-    /// the way are followed, but not included.
+    /// For each text node, the text nodes that can come next, with their probabilities. The list does not contain the choices and ends of
+    /// stories between two text nodes. Empty for other nodes.
     exits: Vec<Vec<Exit>>,
     /// Mean number of times that a story passes each node.
     visits: Vec<f64>,
@@ -57,7 +58,7 @@ struct Exit {
     ended: bool,
 }
 
-/// Index of the remembered entry of each list. [`UNKNOWN`] means that all entries of the list are equally likely.
+/// Index of the remembered entry of each list that rules remember. [`UNKNOWN`] means that all entries of the list are equally likely.
 type Memory = [u8; MEMORIES];
 const MEMORIES: usize = 12;
 const UNKNOWN: u8 = u8::MAX;
@@ -147,8 +148,8 @@ impl Grammar {
         text
     }
 
-    /// Returns the entropy in nats per character, which is the lowest possible loss of a predictor that has read the whole text before each
-    /// character.
+    /// Returns the entropy in nats per character. The entropy is the lowest possible loss of a predictor that has read the whole text
+    /// before each character.
     pub fn entropy_per_char(&self) -> f64 {
         self.entropy / self.length
     }
@@ -205,8 +206,8 @@ impl Grammar {
     }
 }
 
-/// Adds to `all` the text nodes that can come next from the node `exit.to` on, each with its probability. Choices and ends of stories on
-/// the way are followed, but not added.
+/// Adds to `all` the text nodes that can come next from the node `exit.to` on, each with its probability. The function follows choices and
+/// ends of stories, but does not add them.
 fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
     match &nodes[exit.to] {
         Node::Say { .. } => all.push(exit),
@@ -219,8 +220,9 @@ fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
 }
 
 /// The best predictor. The predictor computes the probability of each state of the source, given the text so far (the forward algorithm for
-/// hidden Markov models). If the text begins in the middle of a story, an entry that the story has drawn earlier is unknown. One guess then
-/// represents all entries, which are equally likely, until the text contains the entry. The number of guesses therefore stays small.
+/// hidden Markov models). A guess is a possible state with its probability. If the text begins in the middle of a story, an entry that the
+/// story has drawn earlier is unknown. One guess then represents all entries, which are equally likely, until the text contains the entry.
+/// The number of guesses therefore stays small.
 #[derive(Clone)]
 pub struct BestPredictor<'a> {
     grammar: &'a Grammar,
@@ -246,7 +248,8 @@ impl Guess {
 }
 
 impl BestPredictor<'_> {
-    /// Reads a character and returns the probability with which it was predicted. After a character of probability 0, no guesses are left.
+    /// Reads a character. Returns the probability that the predictor gave to this character. After a character of probability 0, no guesses
+    /// are left.
     pub fn read(&mut self, character: u8) -> f64 {
         let grammar = self.grammar;
         let mut next = std::mem::take(&mut self.spare);
@@ -280,7 +283,7 @@ impl BestPredictor<'_> {
 }
 
 impl Grammar {
-    /// Adds to `into` the states in which `character` is the first character of a text of the node `at`.
+    /// Adds to `into` the possible states after the first character of a text of the node `at`, if this first character is `character`.
     fn enter(&self, at: usize, memory: Memory, weight: f64, character: u8, into: &mut Vec<Guess>) {
         let Node::Say { texts, source, .. } = &self.nodes[at] else { unreachable!() };
         let known = match *source {
@@ -490,8 +493,8 @@ mod tests {
         matches!(grammar.nodes[at], Node::Say { source: Source::Recall(_), .. })
     }
 
-    /// Finds a text with two derivations that separate and meet again; `None` if there is none. Recalled entries are treated as arbitrary,
-    /// so false positives are possible, false negatives are not.
+    /// Returns a text with two derivations that separate and meet again; `None` if there is no such text. The search treats recalled
+    /// entries as arbitrary. The search can therefore report a text wrongly, but never misses a text.
     fn ambiguous(grammar: &Grammar) -> Option<String> {
         let mut seen = HashSet::new();
         let mut todo: Vec<(Place, Place, String)> = Vec::new();
@@ -515,7 +518,7 @@ mod tests {
                 return Some(format!("duplicate entry in {texts:?}"));
             }
         }
-        // Two different recalled entries are not two derivations.
+        // Two positions that differ only in the recalled entry do not count as two derivations.
         todo.retain(|(p, q, _)| p.0 != q.0 || !recalls(grammar, p.0));
         while let Some((p, q, said)) = todo.pop() {
             let (next, other) = (after(grammar, p), after(grammar, q));

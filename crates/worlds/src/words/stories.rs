@@ -4,13 +4,14 @@
 //! form, in the order of the head. Rules use this syntax:
 //!
 //! - `{name=}` draws an entry of a list. The entry is remembered until the story ends or the list is drawn again.
-//! - `{name}` is the remembered entry. If no rule remembers entries of this list, the text is a newly drawn entry.
-//! - `{name.form}` is another form of the entry. If the name begins with a capital letter (`{Name.form}`), so does the text.
+//! - `{name}` inserts the remembered entry. If no rule remembers entries of this list, `{name}` inserts a newly drawn entry.
+//! - `{name.form}` inserts another form of the entry. If the name begins with a capital letter (`{Name.form}`), the text also begins with a
+//!   capital letter.
 //! - `<rule>` inserts the text of another rule.
-//! - `(a|b)` is one of the alternatives, all equally likely.
+//! - `(a|b)` inserts one of the alternatives, all equally likely.
 //!
 //! Every text must have exactly one derivation. Otherwise the entropy would include choices that do not change the text. A test in
-//! `grammar.rs` checks this.
+//! `grammar.rs` checks that no text has two derivations.
 
 pub const LISTS: &[(&str, &str)] = &[
     (

@@ -24,10 +24,10 @@ pub struct Tokenizer {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Way {
-    /// Token of each character. A second table contains the tokens of the ASCII characters, for faster access.
+    /// Map from each character to its token. A second table contains the tokens of the ASCII characters, for faster access.
     Chars(HashMap<char, u32>, Box<[Option<u32>; 128]>),
     Bytes,
-    /// For each pair of tokens that can be merged, the token that replaces it. The pair with the smallest replacement is merged first.
+    /// Map from each pair of tokens that can be merged to its replacement, a token. The pair with the smallest replacement is merged first.
     Bpe(HashMap<[u32; 2], u32>),
 }
 
@@ -91,7 +91,7 @@ impl Tokenizer {
         }
     }
 
-    /// Encodes a text. Returns an error with all characters that are not in the vocabulary, if there are any.
+    /// Encodes a text. If characters of the text are not in the vocabulary, returns an error that contains all of them.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, TextError> {
         let mut all = Encoded::default();
         all.encode(self, &Known::default(), text, true);
@@ -167,8 +167,7 @@ impl Tokenizer {
     }
 }
 
-/// Cache of pieces that were encoded earlier, with their tokens. The cache is used for byte pairs only. Parts that are encoded in parallel
-/// share the cache.
+/// Cache of earlier encoded pieces with their tokens, for byte pairs only. Parts that are encoded in parallel share the cache.
 #[derive(Default)]
 pub(super) struct Known(HashMap<Box<str>, Box<[u32]>>);
 
@@ -176,7 +175,7 @@ pub(super) struct Known(HashMap<Box<str>, Box<[u32]>>);
 const KNOWN: usize = 1 << 17;
 
 impl Known {
-    /// Adds the pieces that were new in a part, until the cache contains [`KNOWN`] pieces.
+    /// Adds the new pieces of a part to the cache, until the cache contains [`KNOWN`] pieces.
     pub(super) fn learn(&mut self, part: &mut Encoded) {
         for (piece, tokens) in part.new.drain() {
             if self.0.len() < KNOWN {
@@ -190,7 +189,8 @@ impl Known {
 #[derive(Default)]
 pub(super) struct Encoded {
     pub(super) tokens: Vec<u32>,
-    /// Number of bytes of the part that are encoded. With byte pairs, the last piece is not encoded if it may continue after the part.
+    /// Number of bytes of the part that are encoded. With byte pairs, the last piece of the part is left out if the piece may continue
+    /// after the part.
     pub(super) read: usize,
     new: HashMap<Box<str>, Box<[u32]>>,
     /// Characters that are not in the vocabulary.
@@ -271,8 +271,8 @@ fn class(c: char) -> Class {
 }
 
 /// Divides a text into pieces. A piece is a run of letters, digits, white space or other characters; a space before a run belongs to the
-/// run. Long runs are divided, so the time is linear in the text's length. `last` is false if `text` is followed by more text. A last piece
-/// that can continue in that text is then omitted.
+/// run. Long runs are divided, so the time is linear in the text's length. `last` is false if more text follows `text`. The last piece is
+/// then omitted if it can continue in the text that follows.
 pub(super) fn pieces(text: &str, last: bool) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -288,7 +288,7 @@ pub(super) fn pieces(text: &str, last: bool) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the first position, not before `at`, at which a piece begins regardless of the text before `at`. This position is the end of a
+/// Returns the first position, at `at` or later, at which a piece begins regardless of the text before `at`. This position is the end of a
 /// run that is not white space, or the end of the text.
 pub(super) fn piece_start(text: &[u8], at: usize) -> usize {
     const CHUNK: usize = 256;
@@ -311,7 +311,7 @@ pub(super) fn piece_start(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// Returns the first position, not before `at`, that is not inside a character.
+/// Returns the first position, at `at` or later, that is not inside a character.
 pub(super) fn character_start(text: &[u8], at: usize) -> usize {
     let more = text[at..].iter().position(|byte| byte & 0xC0 != 0x80);
     more.map_or(text.len(), |more| at + more)

@@ -8,7 +8,8 @@ use testkit::test;
 use worlds::backgammon::*;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/worlds_backgammon.txt");
-/// Only every `STRIDE`-th position is tested. A browser tests fewer, because integer arithmetic does not depend on the platform.
+/// Only every `STRIDE`-th position is tested. In a browser, the test covers fewer positions, because integer arithmetic does not depend on
+/// the platform.
 const STRIDE: usize = if cfg!(target_arch = "wasm32") { 16 } else { 1 };
 
 pub fn roll(one: u8, other: u8) -> Roll {
@@ -45,7 +46,8 @@ fn results(of: &Board, roll: Roll) -> BTreeSet<Id> {
 }
 
 /// A direct implementation of the rules. The implementation tries the dice in both orders, one step at a time, and keeps the longest plays.
-/// If only one die can be played, the implementation keeps the plays of the larger die if there are any.
+/// If only one die can be played, the implementation keeps the plays of the larger die; if the larger die cannot be played, those of the
+/// smaller die.
 mod plain {
     use super::*;
 
@@ -214,7 +216,7 @@ fn both_dice_are_played_if_possible_and_otherwise_the_larger() {
 #[test]
 fn checkers_on_the_bar_enter_first() {
     let theirs = [(1, 2), (2, 2), (3, 2), (5, 2), (6, 2), (4, 1), (13, 4)];
-    // Two checkers are on the bar. One of them enters with the 4 and hits a blot; the other die cannot be played.
+    // Two checkers are on the bar. The 4 enters one checker and hits a blot. The other die cannot be played.
     let now = board(&[(25, 2), (13, 13)], &theirs);
     let hit = [(1, 2), (2, 2), (3, 2), (5, 2), (6, 2), (25, 1), (13, 4)];
     assert_eq!(results(&now, roll(4, 6)), set(&[board(&[(25, 1), (21, 1), (13, 13)], &hit)]));
@@ -258,7 +260,7 @@ fn bearing_off_needs_all_checkers_home_and_takes_the_highest_for_a_larger_die() 
     // A double can bear off four checkers, and a game can end before the whole double is played.
     assert_eq!(results(&at(&[(6, 4), (1, 2)]), roll(6, 6)), set(&[at(&[(1, 2)])]));
     assert_eq!(results(&at(&[(2, 3)]), roll(2, 2)), set(&[at(&[])]));
-    // If the same two checkers are borne off with the dice exchanged, the result is the same.
+    // Both orders of the dice bear off the same two checkers, so there is only one result.
     assert_eq!(results(&at(&[(2, 1), (1, 2)]), roll(6, 5)), set(&[at(&[(1, 1)])]));
 }
 
@@ -363,7 +365,7 @@ fn rolls_have_the_distribution_of_two_dice() {
 #[test]
 fn position_ids_match_gnu_backgammon() {
     assert_eq!(Board::START.id().as_str(), "4HPwATDgc/ABMA");
-    // The expected id is GNU Backgammon's after 8/5 6/5, from the point of view of the next player on roll.
+    // The expected id is GNU Backgammon's id of the position after the play 8/5 6/5, from the point of view of the next player on roll.
     let played = board(&[(24, 2), (13, 5), (8, 2), (6, 4), (5, 2)], &[(24, 2), (13, 5), (8, 3), (6, 5)]);
     assert_eq!(played.turned().id().as_str(), "sGfwATDgc/ABMA");
     assert_eq!(played.id().to_string(), "4HPwATCwZ/ABMA");

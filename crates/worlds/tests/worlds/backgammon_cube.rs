@@ -1,4 +1,4 @@
-//! Match-winning chances and cube decisions, compared with GNU Backgammon's. The library's formulas are simpler, so the tests state
+//! Match-winning chances and cube decisions, compared with GNU Backgammon's. The library's formulas are simpler, so the tests allow
 //! tolerances.
 
 use crate::backgammon::{board, singles};
@@ -45,8 +45,8 @@ fn match_chances_agree_with_a_rollout_table() {
     }
 }
 
-/// GNU Backgammon made these decisions at two plies with its own estimates of the chances. Decisions for the recorded chances can therefore
-/// differ.
+/// The recorded decisions are those of GNU Backgammon at two plies, with its own estimates of the chances. Decisions from the recorded
+/// chances can therefore differ.
 #[test]
 fn cube_decisions_mostly_agree_with_gnu_backgammon_at_two_plies() {
     let (mut wrong_doubles, mut wrong_takes, mut doubles, mut takes, mut count) = (0, 0, 0, 0, 0);
@@ -80,8 +80,8 @@ fn chances(words: &[&str]) -> Chances {
 
 const VALUED: &str = include_str!("../../../../tests/golden/backgammon_ids.txt");
 
-/// Without look-ahead, GNU Backgammon uses the formula of this library. In a race, GNU Backgammon uses databases instead; in a match, it
-/// uses another table of match-winning chances.
+/// Without look-ahead, GNU Backgammon uses the same formula as this library, with two exceptions. In a race, GNU Backgammon uses databases.
+/// In a match, GNU Backgammon uses another table of match-winning chances.
 #[test]
 fn cube_equities_agree_with_gnu_backgammon_for_equal_chances() {
     let (mut exact, mut matches, mut sum, mut verdicts) = (0, 0, 0.0, 0);
@@ -132,7 +132,7 @@ fn cube_equities_follow_from_the_rules() {
     let mut game = money(Some(Player::One));
     game.double().unwrap();
     assert!(game.should_take(&singles(0.77).turned()) && !game.should_take(&singles(0.80).turned()));
-    // Far from its end, a match has the same equities as money play.
+    // At the start of a very long match, equities are the same as in money play.
     let far = Stakes::Match(Match { length: 30_000, score: [0; 2], crawford: Crawford::Ahead });
     let six = Chances([0.45, 0.2, 0.01, 0.25, 0.08, 0.01]);
     for owner in [None, Some(Player::One), Some(Player::Two)] {

@@ -8,8 +8,9 @@ const GOLDEN: &str = include_str!("../../../../tests/golden/backgammon_ids.txt")
 /// Match length; scores of the player on roll and of the other player; state of the match with respect to the Crawford game.
 type Match = (u16, [u16; 2], Crawford);
 
-/// Returns the complete state of a game from the point of view of the player on roll: board, pending action, cube value, true if this
-/// player owns the cube (`None` if the cube is in the middle), and match.
+/// Returns the complete state of a game from the point of view of the player on roll: the board, the pending action, the cube value, the
+/// cube's owner and the match. The owner is true for the player on roll, false for the other player, and `None` if the cube is in the
+/// middle.
 fn seen(game: &Game) -> (Board, GameState, u32, Option<bool>, Option<Match>) {
     let me = game.on_roll();
     let stakes = match game.stakes() {
@@ -63,7 +64,8 @@ fn ids_are_parsed_into_stakes_cube_and_dice() {
     assert!(past.may_double());
 }
 
-/// The texts are copied from both programs. The texts are read unchanged, and with all lines joined, as in a one-line text field.
+/// The texts are copied from both programs. The test reads each text unchanged, and also with all lines joined, as in a one-line text
+/// field.
 #[test]
 fn ids_are_found_in_surrounding_text() {
     const XGID: &str = "XGID=-b----E-C---eE---c-e----B-:0:0:1:61:2:1:0:7:10";
@@ -94,7 +96,7 @@ fn ids_are_found_in_surrounding_text() {
     ] {
         assert_eq!(Standing::read(text), Ok(expected), "{text}");
     }
-    // The letters of a label inside an id are not read as a label.
+    // The id contains the letters `xgid`, which must not be read as a label.
     let error = Standing::read("4HPxgidgc/ABM").unwrap_err().to_string();
     assert!(error.contains("position id: a position id has 14"), "{error}");
     let bare = Standing::read("Position ID: 4HPwATDgc/ABMA").unwrap();

@@ -1,5 +1,5 @@
-//! Step-by-step moves and move notation, compared with the results of a roll. Steps reach every result and nothing else, and the notation
-//! of a result is read as the same result.
+//! Step-by-step moves and move notation, compared with the results of a roll. Steps must reach every result of the roll and no other board.
+//! The notation of a result must be read as the same result.
 
 use crate::backgammon::{board, roll};
 use math::Rng;
@@ -24,7 +24,7 @@ fn committed(every: usize) -> impl Iterator<Item = (Board, Roll)> {
 
 /// Adds to `ends` the ids of the boards after all complete sequences of steps.
 fn whole_plays(play: &mut Play, roll: Roll, visited: &mut HashSet<(Board, Vec<u8>)>, ends: &mut BTreeSet<Id>) {
-    // The legal steps depend only on the board and on the dice left, which follow from the distances moved.
+    // The legal steps depend only on the board and on the remaining dice. The remaining dice follow from the distances moved.
     let mut gone: Vec<u8> = play.taken().iter().map(|step| step.from - step.to).collect();
     gone.sort_unstable();
     if !visited.insert((play.board(), gone)) {
@@ -72,7 +72,7 @@ fn notation_of_a_result_is_read_back_as_that_result() {
         for result in results.iter().step_by(1 + results.len() / 40) {
             let text = notation::write(&board, roll, result).unwrap();
             assert_eq!(notation::read(&board, roll, &text).as_ref(), Ok(result), "{board:?} {roll:?} {text}");
-            // The single steps in reverse order lead to the same result.
+            // The steps in reverse order lead to the same result.
             let route = notation::route(&board, roll, result).unwrap();
             let mut play = Play::new(board, roll);
             for step in &route {

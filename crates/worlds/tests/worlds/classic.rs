@@ -69,7 +69,7 @@ fn initial_states_have_gymnasiums_distribution() {
             world.state().to_vec()
         };
         let starts: Vec<Vec<f64>> = (0..2000).map(&mut start).collect();
-        // The rounding to f32 can move Acrobot's initial states to the bounds.
+        // The rounding to f32 can move an initial state of Acrobot exactly to a bound.
         begin_evenly(id, &starts, [0.03, 0.08], 1e-8);
         assert_eq!(start(7), starts[7], "{id}: equal seeds give equal states");
         assert_ne!(starts[7], starts[8], "{id}: different seeds give different states");

@@ -98,7 +98,7 @@ mod space {
         new.into_iter().collect()
     }
 
-    /// Returns the facelets of a cube in all its orientations. The first orientation is that of `facelets`.
+    /// Returns the facelets of a cube in all its orientations. The first element is `facelets` itself.
     pub fn held(facelets: &str, size: i32) -> Vec<String> {
         let mut ways = vec![facelets.to_string()];
         let mut next = 0;
@@ -143,7 +143,7 @@ fn the_2x2x2_turns_as_in_another_program() {
         held += usize::from(typed.scheme.0 != ['W', 'R', 'G', 'Y', 'O', 'B']);
         let solution = DISTANCES[0].solution(typed.state);
         assert_eq!(solution.len(), usize::from(DISTANCES[0].of(typed.state)));
-        // The solution is applied to the geometric model in this orientation. Afterwards each face has one colour.
+        // The solution is applied to the geometric model in the orientation of `facelets`. After the solution, each face has one colour.
         let solved = solution
             .iter()
             .fold(facelets.to_string(), |now, m| (0..m.turns()).fold(now, |now, _| space::turned(&now, 2, m.face() as usize, false)));
@@ -152,7 +152,7 @@ fn the_2x2x2_turns_as_in_another_program() {
     assert!(held > 10, "only {held} have another orientation");
 }
 
-/// Returns the letter of the face that has this colour in the program magiccube.
+/// Returns the letter of the face whose stickers have the colour `colour` in the program magiccube.
 fn face_of(colour: char) -> char {
     "URFDLB".as_bytes()["WRGYOB".find(colour).unwrap()].into()
 }
@@ -260,8 +260,8 @@ fn symmetric_states_fold_into_one() {
             }
         }
     }
-    // By Burnside's lemma, the number of classes is slightly above a sixth of the number of states, because few states are their own
-    // images.
+    // Few states are their own images under a symmetry. By Burnside's lemma, the number of classes is therefore slightly above a sixth of
+    // the number of states.
     assert!(folded.values().all(|count| 6 % count == 0));
     assert!(folded.len() > Two::STATES / 6 && folded.len() < Two::STATES / 6 + 1000, "{}", folded.len());
 }
@@ -368,7 +368,7 @@ fn exchanged(facelets: &str, pairs: &[(usize, usize)]) -> String {
     letters.into_iter().collect()
 }
 
-/// Asserts that a text is rejected with this error, and that the error's text contains `words`.
+/// Asserts that a text is rejected with the error `error`, and that the error's text contains `words`.
 fn refused<P: Puzzle>(text: &str, error: CubeError, words: &str) {
     assert_eq!(P::from_facelets(text), Err(error.clone()), "{text}");
     assert!(error.what().contains(words) && !error.next_step().is_empty(), "{error}");
@@ -432,7 +432,8 @@ fn invalid_2x2x2_stickers_return_specific_errors() {
         (solved.replacen('B', "W", 1), CubeError::Letters { found: 7 }, "7 different letters"),
         (solved.replace('B', "U"), CubeError::Letters { found: 5 }, "5 different letters"),
         (solved.replacen('B', "U", 1), CubeError::Count { letter: 'U', found: 5, few: 'B', few_found: 3, expected: 4 }, "occurs 5 times"),
-        // The first two texts exchange U4 and F2, and D3 and B4. The next two rotate U4, R1 and F2.
+        // The first text exchanges U4 and F2, and the second text exchanges D3 and B4. The next two texts rotate U4, R1 and F2 in opposite
+        // directions.
         (swapped(&[(3, 9)]), no_piece("URF", "FRU", Why::Mirrored), "colours are in mirrored order"),
         (swapped(&[(14, 23)]), no_piece("DBL", "BDL", Why::Mirrored), "colours are in mirrored order"),
         (swapped(&[(3, 4), (3, 9)]), CubeError::Twist { clockwise: true }, "twisted clockwise"),
@@ -526,7 +527,7 @@ fn drawn_states_are_uniform() {
             times[usize::from(code)] += 1;
         }
     }
-    // The expected number of times that each cubie is in each place is 1,000. The tolerance is five standard deviations.
+    // Each cubie is expected in each place 1,000 times. The tolerance is five standard deviations.
     assert!(times.iter().flatten().all(|&n| (840..1160).contains(&n)), "{times:?}");
     for _ in 0..200 {
         let state = Three::drawn(&mut numbers);
@@ -577,7 +578,7 @@ mod any {
         prop::collection::vec(prop::sample::select(Move::ALL.to_vec()), 0..most)
     }
 
-    /// Asserts that a text is written unchanged if it is accepted as a cube.
+    /// Asserts that a text that is accepted as a cube is written unchanged.
     fn same<P: Puzzle>(text: &str) {
         if let Ok(typed) = P::from_facelets(text) {
             let plain: String = text.split_whitespace().collect();

@@ -1,5 +1,5 @@
 //! Parsers accept any text from users and programs: they return a value or an error, and never panic. Parsers use at most twice the memory
-//! that valid texts of the same length need. `FUZZ=10000` runs more cases.
+//! that valid texts of the same length need. The environment variable `FUZZ=10000` sets the number of cases to 10,000.
 
 use std::fmt::Display;
 use testkit::{Mutator, cases, fuzz, peak_bytes};
@@ -48,7 +48,7 @@ fn backgammon_ids_and_moves_fuzz() {
         "XGID=-b----E-C---eE---c-e----B-:0:0:1:D:4:2:0:7:10",
     ];
     check("match id", &standings, 8, |text| -> Result<(), IdError> {
-        // Both ids that are written for an accepted game are read as the same game.
+        // The game is written as two ids, one in each format. Both ids are read as the same game.
         let game = Standing::read(text)?.game;
         for id in [game.gnu_id(), game.xgid()] {
             let again = Standing::read(&id).unwrap_or_else(|error| panic!("{id} of {text}: {error}")).game;

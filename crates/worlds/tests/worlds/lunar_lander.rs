@@ -1,5 +1,5 @@
-//! LunarLander, compared with Gymnasium (`tests/golden/worlds_lunar_lander.py`). Single steps in flight and on the ground are compared
-//! within the f32 precision of Box2D; the statistics of many episodes are also compared.
+//! LunarLander, compared with Gymnasium (`tests/golden/worlds_lunar_lander.py`). Single steps in flight and on the ground must agree within
+//! the f32 precision of Box2D. The statistics of many episodes must also agree.
 
 use crate::fleet::{Fleet, wide};
 use crate::recorded::numbers;
@@ -155,8 +155,8 @@ fn direct_flight_matches_the_sweeps_of_the_reference() {
         let mut lander = LunarLander64::new(seed);
         for t in 0..100 {
             let (error, _) = step_apart(&mut many, &mut reference, lander.state(), t);
-            // In the first steps of an episode the legs move to their positions. The motors of the legs then lag behind in the reference,
-            // because the reference uses sweeps.
+            // In the first steps of an episode, the legs move to their positions. In these steps, the motors of the legs lag behind in the
+            // reference, because the reference uses sweeps.
             let bound = if t < 5 { 1e-3 } else { 1e-4 };
             assert!(error < bound, "seed {seed}, step {t}: off by {error:e}");
             let seen = lander.observation().try_into().unwrap();
@@ -167,8 +167,8 @@ fn direct_flight_matches_the_sweeps_of_the_reference() {
     }
 }
 
-/// Returns the action that a pilot takes at step `t` of environment `env`. The pilots are the policies of the recordings. Random actions
-/// depend only on `env` and `t`.
+/// Returns the action that a pilot takes at step `t` of environment `env`. The pilots have the same policies as in the recordings. Random
+/// actions depend only on `env` and `t`.
 pub fn fly(pilot: &str, shown: &[f32], env: usize, t: usize) -> f32 {
     let example = || heuristic::<f32>(shown.try_into().unwrap()) as f32;
     let words = Rng::new(11, 22).block([env as u32, t as u32, 0, 0]);
@@ -236,7 +236,7 @@ fn pilots_have_the_same_statistics_as_in_gymnasium() {
         let n = returns.len() as f64;
         let recorded = |name: &str| recorded[name].as_f64().unwrap_or_else(|| panic!("{name}"));
         let m = recorded("episodes");
-        // A difference by chance rarely exceeds four standard errors.
+        // Chance alone rarely causes a difference of more than four standard errors.
         let agree = |what: &str, ours: f64, theirs: f64, variance: [f64; 2]| {
             let error = (variance[0] / n + variance[1] / m).sqrt();
             let sigmas = (ours - theirs).abs() / error;
@@ -302,7 +302,7 @@ fn initial_states_have_gymnasiums_statistics() {
     let starts: Vec<Vec<f64>> = one.states().iter().map(|saved| wide(&saved.0)).collect();
     assert!(one.states().iter().zip(other.states()).all(|(a, b)| a.0 != b.0));
     let column = |i: usize| starts.iter().map(|s| s[i]).collect::<Vec<f64>>();
-    // A uniform force within ±1000 N acts for 0.02 s on the hull (4.82 kg) and, through the hinges, on the legs (0.14 kg).
+    // A uniform force within ±1000 N acts for 0.02 s on the hull (4.82 kg) and, through the hinges, on both legs (0.14 kg together).
     for (i, mean) in [(3, 0.0), (4, -0.2)] {
         let (centre, deviation) = moments(&column(i));
         let most = 1000.0 * 0.02 / 4.96;
@@ -324,8 +324,8 @@ fn initial_states_have_gymnasiums_statistics() {
     }
 }
 
-/// The words of a random counter are the environment, its episode, the index of the number divided by four, and the purpose, which is 1 for
-/// initial states. The GPU kernels use the same counters.
+/// A random counter has four words: the environment, its episode, the index of the random number divided by four, and the purpose. The
+/// purpose of initial states is 1. The GPU kernels use the same counters.
 #[test]
 fn initial_states_use_the_documented_random_counters() {
     const STREAM: u32 = 0x004C_4C33;

@@ -12,7 +12,7 @@ use worlds::control::{InvalidState, cartpole, kinds, lunar_lander};
 
 const ACROBOT: &str = "Acrobot-v1";
 
-/// Returns the expected word in `ended` after a step that was preceded by `elapsed` steps.
+/// Returns the expected word in `ended` after a step, if the episode had `elapsed` steps before this step.
 fn end_word(terminated: bool, truncated: bool, elapsed: u32) -> u32 {
     let flags = if terminated { TERMINATED } else { 0 } + if truncated { TRUNCATED } else { 0 };
     if flags == 0 { 0 } else { flags | (elapsed + 1) << LENGTH_SHIFT }
@@ -118,7 +118,8 @@ fn acrobot_matches_the_reference_at_every_speed() {
                 let step = twin.step(action).unwrap();
                 let error = distance(&wide(&fleet.reached(env)), &twin.observation());
                 assert!(error < tolerance, "{}: {:?} by {error:e}", isa.name(), before[env]);
-                // If the tip is at the line within the rounding error, both results are correct.
+                // If the tip is at the goal line within the tolerance, rounding decides whether the episode terminates. The test then
+                // accepts both results.
                 let [a, b] = [twin.state()[0], twin.state()[1]];
                 let clear = (a.cos() + (a + b).cos() + 1.0).abs() > tolerance;
                 assert!(!clear || step.terminated == (fleet.ended[env] & TERMINATED != 0));
@@ -127,7 +128,7 @@ fn acrobot_matches_the_reference_at_every_speed() {
     }
 }
 
-/// Words in `ended` and bits of the rewards, of all steps.
+/// Words in `ended`, and bits of the rewards, for all steps.
 pub type Played = (Vec<u32>, Vec<u32>);
 
 /// Steps a fleet whose first environment has the number `first`. With the chosen actions, some environments reach their goal and some do

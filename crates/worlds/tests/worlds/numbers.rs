@@ -9,7 +9,8 @@ use worlds::control::{Action, InvalidState, Kind, Spec, WorldError};
 
 const COUNT: usize = 2 * PANEL + 5;
 
-/// Returns number `number` of the action of environment `env` at step `t`. The returned value is sometimes beyond the range.
+/// Returns the value with the index `number` of the action that environment `env` takes at step `t`. The value is sometimes outside the
+/// permitted range.
 fn level(env: usize, t: usize, number: usize) -> f32 {
     2.5 * ((env * 7 + t * 3 + number * 5) as f32).sin()
 }

@@ -27,7 +27,7 @@ fn a_nan_state_terminates() {
     assert!(CartPole64::at([f64::NAN; 4]).advance(&[0.0], [0.0; 2]).terminated);
 }
 
-/// `play` takes the same steps as `step` with `coins`, on every instruction set.
+/// `play` takes the same steps as `step` with the random actions of `coins`, on every instruction set.
 #[test]
 fn play_equals_steps_with_the_same_random_actions() {
     const STEPS: u32 = 300;

@@ -74,7 +74,7 @@ pub fn episodes(text: &str) -> Vec<Episode> {
             truncated: columns[3][t] == 1.0,
         };
         let states: Vec<_> = e["states"].as_array().unwrap().iter().map(numbers).collect();
-        // Recordings of CartPole contain no observations, because they are equal to the states.
+        // Recordings of CartPole contain no observations, because each observation is equal to the state.
         let last_observation = e.get("observation").map_or_else(|| states.last().unwrap().clone(), numbers);
         Episode {
             first_step: e["first_step"].as_u64().unwrap() as u32,

@@ -1,6 +1,6 @@
-//! Test environment with masks: rooms on a ring. Doors lead from a room to the next two rooms and to the room before. A choice of a room
-//! without a door is forbidden, and ends the episode with a fine. The agent must visit one goal after another. The rules can raise an error
-//! at a chosen step. The kind is created at run time, because the kind counts the forbidden choices.
+//! Test environment with masks: rooms on a ring. Doors lead from a room to the next two rooms and to the room before. A choice of a room to
+//! which no door leads is forbidden. A forbidden choice ends the episode with a negative reward. The agent must visit one goal after
+//! another. The rules can raise an error at a chosen step. The kind is created at run time, because the kind counts the forbidden choices.
 
 use math::{PANEL, Rng};
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ const LIMIT: u32 = 32;
 const FINE: f32 = -10.0;
 const STREAM: u32 = 0x526F_6F6D;
 
-/// Step in which the rules raise an error. `step` counts from 0.
+/// Step in which the rules raise an error. The field `step` counts from 0.
 #[derive(Clone, Copy)]
 pub struct Trap {
     pub env: u32,

@@ -1,11 +1,12 @@
-//! Advice in messages. Each test has code that the compiler refuses, the advice in the message, and a file that follows the advice and
-//! compiles.
+//! Tests of the advice in error messages. Each test has code that the compiler refuses, the advice in the message, and a file that follows
+//! the advice and compiles.
 
 use super::script_checks::{errors, with_step};
 use super::script_fleet::{OBSERVE, compiled, file};
 use worlds::control::script::compile;
 
-/// Checks that the only error of each first file contains the advice, and that the second file compiles.
+/// Checks rows of a refused file, the advice and a corrected file. The refused file must have exactly one error, which contains the advice.
+/// The corrected file must compile.
 fn check<A: AsRef<str>>(table: &[(A, &str, A)]) {
     for (refused, advice, followed) in table {
         let (refused, followed) = (refused.as_ref(), followed.as_ref());
@@ -15,7 +16,7 @@ fn check<A: AsRef<str>>(table: &[(A, &str, A)]) {
     }
 }
 
-/// Checks bodies of `step`.
+/// Checks rows as `check` does. Each row contains bodies of `step` instead of files.
 fn check_step(table: &[(&str, &str, &str)]) {
     let files: Vec<_> = table.iter().map(|(refused, advice, followed)| (with_step(refused), *advice, with_step(followed))).collect();
     check(&files);
@@ -158,11 +159,11 @@ fn base_class_of_gymnasium_has_a_skeleton() {
     assert!(found.len() == 1 && parts.iter().all(|part| found[0].contains(part)), "{found:?}");
     compiled(
         "class World:\n    actions = 4\n    limit = 500\n    def reset(self):\n        self.x = 0\n    def step(self, action):\n\
-        \x20       reward, over = 0.0, False\n        return reward, over\n    def observe(self):\n        return [self.x]\n",
+        \x20       reward, over = 0.0, False\n        return reward + action, over\n    def observe(self):\n        return [self.x]\n",
     );
 }
 
-/// The first report of a file in Gymnasium's form has the errors of the grammar and those of the class.
+/// The first report of a file in Gymnasium's form contains the errors of the grammar and the errors of the class.
 #[test]
 fn first_report_contains_the_missing_parts() {
     let text = "class World:\n    def __init__(self, size=5):\n        self.x = None\n    def reset(self, seed=None):\n\
@@ -171,7 +172,7 @@ fn first_report_contains_the_missing_parts() {
     assert_eq!(places(text), ["1:7", "2:9", "3:18", "4:9", "5:9", "7:18", "8:28"], "{:#?}", errors(text));
     let missing = "1:7 the class has no attribute `actions` and no method `observe`; write `actions = 3`, or";
     assert!(errors(text)[0].starts_with(missing) && errors(text)[0].ends_with(", and `def observe(self):`"), "{:?}", errors(text));
-    // Missing parts, and a value that `reset` returns, do not hide errors of the rules.
+    // Missing parts, and a value that `reset` returns, do not hide errors in the code of the methods.
     let text = with("actions = 3", "limit = 3").replace("self.y = 0", "self.y = a\n        return 1").replace("def observe", "def look");
     assert_eq!(places(&text), ["1:7", "5:18", "6:9"], "{:#?}", errors(&text));
     // Parts that the parser could not read are not reported as missing.

@@ -9,8 +9,8 @@ pub fn errors(text: &str) -> Vec<String> {
     problems.iter().map(|problem| format!("{}:{} {}", problem.span.line, problem.span.column, problem.message)).collect()
 }
 
-/// Returns true if a file has exactly one error, whose text contains the parts of `expected` in their order. `…` separates the parts. The
-/// first part is at the start.
+/// Returns true if a file has exactly one error, and if the text of this error matches `expected`. `…` separates the parts of `expected`.
+/// The error must begin with the first part, and contain the other parts in their order.
 fn has_error(text: &str, expected: &str) -> bool {
     let found = errors(text);
     let [error] = found.as_slice() else { return false };
@@ -22,7 +22,7 @@ fn has_error(text: &str, expected: &str) -> bool {
     })
 }
 
-/// Checks that each file has exactly one error, which is the expected one.
+/// Checks that each file has exactly one error, and that this error is the expected error.
 fn check(table: &[(String, &str)]) {
     let wrong: Vec<String> = table
         .iter()
@@ -106,13 +106,14 @@ fn parts_of_a_file_have_a_correction() {
     let with = |from: &str, to: &str| good.replacen(from, to, 1);
     check(&[
         ("x = 1\n".to_owned(), "1:1 the file has no class; write `class World:`"),
-        (format!("{good}\nclass B:\n    pass\n"), "11:7 a file has one class"),
-        (format!("{good}\nfor i in range(3):\n    pass\n"), "11:1 outside of functions and the class, a file has constants only"),
+        (good.replace("        action\n", ""), "6:20 `step` does not read `action`, so no action changes anything"),
+        (format!("{good}\nclass B:\n    pass\n"), "12:7 a file has one class"),
+        (format!("{good}\nfor i in range(3):\n    pass\n"), "12:1 outside of functions and the class, a file has constants only"),
         (format!("x = f()\n{good}"), "1:5 there is no function `f`"),
         (format!("x = 1 // 0\n{good}"), "1:5 this constant cannot be computed"),
         (format!("x = uniform(0, 1)\n{good}"), "1:5 random numbers cannot be drawn outside of methods"),
         (with("    actions = 3\n", ""), "1:7 the class has no attribute `actions`"),
-        (after("    def __init__(self):\n        self.x = 1\n"), "10:9 `__init__` is never called; move its constants to the class"),
+        (after("    def __init__(self):\n        self.x = 1\n"), "11:9 `__init__` is never called; move its constants to the class"),
         ("a = [[[0, 1], [2, 3]]]".to_owned() + "\n" + &good, "1:5 a list has at most two dimensions; write one list for each"),
         (with("actions = 3", "actions = 0"), "2:15 `actions` is the number of choices"),
         (with("actions = 3", "actions = Box(2, 1.0, 1.0)"), "2:15 `actions` is the number of choices, or a box"),
@@ -132,21 +133,21 @@ fn parts_of_a_file_have_a_correction() {
         (with("return 0.0, False", "return 0.0"), "6:9 `step` returns a float; write `return reward, over`"),
         (with("return 0.0, False", "if action > 0:\n            return 0.0, False"), "6:9 some paths through `step` return no value"),
         (with("return 0.0, False", "pass"), "6:9 `step` returns no value"),
-        (with("return [self.x, self.y]", "return self.x"), "8:9 `observe` returns an integer; return a list"),
-        (with("return [self.x, self.y]", "self.x = 1\n        return [1]"), "9:9 `observe` changes no attribute"),
-        (with("return [self.x, self.y]", "return [randint(0, 3)]"), "9:17 `observe` draws no random numbers"),
+        (with("return [self.x, self.y]", "return self.x"), "9:9 `observe` returns an integer; return a list"),
+        (with("return [self.x, self.y]", "self.x = 1\n        return [1]"), "10:9 `observe` changes no attribute"),
+        (with("return [self.x, self.y]", "return [randint(0, 3)]"), "10:17 `observe` draws no random numbers"),
         (
             after("    def mask(self):\n        return [True, False]\n"),
-            "10:9 `mask` returns a list of 2 elements; return a list of 3 bools",
+            "11:9 `mask` returns a list of 2 elements; return a list of 3 bools",
         ),
         (
             after("    def draw(self):\n        rect(0, 0, 1, 1, \"rde\")\n"),
-            "11:26 `rde` is not a colour; write another, for example `\"red\"`",
+            "12:26 `rde` is not a colour; write another, for example `\"red\"`",
         ),
-        (after("    def draw(self):\n        polygon([0, 0, 1, 1], \"red\")\n"), "11:17 a polygon needs a list of x and y"),
-        (after("    def f(self):\n        return g(3)\n"), "11:16 there is no function `g`"),
-        (after("    def f():\n        return 3\n"), "10:9 the first parameter of a method is `self`; write `def f(self):`"),
-        (after("    def reset(self):\n        pass\n"), "10:9 there are two functions `reset`"),
+        (after("    def draw(self):\n        polygon([0, 0, 1, 1], \"red\")\n"), "12:17 a polygon needs a list of x and y"),
+        (after("    def f(self):\n        return g(3)\n"), "12:16 there is no function `g`"),
+        (after("    def f():\n        return 3\n"), "11:9 the first parameter of a method is `self`; write `def f(self):`"),
+        (after("    def reset(self):\n        pass\n"), "11:9 there are two functions `reset`"),
         (format!("a = [1, 2]\n{}", with("return 0.0, False", "a[0] = 3\n        return 0.0, False")), "8:9 `a` is a constant; copy it"),
         (
             format!("def f(x):\n    if x > 0:\n        return 1\n\n{}", with("return 0.0", "return f(action)")),
@@ -202,7 +203,8 @@ fn class_attributes_describe_the_environment() {
     assert_eq!((meta.keys, meta.names), (vec![("a".to_owned(), vec![0.5, 1.0])], vec![]));
 }
 
-/// In Python, a row is a part of the list. In the language it is a copy, so each change that would not reach the list is an error.
+/// In Python, a row is a part of the list. In the language, a row is a copy. Each change that would not reach the list is therefore an
+/// error.
 #[test]
 fn lists_with_two_names_and_changes_of_rows_are_errors() {
     let grid = |body: &str| file("self.a = [[1, 2], [3, 4]]\nself.x = 0\nself.y = 0.5", &format!("{body}\nreturn 0.0, False"), OBSERVE);
@@ -260,7 +262,7 @@ fn functions_of_python_have_a_replacement() {
     };
     for colour in ["COLOURS[self.x]", "COLOURS[0]", "\"red\" if self.x > 0 else \"gold\""] {
         let text = drawn(colour);
-        assert!(has_error(&text, "13:26 `gold` is not a colour…The colours are black, gray"), "{colour}: {:?}", errors(&text));
+        assert!(has_error(&text, "14:26 `gold` is not a colour…The colours are black, gray"), "{colour}: {:?}", errors(&text));
     }
     check(&[(
         good.replacen("actions = 3", "actions = 3\n    names = [\"left\", \"right\"]", 1),
@@ -287,8 +289,8 @@ fn observations_have_one_length_of_at_most_1024() {
     let observed = |body: &str| file("self.x = 0\nself.y = 0", "return 0.0, False", &format!("    def observe(self):\n{body}"));
     let two = observed("        if self.x > 0:\n            return [self.x]\n        return [self.x, self.y]\n");
     check(&[
-        (two, "10:13 this function returns a list of 2 elements at another place, and a list of 1 element here"),
-        (observed("        return [self.x] * 1025\n"), "8:9 `observe` returns a list of 1025 elements; return a list of 1 to 1024 numbers"),
+        (two, "11:13 this function returns a list of 2 elements at another place, and a list of 1 element here"),
+        (observed("        return [self.x] * 1025\n"), "9:9 `observe` returns a list of 1025 elements; return a list of 1 to 1024 numbers"),
     ]);
     assert_eq!(compiled(&observed("        return [self.x] * 1024\n")).observation_len(), 1024);
 }

@@ -13,7 +13,8 @@ fn numbers(text: &str) -> Vec<f64> {
     text.split_whitespace().map(|number| number.parse().unwrap()).collect()
 }
 
-/// Checks that numbers agree with those of Python. `most` is the largest relative error, or absolute error of expected numbers below 1.
+/// Checks that numbers agree with those of Python. `most` is the largest permitted error. The error is absolute if the absolute value of
+/// the expected number is below 1, otherwise relative.
 fn agree(found: &[f64], expected: &[f64], most: f64, context: &str) {
     assert_eq!(found.len(), expected.len(), "{context}");
     for (k, (found, expected)) in found.iter().zip(expected).enumerate() {
@@ -130,7 +131,7 @@ fn check_program(program: &Program, isa: Isa) {
         let [env, step, action] = [0, 1, 2].map(|k| parts[0][k]);
         let env = env as usize;
         if env == 1 && !std::mem::replace(&mut before[1], true) {
-            // Both environments were stepped with environment 0, so they are reset before environment 1 is compared.
+            // The steps of environment 0 also stepped environment 1, so both environments are reset before environment 1 is compared.
             worlds.fleet.reset(7, 0);
         }
         worlds.act(env, &[action as f32]);
@@ -157,8 +158,8 @@ fn random_programs_agree_with_python() {
     }
 }
 
-/// The counts of these files do not fit into a `usize` of 32 bits, as in the page's module, or nearly do not. The test therefore also runs
-/// in wasm.
+/// Lengths and numbers of passes in these files do not fit, or hardly fit, into a `usize` of 32 bits. The page's module has such a `usize`,
+/// so the test also runs in wasm.
 #[test]
 fn script_lengths_beyond_32_bits_are_errors_at_their_lines() {
     let loops = |passes: u32| {

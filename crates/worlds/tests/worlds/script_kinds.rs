@@ -1,4 +1,4 @@
-//! Kinds of user files: their specifications, the contract of `Vector`, and single environments.
+//! Kinds of user files: their specifications, the contract of the trait `Vector`, and single environments.
 
 use super::script_fleet::{OBSERVE, TEMPLATES, compiled, file};
 use math::{Isa, PANEL, Rng, rng};
@@ -78,7 +78,7 @@ fn specifications_describe_the_file() {
     let plain = compiled(&lists).kind("Plain").spec;
     assert_eq!(*plain.state, ["x[0][0]", "x[0][1]", "x[0][2]", "x[1][0]", "x[1][1]", "x[1][2]", "y"]);
     assert_eq!(*plain.choices, ["choice 0", "choice 1", "choice 2"]);
-    assert_eq!(*plain.observation, ["number 0", "number 1"]);
+    assert_eq!(*plain.observation, ["y", "2"]);
     assert_eq!((&*plain.summary, plain.solved_at, plain.returns), ("", f64::INFINITY, [0.0, 1.0]));
 }
 
@@ -182,7 +182,7 @@ fn a_fault_keeps_the_state_behind_the_trait() {
 #[test]
 fn a_mask_without_a_choice_is_an_error_unless_the_episode_is_over() {
     let mask = "    def mask(self):\n        return [self.x < 2, False, False]\n";
-    for (over, expected) in [("self.x == 5", Some((2, Some(11)))), ("self.x == 2", None)] {
+    for (over, expected) in [("self.x == 5", Some((2, Some(12)))), ("self.x == 2", None)] {
         let text = file("self.x = 0\nself.y = 0", &format!("self.x += 1\nreturn 1.0, {over}"), &format!("{OBSERVE}{mask}"));
         let mut panel = Panel::new(&compiled(&text).kind("Masked"), Isa::best(), 1, 0);
         (0..6).for_each(|_| panel.step());

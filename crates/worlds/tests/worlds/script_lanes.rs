@@ -7,7 +7,7 @@ use worlds::control::Vector;
 use worlds::control::script::compile;
 use worlds::control::vector::{LENGTH_SHIFT, TRUNCATED};
 
-/// Rewards and ends of all steps, and the states after them.
+/// Rewards and ends of all steps, and the states after all steps.
 type Played = (Vec<u32>, Vec<u32>, Vec<(Vec<u32>, u32, u32)>);
 
 fn play(worlds: &mut Worlds, first: u32, turns: std::ops::Range<u32>) -> Played {
@@ -225,7 +225,7 @@ fn an_environment_that_never_ends_is_truncated_at_its_limit() {
         assert!(worlds.ended[..40].iter().all(|ended| *ended == expected), "step {step}: {:?}", worlds.ended);
         assert_eq!((worlds.saved(39).1, worlds.saved(39).2), (step % 7, step / 7), "step {step}");
     }
-    // The reached state is the last one, and the shown state is the first one of the next episode.
+    // `reached` is the last state of the episode, and `shown` is the first state of the next episode.
     assert_eq!((worlds.reached(39), worlds.shown(39)), (vec![7.0, 0.0], vec![0.0; 2]));
 }
 
@@ -271,7 +271,7 @@ fn pictures_have_the_shapes_of_one_environment() {
     assert!(counts.iter().all(|count| *count > 0), "{counts:?}");
 }
 
-/// Code that is inserted into templates at random places, or replaces code of a template there.
+/// Pieces of code. The test inserts a piece at a random place of a template, or replaces code of the template by the piece.
 const PIECES: [&str; 24] = [
     "self.x",
     "0",

@@ -13,8 +13,8 @@ fn errors(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Checks pairs of a text and its expected error. The text must have exactly one error. In the expected line of [`errors`], `…` means
-/// any characters.
+/// Checks pairs of a text and an expected error. The text must have exactly one error, in the form of [`errors`]. In the expected error,
+/// `…` means any characters.
 fn check(table: &[(&str, &str)]) {
     for (text, expected) in table {
         let found = errors(text);
@@ -271,7 +271,7 @@ fn scripts_fuzz() {
             let span = problem.span;
             let length =
                 (span.line as usize).checked_sub(1).and_then(|line| lines.get(line)).unwrap_or_else(|| panic!("{problem:?}\n{text}"));
-            // An error at the end of a line is in the column after its last character.
+            // An error at the end of a line is in the column after the last character of the line.
             assert!(1 <= span.column && span.column < span.end && span.end as usize <= length + 2, "{problem:?}\n{text}");
             assert!(problem.message.len() > 20, "{problem:?}");
         }

@@ -1,5 +1,6 @@
-//! Tests of texts and tokenizers. The grammar's entropy and floors are compared with the losses of predictors. Tokenizers are compared with
-//! other software (`tests/golden/words_bpe.py`) and with simple implementations. The windows of an epoch are also tested.
+//! Tests of texts and tokenizers. The grammar's entropy and floors (lowest possible losses) are compared with the losses of predictors.
+//! Tokenizers are compared with other software (`tests/golden/words_bpe.py`) and with simple implementations. The windows of an epoch are
+//! also tested.
 
 use math::Rng;
 use math::rng::Sequence;
@@ -101,7 +102,7 @@ fn counted(train: &[u8], order: usize) -> impl Fn(&[u8], u8) -> f64 {
         tables.push(table);
     }
     move |context: &[u8], next: u8| {
-        // The counts of each order refine the probability from the order below.
+        // The counts of each order refine the probability from the next lower order.
         let mut probability = 1.0 / 256.0;
         for (order, table) in tables.iter().enumerate().take(context.len() + 1) {
             if let Some(counts) = table.get(&context[context.len() - order..]) {
@@ -448,7 +449,8 @@ fn alphabet_counts_distinct_and_all_characters() {
     assert_eq!(alphabet(b"a\xFFb\xE6\x97"), (2, 2));
 }
 
-/// A call that reads the end of the text spends the rest of its work on merges. Bytes that earlier calls read do not count as its work.
+/// A call that reads the end of the text spends the rest of its work on merges. Bytes that earlier calls read do not count as work of this
+/// call.
 #[test]
 fn work_counts_only_the_bytes_read_in_this_call() {
     let text = "ab cd ".repeat(200);

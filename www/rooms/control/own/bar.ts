@@ -17,7 +17,7 @@ const EMPTY = "environment.py";
 
 export interface BarActions {
   train(): void;
-  /** Starts the tour; undefined if there is none. */
+  /** Starts the tour; undefined if there is no tour. */
   tour?: (() => void) | undefined;
 }
 
@@ -65,7 +65,7 @@ export class FileBar {
     );
   }
 
-  /** Shows the names and times of the files, and whether they are saved. */
+  /** Shows the names of the files with the times of their last changes, and whether all files are saved. */
   show(): void {
     const { files, current, saved } = this.shelf;
     const option = ({ id, name, editedMs }: OwnFile): HTMLElement =>
@@ -84,7 +84,7 @@ export class FileBar {
     return this.attempt(async () => this.shelf.create(file.name, await readPython(file)));
   }
 
-  /** Reports a `FileError` of `work`. */
+  /** Runs `work`. Passes a `FileError` of `work` to `report`, and throws other errors again. */
   private async attempt(work: () => Promise<void>, report = (error: FileError) => this.fail(error)): Promise<void> {
     try {
       await work();

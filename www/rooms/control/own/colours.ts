@@ -19,5 +19,5 @@ export const COLOURS: Record<string, readonly [number, number, number]> = {
   pink: [228, 158, 176],
   brown: [140, 96, 66],
 };
-/** Ground of a picture, as in the Python package. */
+/** Background colour of a picture, the same as in the Python package. */
 export const PAPER = [250, 250, 247] as const;

@@ -1,5 +1,5 @@
-// Completion of the language's names and of the file's own names. The place of the cursor selects the names: the body of the class, a
-// function, a colour, a key, or after `self.`.
+// Completion of the language's names and of the file's own names. The cursor's context selects the offered names. Contexts are the body of
+// the class, a function, a string with a colour or a key, and the text after `self.`.
 
 import { localCompletionSource, pythonLanguage } from "@codemirror/lang-python";
 import { syntaxTree } from "@codemirror/language";
@@ -8,13 +8,13 @@ import type { EditorState, Extension } from "@codemirror/state";
 import { COLOURS } from "./colours";
 import { ATTRIBUTES, BOX, CONSTANTS, FUNCTIONS, KEYS, METHODS, nameOf, SHAPES, type Word } from "./words";
 
-/** Converts a word to an entry of the list. */
+/** Converts a word to an entry of the list of completions. */
 function entry(word: Word, boost = 0): Completion {
   const { shown, about, inserts = `${nameOf(word)}(#{})` } = word;
   return snippetCompletion(inserts, { label: nameOf(word), displayLabel: shown, detail: about, boost });
 }
 
-/** Converts a method of the class to an entry. The entry is found by its name, with and without `def`. */
+/** Converts a method of the class to an entry. Typed text matches the entry with and without `def`. */
 const definition = (word: Word): Completion => ({ ...entry(word), label: `def ${nameOf(word)}`, displayLabel: `def ${word.shown}` });
 const plain = (label: string, detail = ""): Completion => ({ label, detail });
 
@@ -52,7 +52,7 @@ function members(state: EditorState): Completion[] {
 
 const CALL = /\b(?:rect|circle|line|polygon|text)\([^\n]*$/;
 
-/** Returns the completions inside a text: colours in a call that draws, or keys in the dictionary `keys`. */
+/** Returns the completions inside a string: colours in a call of a drawing function, or keys in the dictionary `keys`. */
 function inText(state: EditorState, from: number): Completion[] | undefined {
   const line = state.doc.lineAt(from);
   const before = state.sliceDoc(line.from, from);
@@ -60,7 +60,7 @@ function inText(state: EditorState, from: number): Completion[] | undefined {
   return /^\s*keys *=/.test(before) || blocks(state, from)[0]?.startsWith("keys") ? keys : undefined;
 }
 
-/** Returns the completions at the start of a word. */
+/** Returns the completions for a word that begins at `from`. */
 function atWord(state: EditorState, from: number): Completion[] {
   const around = blocks(state, from).find((line) => /^(class|def)\b/.test(line));
   if (!around?.startsWith("class")) return values;
@@ -89,7 +89,7 @@ export function complete(context: CompletionContext): CompletionResult | null {
   return { from: word.from, options: atWord(state, word.from), validFor: /^(?:def +)?\w*$/ };
 }
 
-/** Names that the file itself defines. They are not offered after a period or `def`. */
+/** Completes names that the file itself defines, except after a period or `def`. */
 const own = (context: CompletionContext): ReturnType<typeof localCompletionSource> =>
   context.matchBefore(/\.\w*|\bdef +\w*/) ? null : localCompletionSource(context);
 

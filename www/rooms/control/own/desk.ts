@@ -1,5 +1,5 @@
-// The pane as a part of the page: its texts are checked and trained in the worker, and it shows the picture of the single environment.
-// Import this module dynamically, because it contains the editor.
+// Connects the editor pane with the page. The worker checks the pane's texts and trains in them, and the pane shows the picture of the
+// single environment. Import this module dynamically, because it contains the editor.
 
 import { textOf } from "../../../run/notice";
 import type { Event as RunEvent } from "../../../run/protocol";
@@ -31,7 +31,7 @@ const REWARD_TOUR: Step[] = [
   },
 ];
 
-/** Place of an error in the text of a notice. */
+/** Matches the line number and the message of an error in the text of a notice. */
 const PLACE = /\bline (\d+): (.+)$/s;
 
 export class Desk {
@@ -60,7 +60,7 @@ export class Desk {
     this.pane.picture.show({ size, shapes });
   }
 
-  /** Shows the error of the rules that stopped training at its line in the editor. */
+  /** If an error in the environment's rules has stopped training, shows the error at its line in the editor. */
   take(event: RunEvent): void {
     if (event.kind !== "notice" || event.level !== "error") return;
     const [, line, message] = PLACE.exec(event.text) ?? [];
@@ -68,8 +68,8 @@ export class Desk {
   }
 
   /**
-   * Creates a file from a dropped file and opens it. Waits until the first file is open, because the first file would otherwise replace the
-   * new file.
+   * Creates a file from a dropped file and opens it. Waits until the first file is open. Without this wait, the first file would be opened
+   * later and would replace the dropped file in the editor.
    */
   async drop(file: File): Promise<void> {
     await this.begun;

@@ -1,5 +1,7 @@
-// Editor for the text of an environment, with CodeMirror. Import this module dynamically, because it is large. The editor is in a shadow
-// tree: the page's content security policy permits the style sheets that CodeMirror adds to a shadow tree, but not those in the document.
+// Editor for the text of an environment, with CodeMirror. Import this module dynamically, because it is large.
+//
+// The editor is in a shadow tree because CodeMirror adds style sheets. The page's content security policy permits added style sheets in a
+// shadow tree, but not in the document.
 
 import { autocompletion, closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
@@ -33,9 +35,9 @@ export interface EditorOptions {
 
 export interface Editor {
   readonly text: string;
-  /** Replaces the text by that of another file, without an undo. */
+  /** Replaces the text by the text of another file. The visitor cannot undo the replacement. */
   set(text: string): void;
-  /** Shows problems that `check` does not find, such as an error during training. They are shown until the text changes. */
+  /** Shows problems that `check` does not find, such as an error during training. The problems are shown until the text changes. */
   show(problems: Problem[]): void;
   /** Moves the cursor and the focus to a place. Line and column begin at 1. */
   goTo(line: number, column: number): void;
@@ -47,12 +49,15 @@ const HELP =
   "Tab indents. To leave the editor, press Escape and then Tab. Ctrl-Enter (on a Mac, Cmd-Enter) starts training. F8 moves to the next " +
   "problem.";
 
-/** Time within which Tab leaves the editor after Escape. */
+/** Period after Escape in which Tab leaves the editor instead of indenting. */
 const LEAVE_MS = 2000;
 
 const isDark = (): Extension => EditorView.darkTheme.of(document.documentElement.dataset.theme === "dark");
 
-/** Lets Tab leave the editor after Escape, even if Escape closes a list of completions. CodeMirror itself excludes this case. */
+/**
+ * Lets Tab leave the editor after Escape, even if Escape closes a list of completions. CodeMirror's own rule does not cover an Escape that
+ * closes a list.
+ */
 const leaving = Prec.highest(keymap.of([{ key: "Escape", run: (view) => (view.setTabFocusMode(LEAVE_MS), false) }]));
 
 function keys({ start, save }: EditorOptions): Extension {
@@ -64,7 +69,7 @@ function keys({ start, save }: EditorOptions): Extension {
   return keymap.of([...own, ...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, indentWithTab, ...defaultKeymap]);
 }
 
-/** Words of CodeMirror's search panel as the page writes them. */
+/** Texts of CodeMirror's search panel in the spelling of the page. */
 const PHRASES = {
   ...{ next: "Next", previous: "Previous", all: "All", replace: "Replace", "replace all": "Replace all" },
   ...{ "match case": "Match case", regexp: "Regular expression", "by word": "Whole words" },
@@ -76,7 +81,7 @@ const basics: Extension = [
   [history(), indentOnInput(), bracketMatching(), closeBrackets(), search({ top: true })],
   [pythonLanguage, completions, autocompletion({ icons: false })],
   [indentUnit.of("    "), EditorState.tabSize.of(4), EditorState.phrases.of(PHRASES), theme],
-  // The page takes a dropped file. CodeMirror would insert its text.
+  // The page handles dropped files. Without this handler, CodeMirror would insert their text.
   EditorView.domEventHandlers({ drop: (event) => !!event.dataTransfer?.files.length }),
 ];
 
@@ -96,7 +101,8 @@ export function mount(host: HTMLElement, options: EditorOptions): Editor {
   ];
   const stateOf = (doc: string): EditorState => EditorState.create({ doc, extensions: extensions() });
   root.append(help);
-  // A visible copy of `help`. The hidden `help` is in the shadow tree, because only an element of the same tree can describe the editor.
+  // `hint` is a visible copy of `help`. The hidden `help` must be in the shadow tree, because the editor's description must be an element
+  // of the same tree.
   const hint = h("p.small.by-keys", { "aria-hidden": "true" }, HELP);
   host.append(shell, hint, list.element);
   const view = new EditorView({ state: stateOf(options.text), parent: root, root });

@@ -1,5 +1,5 @@
-// The visitor's own environments: named files in this browser's IndexedDB. Functions fail with a `FileError`, and the stored files are then
-// unchanged.
+// The visitor's own environments: named files in this browser's IndexedDB. A function that fails throws a `FileError` and leaves the stored
+// files unchanged.
 
 import { within } from "../../../run/database";
 import { textOf } from "../../../run/notice";
@@ -16,7 +16,7 @@ export interface OwnFile {
 }
 
 export const MOST_FILES = 100;
-/** Largest size of a file's text in UTF-8, as in the compiler. */
+/** Maximum size of a file's text, in bytes of UTF-8. The compiler has the same limit. */
 export const MOST_BYTES = 100_000;
 const MOST_CHARACTERS = 60;
 const DATABASE = "hothouse-files";
@@ -43,7 +43,10 @@ function failure(error: unknown): FileError {
   return new FileError(`This browser could not store the file: ${cause}.`, "Download the file before you close the page.", true);
 }
 
-/** Reads with `read`, and writes the file that `decide` returns, in one transaction. If `decide` throws, nothing is written. */
+/**
+ * Reads with `read`, passes the result to `decide`, and stores the file that `decide` returns. All steps are in one transaction. If
+ * `decide` throws, nothing is stored.
+ */
 async function change<T>(read: (store: IDBObjectStore) => IDBRequest<T>, decide: (found: T) => OwnFile): Promise<OwnFile> {
   let written: OwnFile | undefined;
   let thrown: unknown;
@@ -81,7 +84,7 @@ function checkCount(all: OwnFile[]): void {
   if (all.length >= MOST_FILES) throw new FileError(`There are ${MOST_FILES} files, which is the limit.`, "Delete a file first.");
 }
 
-/** Returns a name without spaces at its ends and with the ending `.py`. Throws if a file cannot have the name. */
+/** Converts the wanted name to a file name: removes spaces at both ends and adds the ending `.py`. Throws if the name is not permitted. */
 function nameOf(wanted: string): string {
   const stem = wanted.trim().replace(/\.py$/i, "").trim();
   if (!stem) throw new FileError("The name is empty.", "Enter a name.");
@@ -93,7 +96,7 @@ function nameOf(wanted: string): string {
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
-/** Returns the name, or the name with a number if another file has the name. */
+/** Returns `name`, or `name` with a number if another file already has this name. */
 function freeName(name: string, all: OwnFile[]): string {
   const stem = name.slice(0, -ENDING.length).replace(/ \d+$/, "");
   let free = name;
@@ -113,7 +116,7 @@ export async function listFiles(): Promise<OwnFile[]> {
   return all.sort((a, b) => b.editedMs - a.editedMs);
 }
 
-/** Returns a new file, which is not stored yet. (`crypto.randomUUID` is missing without https.) */
+/** Returns a new file, which is not stored yet. The id does not use `crypto.randomUUID`, because this function is missing without https. */
 export function fileOf(name: string, text: string): OwnFile {
   return { id: `${Date.now()}-${Math.random()}`, name, text, editedMs: Date.now() };
 }
@@ -129,8 +132,8 @@ export async function createFile(name: string, text: string): Promise<OwnFile> {
 }
 
 /**
- * Stores a text as the new text of a file, and returns the new file. If another tab has changed or deleted the file since `file` was read,
- * the text becomes another file, so that both texts are kept.
+ * Stores a new text of a file, and returns the stored file. If another tab has changed or deleted the file since `file` was read, stores
+ * the text as another file. Both texts are then kept.
  */
 export async function saveText(file: OwnFile, text: string): Promise<OwnFile> {
   checkText(text);
@@ -157,7 +160,7 @@ export async function renameFile({ id }: OwnFile, name: string): Promise<OwnFile
   });
 }
 
-/** Creates a file with the text of another one. */
+/** Creates a file with the same text as another file. */
 export const duplicateFile = ({ name, text }: OwnFile): Promise<OwnFile> => createFile(name, text);
 
 /** Deletes a file. The returned function restores it. */
@@ -178,6 +181,6 @@ export async function deleteFile(file: OwnFile): Promise<() => Promise<OwnFile>>
     });
 }
 
-/** Id of the file that was open last; null if there is none. */
+/** Id of the file that was open last; null if no file has been open. */
 export const lastOpen = (): string | null => recall(LAST);
 export const rememberOpen = (file: OwnFile | undefined): void => remember(LAST, file?.id ?? null);

@@ -4,7 +4,10 @@ import { textOf } from "../../../run/notice";
 import { checkSize, FileError } from "./files";
 import { isPython } from "./python";
 
-/** Reads a file that the visitor has opened or dropped. Throws if it is not a Python file in UTF-8, or too long. */
+/**
+ * Reads a file that the visitor has opened or dropped. Throws if the name does not end with `.py`, or if the content is not UTF-8 or is too
+ * long.
+ */
 export async function readPython(file: File): Promise<string> {
   if (!isPython(file)) throw new FileError(`${file.name} is not a Python file.`, "Open a file with the ending .py.");
   checkSize(file.size);
@@ -16,7 +19,7 @@ export async function readPython(file: File): Promise<string> {
   return text.replaceAll(/\r\n?/g, "\n");
 }
 
-/** Decodes a text in UTF-8, without a byte order mark. Returns undefined for other data. */
+/** Decodes UTF-8 and removes a byte order mark. Returns undefined if the data are not text in UTF-8. */
 function decoded(bytes: ArrayBuffer): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);

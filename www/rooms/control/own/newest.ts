@@ -1,13 +1,13 @@
-// The file that the first run of the visitor's own environments uses, and that the editor opens first.
+// Finds the environment file that the editor opens first. The first run of the visitor's own environments trains in the same file.
 
 import { createFile, FileError, lastOpen, listFiles, rememberOpen } from "./files";
 import { readPython } from "./imported";
 import type { Template } from "./templates";
 
-/** Template of a first visit. */
+/** File name of the template for a first visit. */
 const FIRST = "catch.py";
 
-/** Loads the templates, which are in a file of their own. */
+/** Loads the templates, which the page loads only when they are needed. */
 export async function templates(): Promise<Template[]> {
   const loaded = await import("./templates").catch(() => {
     throw new FileError("The templates could not be loaded.", "Check the connection and reload the page.");
@@ -21,7 +21,7 @@ export async function first(): Promise<Template> {
   return all.find(({ name }) => name === FIRST) ?? all[0]!;
 }
 
-/** Returns the file that was open last, or the newest file. If there is none, returns a template. */
+/** Returns the file that was open last, or the newest file. If no file is stored, returns the template for a first visit. */
 export async function newest(): Promise<File> {
   const files = await listFiles().catch(() => []);
   const last = lastOpen();

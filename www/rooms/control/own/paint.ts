@@ -1,14 +1,14 @@
-// Drawing of an environment's shapes on a canvas. The point (0, 0) is the upper left corner, and y points down. Widths and heights are as
-// in crates/python/python/hothouse/_picture.py.
+// Drawing of an environment's shapes on a canvas. The point (0, 0) is the upper left corner, and y points down. The line width and the text
+// height are those of crates/python/python/hothouse/_picture.py.
 
 import { font } from "../../../parts/canvas";
 import type { Drawn } from "../protocol";
 import { COLOURS, PAPER } from "./colours";
 
 export interface Scene {
-  /** Width and height in the environment's units. */
+  /** Width and height of the picture, in the environment's units. */
   size: [width: number, height: number];
-  /** Shapes in their order. Later shapes cover earlier ones. */
+  /** Shapes in the order of drawing: later shapes cover earlier shapes. */
   shapes: Drawn[];
 }
 
@@ -30,22 +30,24 @@ export interface Box {
   height: number;
 }
 
-/** The place of a picture on a canvas, in canvas pixels. */
+/** Upper left corner of a picture on a canvas, in canvas pixels, and the scale of the picture. */
 interface Place {
   left: number;
   top: number;
-  /** Canvas pixels per unit. */
+  /** Number of canvas pixels per unit of the environment. */
   scale: number;
 }
 
-/** Returns the largest place for a picture in the middle of a box. The edges are at whole pixels. */
+/**
+ * Fits a picture into a box. The picture is as large as possible and in the middle of the box. Its upper left corner is at whole pixels.
+ */
 function placeOf([width, height]: Scene["size"], box: Box): Place {
   const scale = Math.min(box.width / width, box.height / height);
   const left = Math.round(box.left + (box.width - width * scale) / 2);
   return { left, top: Math.round(box.top + (box.height - height * scale) / 2), scale };
 }
 
-/** Fills a rectangle with edges at whole pixels, so that no gap appears between neighbours. */
+/** Fills a rectangle whose edges are rounded to whole pixels, so that no gap appears between adjacent rectangles. */
 function rect(c: CanvasRenderingContext2D, { left, top, scale }: Place, [x = 0, y = 0, w = 0, h = 0]: number[]): void {
   const [x0, x1] = [x, x + w].map((at) => Math.round(left + at * scale)).sort((a, b) => a - b) as [number, number];
   const [y0, y1] = [y, y + h].map((at) => Math.round(top + at * scale)).sort((a, b) => a - b) as [number, number];
@@ -92,7 +94,7 @@ function draw(c: CanvasRenderingContext2D, place: Place, { kind, numbers, text: 
   else text(c, place, numbers, words ?? "", size[1]);
 }
 
-/** Draws a picture as large as a box permits, in its middle. Shapes are cut off at the edges of the picture. */
+/** Draws a picture in the middle of a box, as large as the box permits. Shapes are clipped at the edges of the picture. */
 export function paint(
   c: CanvasRenderingContext2D,
   { size, shapes }: Scene,

@@ -14,7 +14,7 @@ export interface Actions {
   check(text: string): Promise<Problem[]>;
   /** Starts training in the environment of a text. */
   start(text: string, name: string): void;
-  /** Starts the tour; undefined if there is none. */
+  /** Starts the tour; undefined if there is no tour. */
   tour?: () => void;
 }
 
@@ -41,7 +41,7 @@ export class OwnPane {
       start(this.editor.text, current.name);
     };
     this.bar = new FileBar(this.shelf, notices, { train, tour });
-    // The editor is inert until the first file is open, because a text that is typed earlier would be lost.
+    // The editor is inert until the first file is open. Text typed before that would be lost, because the file replaces it.
     const writing = h("div.own-writing");
     writing.inert = true;
     this.editor = mount(writing, {

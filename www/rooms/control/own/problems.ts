@@ -9,11 +9,11 @@ import { reason } from "../../shared/requests";
 import { coded } from "./coded";
 
 export interface Problem {
-  /** Line, from 1. */
+  /** Number of the line, starting at 1. */
   line: number;
-  /** Column of the first character, from 1. Columns count Unicode characters. */
+  /** Column of the first character, starting at 1. Each Unicode character counts as one column. */
   column: number;
-  /** Column after the last character; by default the word at `column` is marked. */
+  /** Column after the last character. If it is missing, the word at `column` is marked. */
   endColumn?: number;
   message: string;
 }
@@ -41,7 +41,7 @@ export class ProblemList {
   readonly element = h("div.own-problems", this.status, this.list);
   /** Extension of the editor that marks the problems and updates this list. */
   readonly extension: Extension;
-  /** Problems that training reported, and their text. They stay until the text changes. */
+  /** Problems that training reported, and the text in which training found them. The problems are shown until the text changes. */
   private reported: { text: string; problems: Problem[] } | undefined;
 
   constructor(private readonly check: (text: string) => Promise<Problem[]>) {
@@ -87,7 +87,7 @@ export function goTo(view: EditorView, at: number): void {
   view.focus();
 }
 
-/** Returns the offset of a place in a text. */
+/** Returns the offset of a line and column in the document. */
 export const placeOf = ({ doc }: EditorState, line: number, column: number): number =>
   diagnosticOf(doc, { line, column, message: "" }).from;
 

@@ -12,7 +12,7 @@ import type { ControlClient } from "../client";
 import type { Body, Environment } from "../protocol";
 import type { Desk } from "./desk";
 
-/** The variant before its first run. */
+/** The variant of the visitor's own environments, as it is before the first run. */
 export const OWN: OwnVariant = {
   variant: {
     id: "own",
@@ -28,7 +28,7 @@ export const OWN: OwnVariant = {
 export class OwnSection {
   readonly section: Section;
   private readonly late: Late<Desk>;
-  /** True if the module has the compiler. */
+  /** True if the current wasm module contains the compiler. */
   private readonly here: boolean;
   private environment: Environment | undefined;
 
@@ -79,8 +79,8 @@ export class OwnSection {
   }
 
   /**
-   * Opens a Python file that the visitor has dropped. If this module has no compiler, stores the file and opens the module with the
-   * compiler, whose editor then opens the file.
+   * Opens a Python file that the visitor has dropped. If the current wasm module has no compiler, stores the file and opens the module that
+   * has the compiler. The editor of that module then opens the stored file.
    */
   async drop(file: File): Promise<void> {
     reveal(this.section.element);
@@ -90,7 +90,7 @@ export class OwnSection {
     await this.late.part?.drop(file);
   }
 
-  /** Stores a file as the file that was open last, and opens the module with the compiler. */
+  /** Stores a dropped file as the file that was open last, and opens the wasm module with the compiler. */
   private async keep(file: File): Promise<void> {
     const { notices } = this.page.around;
     try {

@@ -1,5 +1,5 @@
-// The files as the page shows them, one of which is open. Changes are stored after a pause. Texts that the browser cannot store stay in
-// memory, and each later save tries again.
+// The list of the visitor's files, one of which is open. Changes are stored after a pause in typing. Texts that the browser cannot store
+// stay in memory, and each later save tries to store them again.
 
 import { pageLife } from "../../../parts/life";
 import * as store from "./files";
@@ -12,9 +12,9 @@ type Named = Pick<OwnFile, "name" | "text">;
 export interface Hearer {
   /** Called when a file is opened, also when another tab has changed the open file. */
   opened(file: OwnFile): void;
-  /** Called when the names, the times or the state of saving have changed. */
+  /** Called when the names or times of files have changed, or when files become saved or unsaved. */
   changed(): void;
-  /** Called when an operation fails. `file` is the file of the operation, if this is not the open file. */
+  /** Called when an operation on a file fails. `file` is by default the open file. */
   failed(error: FileError, file?: Named): void;
 }
 
@@ -40,7 +40,7 @@ export class Shelf {
     return this.unsaved.size === 0;
   }
 
-  /** Opens the file that was open last, or the newest file. If there is none, creates the file that `first` returns. */
+  /** Opens the file that was open last, or the newest file. If there are no files, creates the file that `first` returns. */
   async begin(first: () => Promise<Named>): Promise<void> {
     await this.refresh();
     const last = store.lastOpen();
@@ -50,7 +50,7 @@ export class Shelf {
     await this.create(name, text);
   }
 
-  /** Calls `work` after the earlier calls have ended, because each of them reads and changes the list. */
+  /** Calls `work` after all earlier calls have ended. Without this order, two calls could change the list of files at the same time. */
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.working.then(work);
     this.working = done.catch(() => {}); // the caller handles the error
@@ -88,7 +88,7 @@ export class Shelf {
     this.timer = setTimeout(() => void this.save(), SAVE_AFTER_MS);
   }
 
-  /** Replaces the text of the open file, also in the editor. */
+  /** Replaces the text of the open file, and shows the new text in the editor. */
   private rewrite(text: string): void {
     this.write(text);
     if (this.current) this.hearer.opened(this.current);
@@ -117,7 +117,10 @@ export class Shelf {
     }
   }
 
-  /** Replaces a file by its stored version, which has another id if the text became another file. Keeps newer changes of the text. */
+  /**
+   * Replaces a file by its stored version. The stored version has another id if `saveText` stored the text as another file. Changes that
+   * the visitor made in the meantime are kept.
+   */
   private replace(file: OwnFile, stored: OwnFile): void {
     const { text } = this.unsaved.get(file.id) ?? file;
     this.unsaved.delete(file.id);
@@ -155,7 +158,7 @@ export class Shelf {
     this.open(file);
   }
 
-  /** Renames the open file. Fails with a `FileError` if it cannot have the name. */
+  /** Renames the open file. Throws a `FileError` if the name is not permitted or not free. */
   async rename(name: string): Promise<void> {
     await this.save();
     if (!this.current) return;
@@ -167,8 +170,8 @@ export class Shelf {
   }
 
   /**
-   * Deletes the open file, so that no file is open. The returned function restores the file and opens it. Returns undefined if the file
-   * could not be deleted.
+   * Deletes the open file; afterwards, no file is open. Returns a function that restores the file and opens it. Returns undefined if the
+   * file could not be deleted.
    */
   async remove(): Promise<(() => Promise<void>) | undefined> {
     await this.save();

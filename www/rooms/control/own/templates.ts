@@ -1,4 +1,5 @@
-// Templates of environments, which are files of the crate `worlds`. Import this module dynamically: it contains all their texts.
+// Templates of environments, which are files of the crate `worlds`. Import this module dynamically, because it contains the texts of all
+// templates.
 
 const texts = import.meta.glob<string>("../../../../crates/worlds/src/control/script/templates/*.py", {
   query: "?raw",
@@ -11,12 +12,12 @@ export interface Template {
   name: string;
   /** Sentence on the task. */
   title: string;
-  /** Sentence on the first thing to change. */
+  /** Sentence that suggests the first change. */
   change: string;
   text: string;
 }
 
-/** The first line of a docstring: a sentence on the task, then a sentence that begins with "First, ". */
+/** Matches the first line of a docstring. The line contains a sentence on the task, then a sentence that begins with "First, ". */
 const OPENING = /^"""(.+?[.!?]) (First, .+)$/m;
 
 function templateOf([path, text]: [string, string]): Template {

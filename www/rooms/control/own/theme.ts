@@ -1,5 +1,5 @@
-// Colours of the editor, all from the page's style sheet, so that they change with the page's theme. The style sheet's variables also apply
-// in the editor's shadow tree.
+// Colours of the editor. They are variables of the page's style sheet, so that they change with the page's theme. These variables also
+// apply in the editor's shadow tree.
 
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { EditorView } from "@codemirror/view";

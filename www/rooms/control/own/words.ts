@@ -5,7 +5,9 @@ export interface Word {
   shown: string;
   /** Explanation in one line. */
   about: string;
-  /** Text that the completion inserts, as a template of CodeMirror: `#{x}` marks a place to fill in. By default the name and brackets. */
+  /**
+   * Text that the completion inserts, as a template of CodeMirror: `#{x}` marks a field to fill in. The default is the name with brackets.
+   */
   inserts?: string;
 }
 
@@ -75,7 +77,7 @@ export const METHODS = words([
   ["draw(self)", "optional: draws the picture", "def draw(self):\n\t#{pass}"],
 ]);
 
-/** Value of the attribute `actions` for actions that are numbers. */
+/** Value of the attribute `actions` in an environment whose actions are numbers. */
 export const BOX = words([["Box(count, low, high)", "actions of that many numbers within a range"]]);
 
 /** Keys of the browser that environments use most. */

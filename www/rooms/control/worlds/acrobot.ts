@@ -6,7 +6,7 @@ import { pen, stroke } from "../../../parts/canvas";
 import { Fan, type Rods } from "./fan";
 import { classBy, dot, tint, torque, type LargePainter, type Size, type World } from "./world";
 
-/** Heights of an acrobot's tip above the bar at which the acrobot's colour changes, in links. */
+/** Heights of the tip above the bar at which the colour of an acrobot changes, in link lengths. */
 const HEIGHTS = [-1, 0, 0.8] as const;
 
 const rods: Rods = {

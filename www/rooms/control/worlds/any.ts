@@ -1,5 +1,5 @@
-// World of an environment without its own drawings. The training environments' observations are drawn as lines, the stage's observation as
-// bars.
+// World of an environment that has no drawings of its own. The observations of the training environments are drawn as lines. The
+// observation of the stage's environment is drawn as bars.
 
 import type { Environment } from "../protocol";
 import { figure, minus } from "../../../parts/format";
@@ -48,7 +48,7 @@ class Lines implements EnvironmentsPainter {
 
 /** Space above the bars for a message, in px. */
 const TOP = 32;
-/** Position of zero and greatest length of a bar, as shares of the width. The names are to the left. */
+/** Position of zero and maximum length of a bar, as shares of the width. The names of the features are to the left of the bars. */
 const [ZERO, REACH] = [0.7, 0.28];
 
 const bars = (environment: Environment): LargePainter => ({

@@ -1,4 +1,4 @@
-// CartPole: the training environments as rows of poles, and the stage, on which the visitor can drag the cart and the pole's tip.
+// CartPole: the training environments are rows of poles. On the stage, the visitor can drag the cart and the tip of the pole.
 
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
@@ -26,19 +26,19 @@ const AGES = [25, 100, 250] as const;
 /** Time for which a fallen pole is drawn. */
 const FALL_MS = 320;
 /**
- * An episode counts as ended by a fall if the pole leans more than this in the last observation. The limit of 12 degrees is crossed in the
- * step after this observation.
+ * Least lean of the pole in the last observation for which the end of an episode counts as a fall. It is less than the limit of 12 degrees,
+ * because the pole crosses the limit only in the step after this observation.
  */
 const FALLING_RAD = 0.1;
 /**
- * An episode also counts as ended by a fall if the cart is farther than this from the middle in the last observation. The limit of 2.4 m is
- * crossed in the step after this observation.
+ * Least distance of the cart from the middle in the last observation for which the end of an episode also counts as a fall. It is less than
+ * the limit of 2.4 m, because the cart crosses the limit only in the step after this observation.
  */
 const EDGE_M = 2.2;
 const MOST_STEPS = 499;
 /**
- * Forces of the keys on the cart and on the tip. For comparison, the policy pushes the cart with 10 N. With this push it can balance a
- * force of about 0.4 N on the tip.
+ * Forces of the keys on the cart and on the tip of the pole. For comparison, the policy pushes the cart with 10 N. The policy's push can
+ * balance a force of about 0.4 N on the tip.
  */
 const KEY_CART_N = 6;
 const KEY_TIP_N = 0.25;
@@ -47,7 +47,7 @@ const TIP_SPRING = { newtonPerM: 1.2, newtonPerMps: 0.1, mostN: 0.7 };
 
 type Row = { y: number; scale: number; first: number; columns: number; cell: number; pole: number };
 
-/** Lays the environments out in rows, which are larger towards the front. Each environment has a fixed position. */
+/** Arranges the environments in rows. Rows at the front are larger. Each environment keeps its position. */
 function rowsOf({ width, height }: Size, shown: number): Row[] {
   if (shown === 0 || width === 0) return [];
   const rows = Math.max(3, Math.round(Math.sqrt((shown * height * 0.62) / width)));
@@ -92,7 +92,8 @@ class Forest implements EnvironmentsPainter {
       this.fallTheta = new Float32Array(player.shown);
     }
     const [x, theta] = [player.seen(env, 0), player.seen(env, 2)];
-    // The observation is from before the last step. A lean or a cart near the edge means a fall; otherwise the episode reached 500 steps.
+    // The observation is from before the last step. If the pole leaned or the cart was near the edge, the episode ended by a fall. If not,
+    // it ended after 500 steps.
     const fell = Math.abs(theta) > FALLING_RAD || Math.abs(x) > EDGE_M;
     if (!fell || player.age[env]! >= MOST_STEPS) return;
     this.fallMs[env] = nowMs;
@@ -112,7 +113,7 @@ class Forest implements EnvironmentsPainter {
 
   private drawRow(c: CanvasRenderingContext2D, player: Player, row: Row, nowMs: number, smooth: boolean): void {
     const reach = row.cell * 0.4;
-    // The lines are thinner if there are thousands of poles.
+    // The lines are thinner if the poles are short, as they are if there are thousands.
     const fine = Math.min(1, Math.max(0.55, row.pole / 24));
     const halfCart = Math.min(4.2 * row.scale, row.cell * 0.19);
     const centre = (column: number): number => (column + 0.5) * row.cell;
@@ -179,7 +180,7 @@ const large: LargePainter = {
   scene(c, size, pose) {
     const { scale, floor, px } = frame(size);
     const { cart } = places(size, pose);
-    // The arc between the leans at which the episode ends.
+    // The sector between the two leans at which the episode ends.
     c.beginPath();
     c.moveTo(cart.x, floor);
     c.arc(cart.x, floor, POLE_M * scale * 1.06, -Math.PI / 2 - LIMIT_RAD, -Math.PI / 2 + LIMIT_RAD);

@@ -1,4 +1,4 @@
-// The explanation of each environment: the picture, the rewards and the physics.
+// The explanation of each environment: what the picture shows, how the rewards are defined, and the physics.
 
 import { equation } from "../../../parts/equation";
 import type { Explanation } from "../../../parts/room";
@@ -100,7 +100,7 @@ const worlds: Record<string, Explanation> = {
   },
 };
 
-/** Returns the explanation of an environment that is not listed. */
+/** Returns the explanation of an environment that `worlds` does not list. */
 const any = ({ observation }: Environment): Explanation => ({
   heading: "What am I seeing?",
   words: `Each line is one environment. Its points from left to right are the numbers that the network sees: ${observation.join(", ")}.`,

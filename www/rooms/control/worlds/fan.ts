@@ -1,5 +1,5 @@
-// Draws the training environments of a pendulum with one or more links. The links of one environment are a rod. All rods form a fan from
-// one pivot on the left; single rods are in a grid on the right.
+// Draws the training environments of a pendulum with one or more links. A rod is the chain of links of one environment. On the left, all
+// rods form a fan from one pivot. On the right, the same rods are separate in a grid.
 
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
@@ -13,7 +13,7 @@ export type Circle = { x: number; y: number; radius: number };
 export interface Rods {
   links: number;
   classOf: EnvironmentsPainter["classOf"];
-  /** Returns the angle between a link and the link before it. The angle of the first link is from hanging. */
+  /** Returns the angle between a link and the previous link. The angle of the first link is measured from the hanging position. */
   angle(player: Player, env: number, link: number, smooth: boolean): number;
   behind(c: CanvasRenderingContext2D, fan: Circle): void;
   /** Style of the rods in the fan: opacity of class 0, increase of the opacity per class, and line width in px. */
@@ -25,7 +25,7 @@ export interface Rods {
 
 export class Fan implements EnvironmentsPainter {
   readonly classOf: EnvironmentsPainter["classOf"];
-  /** Angles from hanging, by environment and link. */
+  /** Angles of all links, measured from the hanging position, in radians. The angles of one environment are consecutive. */
   private angles = new Float32Array(0);
 
   constructor(private readonly rods: Rods) {
@@ -93,7 +93,10 @@ export class Fan implements EnvironmentsPainter {
     }
   }
 
-  /** Returns the distance of a rod's tip from the pivot in one direction, in links. `way` is the sine or the cosine. */
+  /**
+   * Returns one coordinate of a rod's tip relative to the pivot, in link lengths. `way` is the sine for the horizontal coordinate, or the
+   * cosine for the vertical one.
+   */
   private reach(env: number, way: (angle: number) => number): number {
     const { links } = this.rods;
     let sum = 0;

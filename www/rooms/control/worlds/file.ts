@@ -1,4 +1,4 @@
-// World of an environment from a file. The environment draws its own picture. This module is loaded when the first run in a file begins.
+// World of an environment from a file, which draws its own picture. This module is loaded when the first run in such an environment begins.
 
 import { figure } from "../../../parts/format";
 import { paint } from "../own/paint";
@@ -8,14 +8,14 @@ import type { LargePainter, Pose, Size, World } from "./world";
 
 /** Size of the agent's picture while the visitor plays, as a share of the visitor's picture. */
 const INSET = 0.3;
-/** Greatest number of attributes in the description for screen readers. */
+/** Maximum number of the state's values in the description for screen readers. */
 const MOST_SAID = 8;
 
 type PictureSize = [width: number, height: number];
 
-/** Draws the shapes of a pose in the upper right corner of the picture; `share` is the size relative to the picture. */
+/** Draws the shapes of a pose in the upper right corner of `area`. `share` is the size of the drawing relative to `area`. */
 function show(c: CanvasRenderingContext2D, size: PictureSize, area: Size, { body }: Pose, share: number): void {
-  // The painter needs canvas pixels, because it aligns edges with them.
+  // `paint` needs sizes in canvas pixels, because it aligns edges with whole pixels.
   const ratio = c.canvas.width / area.width;
   const [width, height] = [area.width * share * ratio, area.height * share * ratio];
   paint(c, { size, shapes: body.shapes }, { left: area.width * ratio - width, top: 0, width, height });

@@ -1,4 +1,4 @@
-// The world of each environment. An environment that is not listed has the world `any`.
+// The worlds of the environments, by the environment's id. An environment that is not listed has the world `any`.
 
 import type { Environment } from "../protocol";
 import { acrobot } from "./acrobot";

@@ -1,5 +1,5 @@
-// LunarLander: the training environments as landers with short trails, in one swarm over each pad, and the stage, whose lander has its own
-// ground.
+// LunarLander: the training environments are landers with short trails, which are divided among several pads side by side. On the stage,
+// the single lander has its own ground.
 
 import { palette } from "../../../parts/theme";
 import { fill, pen, segment, stroke } from "../../../parts/canvas";
@@ -13,14 +13,14 @@ const Y_OVER_X = 2 / 3;
 const NEAR = 0.25;
 const SLOW = 0.35;
 const ENDED_MS = 900;
-/** Share of a trail that remains after 0.1 s. */
+/** Share of a trail's opacity that remains after 0.1 s. */
 const TRAIL = 0.72;
 
 type Sky = { pads: number; px: (x: number, env: number) => number; py: (y: number) => number; unit: number };
 
-/** Returns the number of pads, side by side, that fill the canvas, and functions that map an observation to pixels. */
+/** Returns the number of pads that fill the width of the canvas, and functions that convert an observation to pixels. */
 function sky({ width, height }: Size): Sky {
-  // The space below the pads shows the valleys.
+  // Space below the pads, in px, for landers in the valleys.
   const below = Math.min(32, height * 0.16);
   const [across, up] = [2 * ACROSS + 0.1, (UP + 0.05) * Y_OVER_X];
   const pads = Math.max(1, Math.round((width * up) / (across * (height - below))));
@@ -159,25 +159,25 @@ class Swarm implements EnvironmentsPainter {
   }
 }
 
-// ---- the stage, in metres as its state
+// ---- the stage; lengths are in metres, as in the state
 
 /**
- * Indices in the state: the first number of each body (position, angle and their speeds), the leg contacts, and the ground heights. `bends`
- * is the number of ground heights.
+ * Indices in the state. `bodies` contains the index of the first number of each body: its position, its angle, and their speeds. `touches`
+ * is the index of the leg contacts, and `ground` that of the ground heights. `bends` is the number of ground heights.
  */
 const STATE = { bodies: [0, 6, 12], touches: 26, ground: 32, bends: 11 };
 const WIDTH_M = 20;
 const PAD_M = 10 / 3;
 const PIECE_M = 2;
 /**
- * Least and greatest height of the view, in metres. Within these limits, the height is such that the view shows both the lander and the
- * pad. The view begins just below the pad.
+ * Minimum and maximum height of the view, in metres. Between these limits, the view extends from a little below the pad to a little above
+ * the lander. If the lander is higher, the view moves up with it.
  */
 const SEEN_M = [8.5, 20] as const;
 const BASE_M = PAD_M - 1.2;
 /** Height of the hull's centre of mass above the origin of the hull's outline, in metres. */
 const HULL_CENTRE_M = 0.101;
-/** Outline of the hull about its centre: x and y of each corner, in metres. */
+/** Outline of the hull about its centre of mass: x and y of each corner, in metres. */
 const HULL = [17, -10, 17, 0, 14, 17, -14, 17, -17, 0, -17, -10].map((part, k) => part / 30 - (k % 2 ? HULL_CENTRE_M : 0));
 /** Outline of a leg about its centre: x and y of each corner, in metres. */
 const LEG = [-2, -8, 2, -8, 2, 8, -2, 8].map((part) => part / 30);
@@ -259,8 +259,8 @@ const large: LargePainter = {
 };
 
 /**
- * Draws the flame of an engine, in metres about the hull's centre, y upwards. The left engine pushes the hull left, so its flame is on the
- * right.
+ * Draws the flame of an engine. The coordinates are metres from the hull's centre, with y upwards. The left engine pushes the hull left, so
+ * its flame is on the right.
  */
 function drawFlame(c: CanvasRenderingContext2D, action: number): void {
   c.beginPath();

@@ -10,25 +10,28 @@ import { arrow, classBy, CLASSES, dot, tint, type EnvironmentsPainter, type Larg
 const [LEFT, RIGHT] = [-1.2, 0.6];
 const hill = (x: number): number => 0.45 * Math.sin(3 * x) + 0.55;
 const slope = (x: number): number => 1.35 * Math.cos(3 * x);
-/** Gravity accelerates a car at x by −GRAVITY cos(3x) road units per step². The potential energy follows from this. */
+/**
+ * Gravity accelerates a car at x by −GRAVITY cos(3x) road units per step². The potential energy in `energy` is the integral of this
+ * acceleration.
+ */
 const GRAVITY = 0.0025;
 const energy = (x: number, speed: number): number => (speed * speed) / 2 + (GRAVITY / 3) * Math.sin(3 * x);
 const LEAST = -GRAVITY / 3;
-/** Thresholds of a car's colour, as shares of the energy that is needed to reach the flag. */
+/** Thresholds at which the colour of a car changes, as shares of the energy that is needed to reach the flag. */
 const SHARES = [0.3, 0.6, 0.98] as const;
 /**
- * Lanes above the road, so that cars do not hide each other: cars per lane, the least and greatest number of lanes, and their share of the
- * canvas's height.
+ * Lanes above the road, so that cars do not hide each other. `each` is the number of cars per lane; `least` and `most` limit the number of
+ * lanes. `share` is the height of all lanes as a share of the canvas's height.
  */
 const LANES = { each: 24, least: 6, most: 40, share: 0.32 };
 const BINS = 90;
-/** Depth of the band that shows the density, as a share of the canvas's height, and at most in px. */
+/** Depth of the band that shows the density of cars: a share of the canvas's height, and a limit in px. */
 const DEPTH = { share: 0.16, mostPx: 38 };
 const ARRIVED_MS = 700;
 
 /**
- * Returns functions that map the hill to pixels. The vertical scale is 0.9 of the horizontal scale, or less if there is little room.
- * `above` and `below` are the heights beside the hill, in px.
+ * Returns functions that convert positions on the hill to pixels. The vertical scale is 0.9 of the horizontal scale, or less if there is
+ * little room. `above` and `below` are the heights of the free space above and below the hill, in px.
  */
 function road(
   { width, height }: Size,
@@ -79,7 +82,7 @@ class Hill implements EnvironmentsPainter {
 
   ended(env: number, player: Player, nowMs: number): void {
     if (this.arrivedMs.length !== player.shown) this.arrivedMs = new Float64Array(player.shown).fill(-Infinity);
-    // The observation is from before the step that reached the flag.
+    // The observation is from before the step that reached the flag, so a car that is almost at the flag counts as arrived.
     if (player.seen(env, 0) > this.flag - 0.08) this.arrivedMs[env] = nowMs;
   }
 
@@ -125,7 +128,7 @@ class Hill implements EnvironmentsPainter {
       const bin = Math.floor(((player.seen(env, 0) - LEFT) / (RIGHT - LEFT)) * BINS);
       if (bin >= 0 && bin < BINS) density[bin]! += ((1 - keep) * BINS) / player.shown;
     }
-    // The densest bin has the full depth of the band. The least maximum of 5 keeps the band thin where there are few cars.
+    // The densest bin has the full depth of the band. `most` is at least 5, so that the band stays thin if no bin is dense.
     let most = 5;
     for (let bin = 0; bin < BINS; bin++) most = Math.max(most, density[bin]!);
     c.beginPath();

@@ -1,5 +1,4 @@
-// Pendulum: the training environments as a fan of all rods from one pivot and as a grid of single rods, and the stage with a single
-// pendulum.
+// Pendulum: the training environments are drawn as rods, in a fan from one pivot and again in a grid. The stage shows a single pendulum.
 
 import { palette } from "../../../parts/theme";
 import { pen, stroke } from "../../../parts/canvas";
@@ -7,13 +6,15 @@ import { Fan, type Rods } from "./fan";
 import { classBy, dot, tint, torque, type LargePainter, type Size, type World } from "./world";
 
 const MOST_NM = 2;
-/** Angles from upright at which the colour changes, negated so that larger is better. */
+/**
+ * Angles from upright at which the colour of a rod changes, in radians. They are negative, so that a larger number is nearer to upright.
+ */
 const ANGLES = [(-3 / 4) * Math.PI, -Math.PI / 2, -0.25] as const;
 
 const rods: Rods = {
   links: 1,
   classOf: (env, player) => classBy(-Math.abs(Math.atan2(player.seen(env, 1), player.seen(env, 0))), ANGLES),
-  // The observed angle is from upright, but `Fan` needs the angle from hanging.
+  // The observed angle is measured from upright, but `Fan` needs the angle from the hanging position.
   angle: (player, env, _, smooth) => Math.PI - player.angle(env, 0, 1, smooth),
   behind: (c, { x, y, radius }) => circle(c, x, y, radius, palette.hair),
   fan: { alpha: 0.16, grows: 0.03, width: 2 },
@@ -38,7 +39,7 @@ const large: LargePainter = {
   scene(c, size) {
     const { x, y, rod } = frame(size);
     circle(c, x, y, rod, palette.hair);
-    // The mark of the goal at the upright position.
+    // Marks the goal, the upright position.
     pen(c, palette.agent, 2);
     stroke(c, x, y - rod - 9, x, y - rod - 3);
   },

@@ -7,7 +7,10 @@ import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
 
 export type Colour = keyof typeof palette;
-/** Colours of the classes of progress. Class 0 has just begun or is low; class 3 has reached the goal. */
+/**
+ * Colours of the classes of progress. In class 0, an episode has begun recently or is far from the goal; in class 3, it has reached the
+ * goal.
+ */
 export const CLASSES: Colour[] = ["young", "growing", "grown", "agent"];
 
 export type Size = { width: number; height: number };
@@ -16,9 +19,12 @@ export type Point = { x: number; y: number };
 /** Draws all training environments. A painter may keep state, such as a fall or a trail, but must not allocate while drawing. */
 export interface EnvironmentsPainter {
   draw(c: CanvasRenderingContext2D, player: Player, size: Size, nowMs: number, smooth: boolean): void;
-  /** Called when an episode of environment `env` ended in the step that was just played. */
+  /** Called when an episode of environment `env` ended in the step that was played last. */
   ended?(env: number, player: Player, nowMs: number): void;
-  /** Returns the class of an environment. It determines the environment's colour and is counted in the aria label. */
+  /**
+   * Returns the class of progress of an environment. The class determines the environment's colour, and the aria label contains the number
+   * of environments in a class.
+   */
   classOf(env: number, player: Player): number;
 }
 
@@ -30,16 +36,19 @@ export type Pose = {
   ghost: boolean;
 };
 
-/** Parts of the stage's environment that a pointer can drag, and the resulting forces. */
+/** Pointer input on the stage: the parts of the environment that a pointer can drag, and the resulting forces. */
 export interface Grips {
   reach(at: Point, near: number, size: Size, pose: Pose): string | undefined;
-  /** Returns the forces while a pointer at `hand` (in px) drags the part `what`. `from` is the gripped point. */
+  /**
+   * Returns the forces while a pointer at `hand` (in px) drags the part `what`. `from` is the gripped point in px, and `words` is the force
+   * as text.
+   */
   pull(what: string, hand: Point, size: Size, pose: Pose): { force: Partial<Touch>; from: Point; words: string };
 }
 
 /** Draws the stage's environment, in CSS pixels. */
 export interface LargePainter {
-  /** Height at which the picture fills its width, as a share of the width. */
+  /** Height of the picture as a share of its width. */
   shape: number;
   /** Draws the background, behind all bodies. */
   scene(c: CanvasRenderingContext2D, size: Size, pose: Pose): void;
@@ -60,7 +69,7 @@ export type Controls = {
 };
 
 export interface World {
-  /** Name of the environment in the variant switch. */
+  /** Name of the environment in the choice of variants. */
   name: string;
   title: string;
   /** Nouns for the drawn objects: `many` is the plural (`poles`), `one` the singular (`pole`). */
@@ -77,7 +86,10 @@ export interface World {
   /** Invitation on a touch screen. If it is missing, `invite` is shown. */
   inviteTouch?: string;
   controls: Controls;
-  /** Actions of the keys that an environment from a file names, by the key's name. The empty name is the action without a key. */
+  /**
+   * Actions of the keys that an environment's file names, by the name of the key. The empty name has the action for the case that no key is
+   * held.
+   */
   keys?: Map<string, number[]>;
   /** Colours of the actions, if actions are choices. */
   hues: Colour[];
@@ -87,10 +99,10 @@ export interface World {
   large: LargePainter;
 }
 
-/** Returns the class of a number: 0 below the first bound, up to 3 from the last bound on. */
+/** Returns the class of a number by three bounds: 0 below the first bound, and 3 from the last bound upwards. */
 export const classBy = (n: number, [a, b, c]: readonly [number, number, number]): number => (n < a ? 0 : n < b ? 1 : n < c ? 2 : 3);
 
-/** Returns the number of environments whose class is `from` or higher. */
+/** Returns the number of environments whose class of progress is `from` or higher. */
 export function tally(player: Player, painter: EnvironmentsPainter, from: number): number {
   let sum = 0;
   for (let env = 0; env < player.shown; env++) if (painter.classOf(env, player) >= from) sum++;
@@ -100,7 +112,7 @@ export function tally(player: Player, painter: EnvironmentsPainter, from: number
 /** Returns the CSS colour of an environment on the stage: `own`, or the colour of shadows for a ghost. */
 export const tint = (pose: Pose, own: Colour): string => (pose.ghost ? palette.ghost : palette[own]);
 
-/** Draws an arrow from a point. `dx` and `dy` are its extent in px. */
+/** Draws an arrow from a point. `dx` and `dy` are the arrow's components in px. */
 export function arrow(c: CanvasRenderingContext2D, from: Point, dx: number, dy: number, head = 4): void {
   const size = Math.hypot(dx, dy);
   if (size < 1) return;
@@ -114,7 +126,10 @@ export function arrow(c: CanvasRenderingContext2D, from: Point, dx: number, dy: 
   c.stroke();
 }
 
-/** Draws a torque about a point as an arc with an arrowhead. The arc is clockwise if `share` is positive. */
+/**
+ * Draws a torque about a point as an arc with an arrowhead. `share` is the torque relative to its maximum, from −1 to 1. The arc is
+ * clockwise if `share` is positive.
+ */
 export function torque(c: CanvasRenderingContext2D, at: Point, radius: number, share: number): void {
   if (Math.abs(share) < 0.02) return;
   const sweep = share * 2.2;
@@ -136,10 +151,13 @@ export function dot(c: CanvasRenderingContext2D, x: number, y: number, radius: n
   c.fill();
 }
 
-/** Number of paths per picture. Strokes within a path do not darken each other where they overlap; strokes of different paths do. */
+/**
+ * Number of paths into which the figures of a picture are divided. Strokes within one path do not darken each other where they overlap;
+ * strokes of different paths do.
+ */
 export const PATHS = 256;
 /**
- * Returns the opacity of a figure when `shown` figures are drawn; `alpha` is the opacity for `PATHS` figures. A single figure is more
- * opaque, and many figures do not merge into a solid area.
+ * Returns the opacity of a figure when `shown` figures are drawn. `alpha` is the opacity for `PATHS` figures. Fewer figures are more
+ * opaque. More figures are less opaque, so that they do not merge into a solid area.
  */
 export const veil = (alpha: number, shown: number): number => alpha * Math.min(1.2, Math.sqrt(PATHS / Math.max(1, shown)));

@@ -57,7 +57,7 @@ impl Csv {
     }
 
     pub fn row(&mut self, row: &Row) -> Result<()> {
-        // Skips a row that the table already contains: if the run was saved before the row's test, the resumed run sends the row again.
+        // Skips a row that the table already contains. After a resume, the history in the checkpoint contains such rows.
         if row.metrics.progress.iteration <= self.last {
             return Ok(());
         }
@@ -82,14 +82,14 @@ fn header(schema: &Schema) -> String {
     names.collect::<Vec<_>>().join(",")
 }
 
-/// Formats a number as the shortest decimal from which parsing returns the same number. The parsed type is f32 if an f32 represents the
-/// number exactly, otherwise f64.
+/// Formats a number as the shortest decimal that parses to the same number. The decimal is parsed as f32 if an f32 represents the number
+/// exactly, otherwise as f64.
 fn number(value: f64) -> String {
     if f64::from(value as f32) == value { (value as f32).to_string() } else { value.to_string() }
 }
 
-/// Returns the length in bytes of the table's part up to `progress`, and the last iteration in this part. Both are 0 for a new run or an
-/// empty table. Returns an error if the table belongs to another run or room.
+/// Returns the length in bytes of the lines to keep (the header and the rows up to `progress`), and the iteration of the last kept row.
+/// Both are 0 for a new run or an empty table. Returns an error if the table belongs to another run or room.
 fn keep(bytes: &[u8], schema: &Schema, progress: &Progress) -> Result<(usize, u32), &'static str> {
     let header = header(schema) + "\n";
     if bytes.is_empty() {
@@ -103,7 +103,7 @@ fn keep(bytes: &[u8], schema: &Schema, progress: &Progress) -> Result<(usize, u3
     }
     let (mut kept, mut last) = (header.len(), 0);
     let counts: Vec<String> = progress.counts.iter().map(|&count| number(count)).collect();
-    // Skips the last line if it has no line break: it may be incomplete.
+    // Skips a last line without a line break, because the line may be incomplete.
     for line in bytes[kept..].split_inclusive(|&b| b == b'\n').filter(|line| line.ends_with(b"\n")) {
         let text = std::str::from_utf8(line).unwrap_or_default();
         let mut cells = text.trim_end().split(',');

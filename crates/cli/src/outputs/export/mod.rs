@@ -20,8 +20,7 @@ use tensorboard::TensorBoard;
 pub struct Exports {
     csv: Option<Csv>,
     tensorboard: Option<TensorBoard>,
-    /// Newest row. It is not written yet, because its test may still arrive. It is written when the next row arrives, when another run
-    /// begins, or with the summary.
+    /// Newest row, which waits for its test. The row is written when the next row, the beginning of another run, or the summary arrives.
     waiting: Option<Row>,
 }
 
@@ -48,7 +47,7 @@ impl Exports {
                     wall_s: now_s - (progress.train_s - metrics.progress.train_s),
                 };
                 let mut history: Vec<Row> = began.history.iter().map(row).collect();
-                // In the checkpoint, the newest row may lack its test. The resumed run then sends the test.
+                // The newest row of a checkpoint may lack its test. The resumed run then sends the test, so the row waits.
                 self.waiting = history.pop_if(|newest| newest.test.is_none());
                 write_to(&mut self.csv, |csv| csv.begin(&history, progress));
                 write_to(&mut self.tensorboard, |board| board.begin(&history, progress));
@@ -63,7 +62,7 @@ impl Exports {
                     row.test = Some(test.clone());
                 }
             }
-            // A killed process writes no waiting row. On resume, the row is restored from the checkpoint.
+            // A killed process does not write its waiting row. When the run is resumed, the checkpoint contains the row.
             Record::Summary(_) => self.write_waiting(),
             _ => {}
         }

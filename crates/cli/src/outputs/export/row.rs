@@ -4,7 +4,7 @@ use run::protocol::{Column, Row as Numbers};
 use run::room::Schema;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Metrics of an iteration, and the test after the iteration if there was one.
+/// Metrics of an iteration, and the test after the iteration; `None` if there was no test.
 pub struct Row {
     pub metrics: Numbers,
     pub test: Option<Numbers>,

@@ -35,7 +35,7 @@ impl TensorBoard {
         let is_events = |e: fs::DirEntry| e.file_name().to_string_lossy().contains("tfevents");
         let continued =
             fs::read_dir(folder).with_context(|| format!("cannot read {shown}. {next}"))?.any(|entry| entry.is_ok_and(is_events));
-        // TensorBoard reads the files in the order of their names.
+        // The name begins with the time, because TensorBoard reads the files in the order of their names.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let name = format!("events.out.tfevents.{:010}.{:09}.hothouse", now.as_secs(), now.subsec_nanos());
         let path = folder.join(name);
@@ -45,8 +45,8 @@ impl TensorBoard {
         Ok(board)
     }
 
-    /// Begins a run, or continues it at `progress`. If the folder already has events, starts a TensorBoard session, so that TensorBoard
-    /// discards events of steps after `progress`. Otherwise writes the rows of `history`.
+    /// Begins a run at `progress`. If the folder already has events, writes the start of a TensorBoard session, which makes TensorBoard
+    /// discard events of steps after `progress`. Otherwise writes the rows of `history`.
     pub fn begin(&mut self, history: &[Row], progress: &Progress) -> Result<()> {
         let mut start = Vec::new();
         put_varint(&mut start, key(SESSION_STATUS, VARINT));

@@ -17,7 +17,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
         return;
     }
     let area = Rect { x: area.x + 1, width: area.width - 2, ..area };
-    // On a small terminal, the lower part is omitted, but not the curve.
+    // A terminal with fewer than 20 rows shows the curve, but not the time breakdown, the metrics and the knobs.
     let lower = if area.height >= 20 { 7 } else { 0 };
     let keys = footer(screen, area.width.into());
     let foot = if area.height >= 16 { keys.len() as u16 } else { 1 };
@@ -301,7 +301,7 @@ fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
     if log {
         return [low.floor(), high.ceil().max(low.floor() + 1.0)];
     }
-    // The axis is extended to 0 if one end is near 0.
+    // If both ends have the same sign and differ by more than a factor of two, the end nearer to 0 becomes 0.
     let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
     let high = if high < 0.0 && high > 0.5 * low { 0.0 } else { high };
     let step = nice_above((high - low).max(1e-9 * high.abs()).max(1e-12) / 5.0);
@@ -318,11 +318,11 @@ fn nice_above(x: f64) -> f64 {
     [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|n| *n >= x).unwrap_or(10.0 * power)
 }
 
-/// Draws two columns with the metrics that the headline does not show, the iteration and the other counters. Draws the digest (hash of the
-/// weights) below.
+/// Draws two columns of values: the metrics that the headline does not show, the iteration, and the counters except the first. Draws the
+/// digest (hash of the weights) below.
 fn metrics(frame: &mut Frame, area: Rect, run: &RunView) {
     let Some(row) = &run.metrics else { return };
-    // The headline already shows the rates and the first metric.
+    // The headline already shows the rates, and the first of the other metrics that has a short name.
     let all = run.schema.metrics.iter().zip(&row.values).filter(|(column, _)| column.rate.is_none());
     let first = all.clone().position(|(column, _)| !column.brief.is_empty());
     let all = all.enumerate().filter(|(i, _)| Some(*i) != first).map(|(_, cell)| cell);
@@ -360,7 +360,7 @@ fn breakdown(frame: &mut Frame, area: Rect, run: &RunView) {
         return;
     }
     let whole: f64 = run.shares.iter().sum();
-    // Before the first iteration, the shares are 0.
+    // Before the first iteration, the shares are 0, so there is no bar.
     if !(whole.is_finite() && whole > 0.0) {
         return;
     }
@@ -443,7 +443,8 @@ fn slider(knob: &Knob, value: &Value, width: usize, chosen: bool) -> Span<'stati
     Span::styled(text, Style::new().fg(if chosen { ACCENT } else { FAINT }))
 }
 
-/// Draws a note: the question that the user must answer, else the current notice, else the help of the chosen knob.
+/// Draws a note: the question or the input that waits for the user. If there is none, draws the current notice, or else the help of the
+/// chosen knob.
 fn note(frame: &mut Frame, area: Rect, screen: &Screen) {
     let (text, color) = match (&screen.mode, &screen.view.notice) {
         (Mode::AskReset, _) => ("Start a new run? Unsaved training is lost. y / n".to_string(), MARKED),
@@ -523,7 +524,7 @@ pub fn key_lines(keys: &[(&'static str, &'static str)], width: usize) -> Vec<Lin
         let pair = [bold(*key), faint(format!(" {action}   "))];
         let wanted = pair.iter().map(Span::width).sum::<usize>();
         let line = lines.last_mut().expect("there is one");
-        // Spaces after the last pair may exceed the width.
+        // The three spaces after the last pair of a line may exceed the width.
         if line.width() > 0 && line.width() + wanted > width + 3 {
             lines.push(Line::from(pair.to_vec()));
         } else {
@@ -619,7 +620,8 @@ mod tests {
             let tests: Vec<_> = schema.tests.iter().filter(|column| !column.brief.is_empty()).collect();
             assert!(tests.iter().all(|column| rows[2].contains(column.brief)), "{}", rows[2]);
             assert!(whole.contains(schema.counters[0].unit) && whole.contains("digest"), "{whole}");
-            // The test sets seven shares, of which the first is 25%. A room with fewer parts shows a larger percentage.
+            // The test sets seven nonzero shares, whose sum is 1; the first is 25%. In a room with fewer parts, the sum of the shares is
+            // smaller, so the first part has a larger percentage.
             let part = format!("{} ", schema.parts[0].name);
             let after = whole.split(&part).skip(1).find_map(|text| text.get(..3)?.strip_suffix('%'));
             assert!(after.is_some_and(|share| share.parse::<u32>().unwrap() >= 25), "{whole}");
@@ -653,7 +655,8 @@ mod tests {
         let buffer = terminal.backend().buffer();
         let at = |row: u16, column: u16| buffer.cell((column, row)).unwrap();
         let row = (0..30).find(|row| (1..5).map(|x| at(*row, x).symbol()).collect::<String>() == "time").unwrap();
-        // In this width, one column of the bar is one percent. Column 0 is a margin, columns 1 to 6 are the label.
+        // At this width, the bar has 99 columns, so a column is about one percent of the time. Column 0 is a margin, columns 1 to 6 are the
+        // label.
         let mut widths: Vec<(Color, u32)> = Vec::new();
         for x in 7..106 {
             match widths.last_mut() {

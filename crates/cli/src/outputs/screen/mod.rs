@@ -44,7 +44,7 @@ pub trait Picture {
     fn draw(&self, frame: &mut Frame, area: Rect, knobs: &Knobs);
 }
 
-/// Creates the picture for a room id and a variant; returns `None` if the room has no picture.
+/// Function that creates the picture for a room id and a variant, or returns `None` if the room has no picture.
 pub type PictureFactory = fn(&str, &Variant) -> Option<Box<dyn Picture>>;
 
 pub struct Screen {
@@ -228,7 +228,7 @@ impl Screen {
     }
 
     fn set(&mut self, name: &'static str, value: Value) -> Key {
-        // The screen shows the value at once. The run confirms it at the end of the iteration.
+        // The screen shows the value at once. The run confirms the value at the end of the iteration.
         if let Some(run) = &mut self.view.run {
             run.values.insert(name.into(), value.clone());
         }
@@ -272,7 +272,8 @@ fn turned_number(knob: &Knob, value: f64, by: i32) -> f64 {
             (value + step * f64::from(by)).round().clamp(min, max)
         }
         KnobKind::Float { min, max, log: true } => log_step(value, by).clamp(min, max),
-        // A large range also has logarithmic steps. The steps begin at 1000, because the range may begin at 0.
+        // A range longer than 10,000 also has logarithmic steps. The steps begin at 1000, because the range may begin at 0, which has no
+        // logarithm.
         KnobKind::Float { min, max, .. } if max - min > 1e4 => match (value <= 1e3, by > 0) {
             (true, true) if value < 1e3 => 1e3_f64.clamp(min, max),
             (true, false) => min,

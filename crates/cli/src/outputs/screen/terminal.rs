@@ -75,7 +75,7 @@ pub fn show(
             }
         }
         for line in terminal.stderr_lines() {
-            // Drivers may write the same line repeatedly.
+            // Skips a repetition of the last line, because drivers may write the same line repeatedly.
             if line != last_line {
                 last_line.clone_from(&line);
                 screen.show_stderr_line(line);

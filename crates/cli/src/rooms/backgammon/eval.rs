@@ -1,5 +1,5 @@
-//! `hothouse eval backgammon`: measures a player's strength. The player plays games against another player with duplicate dice (each dice
-//! sequence is played twice, with exchanged sides), or is scored on decisions that a strong player has evaluated.
+//! `hothouse eval backgammon`: measures a player's strength. In games against another player, the dice are duplicate: each dice sequence is
+//! played twice, with exchanged sides. The player can also be scored on decisions that a strong player has evaluated.
 
 use super::gnubg::{Gnubg, MOST_PLIES};
 use super::player::player;
@@ -137,7 +137,7 @@ fn contestant(name: &str, args: &JudgeArgs, seed: u32, machine: &Machine) -> Res
     }
 }
 
-/// Maximum number of GNU Backgammon processes. Up to this number, there is one process per thread.
+/// Maximum number of GNU Backgammon processes. If there are fewer threads, there is one process per thread.
 const MOST_PROGRAMS: usize = 16;
 
 #[derive(Serialize)]
@@ -175,8 +175,8 @@ fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals:
         let stepped = games.advance(one.player(), other.player());
         // Errors of the players are checked before the game's own result, because a player's moves are arbitrary after an error.
         if let Err(error) = one.check().and_then(|()| other.check()) {
-            // Ctrl-C also ends the GNU Backgammon processes, which causes the same error as a failure. During the pause, the signal handler
-            // counts the Ctrl-C.
+            // Ctrl-C also ends the GNU Backgammon processes, which causes the same error as a failure. The pause gives the signal handler
+            // time to count the Ctrl-C.
             std::thread::sleep(Duration::from_millis(50));
             if signals.stopping() {
                 break;

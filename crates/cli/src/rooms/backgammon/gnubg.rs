@@ -2,8 +2,8 @@
 //! receives one board at a time, in the text format of the First Internet Backgammon Server (FIBS), and answers with a move
 //! (`run::backgammon::fibs`).
 //!
-//! A batch of decisions is divided among the processes. If a process fails, every decision in its part gets an arbitrary legal move. The
-//! caller stops when [`Gnubg::take_error`] returns the error.
+//! A batch of decisions is divided among the processes. If a process fails, an arbitrary legal move is played for each of its decisions in
+//! the batch. The caller stops when [`Gnubg::take_error`] returns the error.
 //!
 //! GNU Backgammon plays without the doubling cube, at a fixed number of plies, without noise and without pruning nets. The Jacoby rule is
 //! on by default. This module turns it off, because the rule would void gammons in games without the cube. The user's own settings are not
@@ -22,7 +22,7 @@ pub const MOST_PLIES: u8 = 3;
 /// Time limit of an answer, indexed by the search depth in plies.
 const TIMEOUT: [Duration; MOST_PLIES as usize + 1] =
     [Duration::from_secs(15), Duration::from_secs(30), Duration::from_secs(60), Duration::from_secs(900)];
-/// Time limit within which a started process must listen on its socket.
+/// Time that a started process has until it must listen on its socket.
 const START: Duration = Duration::from_secs(30);
 /// Folders that are searched after those of `PATH`. Not every user's `PATH` contains Debian's /usr/games.
 const FOLDERS: [&str; 3] = ["/usr/games", "/usr/local/games", "/usr/local/bin"];
@@ -84,7 +84,7 @@ impl Player for Gnubg {
     }
 }
 
-/// Finds the executable of GNU Backgammon in the folders.
+/// Returns the first executable of GNU Backgammon in the folders, or an error if there is none.
 fn find(mut folders: impl Iterator<Item = PathBuf>) -> Result<PathBuf> {
     let name = format!("gnubg{}", std::env::consts::EXE_SUFFIX);
     folders
@@ -97,7 +97,7 @@ fn find(mut folders: impl Iterator<Item = PathBuf>) -> Result<PathBuf> {
 /// A connection to one process. Dropping the connection ends the process.
 struct Connection {
     lines: BufReader<TcpStream>,
-    /// `None` in tests, which connect to a mock server.
+    /// Process at the other end; `None` in tests, which connect to a mock server.
     process: Option<OwnedProcess>,
     timeout: Duration,
 }

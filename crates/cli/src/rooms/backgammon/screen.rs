@@ -87,7 +87,7 @@ fn run_screen(game: &mut Game, first: &str, pool: &rayon::ThreadPool) -> Result<
     })
 }
 
-/// Handles requests until the channel closes or the user quits. Saves the game after each sent answer, except when the user quits; if the
+/// Handles requests until the channel closes or the user quits. Saves the game after each sent answer, except when the user quits. If a
 /// save fails, the next answer contains the error.
 fn serve(game: &mut Game, requests: &Receiver<Request>, answers: &Sender<Answer>) {
     let mut save_error: Option<String> = None;
@@ -129,7 +129,7 @@ fn show(screen: &mut TableScreen, requests: Sender<Request>, answers: &Receiver<
                 Ok(answer) if answer.quit => return Ok(()),
                 Ok(answer) => screen.answer(answer),
                 Err(RecvTimeoutError::Timeout) => {}
-                // The game thread has panicked. The caller that joins it reports the error.
+                // The game thread has panicked. `run_screen`, which joins the thread, reports the error.
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
         } else if typed.is_empty() {
@@ -186,7 +186,7 @@ struct TableScreen {
     session: Session,
     messages: Vec<String>,
     mode: Mode,
-    /// Error of the last request, if it failed.
+    /// Error of the last request; `None` if the request succeeded, or after a later key.
     error: Option<String>,
     hint: Option<Analysis>,
     /// Index of the chosen candidate move in `hint`.
@@ -509,8 +509,8 @@ fn messages(frame: &mut Frame, area: Rect, messages: &[String]) {
     frame.render_widget(Text::from(lines), area);
 }
 
-/// Returns the text about both players and the cube, for the space beside the board: each line with its row and style. Also returns the
-/// area that the lines leave free.
+/// Returns the lines of text beside the board, about both players and the cube. Each line has its row and its style. Also returns the area
+/// between these lines, which is free.
 fn sides(session: &Session, area: Rect, wide: bool) -> (Vec<(u16, String, Style)>, Rect) {
     let strong = Style::new().add_modifier(Modifier::BOLD);
     let facts = |k: usize| {
@@ -543,7 +543,7 @@ fn sides(session: &Session, area: Rect, wide: bool) -> (Vec<(u16, String, Style)
     let (above, below) = (upper.len() as u16, BOARD_ROWS - lower.len() as u16);
     let mut rows: Vec<(u16, String, Style)> = Vec::new();
     rows.extend(upper.into_iter().zip(0..).map(|((text, style), row)| (row, text, style)));
-    // On a narrow terminal the text about the cube takes two rows.
+    // On a narrow terminal, the text about the cube takes two rows in the middle of the board.
     let at = if wide { above } else { BOARD_ROWS / 2 };
     let width = usize::from(area.width);
     rows.extend(wrapped(&cube, width).into_iter().zip(at..).map(|(text, row)| (row, text, Style::new())));
@@ -643,7 +643,7 @@ impl Board<'_> {
             }
             if shown.iter().any(|step| step.to == point) {
                 let style = Style::new().fg(MARKED).add_modifier(Modifier::BOLD);
-                // A point has five rows. If there are more checkers, the last row shows their number.
+                // Marks the next free row. A point has five rows; if there are more checkers, the last row shows their number.
                 if theirs == 0 && mine < 5 {
                     buffer.set_string(x, self.row(upper, mine.into()), "+", style);
                 }
@@ -772,7 +772,7 @@ mod tests {
         file.to_str().unwrap().into()
     }
 
-    /// Handles a key, then the request that it causes. The real program does this on two threads.
+    /// Handles a key, then the request that the key causes. In the program, two threads do this.
     fn press(game: &mut Game, screen: &mut TableScreen, code: KeyCode) {
         if let Key::Request(request) = screen.key(code.into()) {
             let answer = answer(game, request);

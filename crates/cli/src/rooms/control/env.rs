@@ -149,7 +149,7 @@ fn listed(names: &[Text]) -> String {
     }
 }
 
-/// Describes an environment for a human reader. `name` is its name on the command line.
+/// Describes an environment for a human reader. `name` is the environment's name on the command line.
 fn described(spec: &Spec, name: &str) -> String {
     let actions = expected(spec.actions);
     format!(

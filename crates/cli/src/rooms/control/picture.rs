@@ -170,8 +170,8 @@ impl Stretch {
     }
 }
 
-/// Playback of a stretch in real time. At the end of the stretch, the newest stretch replaces it. The steps between the two stretches are
-/// skipped, because training is much faster than real time.
+/// Playback of a stretch (consecutive recorded steps) in real time. When the stretch ends, the newest stretch replaces it. The steps
+/// between the two stretches are skipped, because training is much faster than real time.
 #[derive(Default)]
 struct Clip {
     stretch: Stretch,
@@ -191,7 +191,7 @@ impl Clip {
         }
     }
 
-    /// Advances to the step for time `at`. Returns true if the stretch has ended or none is loaded.
+    /// Advances to the step for time `at`. Returns true if the stretch has ended or no stretch is loaded.
     fn seek(&mut self, at: Instant) -> bool {
         let Some(since) = self.since else { return true };
         let played = (at.duration_since(since).as_secs_f64() / self.step_s) as usize;

@@ -154,7 +154,7 @@ impl Game {
         self.over || self.error.is_some()
     }
 
-    /// Takes a step with the action of the newest key, if there is one.
+    /// Takes a step with the action of the newest key. Does nothing before the first key and after the end of the episode.
     fn step(&mut self) {
         let Some(action) = self.action.as_ref().filter(|_| !self.ended()) else { return };
         let action = match self.kind.spec.actions {
@@ -185,8 +185,8 @@ impl Game {
             return Key::Nothing;
         }
         let action_of = |wanted: &str| self.kind.keys.iter().find(|(name, _)| name == wanted);
-        // The key with the empty name is the action while no key is pressed. A terminal does not report the release of a key, so the space
-        // bar selects this action.
+        // The entry with an empty key name is the action while no key is pressed. A terminal does not report the release of a key, so the
+        // space bar selects this action.
         let known = action_of(&name_of(key.code)).or_else(|| action_of("").filter(|_| key.code == KeyCode::Char(' ')));
         match (known, key.code) {
             (Some((_, action)), _) => {
@@ -260,7 +260,7 @@ impl Game {
     }
 }
 
-/// Returns the browser's name of a key; `unknown` if keys of this kind have no action.
+/// Returns the browser's name of a key; `unknown` for a key that cannot have an action.
 fn name_of(code: KeyCode) -> String {
     match code {
         KeyCode::Left => "ArrowLeft".into(),

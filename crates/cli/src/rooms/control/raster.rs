@@ -9,8 +9,8 @@ use run::control::env::{COLOURS, Shape};
 const PAPER: [u8; 3] = [250, 250, 247];
 /// Width of a drawn line, as a share of the picture's shorter side.
 const LINE: f64 = 0.02;
-/// Characters for cells whose two pixels have one colour, from dark to light. On a terminal with colours they all look alike, because the
-/// character has the colour of its background.
+/// Characters for cells whose two pixels have one colour, from dark to light. On a terminal with colours all characters look alike, because
+/// a character has the colour of its background.
 const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
 
 /// A picture of pixels. Coordinates and lengths of shapes have the unit of `size`, the argument of [`Raster::new`].
@@ -40,7 +40,7 @@ impl Raster {
         Raster { area, scale, half, pixels: vec![PAPER; 2 * usize::from(columns) * usize::from(rows)] }
     }
 
-    /// Draws the shapes. A later shape covers an earlier one; texts cover all other shapes.
+    /// Draws the shapes. A later shape covers an earlier shape; texts cover all other shapes.
     pub fn draw(mut self, shapes: &[Shape], buffer: &mut Buffer) {
         shapes.iter().for_each(|shape| self.fill(shape));
         self.copy(buffer);
@@ -72,7 +72,7 @@ impl Raster {
     }
 
     /// Paints the pixels within `bounds` (left, top, right, bottom) whose centre is in the shape. If `bounds` is narrower or lower than a
-    /// pixel, also paints the pixel in its middle, so that the shape stays visible.
+    /// pixel, also paints the pixel in the middle of `bounds`, so that the shape stays visible.
     fn paint(&mut self, bounds: [f64; 4], colour: [u8; 3], contains: impl Fn(f64, f64) -> bool) {
         let (columns, rows) = (usize::from(self.area.width), 2 * usize::from(self.area.height));
         let [left, top, right, bottom] = bounds.map(|side| side * self.scale);
@@ -109,7 +109,7 @@ impl Raster {
         }
     }
 
-    /// Writes the text of a shape, with its middle at the shape's point.
+    /// Writes the text of a shape, centred horizontally at the shape's point.
     fn write(&self, Shape { numbers, text, colour, .. }: &Shape, buffer: &mut Buffer) {
         let (Some(text), &[x, y, ..]) = (text, &numbers[..]) else { return };
         let (x, y) = (f64::from(x) * self.scale, f64::from(y) * self.scale / 2.0);

@@ -1,5 +1,6 @@
-//! `hothouse solve`: trains all or the given environments with their presets and several seeds. A run ends when its environment is solved
-//! or at the step limit. The command then prints a table of times. The run itself decides when the environment is solved ([`Goal`]).
+//! `hothouse solve`: trains the given environments (or all environments) with their presets and several seeds. A run ends when its
+//! environment is solved, or at the step limit. The run itself decides when the environment is solved ([`Goal`]). After all runs, the
+//! command prints a table of the times.
 
 use crate::args::MachineArgs;
 use crate::args::values::count;
@@ -28,7 +29,7 @@ struct Row {
     solved: bool,
     /// Mean return in the newest test or confirmation (second test); `None` before the first test.
     mean_return: Option<f64>,
-    /// Number of tests that reached the goal, but whose confirmation did not.
+    /// Number of tests that reached the goal, but were followed by a confirmation that did not.
     attempts: u32,
     steps: u64,
     seconds: f64,

@@ -13,7 +13,7 @@ use run::{AnyRun, Host, Run, RunError};
 use serde_json::json;
 use std::path::Path;
 
-/// Search options. The variant defines the defaults.
+/// Search options. The variant of the run defines their defaults.
 #[derive(Clone, Debug, clap::Args)]
 pub struct MethodArgs {
     /// Search method: greedy, beam, astar, or exact (by the table of all distances, 2x2x2 only)
@@ -115,7 +115,7 @@ pub fn cube_name(size: u32) -> String {
 /// Splits the text of an error into the problem and the remedy.
 pub fn problem_and_remedy(error: &RunError) -> (String, String) {
     let (problem, remedy) = (error.what(), error.next_step());
-    // An error of a lower layer contains the problem and the remedy in one text, separated by a semicolon.
+    // The error of a lower layer is one text, in which a semicolon separates the problem from the remedy.
     match problem.split_once("; ") {
         Some((problem, remedy)) if error.next_step().is_empty() => (problem.into(), remedy.into()),
         _ => (problem, remedy),

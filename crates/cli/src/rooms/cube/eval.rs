@@ -1,4 +1,4 @@
-//! `hothouse eval cube`: tests an agent with greedy play from every state of the 2x2x2, and with a search from uniformly random states.
+//! `hothouse eval cube`: tests an agent in two ways: greedy play from every state of the 2x2x2, and a search from uniformly random states.
 //! If distances to the solved state are known, the results are grouped by distance.
 
 use super::agent::{MethodArgs, metric, puzzle, restored, search_to_end};
@@ -81,7 +81,7 @@ enum Line {
         by_distance: Vec<Statistics>,
         most_ms: f64,
         nodes: f64,
-        /// Number of states for which the first beam found no solution, so that wider beams were tried.
+        /// Number of states for which the first beam found no solution, so the search tried wider beams.
         widened: usize,
     },
 }

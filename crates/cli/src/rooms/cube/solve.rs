@@ -44,7 +44,7 @@ a new agent is trained for --seconds and saved there.";
 #[derive(Clone, Debug, Args)]
 #[command(group = ArgGroup::new("what").required(true).args(["facelets", "scramble"]))]
 pub struct SolveArgs {
-    /// 2 for the 2x2x2, 3 for the 3x3x3 [default: the checkpoint's, else 2]
+    /// Cube: 2 for the 2x2x2, 3 for the 3x3x3 [default: the checkpoint's, else 2]
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=3), allow_negative_numbers = true, value_name = "SIZE")]
     cube: Option<u32>,
     /// Stickers of a cube, or - for cubes on standard input, one per line
@@ -55,7 +55,7 @@ pub struct SolveArgs {
     scramble: Option<String>,
     #[command(flatten)]
     method: MethodArgs,
-    /// Move metric: qtm or htm [default: the checkpoint's, else qtm]
+    /// Move metric: qtm (a half turn is two moves) or htm (a half turn is one move) [default: the checkpoint's, else qtm]
     #[arg(long, value_parser = metric, value_name = "METRIC")]
     metric: Option<Metric>,
     /// Checkpoint of a cube run
@@ -119,7 +119,7 @@ fn run(args: &SolveArgs, host: Host) -> Result<()> {
     };
     let mut out = crate::plain::stdout();
     if text != "-" && args.from.is_none() {
-        // Checks the cube first: an invalid cube is reported before an agent is trained.
+        // Checks the cube first, so that an invalid cube is reported before an agent is trained.
         let cube = facelets(&mut untrained(args, host)?, text, is_scramble);
         if let Err(error) = cube {
             let (error, next_step) = problem_and_remedy(&error);
@@ -209,7 +209,8 @@ fn solved_state(run: &mut Run<Cube>) -> Result<String, RunError> {
 }
 
 /// Returns the run in the checkpoint of `--from`. Without `--from`, returns the newest run in the cache with the requested cube and metric.
-/// If the cache has no such run, trains a new run. The search method `exact` needs no agent: without `--from`, it gets an untrained run.
+/// If the cache has no such run, trains a new run. The search method `exact` needs no agent, so without `--from` this method gets an
+/// untrained run.
 fn agent(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     let Some(file) = &args.from else { return cached_or_new(args, host) };
     let mut run = restored(file, host)?;

@@ -250,7 +250,7 @@ fn place(grid: &mut PackedGrid, drawing: &Grid) -> Result<()> {
             "the drawing of {to_width}x{to_height} does not fit a grid of {width}x{height}. Use --grid {to_width}x{to_height} or larger"
         )));
     }
-    // For an even size, the middle is the cell whose index is half the size. This holds for the drawing and for the grid.
+    // The middle of the grid and of the drawing is the cell with the index `size / 2`, also if the size is even.
     let (left, above) = (width / 2 - drawing.width / 2, height / 2 - drawing.height / 2);
     grid.edit(|channel, row, words| {
         if channel < drawing.channels && (above..above + drawing.height).contains(&row) {

@@ -1,5 +1,5 @@
-//! `hothouse export words`: prints a run's tokenizer as one line of JSON, or exports the model. Another run can use a file with the
-//! tokenizer through `--vocab`.
+//! `hothouse export words`: prints a run's tokenizer as one line of JSON, or exports the model. If the line is saved to a file, another run
+//! can use the tokenizer through `--vocab`.
 
 use crate::shell::VerbArgs;
 use crate::verbs::export::{ModelFormat, RunArgs};

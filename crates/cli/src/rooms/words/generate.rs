@@ -126,7 +126,8 @@ fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
     let began = Instant::now();
     let mut written = String::new();
     let view = loop {
-        // Eight tokens take about as long as a slice (one call of `advance`) of training, so text and Ctrl-C are not delayed.
+        // Eight tokens take about as long as a slice of training (one call of `advance`). Longer requests would delay the text and the
+        // reaction to Ctrl-C.
         let question = match SIGNALS.stopping() {
             true => json!({ "ask": "stop" }),
             false => json!({ "ask": "continue", "tokens": 8 }),

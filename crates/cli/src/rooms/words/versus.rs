@@ -24,9 +24,9 @@ const SHAPES: [(&str, [u32; 6]); 4] = [
     ("d384", [8192, 384, 6, 6, 128, 32]),
     ("d512", [8192, 512, 6, 8, 128, 32]),
 ];
-/// Comparisons of PyTorch with Hothouse. The fields are the modes of the PyTorch script, PyTorch's name in the figures, and the texts that
-/// follow the preset in the names of Hothouse's figures. The fastest mode is compared. A comparison is skipped if Hothouse measured none of
-/// its figures, because a bf16 step of PyTorch takes minutes without hardware support.
+/// Comparisons of PyTorch with Hothouse. Each entry contains the modes of the PyTorch script, PyTorch's name in the figures, and the texts
+/// that follow the preset in the names of Hothouse's figures. The fastest mode is compared. A comparison is skipped if Hothouse measured
+/// none of the entry's figures: without hardware support, a bf16 step of PyTorch takes minutes.
 const MODES: [(&[&str], &str, &[&str]); 2] =
     [(&["fp32", "fp32-compile"], "pytorch", &[""]), (&["bf16", "bf16-compile"], "pytorch_bf16", &[".bf16", ".amx"])];
 
@@ -137,7 +137,7 @@ impl Rival {
     }
 
     fn tokens_per_s(&mut self) -> Result<f64> {
-        // A failed write is ignored: if the process has ended, reading the answer returns the error.
+        // A failed write is ignored: if the process has ended, the read of the answer below returns the error.
         let _ = self.child.stdin.as_mut().context("a pipe")?.write_all(b"\n");
         self.line()?["tokens_per_s"].as_f64().context("a rate")
     }

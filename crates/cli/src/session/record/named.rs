@@ -104,8 +104,8 @@ impl<T: Fields> Named for T {
 }
 
 /// Declares the fields of a type in the order of writing. `of tests` marks a field that contains rows of tests. `or` names the type of a
-/// field that is absent in records of other versions. An absent field gets the default of its type. After the semicolon is the name of a
-/// field whose own fields are written into the same map.
+/// field that may be absent, because records of other versions lack the field. An absent field gets the default of its type. The name after
+/// the semicolon is a field whose own fields are written into the same map.
 macro_rules! fields {
     ($type:ident { $($field:ident $(of $tests:ident)? $(or $default:ident)?),* $(; $beside:ident)? }) => {
         impl Fields for $type {

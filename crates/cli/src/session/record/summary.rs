@@ -40,8 +40,8 @@ pub struct Summary {
     pub metrics: Option<Row>,
     /// Test at the end of the run; `None` if the run failed, was still preparing its data, or was stopped before the test was complete.
     pub test: Option<Row>,
-    /// Progress at the confirmation of the goal; `None` if the run is not solved. The confirmation is a second test, or the first test if
-    /// this test covers all cases.
+    /// Progress when the goal was confirmed; `None` if the run is not solved. A second test confirms the goal, or the first test if this
+    /// test covers all cases.
     pub solved: Option<Progress>,
     /// Number of tests that reached the goal, but whose confirmation by a second test failed.
     pub attempts: u32,
@@ -53,7 +53,7 @@ pub struct Summary {
 /// State of the run at its end, and the machine and files of the process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ended {
-    /// Link that begins the same run.
+    /// Link to the run, without a digest.
     pub link: String,
     /// Hash of the weights at the end of the run.
     pub digest: String,

@@ -1,11 +1,15 @@
 //! Memory layout and dispatch lists of a PPO learner on the GPU.
 //!
-//! The samples of a rollout of T steps are `[T][envs][features + numbers + 3 + mask]`. A sample consists of the raw observation (`features`
-//! floats), the action (`numbers` floats), the action's log-probability, the advantage, the value, and the mask of the choices (`mask`
-//! floats; none for a kind without masks). A minibatch therefore reads each sample from adjacent addresses. Rewards, ends and returns are
-//! `[T][envs]`. Arrays of truncated states begin with `[truncations][envs]`, where `truncations` is the maximum number of truncated
-//! episodes of an environment in a rollout. The numbers of truncated episodes and the values after the rollout are `[envs]`. States are
-//! `[state][envs]`.
+//! The arrays of a rollout of T steps have these layouts:
+//!
+//! - Samples: `[T][envs][features + numbers + 3 + mask]`. A sample consists of the raw observation (`features` floats), the action
+//!   (`numbers` floats), the action's log-probability, the advantage, the value, and the mask of the choices (`mask` floats; none for a
+//!   kind without masks). A minibatch therefore reads each sample from adjacent addresses.
+//! - Rewards, ends and returns: `[T][envs]`.
+//! - Arrays of truncated states begin with `[truncations][envs]`, where `truncations` is the maximum number of truncated episodes of an
+//!   environment in a rollout.
+//! - Numbers of truncated episodes, and values after the rollout: `[envs]`.
+//! - States: `[state][envs]`.
 
 use crate::control::worlds::{World, world};
 use crate::optimizer::Optimizer;
@@ -50,11 +54,11 @@ pub mod input {
     /// Nonzero if advantages are normalised.
     pub const NORMALIZED_ADVANTAGES: usize = 2;
     pub const KL_LIMIT: usize = 3;
-    /// Number of discounted rewards of earlier iterations, divided by the number of discounted rewards of all iterations so far. This share
-    /// is the weight of the earlier variance in the variance over all iterations.
+    /// Share of the earlier iterations in the number of discounted rewards of all iterations so far. This share is the weight of the
+    /// earlier variance in the variance over all iterations.
     pub const RETURN_SHARE: usize = 4;
-    /// Number of discounted rewards of this iteration, divided by the number of discounted rewards of all iterations so far. This share is
-    /// the weight of this iteration's variance in the variance over all iterations.
+    /// Share of this iteration in the number of discounted rewards of all iterations so far. This share is the weight of this iteration's
+    /// variance in the variance over all iterations.
     pub const NEW_SHARE: usize = 5;
     /// Mean of the discounted rewards of the earlier iterations.
     pub const RETURN_MEAN: usize = 6;
@@ -105,8 +109,8 @@ pub struct Places {
     pub finished: Region,
     /// Lengths of the newest [`RECENT`] episodes, in steps.
     pub lengths: Region,
-    /// `[3][envs]`. For each environment with an error: the two words of the error, as in [`worlds::control::Explain`]; then twice the
-    /// index of the rollout step, plus 1 if the start of an episode failed. Empty for a kind without errors.
+    /// Errors of the environments, `[3][envs]`. The first two words of an environment are its error, as in [`worlds::control::Explain`].
+    /// The third word is twice the index of the rollout step, plus 1 if the start of an episode failed. Empty for a kind without errors.
     pub faults: Region,
     trajectory: Region,
     trajectory_ended: Region,
@@ -138,9 +142,9 @@ pub struct Lists {
     pub value_copies: Range<usize>,
     pub estimate_advantages: Range<usize>,
     pub trajectory: Range<usize>,
-    /// Dispatches that gather an update's minibatch, before its gradient.
+    /// Dispatches that gather the minibatch of an update. The gradient of the update follows.
     pub gather: Range<usize>,
-    /// Dispatches of an update after the gradient: optimiser step and sums of metrics.
+    /// Dispatches that follow the gradient of an update: optimiser step and sums of metrics.
     pub learn: Range<usize>,
 }
 

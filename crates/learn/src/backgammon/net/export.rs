@@ -1,5 +1,5 @@
-//! The strong learner's networks as one model for other programs. Each row of its tables is a sum of trained steps. Every input also has a
-//! row of zeros for the value 0.
+//! Exports the strong learner's networks as one model for other programs. Each row of the model's tables is a sum of trained steps. The
+//! tables also have a row of zeros for the value 0 of every input.
 
 use super::{NETS, Network, Shape, Valuer, inputs, open};
 use crate::backgammon::outcomes::OUTCOMES;
@@ -8,7 +8,7 @@ use graph::export::{Examples, Input, Model, Output, Reads};
 use graph::{Graph, NodeId, Params};
 use worlds::backgammon::Board;
 
-/// Integer that represents 1 in a table.
+/// Integer in a network's table that represents 1.
 const ONE: f64 = 1_048_576.0;
 /// Number that is subtracted from the logits of impossible outcomes.
 const IMPOSSIBLE: f32 = 1e9;

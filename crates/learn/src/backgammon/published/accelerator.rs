@@ -16,7 +16,7 @@ use math::Isa;
 use math::par::Movable;
 use worlds::backgammon::Results;
 
-/// Parts of a learner's work that are offloaded: the evaluation of leaves, and the optimizer steps.
+/// Selects the work that is offloaded: the evaluation of leaves, the optimizer steps, or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     pub leaves: bool,
@@ -36,7 +36,7 @@ pub const LANES: usize = 2;
 #[derive(Clone, Debug)]
 pub struct OffloadSpec {
     pub work: Work,
-    /// Instruction set of the CPU plans.
+    /// Instruction set for which the CPU plans are made.
     pub isa: Isa,
     pub shape: Shape,
     /// Maximum number of decisions in a batch of one lane.
@@ -52,7 +52,7 @@ impl Request for OffloadSpec {
     const WHAT: &'static str = "the published learner of backgammon";
 }
 
-/// Number of words of a packed sample. The words of a `replay::Sample` are followed by one bit for each action, which is set if the action
+/// Number of words of a packed sample: the words of a `replay::Sample`, followed by one bit for each action. The bit is set if the action
 /// is legal.
 pub const PACKED_SAMPLE_WORDS: usize = replay::WORDS + ACTIONS.div_ceil(32);
 pub type PackedSample = [u32; PACKED_SAMPLE_WORDS];
@@ -97,21 +97,22 @@ pub trait Accelerator: Movable {
     /// Starts evaluating a lane's decisions.
     fn ask(&mut self, lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> Result<(), Fault>;
 
-    /// If the results of the lane are ready, writes them to `answer` and returns true. The call may block briefly.
+    /// Writes the results of the lane to `answer` and returns true, if the results are ready. The call may block briefly.
     fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault>;
 
     /// Sets the weights and the optimizer moments for later steps.
     fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault>;
 
-    /// Stores samples at consecutive indices from `first`. All indices are below [`OffloadSpec::replay`].
+    /// Stores samples at consecutive indices that begin with `first`. All indices must be below [`OffloadSpec::replay`].
     fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault>;
 
-    /// Starts one optimizer step, or queues it to start with later steps. `drawn` are the indices of the minibatch in the stored samples.
+    /// Starts one optimizer step, or queues it for a later start. `drawn` has the indices of the minibatch's samples among the stored
+    /// samples.
     fn step(&mut self, adam: &Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault>;
 
     /// Requests the training state after all steps so far, including queued steps.
     fn request_result(&mut self) -> Result<(), Fault>;
 
-    /// If the requested state is ready, writes it to `learned` and returns true.
+    /// Writes the requested state to `learned` and returns true, if the state is ready.
     fn poll_result(&mut self, learned: &mut TrainResult) -> Result<bool, Fault>;
 }

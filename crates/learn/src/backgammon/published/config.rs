@@ -18,9 +18,9 @@ settings! {
             "Search simulations for each decision in self-play. More simulations play better, and give fewer games."];
         fixed exploration: f32 = 0.5, [linear(0.0, 10.0), "PUCT exploration constant", "",
             "Weight of the network's policy relative to the search's results (c of PUCT)."];
-        /// The assumed value of an untried action is the value of its decision minus this number of points.
+        /// Number of points by which the assumed value of an untried action is below the value of its decision.
         fixed doubt: f32 = 0.0;
-        /// Loss that is counted for a simulation while its result is pending, in points.
+        /// Number of points that a simulation loses, by assumption, while its result is pending.
         fixed virtual_loss: f32 = 1.0;
         fixed noise: f32 = 0.25, [linear(0.0, 1.0), "Dirichlet noise", "",
             "Share of random noise in the root's priors; makes games differ."];

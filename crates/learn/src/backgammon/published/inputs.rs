@@ -17,8 +17,8 @@ use worlds::backgammon::{BAR, Board, OFF, POINTS, Roll, Side};
 
 pub const INPUTS: usize = 344;
 
-/// Offsets in the table of the module documentation. `BAR_AT`, `OFF_AT` and `WHOLE_AT` are relative to the start of a side. `SIDE` is the
-/// number of inputs of a side.
+/// Offsets of inputs, from the table in the module documentation. `BAR_AT`, `OFF_AT` and `WHOLE_AT` are relative to the first input of a
+/// side. `SIDE` is the number of inputs of a side.
 const BAR_AT: usize = POINTS * 6;
 const OFF_AT: usize = BAR_AT + 3;
 const WHOLE_AT: usize = OFF_AT + 3;
@@ -28,11 +28,11 @@ const ROLLS: usize = BOTH + 2;
 const NUMBERS: usize = ROLLS + Roll::ALL.len();
 const SECOND: usize = NUMBERS + 6;
 const _: () = assert!(SECOND + 1 == INPUTS);
-/// Size of buffers for the nonzero inputs of a decision. At most 50 inputs are nonzero: one per checker, seven per side, and at most six
-/// more.
+/// Size of buffers for the nonzero inputs of a decision. At most 50 inputs are nonzero: one for each of the 30 checkers, seven for each
+/// side, and up to six others.
 pub const MOST: usize = 64;
 
-/// A decision about a move: a board and a roll. A double is played in two decisions, called halves, of up to two moves each.
+/// A decision about a move: a board and a roll. A double is played in two decisions, which are called halves. A half has up to two moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Board from the point of view of the player to move.
@@ -60,7 +60,7 @@ pub fn place_of(roll: Roll) -> u8 {
     roll.high() * (roll.high() - 1) / 2 + roll.low() - 1
 }
 
-/// Calls `put` with the index and the value of each nonzero input and of some inputs that are 0, in ascending order of the indices.
+/// Calls `put` with the index and the value of each nonzero input, in ascending order of the indices. Some of the passed values are 0.
 #[inline(always)]
 pub fn each(decision: &Decision, mut put: impl FnMut(usize, f32)) {
     let board = &decision.board;
@@ -120,7 +120,7 @@ fn side(side: Side, start: usize, put: &mut impl FnMut(usize, f32)) -> u32 {
             put(start + OFF_AT + third as usize, 0.2 * (u32::from(side.off()) - 5 * third).min(5) as f32);
         }
     }
-    // Length of the longest run of points with two or more checkers. Each step shortens every run by one.
+    // `prime` becomes the length of the longest run of points with two or more checkers. Each step shortens every run by one point.
     let (mut run, mut prime) = (many & ON_POINTS, 0);
     while run != 0 {
         run &= run >> 1;

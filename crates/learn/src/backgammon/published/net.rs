@@ -4,10 +4,10 @@
 //!
 //! An action is a pair of places a and b from which checkers move, packed as 26·a + b. The larger die is played from place a and the
 //! smaller die from place b. Place 0 means that the die is not played; place 25 is the bar. A double is played in two decisions (halves) of
-//! up to two moves each. In a half, a is the higher place.
+//! up to two moves each. In a half, both dice are equal, and a is the higher place.
 //!
-//! A search computes only a part of the network. It adds up the first-layer rows of nonzero inputs; the sums are bit-identical to those of
-//! the dense product. It evaluates the policy only for legal actions. Training computes the whole network.
+//! A search computes only a part of the network. It adds up the first-layer rows of nonzero inputs. These sums are bit-identical to those
+//! of the dense product. A search evaluates the policy only for legal actions. Training computes the whole network.
 
 use super::inputs::{self, Decision, INPUTS};
 use graph::{Executor, Graph, Init, Layout, NodeId, Packed, ParamSpec, Params, Plan, PlanError};
@@ -46,23 +46,23 @@ impl Shape {
 
     /// Returns an estimate of the cost of one simulation, in multiply-adds.
     pub const fn decision_products(self) -> usize {
-        /// Cost of the tree and the rules, in multiply-adds.
+        /// Estimated cost of the tree and the rules, in multiply-adds.
         const TREE: usize = 100_000;
-        /// Assumed number of weight rows that a simulation uses: the size of the input buffers for the first layer, and 64 for the policy's
-        /// last layer.
+        /// Assumed number of weight rows that a simulation uses. The first layer uses as many rows as its input buffers can hold, and the
+        /// policy's last layer uses 64 rows.
         const ROWS: usize = inputs::MOST + 64;
         self.search_products() + ROWS * self.width + TREE
     }
 
     pub const fn parameters(self) -> usize {
-        // Each of the counted layers has biases and a norm with scale and shift. The stem's biases and the norms of stem and trunk add five
-        // vectors.
+        // Each of the counted layers has three vectors: biases, and scale and shift of a norm. The stem's biases and the norms of stem and
+        // trunk add five vectors.
         let layers = 2 * self.blocks + 3;
         self.products() + self.width * (3 * layers + 5) + ACTIONS + HEADS
     }
 }
 
-/// Packs a pair of places, from which checkers move, into an action.
+/// Packs the two places of a play, from which checkers move, into an action.
 #[inline]
 pub fn action(play: [u8; 2]) -> u16 {
     u16::from(play[0]) * PLACES as u16 + u16::from(play[1])
@@ -79,8 +79,8 @@ fn layer(g: &mut Graph, x: NodeId, name: &str) -> NodeId {
     g.norm(y, &format!("{name}.norm"))
 }
 
-/// Builds the network between the first layer's sums and the outputs. The outputs are the policy's last hidden layer and the five value
-/// logits.
+/// Appends the part of the network between the first layer's sums `stem` and the outputs. Returns the policy's last hidden layer and the
+/// five value logits.
 fn body(g: &mut Graph, blocks: usize, stem: NodeId) -> (NodeId, NodeId) {
     let stem = g.norm(stem, "stem.norm");
     let mut x = g.relu(stem);
@@ -105,8 +105,8 @@ fn logits(g: &mut Graph, policy: NodeId) -> NodeId {
     g.dense(policy, "policy.1", ACTIONS, Init::Uniform(0.01))
 }
 
-/// Builds the whole network. Returns the graph and the nodes of the policy logits and the value logits. Plans of parts of the network use
-/// the same parameter table.
+/// Builds the whole network. Returns the graph and the nodes of the policy logits and the value logits. The plans of other functions have
+/// the parameter table of this graph, although they compute only parts of the network.
 fn whole(shape: Shape, rows: usize) -> (Graph, NodeId, NodeId) {
     let mut g = Graph::new();
     let x = g.input("inputs", [rows, INPUTS]);
@@ -121,13 +121,13 @@ pub fn whole_on(g: &mut Graph, shape: Shape, inputs: NodeId) -> (NodeId, NodeId)
     (logits(g, policy), value)
 }
 
-/// Compiles a plan with the outputs `policy` and `value`. The value outputs are probabilities.
+/// Compiles a plan with the outputs `policy` and `value`. A sigmoid converts the value logits to probabilities.
 fn plan(mut g: Graph, [policy, value]: [NodeId; 2], layout: Layout, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let value = g.sigmoid(value);
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], layout, isa)?))
 }
 
-/// Compiles the plan of a search. Its input is the first layer's sums. Its outputs are the policy's last hidden layer and the five
+/// Compiles the plan of a search. The input has the first layer's sums. The outputs are the policy's last hidden layer and the five
 /// probabilities.
 pub fn plan_search(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let mut g = Graph::like(&whole(shape, rows).0);
@@ -136,8 +136,8 @@ pub fn plan_search(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, Pla
     plan(g, [policy, value], Layout::Panels, isa)
 }
 
-/// Compiles a plan with the layout [`Layout::Rows`]. Its input is the network's inputs, and its outputs are those of [`plan_search`].
-/// Devices that also compute the first layer use this plan.
+/// Compiles a plan with the layout [`Layout::Rows`], for devices that also compute the first layer. The plan has the network's inputs and
+/// the outputs of [`plan_search`].
 pub fn plan_leaves(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let mut g = Graph::like(&whole(shape, rows).0);
     let x = g.input("inputs", [rows, INPUTS]);
@@ -152,12 +152,12 @@ pub fn plan_whole(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, Plan
     plan(g, [policy, value], Layout::Panels, isa)
 }
 
-/// Compiles the plan that computes a shard's loss and gradients: E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)]. The policy p is over
-/// legal actions only. The head of `published.rs` explains the symbols.
+/// Compiles the plan that computes the loss and the gradients of a shard (a part of a minibatch). The loss is E[-Σ π·ln p] + c·E[Σ
+/// BCE(probability, outcome)], where p is the policy over legal actions only. The head of `published.rs` explains the other symbols.
 pub fn plan_learning(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let (mut g, policy, value) = whole(shape, rows);
     let g = &mut g;
-    // 0 for legal actions; for all other actions a number far below any logit.
+    // The mask is 0 for legal actions. For all other actions, it is a number far below any logit.
     let mask = g.input("mask", [rows, ACTIONS]);
     let share = g.input("share", [rows, ACTIONS]);
     let outcome = g.input("outcome", [rows, HEADS]);
@@ -263,7 +263,7 @@ pub fn outcome(ending: usize) -> [f32; HEADS] {
     [at(ending < 3), at((1..3).contains(&ending)), at(ending == 2), at(ending > 3), at(ending > 4)]
 }
 
-/// Evaluator of a search's decisions, in batches.
+/// Evaluates the decisions of a search in batches.
 pub struct Evaluator {
     isa: Isa,
     pub width: usize,
@@ -356,12 +356,13 @@ impl Evaluator {
         self.heads[row]
     }
 
-    /// Computes the policy's probabilities of the legal `actions` of a row. `to` needs as many entries as actions, rounded up to a multiple
-    /// of 16.
+    /// Computes the policy's probabilities of the legal `actions` of a row. The length of `to` must be at least the number of actions,
+    /// rounded up to a multiple of 16.
     pub fn policy(&self, weights: &Weights, row: usize, actions: &[u16], to: &mut [f32]) {
         let [w, b] = weights.last.clone().map(|range| &weights.params.values()[range]);
         let hidden = self.hidden(row);
-        // Softmax over the logits of `actions`. A logit is the product of the action's weight row with the hidden layer, plus the bias.
+        // Computes a softmax over the logits of `actions`. A logit is the product of the action's weight row and the hidden layer, plus the
+        // action's bias.
         kernel!(self.isa, |s: S, hidden: &[f32], w: &[f32], b: &[f32], actions: &[u16], to: &mut [f32]| {
             let n = actions.len();
             let to = &mut to[..n.next_multiple_of(16)];
@@ -397,7 +398,7 @@ impl Evaluator {
     }
 }
 
-/// Kernel of the first layer. The kernel adds the biases and, for each nonzero input, the input's weight row times the input's value. The
+/// Kernel of the first layer. For each decision, it adds the biases, and the weight row of each nonzero input times the input's value. The
 /// order of additions is that of a dense product.
 struct Stem<'a> {
     width: usize,
@@ -537,7 +538,7 @@ mod tests {
             let mut scratch = Results::new();
             for (row, decision) in decisions.iter().enumerate() {
                 let of = |name: &str, i: usize, count: usize| executor.output(name)[(row / PANEL * count + i) * PANEL + row % PANEL];
-                // The values are bit-identical.
+                // The five value outputs are bit-identical to those of the whole network.
                 assert_eq!(evaluator.heads(row), std::array::from_fn(|i| of("value", i, HEADS)));
                 let logits: Vec<f32> = (0..ACTIONS).map(|i| of("policy", i, ACTIONS)).collect();
                 let actions: Vec<u16> = tree::legal(decision, &mut scratch).collect();
@@ -558,7 +559,7 @@ mod tests {
         let start = chances([0.6, 0.2, 0.05, 0.1, 0.02], &Board::START);
         assert!((sum(start) - 1.0).abs() < 1e-6 && (start.equity() - 0.33).abs() < 1e-6);
         assert!((f64::from(outcomes::equity(&start.0)) - start.equity()).abs() < 1e-6);
-        // These outputs contain more gammons than wins, which is impossible.
+        // The probability of a gammon is above the probability of a win, which is impossible.
         let odd = chances([0.1, 0.3, 0.9, 0.95, 0.99], &Board::START);
         assert!(odd.0.iter().all(|&chance| chance >= 0.0) && (sum(odd) - 1.0).abs() < 1e-6);
         // A side that has borne off a checker cannot lose a gammon.

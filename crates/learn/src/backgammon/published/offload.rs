@@ -1,8 +1,8 @@
 //! Offloading of the published learner's work to another device, and probes (measurements of the device's speed).
 //!
-//! If leaves are offloaded, the actors form two lanes: the trees of one lane grow while the leaves of the other lane are evaluated. Actors
-//! share nothing. An update depends only on its number, the samples and the training state. A round therefore has the same results as on
-//! the CPU, except for rounding on the device.
+//! If leaves are offloaded, the actors form two lanes. The device evaluates the leaves of one lane while the CPU grows the trees of the
+//! other lane. Actors share nothing. An update depends only on its number, the samples and the training state. A round therefore has the
+//! same results as on the CPU, except for rounding on the device.
 
 use super::accelerator::{Accelerator, Answer, LANES, OffloadSpec, TrainResult, TrainStateRef, Work, decision_words, packed_sample};
 use super::offloaded::{Lane, Offloaded, Probe};
@@ -105,13 +105,13 @@ impl Published {
     fn advance_offloaded(&mut self, offloaded: &mut Offloaded, all: usize) -> Result<OffloadSlice, Fault> {
         let Phase::Play { batches, ahead, updates } = self.phase else { return Ok(OffloadSlice::Played) };
         let work = offloaded.work;
-        // With offloaded leaves the stretch is empty, because the actors continue only when the results of their lane are complete.
+        // If leaves are offloaded, this stretch is empty, because an actor continues only when the results of its lane are complete.
         let stretch = self.stretch(batches, ahead, if work.leaves { batches } else { all });
         let until = self.updates_until(batches + stretch.batches, updates);
         let pieces = self.limits.pieces(&self.trainer.cut, self.limits.played(&stretch));
         let (mut updates, mut due) = (updates, until - updates);
         if work.learning {
-            // The number of updates is limited to a slice of this CPU, because the device may be this CPU.
+            // The device may be this CPU. Therefore at most as many updates are sent as this CPU completes in a slice.
             let most = self.limits.pieces(&self.trainer.cut, 0.0).div_ceil(self.trainer.cut.pieces());
             let sent = due.min(most);
             self.step_offloaded(offloaded, sent)?;
@@ -121,7 +121,7 @@ impl Published {
         let mut actors = stretch.actors.clone();
         if work.leaves {
             (0..LANES).try_for_each(|lane| self.ask(offloaded, lane, all))?;
-            // The lane whose pending request is the oldest.
+            // Selects the lane whose request has been pending the longest.
             let asked = (0..LANES).filter(|&lane| offloaded.lanes[lane].asked);
             if let Some(lane) = asked.min_by_key(|&lane| offloaded.lanes[lane].batches) {
                 let answer = &mut offloaded.answer;
@@ -188,7 +188,7 @@ impl Published {
                 self.beside(actors.clone(), 0, 0, |actor, playing| actor.back_up(playing));
                 offloaded.lanes[lane].batches += 1;
             } else {
-                // The flag is set before the call, so that the CPU evaluates these leaves if the call fails.
+                // The flag is set before the call. If the call fails, the CPU therefore evaluates these leaves.
                 offloaded.lanes[lane].asked = true;
                 let words = &offloaded.words;
                 self.timed(&mut offloaded.waited_s, || offloaded.accelerator.with_mut(|there| there.ask(lane, words)))?;
@@ -220,8 +220,8 @@ impl Published {
         self.trainer.pack();
     }
 
-    /// Prepares the rest of the round for the CPU. Evaluates pending leaves and advances both lanes to the same batch. If the device
-    /// trained, resets the number of updates, so that the CPU repeats them.
+    /// Prepares the round for completion on the CPU. Evaluates pending leaves and advances both lanes to the same batch. If the device
+    /// trained, resets the number of updates to 0, so that the CPU repeats the updates.
     fn resume_locally(&mut self, offloaded: &Offloaded) {
         let Phase::Play { mut batches, ahead, updates } = self.phase else { return };
         if offloaded.work.leaves {
@@ -266,13 +266,13 @@ impl Published {
         offloaded.waited_s = (self.clock)() - since_s;
         match sent {
             Ok(()) => self.away.offloaded = Some(offloaded),
-            // `advance` reports the fault after the completed round.
+            // The next call of `advance` reports the fault.
             Err(fault) => self.away.failed = Some(fault),
         }
     }
 
-    /// Returns the seconds spent waiting for the device in this round, times the number of threads, because the actors' times are also sums
-    /// over threads.
+    /// Returns the seconds that the learner waited for the device in this round, times the number of threads. The factor makes the time
+    /// comparable to the actors' times, which are sums over threads.
     pub(super) fn waited_s(&self) -> f64 {
         self.away.offloaded.as_ref().map_or(0.0, |offloaded| offloaded.waited_s * par::threads() as f64)
     }
@@ -281,8 +281,8 @@ impl Published {
 enum OffloadSlice {
     Worked,
     Waiting,
-    /// The round (in a probe, the pass) is complete, and all results of the device were received. A call in any other phase than
-    /// [`Phase::Play`] also returns this variant.
+    /// The round (in a probe, the pass) is complete, and all results of the device were received. Also returned if the phase is not
+    /// [`Phase::Play`].
     Played,
 }
 
@@ -296,7 +296,7 @@ impl Published {
         self.actors.iter().map(Actor::evaluated).sum()
     }
 
-    /// Returns true once games end about as often as they begin. The condition is that the number of ended games is at least the number of
+    /// Returns true once games end about as often as they begin. This is assumed as soon as the number of ended games reaches the number of
     /// concurrent games.
     pub fn is_steady(&self) -> bool {
         self.progress.games >= (self.config.actors * self.config.games) as u64
@@ -327,8 +327,8 @@ impl Published {
     }
 }
 
-/// Kinds of work, in the order of [`Offload::ways`]. Training alone is an option, because the fastest division of the work depends on the
-/// machine.
+/// Work of each option in [`Offload::ways`], in the same order. Training without leaves is an option, because the fastest division of the
+/// work depends on the machine.
 const WORK: [Work; 2] = [Work::LEARNING, Work::ALL];
 
 impl Offload for Published {
@@ -336,7 +336,7 @@ impl Offload for Published {
         &["Fastest: training on the GPU, games on the CPU.", "Fastest: training and evaluating boards on the GPU."]
     }
 
-    /// Returns false: training does not continue during a probe, because the probe advances the learner's own games.
+    /// Returns false, because training does not continue during a probe: the probe advances the learner's own games.
     fn trains_meanwhile(&self) -> bool {
         false
     }

@@ -7,7 +7,7 @@ use crate::Fault;
 use crate::backgammon::Progress;
 use math::par::Pinned;
 
-/// The offloaded work, and a probe of a device.
+/// The work that is currently offloaded, and the probe in progress.
 #[derive(Default)]
 pub(super) struct OffloadSlots {
     pub offloaded: Option<Offloaded>,
@@ -20,12 +20,12 @@ pub(super) struct Offloaded {
     pub work: Work,
     pub accelerator: Pinned<Box<dyn Accelerator>>,
     pub lanes: [Lane; LANES],
-    /// True once all steps of the round were started and their result was requested.
+    /// True once all steps of the round were started and the learner requested their result.
     pub result_requested: bool,
     pub learned: TrainResult,
     pub answer: Answer,
     pub words: Vec<[u32; DECISION_WORDS]>,
-    /// Time at which the current wait began, in seconds; `None` while not waiting.
+    /// Time at which the current wait began, in seconds. `None` if the learner is not waiting.
     pub waiting_since_s: Option<f64>,
     /// Seconds in this round during which the learner waited for the device or executed calls of the device.
     pub waited_s: f64,

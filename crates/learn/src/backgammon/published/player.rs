@@ -1,5 +1,5 @@
-//! Player that uses the network. It plays the policy's most likely action, or searches without noise. The result of a decision does not
-//! depend on the other decisions of a batch.
+//! Player that uses the network. Without a search, it plays the policy's most likely action. With a search, it plays the most visited
+//! action, and adds no noise to the priors. The result of a decision does not depend on the other decisions of a batch.
 
 use super::inputs::Decision;
 use super::net::{self, Evaluator, HEADS, Shape, Weights, play};
@@ -13,15 +13,15 @@ use worlds::backgammon::{Board, Chances, Results, Roll};
 
 /// Number of decisions in a batch.
 pub const ROWS: usize = PANEL;
-/// Maximum number of simulations that one tree adds to a batch. `ROWS / LEAVES` trees are searched at once, so that their simulations fit
-/// in a batch.
+/// Maximum number of simulations that one tree adds to a batch. `ROWS / LEAVES` trees are searched concurrently, so all of their
+/// simulations fit in a batch.
 const LEAVES: usize = 4;
 
 struct Searching {
     search: Search,
     spare: Tree,
-    /// For each slot: index of the caller's decision, and the decision that is being searched. The searched decision may be the second half
-    /// of a double. `None` for a free slot.
+    /// For each slot: index of the caller's decision, and the decision that the slot searches. This decision may be the second half of a
+    /// double. `None` for a free slot.
     asked: Vec<Option<(usize, Decision)>>,
     rule: Rule,
     evals: u32,
@@ -78,8 +78,8 @@ impl PublishedPlayer {
         }
     }
 
-    /// Writes to `chosen`, for each decision, the board that results from the policy's most likely action. For a double, each half plays
-    /// its most likely action.
+    /// Chooses a board for each decision without a search. The board results from the policy's most likely action. For a double, each half
+    /// plays its most likely action.
     fn choose_by_policy(&mut self, decisions: &[(Board, Roll)], chosen: &mut [Board]) {
         let mut open: Vec<(usize, Decision)> = decisions.iter().map(|&(board, roll)| Decision::new(board, roll)).enumerate().collect();
         while !open.is_empty() {
@@ -139,7 +139,8 @@ impl PublishedPlayer {
     }
 }
 
-/// Applies an action. Returns `Ok` with the second half of a double, or `Err` with the board at the end of the turn.
+/// Applies an action. Returns `Ok` with the second half of a double if the turn continues. Returns `Err` with the board if the turn is
+/// over.
 fn after(decision: &Decision, action: u16) -> Result<Decision, Board> {
     let (board, roll) = (decision.board.moved(decision.roll(), play(action)), decision.roll());
     let more = roll.is_double() && !decision.second && board.can_move(roll.high());
@@ -199,8 +200,8 @@ impl Searching {
         }
     }
 
-    /// Searches a decision. Returns for each visited result: the board, its share of the visits, the sum of its backed-up values, and its
-    /// number of visits.
+    /// Searches a decision. Returns four values for each visited result: the board, its share of the visits, the sum of its backed-up
+    /// values, and its number of visits.
     fn shares(&mut self, weights: &Weights, decision: Decision) -> Vec<(Board, f32, f32, u32)> {
         self.begin(0, 0, decision);
         let mut seconds: Seconds = [0.0; 4];
@@ -275,7 +276,7 @@ impl Player for PublishedPlayer {
                     0 => expected.turned(),
                     points => Chances(outcomes::ended(points)),
                 };
-                // The equity is a mean over the search's values and the static equity. The static equity has the weight of 21 visits, one
+                // The equity is the mean of the search's values and the static equity. The static equity counts as much as 21 visits, one
                 // for each roll.
                 let (share, sum, visits) =
                     searched.iter().find(|found| found.0 == board).map_or((0.0, 0.0, 0), |&(_, share, sum, visits)| (share, sum, visits));
@@ -290,7 +291,7 @@ impl Player for PublishedPlayer {
                 Candidate { board, chances, equity, first_equity, prior, share, depth }
             })
             .collect();
-        // Sorted in the order in which [`Player::choose`] prefers the results.
+        // Sorts the results by [`Player::choose`]'s order of preference.
         candidates.sort_by(|a, b| b.share.total_cmp(&a.share).then(b.prior.total_cmp(&a.prior)).then(b.equity.total_cmp(&a.equity)));
         candidates
     }

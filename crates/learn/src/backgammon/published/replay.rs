@@ -5,9 +5,12 @@ use super::net::ACTIONS;
 use super::tree::Edge;
 use worlds::backgammon::{BAR, Board, Roll};
 
-/// Number of words of a sample. Words 0 to 8 are the decision, with the number of visit shares in the upper 16 bits of word 8. Word 9 is
-/// the outcome for the player who decides, as an index into `Chances`; until the game ends, word 9 is the index of this player. The visit
-/// shares follow, one per word: the action in the upper 16 bits, the visits in the lower 16 bits. The remaining words are 0.
+/// Number of words of a sample:
+///
+/// - words 0 to 8: the decision, and the number of visit shares in the upper 16 bits of word 8
+/// - word 9: the outcome for the player who decides, as an index into `Chances`; until the game ends, the index of this player
+/// - next words, one per visit share: the action in the upper 16 bits, the visits in the lower 16 bits
+/// - remaining words: 0
 pub const WORDS: usize = 40;
 const SHARES: usize = WORDS - 10;
 pub type Sample = [u32; WORDS];
@@ -16,7 +19,7 @@ pub fn sample(decision: &Decision, decider: u32, edges: &[Edge]) -> Sample {
     let mut sample = [0; WORDS];
     sample[..DECISION_WORDS].copy_from_slice(&decision_words(decision));
     let mut shares = 0;
-    // If a sample cannot store all visited actions, the least visited actions are omitted. If all of them were visited equally often, no
+    // If a sample has no room for all visited actions, the least visited actions are omitted. If all actions were visited equally often, no
     // action is stored.
     let (mut least, mut fits) = (1, edges.iter().filter(|edge| edge.visits >= 1).count());
     while fits > SHARES {
@@ -55,8 +58,8 @@ pub fn read_decision(words: &[u32]) -> Option<Decision> {
     ((roll as usize) < Roll::ALL.len() && board.points() == 0).then_some(Decision { board, roll: roll as u8, second })
 }
 
-/// Returns true if saved words are a valid sample. A sample without visit shares is valid; then only the game's outcome is a target. A
-/// search yields such a sample if it visited no action, or if more actions than a sample can store have the greatest number of visits.
+/// Returns true if saved words are a valid sample. A sample without visit shares is valid. Its only target is the game's outcome. A search
+/// yields such a sample in two cases: if it visited no action, or if too many actions share the greatest number of visits.
 pub fn is_sound(sample: &Sample) -> bool {
     let shares = (sample[8] >> 16) as usize;
     let sound = |&share: &u32| (share >> 16) < ACTIONS as u32 && share & 0xFFFF > 0;

@@ -1,4 +1,4 @@
-//! Concurrent tree searches. The simulations of all trees form one batch. The network evaluates the batch, and the results are backed up in
+//! Concurrent tree searches. The simulations of all trees form one batch, which the network evaluates. The results are then backed up in
 //! the trees.
 
 use super::inputs::Decision;
@@ -31,8 +31,8 @@ pub struct Search {
     evaluator: Evaluator,
     /// Maximum number of simulations that one tree adds to a batch.
     leaves: u32,
-    /// Index of the tree from which the next batch is filled first. This index advances, so that every tree gets simulations even if a
-    /// batch is too small for all trees.
+    /// Index of the first tree from which the next batch is filled. The index advances from batch to batch. Every tree therefore gets
+    /// simulations, even if a batch is too small for all trees.
     next: usize,
     waiting: Vec<Waiting>,
     path: Vec<Step>,
@@ -45,7 +45,7 @@ pub struct Search {
     pub batches: u64,
 }
 
-/// Expected number of steps of a path, from which the sizes of buffers are computed.
+/// Expected number of steps of a path. It determines the initial sizes of buffers.
 const STEPS: usize = 64;
 
 impl Search {
@@ -98,7 +98,7 @@ impl Search {
         self.back_up(weights, clock, seconds, opened);
     }
 
-    /// Selects the leaves of the next batch from all trees.
+    /// Selects the leaves of the next batch from all trees, and lists their legal actions.
     pub fn select(&mut self, rule: &Rule, clock: &dyn Fn() -> f64, seconds: &mut Seconds) {
         let began_s = clock();
         self.gather(rule);
@@ -155,7 +155,7 @@ impl Search {
             slot.pending -= 1;
             slot.left -= 1;
         }
-        // All of this time counts as network time, because the policy's last layer takes most of it.
+        // All of this time counts as network time, because most of it is spent on the policy's last layer.
         seconds[2] += clock() - began_s;
     }
 
@@ -183,7 +183,7 @@ impl Search {
                         continue;
                     }
                     Leaf::Busy => {}
-                    // The tree is full. The search ends with the results so far.
+                    // The tree is full. The search ends with the results that it has so far.
                     Leaf::Full => slot.left = slot.pending,
                 }
                 slot.tree.cancel(&self.path[first..]);

@@ -1,5 +1,5 @@
-//! Self-play. An actor plays several games concurrently, and each decision has its own search. A roll with only one result is played
-//! without a search. Self-play allocates memory only if a game or a round has unusually many samples.
+//! Self-play. An actor plays several games concurrently. Each decision of a game has its own search. A turn with only one legal play is
+//! played without a search. Self-play allocates memory only if a game or a round has unusually many samples.
 
 use super::accelerator::Answer;
 use super::config::PublishedConfig;
@@ -30,7 +30,7 @@ struct Game {
     /// Number of turns of both sides so far, including forced turns.
     turns: u32,
     numbers: Sequence,
-    /// True if the noise was added to the root of the current search.
+    /// True if noise was added to the root's priors in the current search.
     has_noise: bool,
     trace: Vec<Sample>,
 }
@@ -94,7 +94,7 @@ impl Actor {
         let sample = size_of::<Sample>() as f64;
         let game = size_of::<Game>() as f64 + LONG as f64 * sample;
         // `expected` is the initial capacity for the samples of a round. `decided` is an estimate of the number of decisions in a round:
-        // one per `evals` rows, with a margin. If `decided` is larger, the vector doubles its capacity until it suffices.
+        // one per `evals` rows, with a margin. If `decided` is larger than `expected`, the vector doubles its capacity until it suffices.
         let expected = LONG as f64 * games as f64;
         let decided = 1.3 * round_batches as f64 * batch as f64 / evals as f64;
         let grown = if decided > expected { 2.0 * decided } else { 0.0 };
@@ -125,7 +125,8 @@ impl Actor {
         actor
     }
 
-    /// Begins a round. Every search restarts, so that a round depends only on the positions of the actor's games.
+    /// Begins a round. Every search restarts, so that the round depends only on the positions of the actor's games, and not on earlier
+    /// searches.
     pub fn begin_round(&mut self, config: &PublishedConfig) {
         self.finished_samples.clear();
         self.endings = Endings::default();
@@ -142,14 +143,14 @@ impl Actor {
         self.search.evaluated
     }
 
-    /// Plays one batch: selects the decisions, evaluates them, and backs up the results.
+    /// Plays one batch in three phases: selects the decisions, evaluates them, and backs up the results.
     pub fn step(&mut self, playing: Playing) {
         self.select(playing);
         self.evaluate(playing);
         self.back_up(playing);
     }
 
-    /// Selects the decisions to evaluate: the first phase of a batch.
+    /// First phase of a batch: selects the decisions to evaluate.
     pub fn select(&mut self, playing: Playing) {
         self.search.select(&playing.config.rule(), &playing.clock, &mut self.seconds);
     }
@@ -158,13 +159,13 @@ impl Actor {
         self.search.selected()
     }
 
-    /// Evaluates the decisions on the CPU: the second phase of a batch.
+    /// Second phase of a batch: evaluates the decisions on the CPU.
     pub fn evaluate(&mut self, playing: Playing) {
         self.search.evaluate(playing.weights, &playing.clock, &mut self.seconds);
     }
 
-    /// Stores the results of another device that evaluated the decisions. A call of this method replaces a call of `evaluate`. The results
-    /// begin at row `first` of `answer`. Returns the index after the actor's last row.
+    /// Second phase of a batch, instead of [`Actor::evaluate`]: stores the results of a device that evaluated the decisions. The actor's
+    /// results begin at row `first` of `answer`. Returns the index after the actor's last row.
     pub fn take(&mut self, answer: &Answer, first: usize) -> usize {
         let rows = self.selected().len();
         let hidden = answer.hidden.chunks_exact(self.search.width()).skip(first);
@@ -174,7 +175,7 @@ impl Actor {
         first + rows
     }
 
-    /// Backs up the results, and plays the chosen action in each game whose search is complete: the third phase of a batch.
+    /// Third phase of a batch: backs up the results, and plays the chosen action in each game whose search is complete.
     pub fn back_up(&mut self, playing: Playing) {
         let Playing { config, isa, weights, clock } = playing;
         let games = &mut self.games;
@@ -225,7 +226,8 @@ impl Actor {
         slot.left = game.evals(playing.config);
     }
 
-    /// Sets the samples and statistics of a round that a worker played. The caller must restore the games first with [`Actor::restore`].
+    /// Sets the samples and statistics of a round that a worker played. Before this call, the caller must restore the games with
+    /// [`Actor::restore`].
     pub fn credit(&mut self, samples: &[Sample], endings: Endings, moves: u64, evaluated: u64) {
         self.finished_samples.extend(samples);
         (self.endings, self.moves, self.search.evaluated) = (endings, moves, evaluated);
@@ -241,8 +243,8 @@ impl Actor {
         }
     }
 
-    /// Restores the games from the words of [`Actor::save`]. `games` has the words of this actor's games only; `samples` begins with the
-    /// words of their samples. Returns the rest of `samples`, or `None` for invalid words.
+    /// Restores the games from the words of [`Actor::save`]. `games` has only the words of this actor's games. `samples` begins with the
+    /// samples of these games, and may continue with those of other actors. Returns the rest of `samples`, or `None` for invalid words.
     pub fn restore<'a>(&mut self, config: &PublishedConfig, seed: u32, games: &[u32], samples: &'a [u32]) -> Option<&'a [u32]> {
         let mut left = samples;
         for (game, words) in self.games.iter_mut().zip(games.chunks_exact(SAVED)) {
@@ -277,7 +279,7 @@ impl Game {
         self.trace.clear();
     }
 
-    /// Returns a number that varies the order of the dice in the tree. The number differs between searches.
+    /// Returns a number from which the tree derives the order of the dice. The number differs between searches.
     fn salt(&self) -> u64 {
         self.numbers.position().wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
     }
@@ -311,7 +313,7 @@ impl Game {
                 }
             }
         }
-        // Of several edges with the most visits, chooses the first, which the search tried before the others.
+        // If several edges have the most visits, chooses the first, because the search tried it before the others.
         edges.iter().position(|edge| edge.visits == most).unwrap_or(0)
     }
 
@@ -334,8 +336,8 @@ impl Game {
         true
     }
 
-    /// Appends the game's samples to `finished_samples`, each with the outcome for the player who decided. The player of the last turn has
-    /// won.
+    /// Appends the game's samples to `finished_samples`. Each sample gets the outcome for the player who decided. The player of the last
+    /// turn has won.
     fn end(&mut self, finished_samples: &mut Vec<Sample>) {
         let points = self.decision.board.points().clamp(1, 3) as u32;
         for sample in &mut self.trace {
@@ -396,8 +398,8 @@ mod tests {
         assert!((0..50).all(|_| actor.games[0].choose(&edges, playing(&config, &weights)) == 0));
     }
 
-    /// Returns two pairs: index 0 for new trees, index 1 for reused trees. A pair consists of a mean distance and the number of roots. The
-    /// distance of a root is the sum over its actions of |prior - network policy|.
+    /// Returns two pairs: first for roots of new trees, then for roots of reused trees. A pair consists of the mean distance of the roots
+    /// and their number. The distance of a root is the sum over its actions of |prior - network policy|.
     fn noise_of_roots(noise: f32) -> [(f32, usize); 2] {
         let (mut actor, config, plan, weights) = actor(noise);
         let (mut evaluator, mut scratch) = (Evaluator::new(&plan, config.batch), Results::new());
@@ -418,7 +420,7 @@ mod tests {
                 let edges = slot.tree.edges(ROOT);
                 let far: f32 = edges.iter().map(|edge| (edge.prior - of(edge.action)).abs()).sum();
                 assert!((edges.iter().map(|edge| edge.prior).sum::<f32>() - 1.0).abs() < 1e-3);
-                // The budget of a reused tree is unspent until the tree's first new evaluation.
+                // The budget of a reused tree is still complete until the tree's first new evaluation.
                 let kept = slot.left == game.evals(&config);
                 sums[usize::from(kept)].0 += far;
                 sums[usize::from(kept)].1 += 1;
@@ -431,7 +433,8 @@ mod tests {
     fn noise_is_added_to_every_root() {
         for ((without, roots), (with, _)) in noise_of_roots(0.0).into_iter().zip(noise_of_roots(0.25)) {
             assert!(roots > 20 && without < 1e-4, "{roots} roots, {without} without noise");
-            // The limit is 2·0.25: noise moves at most 0.25 of the prior, and the distance counts both the loss and the gain.
+            // The limit is 2·0.25: noise moves at most 0.25 of the prior's mass, and the distance counts every movement twice, as a loss
+            // and as a gain.
             assert!((0.15..0.5).contains(&with), "{with} with noise");
         }
     }

@@ -1,5 +1,5 @@
-//! Rounds whose games remote workers play. A piece is one actor with all of its games. The games of an actor cannot be divided, because
-//! they share batches. An actor's results follow from the positions of its games and the weights at the start of the round. A learner that
+//! Rounds whose games remote workers play. A piece is one actor with all of its games, because the games of an actor share batches and
+//! cannot be divided. An actor's results follow from the positions of its games and the weights at the start of the round. A learner that
 //! receives results therefore continues exactly as if it had played the games itself.
 //!
 //! The updates of a round do not depend on the games of that round, so the learner makes the updates while the workers play.
@@ -21,7 +21,7 @@ pub struct Round {
     /// Settings that affect play. All other settings have their default values.
     config: PublishedConfig,
     seed: u32,
-    /// Numbers of the pieces whose results were not received yet. Pieces are numbered over the whole training.
+    /// Numbers of the pieces whose results have not been received yet. Pieces are numbered consecutively over the whole training.
     pieces: Range<u64>,
     weights: Vec<f32>,
     /// Saved games of each piece in `pieces`.
@@ -173,8 +173,8 @@ impl Round {
         Ok(Played { first, results })
     }
 
-    /// Returns words that identify the play of this build: the network's outputs for the positions at the end of a short round, and the
-    /// saved games of this round. Builds with different fingerprints play differently.
+    /// Returns words that identify how this build plays. The words are the network's outputs for the positions at the end of a short round,
+    /// and the saved games of this round. Builds with different words play differently.
     pub fn fingerprint(isa: Isa) -> Result<Vec<u32>, PublishedError> {
         let config = PublishedConfig { evals: 6, actors: 1, games: 2, batch: 8, round_batches: 24, ..Default::default() };
         let plan = net::plan_search(config.shape(), config.batch, isa)?;
@@ -258,8 +258,8 @@ impl Published {
         self.progress.iterations * self.config.actors as u64
     }
 
-    /// Returns a description of this round for workers, with all actors whose results were not received yet. Returns `None` if all results
-    /// were received, if the learner has played batches of this round itself, or while work is offloaded.
+    /// Returns a description of this round for workers. It contains all actors whose results have not been received yet. Returns `None` in
+    /// three cases: all results were received, the learner has played batches of this round itself, or work is offloaded.
     pub fn round(&self) -> Option<Round> {
         self.is_due().then(|| Round {
             config: self.config.clone(),
@@ -287,8 +287,8 @@ impl Published {
         Slice::Worked
     }
 
-    /// Adds the results of actors that a worker played from [`Published::round`]. The first actor of `played` must be the first actor whose
-    /// results are missing; otherwise returns an error. Also returns an error if `played` is empty or too long, or if a game is invalid.
+    /// Adds the results of actors that a worker played from [`Published::round`]. Returns an error in three cases: the first actor of
+    /// `played` is not the first actor without results, `played` is empty or too long, or a game is invalid.
     pub fn take_played(&mut self, played: &Played) -> Result<(), PublishedError> {
         let due = if self.is_due() { self.due_pieces() } else { 0..0 };
         let found = played.first..played.first.saturating_add(played.results.len() as u64);

@@ -1,6 +1,6 @@
-//! Amount of work in a slice. The limits are a number of multiply-adds and a number of batches per actor, but a slice does at least one
-//! unit of work. A unit is a batch of one actor or a piece of an optimizer step. Each unit is below the limit of multiply-adds. The amount
-//! is a function of the settings alone, so the number of threads has no effect.
+//! Limits for the work of a slice: a number of multiply-adds, and a number of batches per actor. A slice does at least one unit of work,
+//! which is a batch of one actor or a piece of an optimizer step. Each unit is below the limit of multiply-adds. The limits depend only on
+//! the settings, so the number of threads has no effect.
 
 use super::config::PublishedConfig;
 use super::trainer::Cut;
@@ -30,15 +30,15 @@ pub struct Stretch {
 impl Limits {
     pub fn new(config: &PublishedConfig, longest: f64) -> Limits {
         let batch = config.batch as f64 * config.shape().decision_products() as f64;
-        // The other half of the slice is for training.
+        // Half of the slice is for games. The other half is for training.
         let half = longest / 2.0;
         let batches = ((half / (batch * config.actors as f64)) as usize).clamp(1, BATCHES);
         let actors = ((half / (batch * batches as f64)) as usize).clamp(1, config.actors);
         Limits { longest, batch, batches, actors }
     }
 
-    /// Returns the next stretch for the actors `actors`. Each of them has `left` batches left in the round. If the stretch cannot contain
-    /// all of these actors, it contains the first of them. The stretch is empty if `left` is 0.
+    /// Returns the next stretch of `actors`, which have `left` batches left in the round. The stretch contains as many of the first actors
+    /// as fit. It is empty if `left` is 0.
     pub fn stretch(&self, actors: Range<usize>, left: usize) -> Stretch {
         let batches = self.batches.min(left);
         let end = if batches == 0 { actors.start } else { actors.end.min(actors.start + self.actors) };
@@ -50,8 +50,8 @@ impl Limits {
         self.batch * (stretch.batches * stretch.actors.len()) as f64
     }
 
-    /// Returns the number of pieces of optimizer steps that a slice can run in addition to games with `played` multiply-adds. If `played`
-    /// is 0, the result is at least 1.
+    /// Returns the number of pieces of optimizer steps that fit in a slice in which games need `played` multiply-adds. If `played` is 0,
+    /// the result is at least 1.
     pub fn pieces(&self, cut: &Cut, played: f64) -> usize {
         let fitting = ((self.longest - played) / cut.piece) as usize;
         if played > 0.0 { fitting } else { fitting.max(1) }

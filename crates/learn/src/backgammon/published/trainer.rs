@@ -32,7 +32,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Divides a step into pieces of at most `longest` multiply-adds. A single matrix product is not divided, even if it is longer.
+    /// Divides a step into pieces of at most `longest` multiply-adds. A single matrix product is never divided, so its piece may be longer.
     pub fn new(plan: &Plan, shape: Shape, minibatch: usize, longest: f64) -> Cut {
         let whole = 3.0 * minibatch as f64 * shape.products() as f64;
         let product = plan.longest_call();
@@ -77,7 +77,7 @@ impl Trainer {
         let params = Params::new(plan.table(), seed);
         Ok(Trainer {
             isa,
-            // A piece is at most half a slice. The actors use the other half.
+            // A piece is at most half a slice, because the actors use the other half.
             cut: Cut::new(&plan, shape, minibatch, LONGEST / 2.0),
             done: 0,
             packed: Packed::new(&plan, &params),

@@ -3,11 +3,11 @@
 //! The search chooses the action with the largest Q + c·P·√N/(1 + n). Q is the mean of the action's backed-up values in points per game. P
 //! is the prior of the action, n is the number of its visits, and N is the number of visits of the decision.
 //!
-//! Nodes are stored in arrays of fixed capacity. A chance node contains the indices of the nodes of its 21 rolls. A hash table finds chance
-//! nodes, and nodes of second halves of doubles, by a 64-bit hash of the position. The hash does not depend on the moves that led to the
-//! position. After its first use, an edge stores the index of its child, so that later simulations need no hash. The edges of a node are
-//! ordered: first the tried edges, then the untried edge with the largest prior, then all others. A choice therefore examines only the
-//! tried edges and one untried edge.
+//! Nodes are stored in arrays of fixed capacity. A chance node contains the indices of the nodes of its 21 rolls. A hash table finds two
+//! kinds of nodes by a 64-bit hash of the position: chance nodes, and nodes of second halves of doubles. The hash does not depend on the
+//! moves that led to the position. After its first use, an edge stores the index of its child, so that later simulations need no hash. The
+//! edges of a node are ordered: first the tried edges, then the untried edge with the largest prior, then all others. A choice therefore
+//! examines only the tried edges and one untried edge.
 //!
 //! Dice are not drawn at random. In any 36 consecutive visits of a chance node, each of the 36 dice combinations occurs once. The mean over
 //! these visits is therefore the exact expectation. The order of the combinations depends on the board's hash. A pending simulation counts
@@ -36,11 +36,11 @@ pub struct Edge {
 
 /// Value of `Edge::child` until a simulation uses the edge for the first time.
 const UNKNOWN: u16 = 0xFFFF;
-/// Value of `Edge::child` for an action that wins the game. The points, 1 to 3, are added in the lowest two bits.
+/// Value of `Edge::child` for an action that wins the game. The lowest two bits are the points won, 1 to 3.
 const ENDED: u16 = 0xFFF0;
-/// Flag in `Edge::child` for an action that leads to the second half of a double. The other bits are the index of that half's node.
+/// Flag in `Edge::child` for an action that leads to the second half of a double. The other bits are the index of the second half's node.
 const SECOND: u16 = 0x8000;
-/// Index that no node and no chance node has.
+/// Marker for a missing index. No node and no chance node has this index.
 const NONE: u16 = 0x7FFF;
 const MOST_NODES: usize = 0x7FF0;
 
@@ -60,7 +60,7 @@ struct Node {
     first: u32,
     /// Number of edges.
     count: u16,
-    /// Number of tried edges. They come before the untried edges.
+    /// Number of tried edges. The tried edges come before the untried edges.
     tried: u16,
     visits: u32,
     pending: u32,
@@ -73,9 +73,9 @@ struct Node {
 struct Chance {
     board: Board,
     rolls: [u16; Roll::ALL.len()],
-    /// Index in [`COMBINATIONS`] of the dice for the first visit.
+    /// Index of the dice combination for the first visit, in [`COMBINATIONS`].
     start: u8,
-    /// Difference between the indices for consecutive visits, modulo 36.
+    /// Difference between the indices of consecutive visits in [`COMBINATIONS`], modulo 36.
     stride: u8,
     visits: u32,
 }
@@ -94,7 +94,7 @@ pub enum Leaf {
     New(u16),
     /// End of the game. The field is the points won by the player who moved last.
     Ended(f32),
-    /// The evaluation of the leaf is already pending.
+    /// The leaf's evaluation was already requested by an earlier simulation.
     Busy,
     /// The tree has no room, or the path is too long.
     Full,
@@ -104,14 +104,14 @@ pub enum Leaf {
 pub struct Rule {
     /// Exploration constant c of PUCT, in points.
     pub exploration: f32,
-    /// Points by which the assumed value of an untried action is below the value of its decision.
+    /// Number of points by which the assumed value of an untried action is below the value of its decision.
     pub doubt: f32,
-    /// Virtual loss of each pending simulation, in points.
+    /// Number of points that each pending simulation loses by assumption (virtual loss).
     pub loss: f32,
 }
 
-/// Upper bound on the number of actions of a decision. Each of two checkers can move from at most 15 places. The product 225 is rounded up
-/// to a multiple of 16.
+/// Upper bound on the number of actions of a decision. Each of two checkers can move from at most 15 places, which gives 225 actions. The
+/// bound is the next multiple of 16.
 pub const MOST_ACTIONS: usize = 240;
 /// Maximum number of steps of a path.
 const DEEPEST: usize = 200;
@@ -148,7 +148,7 @@ impl Tree {
         size_of::<Tree>() + nodes + table + most_edges * size_of::<Edge>()
     }
 
-    /// Creates a tree with capacity for a search of `evals` simulations in addition to a reused subtree.
+    /// Creates a tree with room for a reused subtree and a search of `evals` further simulations.
     pub fn new(evals: usize) -> Tree {
         let (most_nodes, most_edges) = Self::capacity(evals);
         Tree {
@@ -193,8 +193,8 @@ impl Tree {
         &self.edges[node.first as usize..][..usize::from(node.count)]
     }
 
-    /// Returns the node of the second half of a double if the root's edge `edge` leads to this half. Returns `None` if the edge leads
-    /// elsewhere or was not used.
+    /// Returns the node of the second half of a double to which the root's edge `edge` leads. Returns `None` if the edge leads elsewhere or
+    /// has not been used.
     pub fn second(&self, edge: usize) -> Option<u16> {
         let child = self.edges(ROOT)[edge].child;
         (child & SECOND != 0 && child < ENDED).then_some(child & !SECOND)
@@ -247,7 +247,7 @@ impl Tree {
         self.nodes.len() + 1 < self.most_nodes && self.chances.len() < self.most_nodes && self.edges.len() + reserve <= self.most_edges
     }
 
-    /// Finds or creates the child to which an action leads. Returns the value of `Edge::child` for this child.
+    /// Finds the child to which an action of node `at` leads, or creates it. Returns the value of `Edge::child` for this child.
     fn follow(&mut self, at: u16, action: u16) -> u16 {
         let Decision { board, roll: place, second } = self.nodes[usize::from(at)].decision;
         let roll = Roll::ALL[usize::from(place)];
@@ -283,8 +283,8 @@ impl Tree {
         })
     }
 
-    /// Searches the entries with this hash for an index that `is_it` accepts. Returns `Ok` with this index. If there is none, returns `Err`
-    /// with the free slot for a new entry.
+    /// Searches the hash table for an index with this hash that `is_it` accepts. Returns `Ok` with the index. If there is no such index,
+    /// returns `Err` with the free slot for a new entry.
     #[inline]
     fn find(&self, hash: u64, is_it: impl Fn(&Tree, u16) -> bool) -> Result<u16, usize> {
         let mask = self.table.len() - 1;
@@ -301,7 +301,7 @@ impl Tree {
         }
     }
 
-    /// Advances a chance node to its next dice combination. Returns the node of that roll and creates it if necessary.
+    /// Advances a chance node to its next dice combination. Returns the node of the resulting roll. Creates the node at the first visit.
     fn next_roll(&mut self, chance: u16) -> u16 {
         let Chance { board, rolls, start, stride, visits } = &mut self.chances[usize::from(chance)];
         let combination = (u32::from(*start) + *visits % 36 * u32::from(*stride)) % 36;
@@ -318,8 +318,8 @@ impl Tree {
         self.push(Decision { board, roll, second: false })
     }
 
-    /// Undoes the counts of `descend` along a path that gets no evaluation: the pending simulation of each node and edge, and the visits of
-    /// chance nodes.
+    /// Undoes the counts of [`Tree::descend`] along a path without an evaluation: the pending simulation of each node and edge, and the
+    /// visits of chance nodes.
     pub fn cancel(&mut self, path: &[Step]) {
         for step in path {
             self.nodes[usize::from(step.node)].pending -= 1;
@@ -336,7 +336,7 @@ impl Tree {
     pub fn back_up(&mut self, path: &[Step], points: f32) {
         let mut points = points;
         for step in path.iter().rev() {
-            // The other side decides after a roll.
+            // After a roll, the other side decides, so the points change their sign.
             if step.dice {
                 points = -points;
             }
@@ -389,8 +389,9 @@ impl Tree {
         promote(&mut edges[tried..]);
     }
 
-    /// Moves the root to the decision `reached`, which is below the root's edge `edge`. Keeps the subtree of this decision if the tree has
-    /// room for `evals` more simulations. Returns true if the new root is already evaluated. `spare` contains the old tree afterwards.
+    /// Makes the decision `reached` the root. `reached` must be below the root's edge `edge`. Keeps the subtree of `reached`, if the tree
+    /// then has room for `evals` more simulations. Returns true if the new root is already evaluated. Afterwards, `spare` contains the old
+    /// tree.
     pub fn reuse_subtree(&mut self, edge: usize, reached: Decision, salt: u64, spare: &mut Tree, evals: usize) -> bool {
         let child = self.edges(ROOT)[edge].child;
         let node = if child >= ENDED {
@@ -407,7 +408,7 @@ impl Tree {
         spare.begin(reached, salt);
         if known {
             self.copy_to(node, spare);
-            // The remaining capacity must suffice for a search.
+            // Keeps the copy only if the remaining capacity suffices for a search.
             if spare.nodes.len() + evals > spare.most_nodes || spare.edges.len() + 24 * evals + 8 * MOST_ACTIONS > spare.most_edges {
                 spare.begin(reached, salt);
             }
@@ -416,12 +417,12 @@ impl Tree {
         self.is_open()
     }
 
-    /// Copies a node and everything reachable from it to the tree `to`. The copy of the node is the root of `to`.
+    /// Copies a node and all nodes that are reachable from it to the tree `to`. The copy of the node becomes the root of `to`.
     fn copy_to(&mut self, from: u16, to: &mut Tree) {
         self.moved.fill(NONE);
         self.moved[usize::from(from)] = ROOT;
         to.nodes[0] = self.nodes[usize::from(from)];
-        // The copied nodes also serve as the list of nodes whose children are to be copied.
+        // The lists of copied nodes also serve as queues: the children of each copied node are copied in turn.
         let (mut node, mut chance) = (0, 0);
         loop {
             if node < to.nodes.len() {
@@ -660,7 +661,8 @@ mod tests {
     /// Reference implementation of the search. It uses hash maps, compares all actions and runs one simulation at a time.
     #[derive(Default)]
     struct Plain {
-        /// Edges of each decision, by action. The key is board, roll, and true for a second half.
+        /// Edges of each decision. The key of a decision is the board, the roll, and true for a second half. The key of an edge is the
+        /// action.
         known: HashMap<(Board, u8, bool), HashMap<u16, Tried>>,
         dice: HashMap<Board, u32>,
     }
@@ -689,7 +691,7 @@ mod tests {
             } else if after.points() != 0 {
                 after.points() as f32
             } else {
-                // The reference uses the tree's order of the dice, but nothing else of the tree.
+                // The reference takes the order of the dice from the tree, but nothing else.
                 let mut tree = Tree::new(2);
                 tree.begin(decision, 0);
                 let chance = tree.chance(after.turned());
@@ -734,8 +736,8 @@ mod tests {
         }
     }
 
-    /// Tests a position with a single action. The value depends only on the pips and the roll, so the expectation over the opponent's rolls
-    /// is known.
+    /// Tests a position with a single action. The value depends only on the pips and the roll, so the exact expectation over the opponent's
+    /// rolls is known.
     #[test]
     fn chance_nodes_back_up_the_expectation() {
         let board = board(&[(4, 1)], &[(20, 1), (13, 1)]);
@@ -791,7 +793,7 @@ mod tests {
 
     #[test]
     fn pending_simulations_divert_others() {
-        // One prior is far above the others, so independent simulations would all start with the same action.
+        // If pending simulations did not count, all simulations would begin with the action that has the largest prior.
         let mut tree = Tree::new(100);
         tree.begin(Decision::new(Board::START, Roll::ALL[1]), 0);
         search(&mut tree, 1, 1, &value_of);
@@ -815,7 +817,7 @@ mod tests {
             for edge in tree.edges(ROOT) {
                 assert_eq!(edge.sum, points * f32::from(edge.visits));
             }
-            // Position one decision earlier, in which the opponent cannot prevent the loss.
+            // In the position one decision earlier, the opponent decides and cannot prevent the loss.
             let tree = searched_tree(Decision::new(last(theirs).turned(), Roll::ALL[1]), 200, 1);
             let total: f32 = tree.edges(ROOT).iter().map(|edge| edge.sum).sum();
             assert!(total < 0.0, "{total}");

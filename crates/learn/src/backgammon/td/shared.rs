@@ -2,7 +2,7 @@
 //! learner that receives games therefore continues exactly as if it had played the games itself. The division of the games among workers
 //! has no effect.
 //!
-//! Rounds and games are exchanged between processes as named arrays, in the same form as checkpoints.
+//! Processes exchange rounds and games as named arrays, in the same form as checkpoints.
 
 use super::{GameResult, LONGEST, Phase, SelfPlay, Strong, StrongConfig, StrongError};
 use crate::backgammon::inputs::{self, INPUTS};
@@ -20,7 +20,7 @@ pub struct Round {
     shape: Shape,
     lambda: f32,
     lookahead: bool,
-    /// Numbers of the round's games whose results are still missing. Games are numbered over the whole training.
+    /// Numbers of the round's games whose results are still missing. Games are numbered consecutively over the whole training.
     pub games: Range<u64>,
     learned: Vec<f32>,
 }
@@ -92,7 +92,8 @@ impl Round {
         played
     }
 
-    /// Returns a hash of one short game. Builds with different hashes play differently. A worker's hash must equal the learner's hash.
+    /// Returns a hash of one short game. Two builds with different hashes play differently, so a worker must have the same hash as the
+    /// learner.
     pub fn fingerprint(isa: Isa) -> u64 {
         let shape = StrongConfig { hidden: 16, ..StrongConfig::default() }.shape();
         let learned = shape.first_weights(isa, 1, super::WEIGHTS);
@@ -110,8 +111,7 @@ impl Round {
     }
 }
 
-/// Number of bytes of a board in the array called [`BOARDS`]. They are the inputs, the mask of possible outcomes, and the index of the
-/// network.
+/// Number of bytes of a board in the array called [`BOARDS`]: the inputs, the mask of possible outcomes, and the index of the network.
 const BOARD: usize = INPUTS + 2;
 
 impl Games {
@@ -162,8 +162,8 @@ impl Games {
 }
 
 impl Strong {
-    /// Returns a description of this round for workers, with all of its games that are not complete. Returns `None` while the learner
-    /// trains.
+    /// Returns a description of this round for workers. It contains all games of the round that are not complete. Returns `None` while the
+    /// learner trains.
     pub fn round(&self) -> Option<Round> {
         let Phase::Playing(_) = self.phase else { return None };
         Some(Round {
@@ -181,14 +181,14 @@ impl Strong {
         self.progress.games..self.progress.games + (self.games() - played) as u64
     }
 
-    /// Adds the results of the next games of this round. A worker played these games from the description that [`Strong::round`] returned.
-    /// Returns an error if the first game of `games` is not the next game of the round, or if `games` is empty or too long.
+    /// Adds the results of the next games of this round, which a worker played from the description of [`Strong::round`]. Returns an error
+    /// if the first game of `games` is not the next game of the round, or if `games` is empty or too long.
     pub fn take_games(&mut self, games: &Games) -> Result<(), StrongError> {
         let (found, due) = (games.range(), self.due_games());
         if found.is_empty() || found.start != due.start || found.end > due.end {
             return Err(StrongError::OtherGames { found, due });
         }
-        // The received games replace the games in progress.
+        // The received games replace the learner's own games in progress.
         self.under_way = 0;
         let mut samples = games.samples.as_slice();
         for game in &games.results {

@@ -15,7 +15,7 @@ use math::par::{Movable, Pinned};
 use std::sync::Arc;
 use worlds::control::{Kind, WorldFault};
 
-/// Specification of a learner, from which a machine can compute the learner's iterations.
+/// Specification of a learner. It contains everything that a machine needs to compute the learner's iterations.
 #[derive(Clone)]
 pub struct LearnerSpec {
     pub kind: Kind,
@@ -26,13 +26,16 @@ pub struct LearnerSpec {
     pub acting: Arc<Plan>,
     /// Plan of loss, metrics and gradients for a whole minibatch.
     pub learning: Arc<Plan>,
-    /// Number of samples in a minibatch. If the samples of an iteration do not divide evenly, the remaining samples are not used.
+    /// Number of samples in a minibatch. If the number of samples in an iteration is not a multiple of the number of minibatches, the
+    /// remaining samples are not used.
     pub minibatch: usize,
     /// Key of the random words for action sampling. Four environments share a block of four words. The block of environment e has the
-    /// counter (32·⌊e/128⌋ + e mod 32, lower half of step, upper half of step, index of a number in the action). Steps count from the
-    /// start of the run. The place of the environment in the block is w = ⌊e/32⌋ mod 4. A discrete action uses word w. A continuous
-    /// action uses one normal number: words 0 and 1 give the normal numbers of places 0 and 1, words 2 and 3 give the normal numbers of
-    /// places 2 and 3.
+    /// counter (32·⌊e/128⌋ + e mod 32, lower half of step, upper half of step, index of a number in the action). Steps count from the start
+    /// of the run.
+    ///
+    /// The place of the environment in the block is w = ⌊e/32⌋ mod 4. A discrete action uses word w. Each number of a continuous action
+    /// uses the normal number of place w. Words 0 and 1 give the normal numbers of places 0 and 1; words 2 and 3 give those of places 2 and
+    /// 3.
     pub draws: [u32; 4],
     /// Random stream for [`Shuffle::new`], which orders the samples of an epoch.
     pub shuffles: Rng,
@@ -56,8 +59,8 @@ impl Request for Snapshot {
 pub trait Accelerator: Movable {
     /// Starts an iteration from the state at the end of the previous iteration.
     fn begin(&mut self, input: &IterationInput) -> Result<(), Fault>;
-    /// Returns true if the iteration is done and `output` contains its result. The call may block for a moment on platforms that allow
-    /// blocking.
+    /// Polls the iteration. Returns true if it is done; `output` then contains its result. The call may block for a moment on platforms
+    /// that allow blocking.
     fn poll(&mut self, output: &mut IterationOutput) -> Result<bool, Fault>;
 }
 
@@ -85,7 +88,8 @@ pub struct IterationInput<'a> {
     pub normalizer_mean: &'a [f32],
     /// Factor of each observation feature, applied after `normalizer_mean` is subtracted. Empty if observations are not normalised.
     pub normalizer_scale: &'a [f32],
-    /// Count, mean and variance of the discounted reward sums of all steps before this iteration. Each step of an environment has one sum.
+    /// Count, mean and variance of the discounted reward sums of all steps before this iteration. Each step of each environment contributes
+    /// one sum.
     pub return_moments: [f64; 3],
     /// True if the output must contain recorded steps: `recorded_observations` and `recorded_ended`.
     pub record: bool,
@@ -115,13 +119,13 @@ pub struct IterationOutput {
     pub episodes_ended: u64,
     /// Return and length of each of the last episodes that ended in the iteration, at most 100, oldest first.
     pub finished: Vec<(f32, u32)>,
-    /// For each feature, two sums over the samples: of the difference between the observation and the normaliser's mean, and of the squared
-    /// difference.
+    /// Two sums over the samples for each feature: of the difference between the observation and the normaliser's mean, and of the square
+    /// of this difference.
     pub observation_sums: Vec<[f64; 2]>,
-    /// Two sums over the samples: of the discounted reward sum, and of its square.
+    /// Sum of the discounted reward sums of all samples, and sum of their squares.
     pub return_sums: [f64; 2],
-    /// Errors of environments, each with the step of the rollout in which it occurred. After an error, an environment does not change. If
-    /// there is an error, the learner ignores the weights and Adam's moments in this output.
+    /// Errors of environments, each with the step of the rollout in which the error occurred. After an error, an environment does not
+    /// change. If this list is not empty, the learner ignores the weights and Adam's moments in this output.
     pub faults: Vec<(u32, WorldFault)>,
     /// Observations before each recorded step, in the format of [`super::Recorded::read`]. At most the first [`super::RECORDED_STEPS`]
     /// steps of the first [`super::RECORDED_ENVS`] environments are recorded. Empty if recording was not requested.

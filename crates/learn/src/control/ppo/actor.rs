@@ -13,7 +13,8 @@ use std::sync::Arc;
 use worlds::control::vector::{LENGTH_SHIFT, TERMINATED};
 use worlds::control::{Kind, Vector};
 
-/// Up to 128 environments and their rollout of T steps. Unused lanes of the last actor are stepped as well, but their results are ignored.
+/// Up to 128 environments and their rollout of T steps. The last actor may have unused lanes. They are stepped as well, but their results
+/// are ignored.
 pub(super) struct Actor {
     pub world: Box<dyn Vector>,
     executor: Executor,
@@ -29,12 +30,13 @@ pub(super) struct Actor {
     pub record: Rollout,
     /// Actions in the units of the environment, `[LANES/PANEL][numbers][PANEL]`.
     env_actions: Vec<f32>,
-    /// Observations after the newest step, before new episodes replace the ended episodes. After the rollout, this buffer is scratch
+    /// Observations after the newest step, before an ended episode is replaced by a new one. After the rollout, this buffer is scratch
     /// memory.
     next_observations: Vec<f32>,
     /// Index in the rollout, `t * LANES + lane`, of each step at which the time limit truncated an episode.
     truncations: Vec<usize>,
-    /// Last state of each truncated episode, `[truncations][features]`. The critic's value of this state replaces the future return.
+    /// Last state of each truncated episode, `[truncations][features]`. The critic's value of the last state replaces the rewards after the
+    /// truncation.
     truncated_states: Vec<f32>,
     /// For each lane, the sum of rewards in the current episode so far.
     pub episode_returns: Vec<f32>,
@@ -47,10 +49,10 @@ pub(super) struct Actor {
     /// Four sums over the samples: of R, of R², of R - V, and of (R - V)². R is the critic's target, and V is the critic's value during the
     /// rollout.
     pub value_errors: [f64; 4],
-    /// For each feature, two sums over the samples: of the difference between the observation and the normaliser's mean, and of the squared
-    /// difference.
+    /// Two sums over the samples for each feature: of the difference between the observation and the normaliser's mean, and of the square
+    /// of this difference.
     pub observation_sums: Vec<[f64; 2]>,
-    /// Two sums over the samples: of the discounted reward sum, and of its square.
+    /// Sum of the discounted reward sums of all samples, and sum of their squares.
     pub return_sums: [f64; 2],
     /// Seconds spent on the policy, then seconds spent on the environments. Only the first actor measures them.
     pub seconds: [f64; 2],
@@ -77,7 +79,8 @@ impl Actor {
         let (features, numbers) = (kind.spec.observation.len() as f64, (kind.spec.actions.numbers() + kind.mask_len()) as f64);
         let (lanes, steps, count) = (LANES as f64, steps as f64, count as f64);
         let truncations = lanes * (steps / f64::from(kind.spec.step_limit)).ceil();
-        // Observations, actions, masks, six more numbers per step, two numbers per finished episode, and the buffers of a single step.
+        // Counts observations, actions, masks, six more numbers per step, two numbers per finished episode, and the buffers of a single
+        // step.
         let rollout = lanes * steps * (features + numbers + 6.0 + 2.0) + lanes * (features + numbers + 3.0);
         let samples = steps * count * (features + numbers + REST as f64);
         let once = (kind.many)(isa, 0, 0, LANES).bytes() + size_of::<Self>();
@@ -207,8 +210,8 @@ impl Actor {
         }
     }
 
-    /// Computes the critic's values of two kinds of states. Values of the states after the last step are written to the last row of
-    /// `record.values`. Values of the last states of truncated episodes are written to `record.bootstraps`.
+    /// Computes the critic's values of two kinds of states. The values of the states after the last step are written to the last row of
+    /// `record.values`. The values of the last states of truncated episodes are written to `record.bootstraps`.
     fn bootstrap(&mut self, with: RolloutContext) {
         let Self { executor, features, .. } = self;
         with.acting.run_panels(executor, self.world.observations());
@@ -244,7 +247,7 @@ impl Actor {
                 advantages: &mut self.record.advantages,
             },
         );
-        // A loop of constant length compiles to a few moves per sample.
+        // With a constant number of features, the loop over features compiles to a few moves per sample.
         match if self.numbers == 1 && self.mask == 0 { self.features } else { 0 } {
             2 => self.write_samples::<2>(with),
             3 => self.write_samples::<3>(with),
@@ -255,8 +258,8 @@ impl Actor {
         }
     }
 
-    /// Writes `samples` and the sums over the samples. If `F` is not 0, it is the number of features, an action is one number, and there
-    /// are no masks. If `F` is 0, these sizes are read at run time.
+    /// Writes `samples` and the sums over the samples. `F` is the number of features, if it is not 0; an action is then one number, and
+    /// there are no masks. If `F` is 0, all of these sizes are read at run time.
     fn write_samples<const F: usize>(&mut self, with: RolloutContext) {
         let mut value_errors = [0.0; 4];
         self.observation_sums.fill([0.0; 2]);
@@ -344,8 +347,8 @@ mod tests {
             1.5 - 0.5 * step as f32 - 0.01 * lane as f32
         }
 
-        /// Returns the flags of a step. An episode terminates after a length that depends on lane and episode. The time limit truncates it
-        /// after `LIMIT` steps. Some episodes terminate in the same step in which they reach the limit.
+        /// Returns the flags of a step. An episode terminates after a number of steps that depends on lane and episode. The time limit
+        /// truncates the episode after `LIMIT` steps. Some episodes terminate in the step in which they reach the limit.
         fn end(lane: usize, episode: u32, length: u32) -> u32 {
             let own = [2, 5, 9, 4, 7][(lane + episode as usize) % 5];
             (u32::from(length == own) * TERMINATED) | (u32::from(length == Self::LIMIT) * TRUNCATED)
@@ -422,8 +425,8 @@ mod tests {
         Kind::new(SPEC.clone(), Arc::new(|| (worlds::control::kinds()[0].twin)()), many)
     }
 
-    /// Compares two rollouts with a scalar reference. Advantages do not depend on rewards after the end of an episode. After a truncation,
-    /// the next value is the critic's value of the episode's last state, not of the next episode's first state.
+    /// Compares two rollouts with a scalar reference. Rewards after the end of an episode must not affect the episode's advantages. After a
+    /// truncation, the next value is the critic's value of the episode's last state, not of the next episode's first state.
     #[test]
     fn rollout_samples_match_a_scalar_reference() {
         let (gamma, lambda, reward_scale) = (0.9, 0.8, 8.0);

@@ -3,9 +3,9 @@
 use super::rollout::LANES;
 use math::{Kernel, Simd};
 
-/// Backward recursion over the rollout: δ = r + γ·V' - V, A = δ + γλ·A'. r is the reward, V the critic's value, and A the advantage.
-/// A prime marks the next step. At the end of an episode, A' is 0 and V' is the bootstrap: after a truncation the critic's value of the
-/// last state, otherwise 0.
+/// Backward recursion over the rollout: δ = r + γ·V' - V, A = δ + γλ·A'. r is the reward, V the critic's value, and A the advantage. A
+/// prime marks the next step. If a step ends its episode, A' is 0. After a truncation, V' is then the critic's value of the episode's last
+/// state. After a termination, V' is 0.
 pub(super) struct Advantages<'a> {
     pub gamma: f32,
     /// Factor γλ of the recursion.
@@ -51,8 +51,8 @@ mod tests {
     use math::{Isa, dispatch};
     use serde_json::Value;
 
-    /// There are two references. One is the definition in NumPy, which computes each sum separately (`tests/golden/ppo_loss.py`). The other
-    /// is the recursion in f64 with scaled and limited rewards.
+    /// Compares with two references: the definition in NumPy, which computes each sum separately (`tests/golden/ppo_loss.py`), and the
+    /// recursion in f64 with scaled and limited rewards.
     #[test]
     fn advantages_match_their_definition() {
         let golden: Value = serde_json::from_str(include_str!("../../../../../tests/golden/ppo_loss.json")).unwrap();
@@ -61,7 +61,7 @@ mod tests {
         let (gamma, lambda) = (golden["gamma"].as_f64().unwrap(), golden["lambda"].as_f64().unwrap());
         let [rewards, values, next_observations, ends] = ["rewards", "values", "reached", "ends"].map(list);
         let steps = rewards.len();
-        // Lane l is the golden sequence rotated by l steps.
+        // Lane l contains the golden sequence, rotated by l steps.
         let turned = |list: &[f64], lane: usize, t: usize| list[(t + lane) % steps] as f32;
         let grid = |list: &[f64]| -> Vec<f32> { (0..steps * LANES).map(|i| turned(list, i % LANES, i / LANES)).collect() };
         let (rewards, bootstraps) = (grid(&rewards), grid(&next_observations));

@@ -7,8 +7,8 @@ use worlds::control::{InvalidState, Kind};
 
 /// Maximum number of samples in an iteration. A sample of a built-in environment takes about 100 bytes.
 pub(super) const MAX_SAMPLES: usize = 1 << 22;
-/// Maximum number of outputs of a policy. There is one output for each choice, or for each number of a continuous action. With masks, every
-/// sample of a rollout has one value for each choice, so this limit also bounds the memory of a sample.
+/// Maximum number of outputs of a policy. There is one output for each choice, or for each number of a continuous action. If an environment
+/// has masks, a sample contains one mask value for each choice. The limit therefore also bounds the memory of a sample.
 pub(super) const MAX_OUTPUTS: usize = 1024;
 
 settings! {
@@ -41,8 +41,8 @@ settings! {
         live anneal_steps: f32 = 5e6, [linear(0.0, 1e8), "Learning-rate decay", "steps",
             "Reduce the learning rate linearly to its final share over this many environment steps, counted from the last change of a \
              knob. 0 keeps it constant."];
-        // Once the policy balances every pole of CartPole, normalised advantages are noise. Updates from this noise make the policy drift
-        // until it fails: with a value of 0.005, some seeds failed within 25M steps.
+        // Once the policy balances the pole in every CartPole environment, the normalised advantages are noise. Updates from this noise
+        // make the policy drift until it fails. With `lr_floor` at 0.005, some seeds failed within 25M steps.
         live lr_floor: f32 = 0.001, [log(0.001, 1.0), "Final learning rate", "times",
             "Share of the learning rate that remains after its decay, so that learning continues in long runs."];
         fixed envs: usize = 2048, [count(32.0, 65536.0).down_to(1.0), "Environments", "environments",

@@ -8,10 +8,10 @@ use math::{Isa, PANEL, dispatch, ops, par, poly};
 use std::sync::Arc;
 use worlds::control::{FailedState, Kind, Vector, WorldFault};
 
-/// Number of evaluators that run in parallel, each with a panel of episodes.
+/// Number of evaluators that run in parallel. Each evaluator plays a panel of [`PANEL`] episodes.
 const EVALUATORS: usize = 4;
-/// Number of the environment that plays an evaluation's first episode. Random numbers depend on this number, and training uses lower
-/// numbers.
+/// Environment number of an evaluation's first episode. The random numbers of an environment depend on its number. Training uses lower
+/// numbers, so evaluations use other random numbers.
 const FIRST_ENV: u32 = 1 << 31;
 
 /// Statistics of the returns in an evaluation.
@@ -25,12 +25,12 @@ pub struct Evaluation {
 pub(super) struct Evaluators {
     isa: Isa,
     task: Task,
-    /// Weights of the rollout in progress. They are replaced at the end of the iteration.
+    /// Weights of the rollout in progress. [`Evaluators::set_weights`] replaces these weights at the end of an iteration.
     params: Params,
     packed: Packed,
     evaluators: Vec<Evaluator>,
     played: Played,
-    /// State before the step in which the newest evaluation failed; `None` if no step failed.
+    /// State of the failed environment before the step in which the newest evaluation failed; `None` if no step failed.
     pub failed: Option<FailedState>,
     /// Number of steps that each evaluator plays per slice.
     turn: usize,
@@ -109,7 +109,7 @@ impl Evaluators {
         (self.played.episodes.saturating_sub(before) as usize).min(PANEL)
     }
 
-    /// Returns the number of the environment in lane 0 of evaluator `i`.
+    /// Returns the environment number of lane 0 of evaluator `i`.
     fn first_env(&self, i: usize) -> u32 {
         FIRST_ENV | (self.played.first + (i * PANEL) as u32)
     }
@@ -170,7 +170,7 @@ impl Evaluators {
     }
 }
 
-/// Player of greedy episodes, one panel at a time.
+/// Player of greedy episodes, one panel of episodes at a time.
 struct Evaluator {
     world: Box<dyn Vector>,
     executor: Executor,
@@ -212,8 +212,8 @@ impl Evaluator {
         self.done = std::array::from_fn(|lane| lane >= count);
     }
 
-    /// Returns the state before the failed step; `None` if the start of an episode failed. `seed` and `first` are the arguments of
-    /// [`Evaluator::begin`].
+    /// Returns the environment's state before the failed step; `None` if the start of an episode failed. `seed` and `first` are the
+    /// arguments of [`Evaluator::begin`].
     fn before(&self, seed: u32, first: u32, fault: &WorldFault) -> Option<FailedState> {
         let mut state = vec![0.0; self.world.state_len()];
         let (steps, _) = self.world.environment(fault.env.wrapping_sub(first) as usize, &mut state);
@@ -223,8 +223,8 @@ impl Evaluator {
     /// Plays `steps` steps, or fewer if all episodes end.
     fn play(&mut self, with: Context, steps: usize) {
         for _ in 0..steps {
-            // The counter replaces a search for `false` in `done`. Compiled for WebAssembly's SIMD128 without threads, this search did not
-            // terminate.
+            // The counter `going` replaces a search for `false` in `done`. Compiled for WebAssembly's SIMD128 without threads, this search
+            // did not terminate.
             if self.going == 0 {
                 return;
             }
@@ -301,7 +301,7 @@ impl Context<'_> {
         }
     }
 
-    /// Writes the greedy action for each observation, `[n][numbers]`. A discrete action is written as its index.
+    /// Writes the greedy action for each observation to `actions`, `[n][numbers]`. A discrete action is written as its index.
     pub fn act(self, executor: &mut Executor, observations: &[f32], actions: &mut [f32]) {
         let (features, numbers) = (self.task.observation, self.task.head.numbers());
         let mut panel = [0.0; PANEL];
@@ -315,7 +315,7 @@ impl Context<'_> {
         }
     }
 
-    /// Runs the networks on at most `PANEL` states in row layout.
+    /// Normalises at most `PANEL` observations, `[n][features]`, and runs the networks on them.
     fn run(self, executor: &mut Executor, states: &[f32]) {
         let (features, input) = (self.task.observation, executor.input_mut("observation"));
         ops::rows_to_panels(self.isa, states.len() / features, features, states, input);
@@ -327,8 +327,8 @@ impl Context<'_> {
         executor.run(self.params, self.packed);
     }
 
-    /// Selects the greedy actions of a panel, `[numbers][PANEL]`. If `actions` is shorter, writes only the first numbers of each action. If
-    /// `masks` is empty, all choices are permitted.
+    /// Writes the greedy actions of a panel to `actions`, `[numbers][PANEL]`. If `actions` is shorter, writes only the first numbers of
+    /// each action. If `masks` is empty, all choices are permitted.
     fn decide(self, policy: &[f32], masks: &[f32], actions: &mut [f32]) {
         match self.task.head {
             Head::Choices(choices) if !masks.is_empty() => {

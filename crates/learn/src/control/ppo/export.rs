@@ -9,9 +9,9 @@ use graph::{Graph, NodeId};
 use math::{PANEL, Rng};
 use worlds::control::{Actions, Text};
 
-/// Random stream of the actions that lead to the examples.
+/// Random stream of the actions that generate the examples.
 const EXAMPLES: u32 = 0x4558_414d;
-/// Number of the environment in the first lane. Training and evaluations use other numbers.
+/// Environment number of the first lane. Training and evaluations use other environment numbers.
 const FIRST_ENV: u32 = 3 << 30;
 
 impl Ppo {
@@ -52,7 +52,7 @@ impl Ppo {
         Model { graph: g, params: self.params.clone(), inputs, outputs }
     }
 
-    /// Returns `count` observations of random play, with the results of [`Policy`](super::Policy).
+    /// Returns `count` example inputs from random play, with the outputs that [`Policy`](super::Policy) computes.
     pub fn examples(&self, count: usize, seed: u32) -> Result<Examples, PpoError> {
         let Task { observation, mask, head } = self.task;
         let (observations, masks) = self.observed(count, seed);
@@ -104,7 +104,7 @@ impl Ppo {
     }
 }
 
-/// Appends the computation of [`Normalizer::normalize`].
+/// Adds nodes to the graph that compute [`Normalizer::normalize`].
 fn normalized(g: &mut Graph, observation: NodeId, Normalizer { mean, scale, .. }: &Normalizer) -> NodeId {
     let [mean, scale] = [mean, scale].map(|values| g.constant(values, [1, values.len()]));
     let centred = g.sub(observation, mean);
@@ -112,7 +112,7 @@ fn normalized(g: &mut Graph, observation: NodeId, Normalizer { mean, scale, .. }
     g.clamp(scaled, -NORMALIZED_LIMIT, NORMALIZED_LIMIT)
 }
 
-/// Appends the computation of [`to_range`](super::nets::to_range).
+/// Adds nodes to the graph that compute [`to_range`](super::nets::to_range).
 fn in_range(g: &mut Graph, policy: NodeId, task: Task) -> NodeId {
     let Head::Gaussian { middle, half, squash, .. } = task.head else { return policy };
     let within = if squash { g.tanh(policy) } else { g.clamp(policy, -1.0, 1.0) };

@@ -18,8 +18,8 @@ use std::sync::Arc;
 const SHARD: usize = 512;
 /// Maximum number of samples in a shard of a small minibatch; larger shards would leave threads idle.
 const SMALL_SHARD: usize = 256;
-/// Maximum number of shards of a small minibatch, and minimum number of shards of a larger minibatch. A minibatch is small if it fits into
-/// this number of shards with at most `SMALL_SHARD` samples each.
+/// Maximum number of shards of a small minibatch, and minimum number of shards of a larger minibatch. A minibatch is small if it has at
+/// most `PARALLEL_SHARDS * SMALL_SHARD` samples.
 const PARALLEL_SHARDS: usize = 8;
 /// Maximum number of groups. Groups are computed in parallel.
 const GROUPS: usize = 16;
@@ -80,9 +80,9 @@ impl Gradients {
         self.packed.pack(params);
     }
 
-    /// Processes a part of a minibatch: some shards of each group, starting at shard `from` of the group. Returns the first shard of the
-    /// next part, or `None` after the last part. After the last part, `mean` contains the gradient, and the metrics have been added to
-    /// `sums`.
+    /// Processes one slice of a minibatch: some shards of each group, from the shard with index `from` within the group. Returns `from` for
+    /// the next slice, or `None` after the last slice. After the last slice, `mean` contains the gradient, and the metrics have been added
+    /// to `sums`.
     pub fn compute(&mut self, minibatch: Minibatch, from: usize, sums: &mut LossSums) -> Option<usize> {
         let Self { sharding: Sharding { rows, shards }, packed, workers, mean, .. } = self;
         let (rows, shards, groups) = (*rows, *shards, workers.len());
@@ -150,7 +150,8 @@ impl Minibatch<'_> {
     /// Copies the samples with shuffle indices from `first` on, as many as fit into `to`. Each sample has `W` values.
     fn copy<const W: usize>(&self, first: usize, to: &mut [f32]) {
         let actor_samples = (LANES * self.config.rollout_steps) as u32;
-        // Samples are scattered in memory. Indices are computed in batches, so that many loads are in flight at once.
+        // The samples are scattered in memory. Because the indices of a batch are computed first, the processor can load many samples at
+        // once.
         for (batch, to) in to.as_chunks_mut::<W>().0.chunks_mut(BATCH).enumerate() {
             let mut places = [[0; 2]; BATCH];
             for (i, place) in places.iter_mut().enumerate().take(to.len()) {
@@ -188,7 +189,8 @@ impl Worker {
     }
 
     /// Computes gradients and metrics of the samples with the shuffle indices `places`, one shard of `rows` samples at a time. If `begins`
-    /// is true, the worker's sums are overwritten, otherwise the results are added. If `timed` is true, the time is measured.
+    /// is true, the results overwrite the worker's sums; otherwise the results are added to the sums. If `timed` is true, the durations are
+    /// measured.
     fn learn(&mut self, with: Minibatch, packed: &Packed, places: Range<usize>, begins: bool, timed: bool) {
         if begins {
             self.metrics = [0.0; METRICS.len()];
@@ -216,7 +218,7 @@ impl Worker {
     fn gather(&mut self, with: Minibatch, first: usize) {
         let (features, numbers, width) = (self.task.observation, self.task.head.numbers(), self.task.sample_len());
         let samples = &mut self.samples;
-        // A copy of a constant size compiles to a few moves.
+        // A copy of constant size compiles to a few move instructions.
         match width {
             6 => with.copy::<6>(first, samples),
             7 => with.copy::<7>(first, samples),

@@ -40,14 +40,15 @@ impl Ppo {
     }
 
     /// Computes policy and critic for states `[n][observation]`. `policy`, `[n][policy_len]`, receives the probability of each choice. For
-    /// continuous actions, it receives the mean of each number, then the standard deviation of each number, in the unit of the
+    /// continuous actions, `policy` receives the mean of each number, followed by the standard deviation of each number, in the unit of the
     /// environment's actions. `values`, `[n]`, receives the expected discounted returns.
     pub fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
         let with = (self.scaling.observations.as_ref(), 1.0 / self.reward_scale());
         self.evaluators.predict(with, observations, policy, values);
     }
 
-    /// Returns the network inputs for an observation. They are normalised if the setting `normalize_observation` is on.
+    /// Returns the network inputs for an observation: the normalised observation if the setting `normalize_observation` is on, otherwise
+    /// the observation itself.
     pub fn normalized(&self, observation: &[f64]) -> Vec<f32> {
         let observation = observation.iter().map(|&x| x as f32).enumerate();
         let normalizer = self.scaling.observations.as_ref();
@@ -62,7 +63,7 @@ impl Ppo {
         }
         policy.iter_mut().zip(permitted).filter(|(_, permitted)| !**permitted).for_each(|(p, _)| *p = 0.0);
         let sum: f32 = policy.iter().sum();
-        // If the permitted choices have probability 0, they become equally likely.
+        // If all permitted choices have probability 0, they become equally likely.
         let count = permitted.iter().filter(|permitted| **permitted).count() as f32;
         for (p, _) in policy.iter_mut().zip(permitted).filter(|(_, permitted)| **permitted) {
             *p = if sum > 0.0 { *p / sum } else { 1.0 / count };

@@ -14,8 +14,8 @@ pub enum Head {
     /// The outputs are the logits of this number of choices.
     Choices(usize),
     /// The outputs are the means of `count` independent Gaussians. Their standard deviations are separate parameters. Each number of an
-    /// action is limited to -1 to 1, by tanh if `squash` is true, otherwise by clamping. The limited number is mapped to a number of the
-    /// environment's action from `middle` - `half` to `middle` + `half`.
+    /// action is limited to -1 to 1, by tanh if `squash` is true, otherwise by clamping. A limited number x becomes the number `middle` +
+    /// `half`·x of the environment's action.
     Gaussian { count: usize, middle: f32, half: f32, squash: bool },
 }
 
@@ -109,7 +109,7 @@ pub(super) fn networks(g: &mut Graph, task: Task, config: &PpoConfig, observatio
         (trunk(g, observation, "policy", config), trunk(g, observation, "critic", config))
     };
     if let Head::Gaussian { count, .. } = task.head {
-        // Acting reads this parameter without the graph; it is declared here so that all graphs have the same parameters.
+        // Acting reads this parameter without the graph. The graph declares the parameter so that all graphs have the same parameters.
         g.vector(SPREAD, count, Init::Zeros);
     }
     let policy = g.dense(policy, "policy.2", task.head.outputs(), Init::Orthogonal(0.01));
@@ -226,9 +226,9 @@ fn choice(g: &mut Graph, logits: NodeId, action: NodeId, rows: usize) -> (NodeId
     (log_prob, g.affine(sum, -1.0 / rows as f32, 0.0))
 }
 
-/// Returns ln π(u|s) of Gaussian samples u before squashing, and the entropy H = ln σ + ½·ln 2πe, each summed over the `count` numbers of
-/// an action. ln π omits the squashing term, which depends only on u and cancels in the ratio of two policies. If `squash` is true, H also
-/// includes the mean of ln(1 - tanh² u). There, u is μ + σ·ε with the sampled noise ε.
+/// Returns ln π(u|s) of Gaussian samples u before squashing, and the entropy H = ln σ + ½·ln 2πe. Both are summed over the `count` numbers
+/// of an action. ln π omits the squashing term, because this term depends only on u and cancels in the ratio of two policies. If `squash`
+/// is true, H also includes the mean of ln(1 - tanh² u). In this mean, u is μ + σ·ε with the sampled noise ε.
 fn gaussian(g: &mut Graph, mean: NodeId, drawn: NodeId, count: usize, squash: bool) -> (NodeId, NodeId) {
     let log_spread = g.vector(SPREAD, count, Init::Zeros);
     let inverse = g.neg(log_spread);
@@ -248,7 +248,7 @@ fn gaussian(g: &mut Graph, mean: NodeId, drawn: NodeId, count: usize, squash: bo
     let spread = g.exp(log_spread);
     let offset = g.mul(noise, spread);
     let again = g.add(mean, offset);
-    // ln(1 - tanh² u) = 2·(ln 2 - u - ln(1 + e⁻²ᵘ)) is even in u. Evaluated at -|u|, e²ᵘ cannot overflow.
+    // ln(1 - tanh² u) = 2·(ln 2 + u - ln(1 + e²ᵘ)) is even in u, so it is evaluated at -|u|. There, e²ᵘ cannot overflow.
     let size = {
         let other = g.neg(again);
         g.min(again, other)
@@ -274,14 +274,15 @@ mod tests {
         value.as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect()
     }
 
-    /// Returns the largest absolute difference between `found` and `expected`, divided by the largest absolute value in `expected`.
+    /// Returns the largest absolute difference between `found` and `expected`, divided by the largest absolute value in `expected` or 0.01,
+    /// whichever is greater.
     fn apart(found: &[f32], expected: &[f32]) -> f32 {
         let largest = expected.iter().fold(0.01, |most: f32, x| most.max(x.abs()));
         testkit::distance(found, expected) as f32 / largest
     }
 
-    /// The references are PyTorch's distributions, loss and gradients in f64 (`tests/golden/ppo_loss.py`), and NumPy's loss and central
-    /// differences for actions of several numbers and masks (`tests/golden/ppo_loss_numbers.py`), rounded to f32.
+    /// The references are rounded to f32. `tests/golden/ppo_loss.py` computes PyTorch's distributions, loss and gradients in f64.
+    /// `tests/golden/ppo_loss_numbers.py` computes NumPy's loss and central differences, for actions of several numbers and for masks.
     #[test]
     fn losses_and_gradients_match_pytorch_and_numpy() {
         const TOLERANCE: f32 = 1e-5;

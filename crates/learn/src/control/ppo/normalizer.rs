@@ -60,8 +60,8 @@ impl Normalizer {
         Self { moments: vec![Moments::default(); features], mean: vec![0.0; features], scale: vec![1.0; features] }
     }
 
-    /// Adds `count` observations. For each feature, `sums` returns two sums over these observations: of the difference from `mean`, and of
-    /// the squared difference.
+    /// Adds `count` observations. For feature i, `sums(i)` returns the sum of the observations' differences from `mean`, and the sum of the
+    /// squared differences.
     pub fn merge(&mut self, count: f64, sums: impl Fn(usize) -> [f64; 2]) {
         for (i, (moments, &mean)) in self.moments.iter_mut().zip(&self.mean).enumerate() {
             let [sum, squares] = sums(i);

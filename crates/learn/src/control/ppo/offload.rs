@@ -1,4 +1,5 @@
-//! Offloading of a learner's iterations: requests to the machine, and the use of its output. `accelerator.rs` defines the interface.
+//! Offloading of a learner's iterations to a machine such as a GPU: the inputs of iterations, and the use of their outputs.
+//! `accelerator.rs` defines the interface.
 
 use super::accelerator::{Accelerator, IterationInput, IterationOutput, LearnerSpec, Snapshot};
 use super::normalizer::Moments;
@@ -32,7 +33,7 @@ impl Offload for Ppo {
         self.away.offloaded.as_ref().is_some_and(|offloaded| offloaded.clip_value != self.config.clip_value)
     }
 
-    /// Stops offloading and discards an iteration in flight. The learner continues from the last boundary.
+    /// Stops offloading and discards an iteration in flight. The learner continues from the last boundary between iterations.
     fn end_offload(&mut self) {
         if let Some(offloaded) = self.away.offloaded.take() {
             self.take_environments(&offloaded);
@@ -75,7 +76,7 @@ impl Ppo {
         request(machine, &snapshot)
     }
 
-    /// Returns the specification of this learner for another machine.
+    /// Returns the specification with which another machine sets up this learner.
     pub fn spec(&self) -> Result<LearnerSpec, PpoError> {
         let (task, config) = (self.task, &self.config);
         let minibatch = self.gradients.sharding.rows * self.gradients.sharding.shards;
@@ -92,7 +93,7 @@ impl Ppo {
         })
     }
 
-    /// Returns the complete state for another machine.
+    /// Returns the specification, the weights and the state, with which another machine continues the training.
     pub fn snapshot(&self) -> Result<Snapshot, PpoError> {
         Ok(Snapshot { spec: self.spec()?, params: self.params.clone(), state: self.parts() })
     }
@@ -118,8 +119,8 @@ impl Ppo {
             return Slice::Worked;
         }
         match self.poll_offloaded(&mut offloaded) {
-            // The machine has learned from a failed rollout, so offloading ends. The environments are copied from the machine, but not the
-            // weights.
+            // The machine has learned from the failed rollout, so offloading ends. The learner takes the environments' state from the
+            // machine, but not the weights.
             Ok(slice) if self.fault.is_some() => {
                 self.take_environments(&offloaded);
                 slice
@@ -165,8 +166,8 @@ impl Ppo {
     }
 
     /// Copies a machine's output into the learner and ends the iteration. If an environment failed, the weights stay the same, and the
-    /// returned statistics contain the error. It is the error that the CPU would report: the earliest error of the failed actor with the
-    /// lowest index.
+    /// returned statistics contain the error. If several environments failed, the statistics contain the error that the CPU would report:
+    /// the earliest error of the failed actor with the lowest index.
     fn take_output(&mut self, output: &IterationOutput) -> IterationStats {
         let samples = self.samples();
         self.progress.env_steps += samples as u64;

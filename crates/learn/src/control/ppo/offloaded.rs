@@ -9,7 +9,8 @@ pub(super) struct OffloadSlots {
     pub offloaded: Option<Offloaded>,
     /// Machine of a probe. A probe measures the machine's speed, and the results of its iterations are discarded.
     pub probe: Option<Offloaded>,
-    /// True if each iteration of `offloaded` must return the recorded steps of the first environments, for a drawing.
+    /// True if each iteration of `offloaded` must also return the recorded steps of the first environments, so that these steps can be
+    /// drawn.
     pub record: bool,
 }
 

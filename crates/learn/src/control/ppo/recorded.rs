@@ -12,9 +12,9 @@ pub const RECORDED_ENVS: usize = 2048;
 /// Maximum number of steps per iteration that another machine records.
 pub const RECORDED_STEPS: usize = 128;
 
-/// Recorded steps of the first environments: the steps of the iteration in progress or, at a boundary, of the last iteration. If the
-/// machine of an offloaded learner has returned an output, they are instead the first steps of the newest output, at most
-/// [`RECORDED_STEPS`]. An output contains steps only if [`Ppo::record`] was set.
+/// Recorded steps of the first environments. On the CPU, these are the steps of the iteration in progress or, at a boundary, of the last
+/// iteration. Once the machine of an offloaded learner has returned an output, these are the first steps of the newest output, at most
+/// [`RECORDED_STEPS`]. An output contains steps only if [`Ppo::record`] has enabled recording.
 pub struct Recorded<'a> {
     pub envs: usize,
     pub features: usize,
@@ -55,7 +55,7 @@ impl Ppo {
 }
 
 impl Recorded<'_> {
-    /// Returns the number of values in the observations of one step, in whole panels.
+    /// Returns the number of values in the observations of one step, padded to whole panels.
     pub fn step_len(&self) -> usize {
         self.envs.next_multiple_of(PANEL) * self.features
     }

@@ -2,7 +2,7 @@
 
 use math::{Buffer, PANEL};
 
-/// Number of environments per actor: four panels. A block of four random words has one word for each panel.
+/// Number of environments per actor: four panels, one for each word of a random block.
 pub(super) const LANES: usize = 4 * PANEL;
 
 /// Number of values in a sample besides observation, action and mask: log-probability, advantage and value.

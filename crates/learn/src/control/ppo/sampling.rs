@@ -1,12 +1,13 @@
-//! Actions from the policy's outputs: random samples for a rollout, or the best actions.
+//! Actions from the policy's outputs: random samples for a rollout, or greedy actions.
 
 use super::nets::to_range;
 use math::{Kernel, PANEL, Simd, poly, rng};
 use std::f32::consts::{PI, TAU};
 
-/// Inputs and outputs for sampling an action in each of 128 environments, which form four panels. The four lanes with the same index in
-/// their panels share a random block of four words for each number of an action. A discrete action in panel w uses word w. A continuous
-/// action uses two words for the normal numbers of two panels: words 0 and 1 for panels 0 and 1, words 2 and 3 for panels 2 and 3.
+/// Inputs and outputs for sampling an action in each of 128 environments, which form four panels. Each number of an action uses random
+/// blocks of four words. Four lanes share a block: the lanes with the same index in the four panels. A discrete action in panel w uses word
+/// w. A continuous action uses two words for the normal numbers of two panels: words 0 and 1 for panels 0 and 1, words 2 and 3 for panels 2
+/// and 3.
 pub(super) struct Draw<'a> {
     pub key: [u32; 4],
     /// Counter of the first lane's random block: 32 times the actor's index, then the lower and the upper half of the step number. Lane l
@@ -110,9 +111,9 @@ impl Kernel for SampleMasked<'_> {
                 for i in 0..count {
                     sum = s.add(sum, power(i));
                 }
-                // A permitted choice replaces the choice selected so far if the uniform number is not below the cumulative probability of
-                // all earlier choices. The first permitted choice is always selected, and a forbidden choice never. Rounding therefore
-                // cannot select a forbidden choice.
+                // A permitted choice replaces the choice selected so far if the uniform number is at least the cumulative probability of
+                // all earlier choices. The first permitted choice is always selected at first. Rounding errors therefore cannot select a
+                // forbidden choice.
                 let target = s.mul(rng::uniform(s, word), sum);
                 let (mut choice, mut chosen) = (s.splat(-1.0), zero);
                 let mut below = zero;
@@ -189,7 +190,8 @@ pub(super) fn greedy(logit: impl Fn(usize) -> f32, count: usize) -> usize {
     (1..count).fold(0, |best, i| if logit(i) > logit(best) { i } else { best })
 }
 
-/// Computes, for each environment of a panel, the permitted choice with the highest logit. If several choices have it, computes the first.
+/// Selects the permitted choice with the highest logit for each environment of a panel. If several choices have the highest logit, selects
+/// the first.
 pub(super) struct GreedyMasked<'a> {
     /// Outputs of the policy, `[choices][PANEL]`.
     pub logits: &'a [f32],
@@ -245,7 +247,7 @@ impl Kernel for GreedyActions<'_> {
     }
 }
 
-/// Converts the means of the policy's Gaussians to environment actions, in the same layout.
+/// Converts the means of the policy's Gaussians to environment actions. Means and actions have the same layout.
 pub(super) struct MeanActions<'a> {
     pub means: &'a [f32],
     pub middle: f32,
@@ -278,7 +280,7 @@ mod tests {
     #[test]
     fn greedy_actions_of_a_panel_match_single_environments() {
         for choices in (1..=KEPT).chain([33, 1024]) {
-            // There are few distinct values, so that ties are frequent. One value is NaN.
+            // The logits have few distinct values, so that ties are frequent. One logit is NaN.
             let word = |at: usize| KEY.block([at as u32, choices as u32, 0, 0])[0];
             let mut logits: Vec<f32> = (0..choices * PANEL).map(|at| (word(at) % 5) as f32 - 2.0).collect();
             logits[(choices - 1) * PANEL + 3] = f32::NAN;
@@ -293,7 +295,7 @@ mod tests {
         }
     }
 
-    /// First step number. It is above 2³², so that both halves of the number matter.
+    /// First step number. It is above 2³², so that the upper half of the counter is not 0.
     const FIRST: u64 = (1 << 33) + 5;
 
     const LANE: u32 = 96;
@@ -357,7 +359,8 @@ mod tests {
         (0..count).map(|i| (i as f64 * 0.7).sin() - 2.0 * f64::from(i == 3)).collect()
     }
 
-    /// Checks samples of one state. `permitted` has a bool for each choice. `sample` runs the kernel under test.
+    /// Checks the choices that are sampled in one state, and their log-probabilities. `permitted` has one element per choice. `sample` runs
+    /// the kernel under test.
     fn check_samples(isa: Isa, permitted: &[bool], sample: impl Fn(Draw, &[f32])) {
         let (count, logits) = (permitted.len(), uneven(permitted.len()));
         let powers: Vec<f64> = logits.iter().zip(permitted).map(|(x, &permitted)| if permitted { x.exp() } else { 0.0 }).collect();
@@ -399,7 +402,7 @@ mod tests {
         }
     }
 
-    /// A forbidden choice has the highest logit. The logit of the permitted choice is far below it, or NaN.
+    /// A forbidden choice has the highest logit. The logit of the permitted choice is much lower, -∞ or NaN.
     #[test]
     fn extreme_logits_do_not_select_forbidden_choices() {
         for (isa, low) in Isa::available().into_iter().flat_map(|isa| [-3e3, f32::NEG_INFINITY, f32::NAN].map(|low| (isa, low))) {
@@ -442,7 +445,8 @@ mod tests {
                 actions
             })
             .collect();
-        // Compares neighbours within a panel, in the next panel and in time. The four pairs of binary choices must be equally frequent.
+        // Compares each sample with the sample of the next lane, of the next panel, and of the next step. The four pairs of binary choices
+        // must be equally frequent.
         for (name, lanes, ahead) in [("lane", 1, 0), ("panel", PANEL, 0), ("step", 0, 1)] {
             let mut found = [0; 4];
             for t in 0..steps.len() - ahead {

@@ -8,8 +8,7 @@ use worlds::control::WorldFault;
 /// Number of newest episodes over which returns and lengths are averaged.
 pub(super) const RECENT: usize = 100;
 
-/// Statistics of one iteration. The fields from `policy_loss` to `clip_fraction`, and `grad_norm`, are means over the updates that were
-/// made.
+/// Statistics of one iteration. The fields from `policy_loss` to `clip_fraction`, and `grad_norm`, are means over the iteration's updates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IterationStats {
     /// Mean return of the last 100 finished episodes, or of all if there are fewer; `None` if there are none.
@@ -93,7 +92,7 @@ pub struct Times {
     pub gather: f64,
     pub gradient: f64,
     pub update: f64,
-    /// Time of the whole iteration if another machine computed the iteration, otherwise 0. With such a machine, the other fields are 0,
+    /// Time of the whole iteration if another machine computed the iteration, otherwise 0. For such an iteration, all other fields are 0,
     /// because the machine does not report parts.
     pub device: f64,
 }

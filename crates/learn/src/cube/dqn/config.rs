@@ -134,13 +134,13 @@ settings! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
     /// Network and method after `docs/OPTIMIZATION_PLAN.md` of github.com/adamavixio/machine-learning, with the layers 144-128-64-6. That
-    /// page lists dueling among later additions, but this preset uses dueling heads and double Q-learning. All other settings are our
-    /// choice.
+    /// page lists dueling among later additions, but this preset uses dueling heads and double Q-learning. All other settings are choices
+    /// of this project.
     Published,
     /// Network and method after the README of the same repository, with the layers 144-256-128-64. The README lists these components:
-    /// dueling, 3-step returns, layer norm, prioritised replay, Polyak averaging. All other settings are our choice.
+    /// dueling, 3-step returns, layer norm, prioritised replay, Polyak averaging. All other settings are choices of this project.
     Later,
-    /// Best settings that we found.
+    /// Best settings found so far.
     Tuned,
 }
 
@@ -173,7 +173,8 @@ impl DqnConfig {
                 replay: 1 << 18,
                 warmup: 10_000,
                 prioritised: true,
-                // This small exponent hardly corrects the sampling bias. Distant states have larger errors, so they have more weight.
+                // With this small exponent, importance weights hardly correct the sampling bias. Distant states have larger errors, and
+                // therefore more weight in training.
                 beta: 0.2,
                 beta_steps: 1e9,
                 envs: 256,
@@ -196,8 +197,8 @@ impl DqnConfig {
         let plans = [self.plan_learning::<P>(actions, isa), self.plan_values::<P>(actions, isa)];
         let [Ok(learning), Ok(values)] = plans else { return u64::MAX };
         let active = self.net.inputs.active::<P>();
-        // Weights of two networks, two moments and four packed copies, and of the label plan. The label plan is as large as the training
-        // plan.
+        // The 13 arrays include the weights of two networks, two moments, four packed copies, and the weights of the label plan. The last
+        // term is the arena of the label plan, which is as large as the arenas of the training plan in all shards.
         let (weights, shards) = (learning.table().bytes(), self.shards() as u64);
         let shard = learning.arena_bytes() + values.arena_bytes() + weights;
         let networks = shards * shard + weights * 13 + learning.arena_bytes() * shards;
@@ -226,7 +227,7 @@ impl DqnConfig {
             return Err(UNKNOWN);
         }
         let actions = Actions::of::<P>(self.metric).count();
-        // A step runs both networks forward and the trained network backward. A step is not divided into slices.
+        // One slice runs a whole step: both networks forward and the trained network backward.
         let products = net.products::<P>(actions);
         check_work("batch", self.batch, products * 5 / 2)?;
         check_work("envs", self.envs, products)?;

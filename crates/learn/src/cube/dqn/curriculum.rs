@@ -44,7 +44,7 @@ settings! {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Depth {
     solved: u32,
-    /// Results of the episodes; true for solved. Once there are as many results as the window allows, `newest` is a ring buffer, and `at`
+    /// Results of the episodes; true if the episode solved the cube. Once `newest` contains `window` results, it is a ring buffer, and `at`
     /// is the index of the next write.
     newest: Vec<bool>,
     at: usize,
@@ -60,7 +60,7 @@ impl Curriculum {
     pub fn new(config: &CurriculumConfig) -> Curriculum {
         let depth = Depth { newest: Vec::with_capacity(WIDEST), ..Depth::default() };
         let mut depths = vec![depth; DEEPEST + 1];
-        // Cloning does not preserve the capacity.
+        // `vec!` clones `depth`, and a clone does not have the capacity of the original.
         depths.iter_mut().for_each(|depth| depth.newest.reserve(WIDEST));
         let stage = if config.schedule == Schedule::Even { config.last } else { config.first };
         Curriculum { stage, depths }

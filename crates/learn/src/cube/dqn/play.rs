@@ -16,8 +16,8 @@ use worlds::cube::{Actions, Puzzle};
 /// Upper limit of [`Play::slack`].
 pub const MOST_SLACK: usize = 190;
 
-/// Calls `give` with the transitions of an episode. `path` are the episode's states, `taken` the actions between the states. `steps` is the
-/// maximum number of steps of a transition.
+/// Calls `give` with each transition of an episode. `path` contains the episode's states, and `taken` the actions between the states.
+/// `steps` is the maximum number of steps of a transition.
 pub fn n_step<P: Copy>(path: &[P], taken: &[u8], steps: usize, solved: bool, mut give: impl FnMut(Transition<P>)) {
     assert_eq!(path.len(), taken.len() + 1);
     for (i, &action) in taken.iter().enumerate() {
@@ -59,8 +59,8 @@ pub struct Play<'a> {
     pub hindsight: f32,
 }
 
-/// An episode in progress. `path` are the states so far; `path` is empty if the episode has not begun. `taken` are the actions between the
-/// states.
+/// An episode in progress. `path` contains the states so far, and is empty if the episode has not begun. `taken` contains the actions
+/// between the states.
 #[derive(Clone, Debug)]
 struct Episode<P> {
     depth: usize,
@@ -70,7 +70,7 @@ struct Episode<P> {
 
 pub struct Episodes<P> {
     all: Vec<Episode<P>>,
-    /// Current state of each episode; solved if the episode has not begun.
+    /// Current state of each episode; the solved state if the episode has not begun.
     states: Vec<P>,
     relabelled: Vec<P>,
 }
@@ -104,7 +104,7 @@ impl<P: Cube> Episodes<P> {
             }
             let mut numbers = rng.sequence(((2 * i + 1) as u64) << 32);
             episode.depth = curriculum.draw(play.curriculum, &mut numbers);
-            // A random walk may return to the solved state.
+            // A random walk may end in the solved state. The scramble is then repeated.
             while *state == P::SOLVED {
                 let mut last = None;
                 for _ in 0..episode.depth {
@@ -158,8 +158,8 @@ impl<P: Cube> Episodes<P> {
         ended
     }
 
-    /// Returns words of all episodes for a checkpoint. An episode that has not begun has the word 0. Any other episode has its depth, the
-    /// number of actions, the first state and the actions.
+    /// Returns words of all episodes for a checkpoint. The word 0 represents an episode that has not begun. The words of any other episode
+    /// are its depth, the number of actions, the first state and the actions.
     pub(super) fn words(&self) -> Vec<u32> {
         let mut words = Vec::new();
         for Episode { depth, path, taken } in &self.all {
@@ -206,7 +206,7 @@ impl<P: Cube> Episodes<P> {
     }
 }
 
-/// Returns the action with the greatest value; the first if several are equal. The action `without` is excluded.
+/// Returns the action with the greatest value. If several actions have this value, returns the first. The action `without` is excluded.
 pub fn best(q: &[f32], without: Option<usize>) -> usize {
     let mut best = usize::from(without == Some(0));
     for (action, value) in q.iter().enumerate() {

@@ -15,7 +15,7 @@ impl<P: Cube> Dqn<P> {
         let drawn = (self.clock)();
         if let Some((executor, packed)) = &mut self.label_plan {
             let inputs = self.config.net.inputs;
-            // The shards' inputs serve as buffers for the indices of active inputs.
+            // The shards' inputs serve as buffers for the indices of active inputs, which are then copied to the label plan.
             let active = executor.input_mut("active");
             let part = active.len() / self.shards.len();
             let batches = self.drawn.batch.chunks_exact(self.drawn.batch.len() / self.shards.len());
@@ -44,8 +44,8 @@ impl<P: Cube> Dqn<P> {
         self.iteration.sums.parts_s[3] += (self.clock)() - drawn;
     }
 
-    /// Draws a batch of scrambles and an action for each scramble. With [`Labels::Moves`], the action is optimal. Writes to `drawn.errors`
-    /// the return of each action if all later moves are optimal.
+    /// Draws a batch of scrambles and an action for each scramble. With [`Labels::Moves`], the action is optimal, otherwise random. Writes
+    /// the return of each action to `drawn.errors`, under the assumption that all later moves are optimal.
     fn draw_labels(&mut self) {
         let mut numbers = self.rng(LABELS, self.progress.updates).sequence(0);
         let exact = self.exact.as_deref().expect("checked with the settings");
@@ -65,7 +65,7 @@ impl<P: Cube> Dqn<P> {
             };
             let mut action = numbers.below(count as u32) as usize;
             if self.config.labels == Labels::Moves {
-                // The search for an optimal action begins at the drawn action.
+                // The search for an optimal action begins at the drawn action, so that the choice among several optimal actions is random.
                 let best = (0..count).map(|action| after(action).1).min();
                 while Some(after(action).1) != best {
                     action = (action + 1) % count;

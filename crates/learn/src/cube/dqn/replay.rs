@@ -64,7 +64,7 @@ impl SumTree {
         while node < leaves {
             let [left, right] = [self.nodes[2 * node], self.nodes[2 * node + 1]];
             node *= 2;
-            // The second condition is needed because rounding may lead beyond the last nonzero leaf.
+            // Rounding errors can make `mass` too large. The second condition therefore prevents a step beyond the last nonzero leaf.
             if mass >= left && right > 0.0 {
                 mass -= left;
                 node += 1;

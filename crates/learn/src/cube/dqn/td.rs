@@ -105,7 +105,7 @@ impl Targets {
 pub enum Loss {
     /// Half the squared error.
     Squares,
-    /// Half the squared error if the error is at most the given size; linear in larger errors (Huber 1964).
+    /// Half the squared error for errors up to the contained δ; linear for larger errors (Huber 1964).
     Huber(f32),
 }
 

@@ -24,8 +24,8 @@ impl<P: Cube> Planned for Supervised<P> {
         self.config.steps.updates
     }
 
-    /// Draws the samples of the next step and sends them to the device. Samples depend on the number of the step. Training therefore draws
-    /// the same samples again after a probe (a measurement of the device's speed).
+    /// Draws the samples of the next step and sends them to the device. Samples depend only on the seed and the number of the step. After a
+    /// probe (a measurement of the device's speed), training therefore draws the same samples again.
     fn begin_step(&mut self, machine: &mut PlanSteps) -> Result<(), Fault> {
         self.draw();
         for name in ["active", "target"] {
@@ -52,7 +52,8 @@ impl<P: Cube> Planned for Supervised<P> {
         let trained = machine.trained();
         trained.put(&mut self.trainer.params, &mut self.trainer.optimizer);
         self.trainer.pack();
-        // The device reports only the loss and the gradient norm of the newest step. These two values represent all steps.
+        // The device reports the loss and the gradient norm of the newest step only. The sums count these two values for every step of the
+        // iteration.
         let updates = self.update as f32;
         self.sums.loss = updates * trained.outputs[0].1[0];
         self.sums.grad_norm = updates * trained.norm;

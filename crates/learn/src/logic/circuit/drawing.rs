@@ -1,5 +1,5 @@
-//! Drawing of a circuit. Inputs are on the left and outputs on the right. The column of a gate is the number of gates on the longest path
-//! from an input to the gate.
+//! Drawing of a circuit. Inputs are on the left and outputs on the right. The column number of a gate is the number of gates on the longest
+//! path from an input to the gate.
 
 use super::{Circuit, Gate, Wire};
 use crate::logic::OP_NAMES;
@@ -13,10 +13,10 @@ const MARGIN: f64 = 24.0;
 const WIDTH: f64 = 48.0;
 /// Height of a gate.
 const HEIGHT: f64 = 24.0;
-/// Space for the names of inputs and outputs.
+/// Width of the space for the names of inputs, and for the names of outputs.
 const NAME: f64 = 150.0;
 const HEAD: f64 = 44.0;
-/// Number of passes that sort all columns.
+/// Number of passes of [`Circuit::assign_rows`] over all columns.
 const SWEEPS: usize = 8;
 
 /// For each operation, its symbol and two flags, one for each end (input) of the gate. A flag is true if the end is drawn with a circle,
@@ -98,7 +98,7 @@ impl Circuit {
             let (c, d) = (from + bend, x - bend);
             format!("<path class=\"wire\" d=\"M{from:.1} {down:.1}C{c:.1} {down:.1} {d:.1} {y:.1} {x:.1} {y:.1}\"/>\n")
         };
-        // Wires are drawn below gates.
+        // Wires are drawn first, so that gates cover them.
         let outputs_at = (most - self.channels() as f64) / 2.0;
         let output = |channel: usize| (right + WIDTH, middle(outputs_at + channel as f64));
         let ends = |gate: usize| {
@@ -154,8 +154,8 @@ impl Circuit {
         text + "</svg>\n"
     }
 
-    /// Sorts the wires of each column, to reduce crossings. Returns the row of each wire. The sort key of a wire is the mean row of the
-    /// wires that are connected to this wire. Each column is centred vertically.
+    /// Sorts the wires of each column to reduce crossings. Returns the row of each wire. A wire's sort key is the mean row of the wires
+    /// with which it is connected. Each column is centred vertically.
     fn assign_rows(&self, columns: &mut [Vec<Wire>]) -> Vec<f64> {
         let first = self.inputs.len();
         let mut connected: Vec<Vec<Wire>> = vec![Vec::new(); first + self.gates.len()];

@@ -20,7 +20,7 @@ const VERSION: u32 = 1;
 /// Names of the border types: cells beyond the border are off, or opposite borders are joined.
 const BORDERS: [&str; 2] = ["off", "periodic"];
 
-/// Error in a circuit file. The message is the problem, a semicolon and the remedy.
+/// Error in a circuit file. The message consists of the problem, a semicolon and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CircuitError {
     #[error("this is not a circuit ({0}); choose a JSON file written by `hothouse export logic` or the page")]

@@ -1,10 +1,11 @@
-//! Grid of cells that are updated by a circuit, with one bit per cell and channel.
+//! Grid of cells that a circuit updates, with one bit per cell and channel.
 
 use super::Circuit;
 use math::Isa;
 use math::packed::{Packed, Program};
 
-/// Cells of one grid, with the circuit that computes their next state. Cells beyond the border are off, unless opposite borders are joined.
+/// Cells of one grid, with the circuit that computes the cells' next state. Cells beyond the border are off, unless opposite borders are
+/// joined.
 pub struct PackedGrid {
     isa: Isa,
     program: Program,
@@ -34,8 +35,8 @@ impl PackedGrid {
         &self.cells
     }
 
-    /// Calls `write(channel, row, words)` for every row of every channel. `words` contains the cells of the row, one bit per cell. `write`
-    /// may change `words`.
+    /// Calls `write(channel, row, words)` for every row of every channel. `words` contains the row's cells as bits, 32 cells per word.
+    /// `write` may change `words`.
     pub fn edit(&mut self, write: impl FnMut(usize, usize, &mut [u32])) {
         self.cells.edit(write);
     }

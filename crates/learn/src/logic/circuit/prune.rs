@@ -1,8 +1,8 @@
-//! Reduction of a circuit to a smaller equivalent one.
+//! Reduction of a circuit to a smaller equivalent circuit.
 //!
 //! Every wire of the old circuit becomes a constant, or a wire of the new circuit with an optional negation. The ends of a gate are the
-//! wires that it reads. During the reduction, each new gate has two different ends, depends on both, and returns 0 if both are 0. With an
-//! optional negation, the gate also represents the negation of its operation. A gate that reads a negated wire absorbs the negation.
+//! wires that it reads. During the reduction, each new gate has two different ends, depends on both ends, and returns 0 if both ends are 0.
+//! Every other operation is represented by such a gate with a negated output. A gate that reads a negated wire absorbs the negation.
 //! Constants and separate negations remain only before outputs.
 //!
 //! Gates with the same operation and ends are merged. In a circuit with one channel, gates are also merged if their outputs are equal in
@@ -17,8 +17,8 @@ enum Value {
     Of { wire: Wire, not: bool },
 }
 
-/// Key of a gate. Gates with equal keys are merged. In a circuit with one channel, the key is the gate's outputs in all 512 states of the
-/// nine cells. In other circuits, it is the operation and the ends.
+/// Key of a gate. Gates with equal keys are merged. In a circuit with one channel, the key contains the gate's outputs in all 512 states of
+/// the nine cells. In other circuits, the key consists of the operation and the ends.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Gate(Gate),
@@ -61,7 +61,7 @@ impl Circuit {
     }
 }
 
-/// Returns the value that is `low` if `wire` is off and `high` if `wire` is on.
+/// Returns a wire, its negation or a constant: the value that is `low` if `wire` is off and `high` if `wire` is on.
 fn of_one(wire: Wire, low: bool, high: bool) -> Value {
     if low == high { Value::Constant(low) } else { Value::Of { wire, not: low } }
 }
@@ -117,12 +117,12 @@ impl Small {
         Of { wire, not }
     }
 
-    /// Returns the circuit with only those gates that outputs depend on. Some of these gates are replaced by their negation, and gates for
-    /// negated or constant outputs are added. The gates are in depth-first order, so that few values are live at the same time. This order
+    /// Returns the circuit with only those gates on which outputs depend. Some of these gates are replaced by their negation. Gates are
+    /// added for negated or constant outputs. The gates are in depth-first order, so that few values are live at the same time. This order
     /// is topological.
     fn write(self, from: &Circuit, outputs: &[Value]) -> Circuit {
         let first = self.inputs;
-        // A gate is replaced by its negation if the circuit's outputs need only the negated value of the gate.
+        // A gate is replaced by its negation if an output needs its negated value, and no output needs its plain value.
         let needed = |not: bool| {
             let mut needed = vec![false; first + self.gates.len()];
             for value in outputs {

@@ -30,7 +30,8 @@ fn expression(gate: Gate, not: &str, [off, on]: [&str; 2], end: impl Fn(Wire) ->
 }
 
 impl Circuit {
-    /// Returns the name of the circuit as an identifier, which consists of letters, digits and underscores and starts with a letter.
+    /// Returns the name of the circuit as an identifier. The identifier consists of letters, digits and underscores, and starts with a
+    /// letter.
     fn identifier(&self) -> String {
         let letters = self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
         let name: String = letters.take(40).collect();

@@ -33,7 +33,7 @@ impl Offloaded {
         Ok(there)
     }
 
-    /// Sends each member whose state on the machine is outdated.
+    /// Sends each member whose copy on the machine is outdated.
     fn place(&mut self, members: &[Member]) -> Result<(), Fault> {
         for (i, member) in members.iter().enumerate() {
             let here = Some((member.seed, member.trainer.updates()));
@@ -91,7 +91,8 @@ impl Offload for Population {
     }
 
     fn end_offload(&mut self) {
-        // Without the result of the iteration, the CPU repeats all updates. With this result, the CPU only ends the iteration.
+        // If the iteration's result has not arrived, the CPU repeats all updates. If the result has arrived, the CPU only ends the
+        // iteration.
         if self.offloaded.take().is_some() && self.ending.is_none() {
             (self.under_way, self.parts_s) = (false, [0.0; 2]);
         }

@@ -4,13 +4,13 @@ use crate::Fault;
 use crate::logic::offload::{Accelerator, Trained};
 use math::par::Pinned;
 
-/// Machine that updates all members, and the data that it exchanges with the CPU.
+/// Machine that updates all members, and the data that the machine and the CPU exchange.
 pub struct Offloaded {
     pub machine: Pinned<Box<dyn Accelerator>>,
     pub trained: Trained,
-    /// For each member, the seed and the number of updates of the machine's copy of the member; `None` before the member was sent.
+    /// For each member, the seed and the number of updates of the copy on the machine; `None` before the first copy was sent.
     pub sent: Vec<Option<(u32, u64)>>,
-    /// Number of started updates in this iteration or pass.
+    /// Number of updates started in this iteration, or in this pass of a probe.
     pub begun: u32,
     /// For each member, true if the member trains in this iteration.
     pub learns: Vec<bool>,

@@ -9,7 +9,8 @@ use crate::offload::{OffloadSlots, PlanSteps, Planned};
 use crate::{Fault, Machine};
 use std::sync::Arc;
 
-/// Maximum length, in tokens, of a text that a machine keeps. Positions in the text must be exact in f32.
+/// Maximum length, in tokens, of a text that a machine keeps. The machine receives positions in the text as f32 numbers, which must be
+/// exact.
 const MOST_KEPT: usize = (1 << 24) - 1;
 
 impl Pretrainer {
@@ -58,8 +59,8 @@ impl Planned for Pretrainer {
 
     fn begin_step(&mut self, there: &mut Offloaded) -> Result<(), Fault> {
         let Offloaded { machine, micro, keeps_text, sent } = there;
-        // In training, `progress.steps` already includes the iteration's started steps, which `self.step` counts. In a probe,
-        // `progress.steps` includes no step of the probe.
+        // In training, `progress.steps` already includes the steps that this iteration has started; `self.step` is their number. In a
+        // probe, `progress.steps` includes no step of the probe.
         let step = self.progress.steps - self.step as u64 + machine.begun() as u64;
         let runs = self.config.batch / *micro;
         for run in 0..runs {

@@ -45,8 +45,8 @@ impl GameSession {
         entries
     }
 
-    /// Calls `visit` with each action of this game except rolls. The arguments are the game before the action, the action, and the game
-    /// before the latest roll (a new game if there was no roll yet).
+    /// Calls `visit` for each action of this game except rolls. The arguments are the game before the action, the action, and the game
+    /// before the latest roll. If there was no roll yet, the third argument is a new game.
     fn replay(&self, mut visit: impl FnMut(&Game, Action, &Game)) {
         let mut before_roll = Game::new(self.now.stakes);
         self.now.replay(|before, action| match action {
@@ -55,8 +55,8 @@ impl GameSession {
         });
     }
 
-    /// Returns the game before the action with index `at`, the action, and the game before the latest roll. Rolls are not counted in the
-    /// index.
+    /// Returns the game before the action with index `at`, the action, and the game before the latest roll. The index counts all actions
+    /// except rolls.
     fn done_at(&self, at: u32) -> Result<(Game, Action, Game), RunError> {
         let mut all = Vec::new();
         self.replay(|before, action, before_roll| all.push((*before, action, *before_roll)));
@@ -91,8 +91,8 @@ impl GameSession {
             Action::Took => (game, CubeAct::Take),
             _ => (game, CubeAct::Pass),
         };
-        // The chances are defined only with a player on roll. Before the opening roll no player is on roll, so the player with the larger
-        // die counts as on roll.
+        // The chances are defined only with a player on roll. Before the opening roll, no player is on roll, so the player with the larger
+        // die counts as the player on roll.
         let stood = match stood.state() {
             GameState::Opening => game.before_roll(),
             GameState::ToPlay(_) => before_roll,

@@ -20,8 +20,8 @@ impl GameSession {
         SavedSession { games, ..self.kept.clone() }
     }
 
-    /// Restores a saved session. Returns an error if the match is too long, if there is no game, if an action is unknown or illegal, or if
-    /// a game follows an unfinished game or the end of a match.
+    /// Restores a saved session. Returns an error if the match is too long or if there is no game. An unknown or illegal action is also an
+    /// error, and so is a game after an unfinished game or after the end of a match.
     pub fn from_saved(saved: &SavedSession) -> Result<GameSession, RunError> {
         let damaged = |why: &str| RunError::Damaged { why: format!("its game session {why}") };
         let setup = saved.setup.clone();

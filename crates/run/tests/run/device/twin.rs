@@ -25,11 +25,11 @@ pub struct Twin {
     pub calls_left: Arc<AtomicI64>,
     pub software: bool,
     pub refuses: Option<Fault>,
-    /// Durations in seconds of a slice: if only learning is offloaded, and if everything is offloaded.
+    /// Duration of a slice in seconds: the first if only learning is offloaded, the second if everything is offloaded.
     pub slice_s: [f64; 2],
-    /// Number of active offloads of learning only, and number of active offloads of everything.
+    /// Number of active offloads: the first of learning only, the second of everything.
     pub active: [Arc<AtomicU32>; 2],
-    /// Numbers of offloads begun so far, counted as in `active`.
+    /// Number of offloads that have begun so far, counted separately as in `active`.
     pub started: [Arc<AtomicU32>; 2],
     /// Number of evaluators created.
     pub evaluators: Arc<AtomicU32>,

@@ -13,13 +13,13 @@ pub struct Span {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub span: Span,
-    /// Text of the error and, in most cases, the code to write instead. The place is not included.
+    /// Text of the error and, in most cases, the code to write instead. The text does not contain the place.
     pub message: String,
 }
 
 impl Problem {
-    /// Returns the place, the code there and the message, for example ``line 14, column 9, at `a[1]`: a number has no index``. `text` is
-    /// the file. The code is left out if the message contains it, or if it is longer than 40 characters.
+    /// Returns the place, the code at this place and the message, for example ``line 14, column 9, at `a[1]`: a number has no index``.
+    /// `text` is the file. The code is left out if the message contains it, or if it is longer than 40 characters.
     pub fn located(&self, text: &str) -> String {
         let Span { line, column, end } = self.span;
         let row = text.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default();
@@ -30,7 +30,7 @@ impl Problem {
     }
 }
 
-/// Largest number of characters of code in a message.
+/// Largest number of characters of code that [`Problem::located`] shows.
 const LONGEST: usize = 40;
 
 /// Returns a number and its noun, for example `1 element` or `2 elements`.

@@ -1,11 +1,11 @@
-//! Operations on single numbers. This file defines the result of each operation. The compiler uses these definitions to compute constants,
-//! and the engine uses them to find the lanes (environments of a block) in which an operation fails.
+//! Operations on single numbers. This file defines the result of each operation. The compiler uses these definitions to compute constants.
+//! The engine uses them to find the lanes (environments of a block) in which an operation fails.
 
 use super::program::Op;
 use math::{Isa, Simd, Unfused, isa::kernel, poly, rng};
 
 /// Returns the bits of the result of an operation. `a`, `b` and `c` are the bits of the operands. Returns `None` if the operation reports
-/// an error, or if its result depends on more than its operands.
+/// an error, or if the result depends on more than the operands.
 pub fn fold(op: Op, a: u32, b: u32, c: u32) -> Option<u32> {
     let [x, y, z] = [a, b, c].map(f32::from_bits);
     let [i, j] = [a as i32, b as i32];
@@ -117,7 +117,7 @@ fn float(op: Op, x: f32, y: f32, z: f32) -> Option<f32> {
     })
 }
 
-/// Returns `result`. Returns `None` if `result` is not finite although `operand` is finite.
+/// Returns `result`, or `None` if `result` is not finite although `operand` is finite.
 fn finite_from(result: f32, operand: f32) -> Option<f32> {
     (result.is_finite() || !operand.is_finite()).then_some(result)
 }
@@ -140,8 +140,7 @@ pub fn floor_division(x: f32, y: f32) -> [f32; 2] {
     [if quotient - floor > 0.5 { floor + 1.0 } else { floor }, rest]
 }
 
-/// Computes a function of `math::poly`, or the power x^y, which combines two of these functions. The result has the same bits as in the
-/// engine.
+/// Computes a function of `math::poly`, or the power x^y, which combines two functions of `math::poly`. The engine computes the same bits.
 fn single(op: Op, x: f32, y: f32) -> f32 {
     kernel!(Isa::Portable, |s: S, op: Op, x: f32, y: f32| -> f32 {
         let s = Unfused(s);

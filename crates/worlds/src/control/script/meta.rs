@@ -32,7 +32,7 @@ pub struct Meta {
     pub limit: u32,
     /// Mean return at which the environment counts as solved; `None` without the class attribute `solved`.
     pub solved: Option<f32>,
-    /// Pairs of a key and an action: the key's name in the browser, and the values of the action.
+    /// Keyboard controls: pairs of a key's name in the browser and the values of the key's action.
     pub keys: Vec<(String, Vec<f32>)>,
     /// Names of the choices; empty without the class attribute `names`.
     pub names: Vec<String>,

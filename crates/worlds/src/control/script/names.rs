@@ -1,7 +1,7 @@
 //! Names of functions in the language (a subset of Python in which users write environments), and the code that replaces functions of
 //! Python and of its libraries.
 
-/// Names of the language's own functions.
+/// Names of the built-in functions.
 pub(super) const BUILT_IN: [&str; 33] = [
     "min",
     "max",
@@ -38,10 +38,11 @@ pub(super) const BUILT_IN: [&str; 33] = [
     "Box",
 ];
 
-/// Values of the class attribute `actions`, for a message.
+/// Examples of the class attribute `actions`, for an error message.
 pub(super) const ACTIONS: &str = "`actions = 3`, or `actions = Box(2, -1.0, 1.0)` for 2 numbers from -1 to 1";
 
-/// Returns the code that replaces a function that the language lacks, for a message; `None` for an unknown function.
+/// Returns the code to write instead of a function that the language lacks; `None` for an unknown function. The code is part of an error
+/// message.
 pub(super) fn replacement(name: &str) -> Option<&'static str> {
     Some(match name {
         "str" | "repr" | "format" => "the number itself: `text(x, y, number, \"black\")`",
@@ -70,7 +71,7 @@ pub(super) fn replacement(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the code that replaces a function of Python's or NumPy's random number generators; `None` for an unknown function.
+/// Returns the code to write instead of a function of Python's or NumPy's random number generators; `None` for an unknown function.
 pub(super) fn random(name: &str) -> Option<&'static str> {
     Some(match name {
         "random" | "random_sample" | "rand" => "`uniform(0.0, 1.0)`",
@@ -83,7 +84,7 @@ pub(super) fn random(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the code to write instead of a class attribute that Gymnasium reads and Hothouse does not; `None` for other class attributes.
+/// Returns the code to write instead of a class attribute that only Gymnasium reads; `None` for other class attributes.
 pub(super) fn unused_attribute(name: &str) -> Option<&'static str> {
     Some(match name {
         "max_episode_steps" => "write `limit = 500`",

@@ -19,7 +19,7 @@ pub const MOST_PASSES: u32 = 10_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     Move,
-    /// `b` where `a` is true, else `c`.
+    /// Selects `b` in lanes in which `a` is true, and `c` in other lanes.
     Select,
     And,
     Or,
@@ -79,11 +79,11 @@ pub enum Op {
     Tanh,
     Atan2,
     Power,
-    /// Random word (32 random bits) number `a` of the current call of the program.
+    /// Random word (32 random bits). `a` is the number of the word in the current call of the program.
     Word,
-    /// Float in [0, 1) from the random word `a`.
+    /// Float in [0, 1), computed from the random word `a`.
     Unit,
-    /// Integer from `b` to `c` - 1 from the random word `a`.
+    /// Integer from `b` to `c` - 1, computed from the random word `a`.
     Below,
     /// Index `a` of a list of `n` elements, converted to a count from the start. A negative index counts from the end.
     Index,
@@ -101,7 +101,8 @@ pub enum Op {
     Rows,
     /// Reports an error in the lanes in which the number `a` is not finite.
     Finite,
-    /// Reports an error in the lanes in which the bool `a` is false: the episode continues, but the method `mask` permits no choice.
+    /// Reports an error in the lanes in which the bool `a` is false. In these lanes the episode continues, but the method `mask` permits no
+    /// choice.
     Permits,
     /// Counts one pass of a loop for each lane in the mask `d`. Reports an error in lanes with more than [`MOST_PASSES`] passes, and
     /// removes these lanes from `d`.
@@ -124,7 +125,7 @@ impl Op {
         integers || floats || matches!(self, Below | Index | Gather | Table | Scatter | Pass)
     }
 
-    /// Returns true if the operation has an effect besides its result.
+    /// Returns true if the operation has an effect besides writing its result.
     pub fn has_effect(self) -> bool {
         use Op::*;
         matches!(self, Scatter | Store | Fill | Rows | Finite | Permits | Pass | Jump | JumpNone | Shape)
@@ -152,7 +153,8 @@ pub struct Instruction {
 impl Instruction {
     pub const NOTHING: Instruction = Instruction { op: Op::Nothing, d: NONE, a: NONE, b: NONE, c: NONE, mask: NONE, n: 0 };
 
-    /// Returns the rows that the instruction reads. Of consecutive rows, such as those of a list, the iterator contains only the first.
+    /// Returns the rows that the instruction reads. For consecutive rows, such as the rows of a list, the iterator contains only the first
+    /// row.
     pub fn reads(&self) -> impl Iterator<Item = u32> {
         let c = if self.op == Op::SinCos { NONE } else { self.c };
         let d = if self.op == Op::Pass { self.d } else { NONE };
@@ -178,13 +180,14 @@ pub struct Program {
     pub observe: Range<usize>,
     /// Row of each number of the observation.
     pub observation: Vec<u32>,
-    /// Row of each choice's bool, which is true if the method `mask` permits the choice. Empty without the method.
+    /// Rows of the mask. For each choice, the row contains a bool that is true if the method `mask` permits the choice. Empty without the
+    /// method `mask`.
     pub permitted: Vec<u32>,
     /// Row of the reward.
     pub reward: u32,
     /// Row of the bool that is true if the episode is over.
     pub over: u32,
-    /// True if the program draws random numbers.
+    /// True if the instructions of the program draw random numbers.
     pub draws: bool,
 }
 
@@ -194,7 +197,7 @@ pub const ENV: u32 = 0;
 pub const EPISODE: u32 = 1;
 /// Row with the number of the step in the episode, counted from 1; 0 at the start of the episode.
 pub const STEP: u32 = 2;
-/// Row with the number of passes of loops in the current call.
+/// Row with the number of loop passes that count for [`MOST_PASSES`] in the current call.
 pub const PASSES: u32 = 3;
 /// First of four rows with consecutive random words.
 pub const WORDS: u32 = 4;
@@ -236,13 +239,13 @@ impl Attribute {
     }
 }
 
-/// A shape that the method `draw` draws. The shape's rows contain, in this order: the numbers of the shape, the written value (only for
-/// `text`), and the index of the colour's name in [`Code::texts`].
+/// A shape that the method `draw` draws. The rows of the shape contain, in this order: the numbers of the shape, the value to write (only
+/// for `text`), and the index of the colour's name in [`Code::texts`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShapeRows {
     pub kind: &'static str,
     pub numbers: usize,
-    /// `Some` only for the function `text`. True: the value that is written is a number. False: the value is the index of a text.
+    /// Type of the value to write; `Some` only for the function `text`. True for a number; false for the index of a text.
     pub what: Option<bool>,
 }
 

@@ -10,7 +10,7 @@ pub enum TokenKind {
     Name,
     /// A keyword of Python.
     Word(&'static str),
-    /// An operator, a bracket or another mark.
+    /// An operator, a bracket or a punctuation mark.
     Symbol(&'static str),
     Int(i32),
     /// The number 2147483648, which fits into an integer only after a minus sign.
@@ -43,7 +43,7 @@ pub struct Tokens {
     pub all: Vec<Token>,
     pub texts: Vec<String>,
     pub problems: Vec<Problem>,
-    /// For each row ([`Token::row`]), true if an error was reported in it.
+    /// One flag for each row ([`Token::row`]). The flag is true if an error in the row was reported.
     pub faulty: Vec<bool>,
     /// Column after the last token of each line of the text.
     pub ends: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Calls of the language's own functions.
+//! Translation of calls of built-in functions, such as `min` and `uniform`.
 
 use super::super::ast::{Expr, ExprKind};
 use super::super::error::Span;
@@ -10,7 +10,7 @@ use super::values::{Shape, Slot, Value};
 use crate::control::shape::COLOURS;
 
 impl<'a> Lower<'a> {
-    /// Translates a call of a function of the language.
+    /// Translates a call of a built-in function.
     pub fn built_in(&mut self, name: &'a str, arguments: &'a [Expr], span: Span) -> Value {
         let (least, most) = match name {
             "min" | "max" => (1, usize::MAX),
@@ -159,7 +159,7 @@ impl<'a> Lower<'a> {
         Value::Number(self.op(op, &operands), Type::Float)
     }
 
-    /// Returns the next random word of the current call of the program.
+    /// Returns the slot of the next random word (32 random bits) in the current call of the program.
     fn word(&mut self) -> Slot {
         let drawn: Variable = (0, DRAWN.into());
         let number = self.slot_of(&drawn).unwrap_or_else(|| self.int(0));
@@ -284,8 +284,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the texts that can be the value of an expression: a text, both parts of a conditional expression, or all texts of a
-    /// constant. Returns no texts for other expressions.
+    /// Returns all texts that can be the value of an expression: a text, the texts of both branches of a conditional expression, or all
+    /// texts of a constant. Returns no texts for other expressions.
     fn colour_names(&self, expr: &Expr) -> Vec<String> {
         let constant = match &survey::base(expr).kind {
             ExprKind::Text(name) => return vec![name.clone()],

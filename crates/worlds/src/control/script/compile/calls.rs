@@ -1,4 +1,4 @@
-//! Calls of functions and methods of the file. The body is translated again at each call.
+//! Translation of calls of the functions and methods in a file. Each call translates the body of the function again.
 
 use super::super::ast::{Expr, ExprKind};
 use super::super::error::{Span, count};
@@ -96,8 +96,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Binds a parameter. A list in consecutive rows is shared with the caller. Any other list is copied to consecutive rows if the
-    /// function changes the list, or if the function reads the list at computed indices and not all elements are constants.
+    /// Binds a parameter to an argument. A list in consecutive rows is shared with the caller. Any other list is copied to consecutive rows
+    /// in two cases: the function changes the list, or the function reads the list at computed indices and some elements are not constant.
     fn pass_argument(&mut self, name: &str, value: Value, definition: &Definition<'_>, span: Span) {
         match value {
             Value::List(mut list) => {

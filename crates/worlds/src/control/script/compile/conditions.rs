@@ -1,4 +1,5 @@
-//! Comparisons, `and`, `or` and conditional expressions. If Python would not evaluate an operand, the operand reports no run-time error.
+//! Translation of comparisons, `and`, `or` and conditional expressions. In lanes in which Python would not evaluate an operand, the operand
+//! reports no run-time error.
 
 use super::super::ast::{Comparison, Expr};
 use super::super::error::Span;
@@ -26,7 +27,7 @@ impl<'a> Lower<'a> {
         if self.is_false(truth) {
             return Some(truth);
         }
-        // Operands after this comparison are evaluated only in lanes in which it is true.
+        // The remaining operands are evaluated only in lanes in which this comparison is true.
         let effects = rest.iter().any(|(_, expr)| survey::has_effects(expr));
         let later = self.guarded(Level::If(truth), effects, truth, |lower| lower.chain((value, right.span), rest, span))?;
         Some(self.op(Op::And, &[truth, later]))
@@ -130,7 +131,7 @@ impl<'a> Lower<'a> {
         };
         let truth = self.truth(slot, ty);
         if self.bits(truth).is_some() {
-            // A constant left side either is the result or has no effect.
+            // A constant left side is either the result itself, or leaves the result to the right side.
             return if self.is_true(truth) == is_and { self.junction(rest, is_and) } else { Value::Number(slot, ty) };
         }
         let level = if is_and { Level::If(truth) } else { Level::Unless(truth) };

@@ -1,4 +1,4 @@
-//! Constants of a file and of its class.
+//! Evaluation of the constants of a file and of its class.
 
 use super::super::ast::{Expr, ExprKind, Statement, StatementKind};
 use super::super::error::{Span, count};
@@ -10,9 +10,9 @@ use super::survey;
 use super::values::{List, Place, Slot, Value};
 use std::rc::Rc;
 
-/// Largest value of `limit`, in steps.
+/// Largest value of the class attribute `limit`: the number of steps after which an episode is truncated.
 const LARGEST_LIMIT: i32 = 1_000_000;
-/// Largest number of choices, and of numbers in an action.
+/// Largest number of choices, and largest number of values in an action.
 const MOST_CHOICES: i32 = 1024;
 
 impl<'a> Lower<'a> {
@@ -35,7 +35,7 @@ impl<'a> Lower<'a> {
         meta
     }
 
-    /// Reports an error if there are names, but not one for each choice.
+    /// Reports an error if the class has the attribute `names`, but not one name for each choice.
     fn check_names(&mut self, meta: &Meta) {
         let (Choice::Choices(choices), found) = (&meta.actions, meta.names.len()) else { return };
         if !self.problems.is_empty() || found == 0 || found == *choices as usize {
@@ -134,7 +134,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Reports class attributes that would have no effect: attributes that only Gymnasium reads, and attributes of Hothouse that are
-    /// assigned together with other names (`a = b = value` or `a, b = values`). Returns true if there are any.
+    /// assigned together with other names (`a = b = value` or `a, b = values`). Returns true if the statement assigns such an attribute.
     fn reports_unused(&mut self, statement: &'a Statement) -> bool {
         let StatementKind::Assign { targets, .. } = &statement.kind else { return false };
         let is_alone = matches!(targets[..], [Expr { kind: ExprKind::Name(_), .. }]);
@@ -161,7 +161,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns a value if all its numbers are constant. Otherwise reports an error and returns `None`.
+    /// Returns `value` if all its numbers are constant. Otherwise reports an error and returns `None`.
     fn settled(&mut self, value: Value, span: Span) -> Option<Value> {
         let constant = match &value {
             Value::Bad => return None,

@@ -9,10 +9,10 @@ use std::ops::Range;
 /// A translated program with the rows of its results.
 pub struct Draft {
     pub body: Body,
-    /// Instructions of `observe` and `mask`.
+    /// Range of the instructions of the methods `observe` and `mask`.
     pub observe: Range<usize>,
-    /// Numbers of the state that the program changes. Each pair contains the number's row in the state, and the row with its value at the
-    /// end of the program. Lists change in place.
+    /// Numbers of the state that the program changes. Each pair contains the row of the number in the state, and the row with its new value
+    /// at the end of the program. Elements of lists have no pairs, because the program changes lists in place.
     pub state: Vec<(Slot, Slot)>,
     pub observation: Vec<Slot>,
     pub permitted: Vec<Slot>,
@@ -43,8 +43,8 @@ impl Draft {
         (reads, writes)
     }
 
-    /// Returns for each row the index of the last instruction that needs the row; for a result of the program, the number of instructions.
-    /// A row that is first used before a loop and last used in the loop is needed until the loop's end.
+    /// Returns the index of the last instruction that needs each row. For a result of the program, the index is the number of instructions.
+    /// If a row is first used before a loop and last used in the loop, the row is needed until the loop's end.
     pub fn last_uses(&self) -> HashMap<u32, usize> {
         let (mut first, mut last) = (HashMap::new(), HashMap::new());
         let len = self.body.code.len();

@@ -13,7 +13,8 @@ use super::values::{List, Slot, SlotKind, Value};
 const LONGEST_OBSERVATION: usize = 1024;
 
 impl<'a> Lower<'a> {
-    /// Translates the programs `begin`, `step`, `show` and `draw`. Returns no programs if a type has changed.
+    /// Translates the programs `begin`, `step`, `show` and `draw`. Returns no programs if a type has changed, because the file must then be
+    /// translated again.
     pub fn programs(&mut self, meta: &Meta) -> Vec<Draft> {
         let begin = self.begin();
         let mut begin = self.observed(begin, meta);
@@ -145,8 +146,9 @@ impl<'a> Lower<'a> {
         Draft { observe, observation, permitted, ..self.draft(outcome) }
     }
 
-    /// Adds the method `mask`, and a check that the mask permits a choice if the episode is not over. Returns one slot for each choice,
-    /// with a bool that is true if the choice is permitted; an empty list without the method `mask`.
+    /// Adds the method `mask`, and a check that reports an error if the episode is not over and the mask permits no choice. Returns one
+    /// slot for each choice. The slot contains a bool that is true if the choice is permitted. Without the method `mask`, the list is
+    /// empty.
     fn permitted(&mut self, over: Slot, meta: &Meta) -> Vec<Slot> {
         self.pure = Some("mask");
         let span = self.place("mask");
@@ -175,7 +177,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the pairs of [`Draft::state`].
+    /// Returns the changed numbers of the state in the form of [`Draft::state`].
     fn changed_attributes(&mut self) -> Vec<(Slot, Slot)> {
         let mut changed = Vec::new();
         for attribute in self.attributes.values() {
@@ -189,7 +191,7 @@ impl<'a> Lower<'a> {
         changed
     }
 
-    /// Checks functions that no program calls. The types of their parameters are unknown.
+    /// Translates the functions that no program calls, to find their errors. The types of their parameters are unknown.
     pub fn check_uncalled(&mut self) {
         let all: Vec<(&'a str, &'a Definition<'a>)> =
             self.outline.functions.iter().chain(&self.outline.methods).map(|(name, of)| (*name, of)).collect();

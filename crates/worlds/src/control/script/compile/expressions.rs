@@ -184,8 +184,8 @@ impl<'a> Lower<'a> {
         let value = self.expr(expr);
         match self.number_in(value, expr.span) {
             Some((slot, ty)) => self.truth(slot, ty),
-            // After an error, the condition is a new row, because a constant would hide errors in one of the two branches. The program is
-            // not used.
+            // After an error, the program is not used. The condition is a new row, because a constant condition would hide the errors in
+            // one of the two branches.
             None => self.temporary(),
         }
     }

@@ -16,7 +16,8 @@ impl Draft {
         self.remove_unused();
     }
 
-    /// Copies each result that is the old value of an attribute that the program changes, because the new value replaces the old value.
+    /// Copies the old value of a changed attribute if the old value is also a result of the program. Without the copy, the new value would
+    /// replace the old value in the attribute's row.
     fn keep_old_values(&mut self) {
         self.state.retain(|(row, value)| row != value);
         let changing: HashSet<Slot> = self.state.iter().map(|(row, _)| *row).collect();
@@ -39,7 +40,7 @@ impl Draft {
         self.body.code.iter().filter(|i| matches!(i.op, Op::Jump | Op::JumpNone)).map(|i| i.n as usize).collect()
     }
 
-    /// Joins a sine and a cosine of one angle to one instruction.
+    /// Replaces the sine and the cosine of the same angle by one instruction.
     fn fuse_angles(&mut self) {
         const AHEAD: usize = 64;
         let targets = self.targets();
@@ -64,7 +65,7 @@ impl Draft {
         }
     }
 
-    /// Joins a product with a sum or difference, if no other instruction reads the product.
+    /// Replaces a product and the sum or difference that reads the product by one instruction, if no other instruction reads the product.
     fn fuse_products(&mut self) {
         let (reads, writes) = self.counts();
         let code = &mut self.body.code;
@@ -185,7 +186,8 @@ impl Draft {
         self.observe = moved[self.observe.start]..moved[self.observe.end];
     }
 
-    /// Numbers the rows, and appends instructions that write the attributes. Returns the program and the number of its own rows.
+    /// Numbers the rows, and appends instructions that write the attributes. Returns the program, and the number of rows for its
+    /// temporaries and lists.
     pub fn program(mut self, layout: Layout) -> (Program, usize) {
         let mut rows = number(&mut self, layout);
         let row = |slot: Slot| rows.of(slot.0);

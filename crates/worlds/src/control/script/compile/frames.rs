@@ -5,10 +5,10 @@ use super::values::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// A variable: the number of its frame (the call of a function), and its name. The attributes are in frame 0.
+/// Key of a variable: the number of its frame, and its name. A frame is a call of a function. Attributes belong to frame 0.
 pub type Variable = (u32, Rc<str>);
 
-/// Value of a variable, and a flag that is true if every path to the current place has assigned the variable.
+/// Value of a variable. `definite` is true if every path to the current instruction has assigned the variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bound {
     pub value: Value,

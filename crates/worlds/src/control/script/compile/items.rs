@@ -82,7 +82,7 @@ impl<'a> Lower<'a> {
         Some(Items { start, stop, step, passes, list: None, with_index: false })
     }
 
-    /// Returns the value of the loop's target for a counter.
+    /// Returns the value that the loop's target has at a value of the counter.
     pub fn item(&mut self, items: &Items, counter: Slot) -> Value {
         let number = Value::Number(counter, Type::Int);
         let Some(list) = &items.list else { return number };
@@ -126,8 +126,8 @@ impl<'a> Lower<'a> {
         Some(passes)
     }
 
-    /// Binds the target of a comprehension's loop. The target is local to the comprehension, so its type is not joined with that of a
-    /// variable.
+    /// Binds the target of a comprehension's loop. The target is local to the comprehension, so its type is not joined with the type of a
+    /// variable of the same name.
     fn bind_plainly(&mut self, target: &'a Expr, value: Value) {
         match (&target.kind, value) {
             (ExprKind::Name(name), value) => {

@@ -84,7 +84,7 @@ impl<'a> Lower<'a> {
         self.list_of(values, span)
     }
 
-    /// Joins two lists, or repeats a list.
+    /// Translates `a + b`, which joins two lists, and `a * n`, which repeats a list.
     pub fn list_arithmetic(&mut self, is_sum: bool, left: &Value, right: &Value, span: Span) -> Value {
         match (left, right) {
             (Value::List(a), Value::List(b)) if is_sum && a.columns == b.columns => {
@@ -214,7 +214,7 @@ impl<'a> Lower<'a> {
         Some(Index::Constant(from_start as usize))
     }
 
-    /// Returns an index as a count from the start. The program reports an index out of range.
+    /// Converts an index to a count from the start of the list. At run time, the program reports an index out of range.
     fn checked(&mut self, index: Index, len: usize) -> Slot {
         match index {
             Index::Constant(k) => self.int(k),

@@ -1,4 +1,5 @@
-//! Translation of loops. Short loops of a constant length are unrolled; other loops run with a mask.
+//! Translation of loops. Short loops of a constant length are unrolled. Other loops run with a mask of the lanes that are still in the
+//! loop.
 
 use super::super::ast::{Expr, ExprKind, Statement};
 use super::super::program::{Instruction, Op, Type};
@@ -10,7 +11,7 @@ use super::values::{List, Place, Root, Shape, Slot, Value};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Largest number of passes of a loop that is unrolled.
+/// Largest number of passes (iterations) of a loop that is unrolled.
 const MOST_UNROLLED: usize = 128;
 /// Largest number of expressions in all passes of a loop that is unrolled. Each function that the loop calls counts as 30 expressions per
 /// pass.
@@ -66,7 +67,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Ends a loop. Returns the lanes that continue after the loop: those that did not return from the function.
+    /// Ends a loop. Returns a bool that is true in the lanes that continue after the loop. These lanes did not return from the function.
     fn exit_loop(&mut self) -> Slot {
         let frame = self.frame();
         let Some(of) = self.frames.last_mut().and_then(|frame| frame.loops.pop()) else { return self.bool(true) };
@@ -79,7 +80,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the lanes that have not left the loop.
+    /// Returns a bool that is true in the lanes that have not left the loop.
     fn inside(&mut self) -> Slot {
         let frame = self.frame();
         let Some(of) = self.frames.last().and_then(|frame| frame.loops.last()) else { return self.bool(true) };
@@ -172,7 +173,7 @@ impl<'a> Lower<'a> {
         all
     }
 
-    /// Returns a value of the same type in new rows, which the passes of a loop change. A list in consecutive rows keeps its rows.
+    /// Returns a value of the same type in new rows. The passes of a loop write these rows. A list in consecutive rows keeps its rows.
     fn fixed(&mut self, value: &Value) -> Value {
         match value {
             Value::Number(_, ty) => Value::Number(self.temporary(), *ty),
@@ -199,8 +200,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Gives each variable that a loop changes its own rows, and copies the value to these rows. Returns the variables with these rows, and
-    /// the keys of variables whose types are not known yet.
+    /// Gives each variable that a loop changes its own rows, and copies the variable's value to these rows. Returns the variables with
+    /// these rows, and the keys of variables whose types are not known yet.
     fn carry(&mut self, effects: &Effects<'a>) -> (Vec<(Variable, Value)>, Vec<Root>) {
         let (mut carried, mut unknown) = (Vec::new(), Vec::new());
         for variable in self.carried(effects) {
@@ -240,7 +241,7 @@ impl<'a> Lower<'a> {
         pairs.retain(|(to, from)| to != from);
         let targets: BTreeSet<Slot> = pairs.iter().map(|(to, _)| *to).collect();
         for (_, from) in &mut pairs {
-            // A row that this copy also writes is read before the writes.
+            // If the copy also writes the row `from`, the row is read before all writes.
             if targets.contains(from) {
                 *from = self.read_row(*from);
             }
@@ -309,7 +310,8 @@ impl<'a> Lower<'a> {
             jump.n = end;
         }
         self.body.repeats = repeats;
-        // If this round has found the type of a variable without a value before the loop, the file must be translated again.
+        // The variables in `unknown` had no value and no known type before the loop. If this translation has found the type of such a
+        // variable, the file must be translated again.
         self.changed |= unknown.iter().any(|root| self.types.contains_key(root));
         if !endless && passes.is_none_or(|passes| passes == 0) {
             at_end.clear();
@@ -339,7 +341,7 @@ impl<'a> Lower<'a> {
         step.abs() == 1 || last.is_some_and(|last| i32::try_from(last).is_ok())
     }
 
-    /// Writes the variables and the lanes of the next pass to their rows.
+    /// Ends a pass: writes the values of the variables, and the lanes that run the next pass, to their rows.
     fn end_pass(&mut self, carried: &[(Variable, Value)], present: Slot, running: Slot, lanes: Slot) {
         let inside = self.inside();
         let mut pairs = Vec::new();
@@ -348,15 +350,15 @@ impl<'a> Lower<'a> {
             let value = fixed.shape().map_or(Value::Bad, |shape| self.convert(&bound.value, &shape));
             pair(fixed, &value, &mut pairs);
         }
-        // The lanes of the next pass are computed before the rows that they depend on change.
+        // The lanes of the next pass depend on rows that the copies change, so the lanes are computed first.
         let next = self.op(Op::And, &[running, inside]);
         self.copy_pairs(pairs, Some(present));
         self.emit(Instruction { op: Op::Move, d: lanes.0, a: next.0, ..Instruction::NOTHING });
     }
 
-    /// Sets the variables after a loop. A variable without a value before the loop has a value after the loop if every way out of the loop
-    /// assigns a value. `at_end` contains the variables with a value at the end of a pass; the set is empty if the loop may have no pass.
-    /// Returns the lanes that continue after the loop.
+    /// Sets the variables after a loop, and returns the lanes that continue after the loop. A variable without a value before the loop has
+    /// a value after the loop if every way out of the loop assigns a value. `at_end` contains the variables with a value at the end of a
+    /// pass. The set is empty if the loop may have no pass.
     fn after_loop(
         &mut self,
         carried: Vec<(Variable, Value)>,
@@ -379,7 +381,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Pairs the rows of two values of one type.
+/// Appends the pairs of corresponding rows of two values of the same type.
 fn pair(to: &Value, from: &Value, out: &mut Vec<(Slot, Slot)>) {
     match (to, from) {
         (Value::Number(to, _), Value::Number(from, _)) => out.push((*to, *from)),

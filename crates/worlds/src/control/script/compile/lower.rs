@@ -1,5 +1,5 @@
-//! State of the compiler, and the emission of instructions. The compiler computes operations on constants itself. Equal operations without
-//! effects share a result.
+//! State of the compiler, and the functions that append instructions. The compiler evaluates operations on constants itself. Equal
+//! operations without effects share one result.
 
 use super::super::error::{Problem, Span};
 use super::super::fold::{bool_bits, fold};
@@ -12,8 +12,8 @@ use std::rc::Rc;
 
 /// Largest number of instructions of a program.
 const MOST_INSTRUCTIONS: usize = 60_000;
-/// Largest number of instructions that a call of a program runs. Repetitions by `while` loops and by ranges without a constant length are
-/// not counted.
+/// Largest number of instructions that a call of a program runs. An instruction that writes `n` rows of a list counts as `n`. Repetitions
+/// by `while` loops and by ranges without a constant length are not counted.
 const MOST_WORK: usize = 2_000_000;
 /// Largest number of expressions, statements and items of comprehensions that the compiler visits for a program.
 const MOST_VISITS: usize = 400_000;
@@ -51,7 +51,7 @@ pub struct Body {
     /// Number of regions around each instruction.
     pub depths: Vec<u32>,
     pub temporaries: usize,
-    /// Number of rows of lists.
+    /// Number of rows that contain elements of lists.
     pub lists: usize,
     /// First and last instruction of each loop, inner loops first.
     pub loops: Vec<(usize, usize)>,
@@ -59,7 +59,8 @@ pub struct Body {
     /// Results of earlier instructions that are valid in the current region.
     known: HashMap<(Op, u32, u32, u32, u32), Slot>,
     log: Vec<(Op, u32, u32, u32, u32)>,
-    /// Product of the constant numbers of passes of the loops around the current place.
+    /// Product of the numbers of passes of all loops around the current instruction. A loop without a constant number of passes counts as
+    /// 1.
     pub repeats: usize,
     work: usize,
 }
@@ -71,7 +72,7 @@ pub struct Lower<'a> {
     pub pool: Pool,
     pub globals: HashMap<String, Value>,
     pub class_constants: HashMap<String, Value>,
-    /// Types of variables, which only widen.
+    /// Types of variables. A type can become wider, but never narrower.
     pub types: HashMap<Root, Shape>,
     pub attributes: BTreeMap<String, Attribute>,
     /// Number of rows of the state.
@@ -88,7 +89,7 @@ pub struct Lower<'a> {
     pub drawing: bool,
     pub next_frame: u32,
     visits: usize,
-    /// True if the program is too large. The error has been reported.
+    /// True if the program is too large and the error has been reported.
     pub full: bool,
 }
 
@@ -140,7 +141,7 @@ impl<'a> Lower<'a> {
         self.bind((0, DRAWN.into()), Value::Number(none, Type::Int));
     }
 
-    /// Reports an error. Only the first error of a place is recorded. Returns [`Value::Bad`].
+    /// Reports an error. Only the first error at each line and column is recorded. Returns [`Value::Bad`].
     pub fn problem(&mut self, span: Span, message: impl Into<String>) -> Value {
         if self.seen.insert((span.line, span.column)) {
             self.problems.push(Problem { span, message: message.into() });
@@ -223,7 +224,7 @@ impl<'a> Lower<'a> {
         body.code.len() - 1
     }
 
-    /// Returns the result of an operation on up to three rows.
+    /// Returns the row with the result of an operation on up to three rows. Appends an instruction if the result is not already known.
     pub fn op(&mut self, op: Op, operands: &[Slot]) -> Slot {
         let [a, b, c] = std::array::from_fn(|k| operands.get(k).copied());
         if let Some(slot) = self.simplified(op, a, b, c) {
@@ -263,7 +264,8 @@ impl<'a> Lower<'a> {
         self.body.log.push(key);
     }
 
-    /// Returns the result of an operation if it is constant, one of the operands, or the result of a simpler operation.
+    /// Returns the result of an operation if no instruction of this operation is needed. The result is then a constant, one of the
+    /// operands, or the result of a simpler operation.
     fn simplified(&mut self, op: Op, a: Option<Slot>, b: Option<Slot>, c: Option<Slot>) -> Option<Slot> {
         let bits = [a, b, c].map(|slot| slot.map_or(Some(0), |slot| self.bits(slot)));
         if let [Some(a), Some(b), Some(c)] = bits

@@ -36,13 +36,13 @@ use rows::Layout;
 /// Largest number of translations of a file. Each translation but the last widens the type of a variable.
 const MOST_ROUNDS: usize = 64;
 
-/// Compiles a file. Returns the environment, or at most `MOST_PROBLEMS` errors in the order of their places.
+/// Compiles a file. Returns the environment, or at most `MOST_PROBLEMS` errors in the order of their lines and columns.
 pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
     let mut reading = read(text);
     let mut problems = std::mem::take(&mut reading.problems);
     let file = &reading.file;
     let outline = Outline::of(file, reading.whole, &mut problems);
-    // The translation finds more errors. If the file already has errors or has no `reset`, some of the new errors would be wrong.
+    // The translation finds further errors. If the file already has errors or has no `reset`, some of these further errors would be wrong.
     let can_continue = problems.is_empty() && outline.methods.contains_key("reset");
     outline.check_reset(&mut problems);
     if reading.whole && outline.has_class {
@@ -68,7 +68,7 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
         outline.check_step(&mut problems);
     }
     if !problems.is_empty() {
-        // The sort is stable: of several errors at a place, the first one that was found remains.
+        // The sort is stable. If several errors have the same line and column, the error that was found first remains.
         problems.sort_by_key(|problem| (problem.span.line, problem.span.column));
         problems.dedup_by_key(|problem| (problem.span.line, problem.span.column));
         problems.truncate(MOST_PROBLEMS);
@@ -83,8 +83,8 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
 /// Numbers the rows of all programs. Returns the code of the file.
 fn finished(mut drafts: Vec<Draft>, lower: &mut Lower<'_>, meta: &Meta) -> Code {
     drafts.iter_mut().for_each(Draft::improve);
-    // The rows of the constants follow the own rows (temporaries and lists) of the program that has the most own rows. Temporaries can
-    // share rows, so `most` is an upper bound of this number.
+    // All programs have their constants in the same rows. These rows follow the own rows (temporaries and lists) of the program that has
+    // the most own rows. `most` is an upper bound of this number of own rows, because temporaries can share rows.
     let own = ACTION as usize + meta.actions.len();
     let most = drafts.iter().map(|draft| draft.body.temporaries + draft.body.lists).max().unwrap_or(0);
     let wide = Layout { own, constants: own + most, state: own + most + lower.pool.constants.len() };

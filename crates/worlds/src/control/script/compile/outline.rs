@@ -22,7 +22,7 @@ pub struct Definition<'a> {
 pub struct Outline<'a> {
     pub constants: Vec<&'a Statement>,
     pub functions: BTreeMap<&'a str, Definition<'a>>,
-    /// Place of the class's name; the start of the file without a class.
+    /// Span of the class's name. If the file has no class, the span is the start of the file.
     pub class: Span,
     pub has_class: bool,
     pub class_constants: Vec<&'a Statement>,
@@ -40,8 +40,7 @@ fn problem(span: Span, message: impl Into<String>) -> Problem {
 }
 
 impl<'a> Outline<'a> {
-    /// Collects the parts of a file. If `whole` is false, the file has parts that are not in the syntax tree, so a missing class is not
-    /// reported.
+    /// Collects the parts of a file. If `whole` is false, the syntax tree lacks parts of the file, so a missing class is not reported.
     pub fn of(file: &'a File, whole: bool, problems: &mut Vec<Problem>) -> Outline<'a> {
         let start = Span { line: 1, column: 1, end: 2 };
         let mut outline = Outline {
@@ -135,7 +134,10 @@ impl<'a> Outline<'a> {
         let lines: Vec<&str> = text.lines().collect();
         let code = |Span { line, column, end }: Span| {
             let line = lines.get(line as usize - 1).copied().unwrap_or_default();
-            line.chars().take(end as usize - 1).skip(column as usize - 1).collect::<String>().replace("self.", "")
+            let code = line.chars().take(end as usize - 1).skip(column as usize - 1).collect::<String>().replace("self.", "");
+            // The span of an expression excludes a bracket at its start or end.
+            let [opened, closed] = ['(', ')'].map(|bracket| code.matches(bracket).count());
+            "(".repeat(closed.saturating_sub(opened)) + &code + &")".repeat(opened.saturating_sub(closed))
         };
         items.iter().map(|item| code(item.span)).collect()
     }

@@ -5,7 +5,7 @@ use super::draft::{Draft, push};
 use super::values::{Slot, SlotKind};
 use std::collections::HashMap;
 
-/// First rows of the parts of a program's memory.
+/// Number of the first row of each part of a program's memory.
 #[derive(Clone, Copy)]
 pub struct Layout {
     /// First row of the program's own rows, after its inputs.
@@ -20,7 +20,7 @@ pub struct Rows {
     layout: Layout,
     /// First row of the lists, counted from the first of the program's own rows.
     lists: usize,
-    /// Number of the program's own rows.
+    /// Number of the program's own rows (temporaries and lists).
     pub count: usize,
 }
 
@@ -34,15 +34,15 @@ impl Rows {
             SlotKind::Input(index) => index,
             SlotKind::State(index) => self.layout.state + index,
             SlotKind::List(index) => self.layout.own + self.lists + index,
-            // A row without an instruction that writes it is never read.
+            // If no instruction writes a row, no instruction reads the row.
             SlotKind::Temporary(_) => return self.temporaries.get(&row).copied().unwrap_or(0),
         };
         number as u32
     }
 }
 
-/// Assigns rows to the values of a program. Appends an instruction for each changed attribute whose new value is computed outside of the
-/// state.
+/// Assigns a row to each value of a program. If the new value of an attribute is computed outside of the attribute's row, the function
+/// appends an instruction that copies the value to that row.
 pub fn number(draft: &mut Draft, layout: Layout) -> Rows {
     let mut temporaries = in_state(draft, layout);
     for (row, value) in std::mem::take(&mut draft.state) {

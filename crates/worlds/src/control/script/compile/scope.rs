@@ -56,7 +56,7 @@ impl<'a> Lower<'a> {
         (result, std::mem::replace(&mut self.env, before))
     }
 
-    /// Ends a region: the jump over the region leads to the current place. A jump over few instructions is removed.
+    /// Ends a region. The jump over the region continues at the end of the code so far. A jump over few instructions is removed.
     fn land(&mut self, jump: usize) {
         let end = self.body.code.len();
         let Some(skipped) = self.body.code.get(jump + 1..) else { return };
@@ -70,9 +70,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Joins the variables of two paths: those of `then` in lanes in which the condition is true, and the current variables in other lanes.
-    /// A path is alive if lanes continue after the path. Lanes of a path that is not alive also receive the values of that path, because
-    /// these may be attributes or results.
+    /// Joins the variables of two paths. `then` contains the variables of the lanes in which the condition is true; the current variables
+    /// belong to the other lanes. A path is alive if lanes continue after the path. Lanes of a path that is not alive also receive the
+    /// values of that path, because a value can be an attribute or a result.
     pub fn merge(&mut self, condition: Slot, then: Env, then_alive: bool, other_alive: bool) {
         let mut env = std::mem::take(&mut self.env);
         for (variable, bound) in &mut env {
@@ -226,7 +226,7 @@ impl<'a> Lower<'a> {
 
     /// Binds all attributes to their values in the state, at the start of a program that continues an episode.
     pub fn load_attributes(&mut self) {
-        // An attribute that `reset` does not assign already has an error.
+        // `reset` may fail to assign an attribute. The error has then been reported, and the attribute remains [`Value::Bad`].
         for name in self.outline.attributes.keys() {
             self.bind((0, (*name).into()), Value::Bad);
         }

@@ -7,8 +7,8 @@ pub fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&
     names.map(|other| (distance(name, other), other)).filter(|(distance, other)| *distance <= most && other.len() > 1).min().map(|(_, n)| n)
 }
 
-/// Returns the number of letters that must be inserted, deleted or replaced to change one name into another. Two neighbours that changed
-/// places count as one letter.
+/// Returns the number of letters that must be inserted, deleted or replaced to change one name into another. Two swapped neighbours count
+/// as one letter.
 fn distance(a: &str, b: &str) -> usize {
     let [a, b] = [a, b].map(|name| name.chars().collect::<Vec<_>>());
     let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];

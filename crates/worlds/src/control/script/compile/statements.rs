@@ -91,8 +91,8 @@ impl<'a> Lower<'a> {
         let condition = self.truth_of(condition);
         if self.is_true(condition) {
             let live = self.block(body);
-            // If every branch ends the path, `other` contains the statements after the `if` (see `block`). This path does not reach these
-            // statements.
+            // If every branch ends with `return`, `break` or `continue`, `other` contains the statements after the `if` (see `block`). The
+            // path through this branch does not reach the statements in `other`.
             return live;
         }
         if self.is_false(condition) {
@@ -124,8 +124,9 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the part of an assigned value that is an existing list: a variable, an attribute, or a row of another list. In Python, this
-    /// list would then have two names. A local variable may be a row, because the elements of a row cannot be assigned.
+    /// Returns the subexpression of an assigned value that is an existing list: a variable, an attribute, or a row of another list. In
+    /// Python, the assignment would give this list a second name. A row may be assigned to a local variable, because the elements of a row
+    /// cannot be assigned.
     fn shared_list(&self, value: &Value, expr: &'a Expr, to_attribute: bool) -> Option<&'a Expr> {
         match (value, &expr.kind) {
             (Value::List(List { columns: Some(_), .. }), ExprKind::List(rows)) => rows.iter().find_map(|row| self.named(row, true)),
@@ -138,7 +139,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the part of an expression that is an existing list: a variable, an attribute or, if `rows` is true, a row. The value of the
+    /// Returns the subexpression that is an existing list: a variable, an attribute or, if `rows` is true, a row. The value of the
     /// expression must be a list. Constants do not count, because they never change.
     fn named(&self, expr: &'a Expr, rows: bool) -> Option<&'a Expr> {
         let is_constant = || matches!(&survey::base(expr).kind, ExprKind::Name(name) if self.globals.contains_key(name));

@@ -1,4 +1,4 @@
-//! Visits of syntax trees: targets of assignments, expressions, and the effects of a block.
+//! Functions that visit syntax trees: targets of assignments, expressions, and the effects of a block.
 
 use super::super::ast::{Expr, ExprKind, Statement, StatementKind};
 use super::super::names::BUILT_IN;
@@ -158,7 +158,7 @@ pub fn has_effects(expr: &Expr) -> bool {
     found
 }
 
-/// Returns true if a called expression is a function of the language.
+/// Returns true if a called expression is the name of a built-in function.
 pub fn is_built_in(of: &Expr) -> bool {
     matches!(&of.kind, ExprKind::Name(name) if BUILT_IN.contains(&name.as_str()))
 }

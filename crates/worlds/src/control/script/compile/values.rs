@@ -4,7 +4,7 @@ use super::super::error::count;
 use super::super::program::Type;
 use std::rc::Rc;
 
-/// Advice about `+` between lists.
+/// Advice in error messages about `+` between lists.
 pub const JOINS: &str = "`+` joins lists; add their elements: `[a[i] + b[i] for i in range(2)]`";
 
 /// A row of the program, before rows are numbered. The highest four bits give the kind of row.
@@ -121,7 +121,7 @@ pub enum Shape {
 }
 
 impl Value {
-    /// Returns the type of the value; `None` if the value is bad.
+    /// Returns the type of the value; `None` if the value is or contains [`Value::Bad`].
     pub fn shape(&self) -> Option<Shape> {
         Some(match self {
             Value::Number(_, ty) => Shape::Number(*ty),

@@ -1,4 +1,4 @@
-//! Errors that programs report in lanes.
+//! Run-time errors of programs. Each lane of a block can have its own error.
 
 use super::super::error::count;
 use super::super::fold::fold;
@@ -42,8 +42,8 @@ pub struct Operands<'a> {
     pub mask: Option<&'a [u32; BLOCK]>,
 }
 
-/// Reports the lanes in which an instruction fails. The engine calls this function after a fast check has found that a lane may have
-/// failed.
+/// Reports the lanes in which an instruction fails. The engine calls this function only after a fast check has found that some lane may
+/// have failed.
 #[cold]
 #[inline(never)]
 pub fn find(faults: &mut Faults, at: usize, instruction: &Instruction, rows: &Operands<'_>) {

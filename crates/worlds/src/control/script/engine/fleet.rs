@@ -23,7 +23,8 @@ pub struct Fleet {
     pub(super) rng: Rng,
     pub(super) first: u32,
     pub(super) count: usize,
-    /// Rows that all blocks share, then the states of the blocks, then the state of the spare block, in which episodes start.
+    /// All rows, in this order: the rows that all blocks share, the states of the blocks, and the state of the spare block. Episodes start
+    /// in the spare block.
     pub(super) rows: Buffer<u32>,
     pub(super) shown: Buffer,
     pub(super) permitted: Buffer,
@@ -37,7 +38,7 @@ pub struct Fleet {
     pub(super) ended: Vec<u32>,
     pub(super) faults: Faults,
     pub(super) fault: Option<WorldFault>,
-    /// True if `fault` was recorded in the current step. In this step, the error of an environment with a lower number replaces `fault`.
+    /// True if `fault` was recorded in the current step. If so, an error of an environment with a lower number replaces `fault`.
     pub(super) is_new: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Conversion of a compiled environment to a [`Kind`], the form in which learners also receive the built-in environments.
+//! Conversion of a compiled environment to a [`Kind`], the type that also describes the built-in environments.
 
 use super::super::meta::{Choice, Meta};
 use super::super::wgsl::{Translation, translate};

@@ -11,7 +11,7 @@ pub struct Run<'a> {
     pub code: &'a Code,
     /// Rows that all blocks share, then the states of all blocks.
     pub rows: &'a mut [[u32; BLOCK]],
-    /// Number of rows from the first block's state to this block's state. It is added to the number of a row of the state.
+    /// Number of rows from the first block's state to this block's state. [`Run::row`] adds this number to each row of the state.
     pub shift: usize,
     /// Key of the random numbers.
     pub key: [u32; 4],

@@ -4,7 +4,7 @@ use super::super::fold::bool_bits;
 use super::super::program::{Attribute, Code, Type};
 use crate::control::shape::Shape;
 
-/// Returns the number that `bits`, the 32 bits of one value of type `ty`, represent.
+/// Converts the 32 bits of a value of the type `ty` to a number.
 pub fn number(ty: Type, bits: u32) -> f64 {
     match ty {
         Type::Float => f32::from_bits(bits).into(),
@@ -55,7 +55,7 @@ pub fn load(attributes: &[Attribute], state: &[f32]) -> Option<Vec<(usize, u32)>
     numbers.next().is_none().then_some(rows)
 }
 
-/// Creates a shape from the bits of its rows.
+/// Creates shape number `n` from the bits of its rows.
 pub fn shape(code: &Code, n: u32, numbers: &[u32]) -> Shape {
     let of = &code.shapes[n as usize];
     let text = |at: u32| code.texts.get(at as usize).cloned().unwrap_or_default();

@@ -51,7 +51,8 @@ impl Fleet {
         }
     }
 
-    /// Takes step number `steps` + 1 of an episode of environment 0. The next episode is not started. Returns the error of this step.
+    /// Takes step number `steps` + 1 of an episode of environment 0. The next episode is not started. Returns the error of this step;
+    /// `None` without an error.
     pub(super) fn step_once(
         &mut self,
         actions: &[f32],

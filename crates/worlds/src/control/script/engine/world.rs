@@ -1,11 +1,11 @@
-//! A compiled environment.
+//! Compiled form of an environment that a user wrote.
 
 use super::super::meta::{Choice, Meta};
 use super::super::program::{Attribute, Code, Type};
 use crate::control::world::Text;
 use std::sync::Arc;
 
-/// An environment of a file, ready to run.
+/// An environment from a compiled file, which the engine can run.
 #[derive(Clone, Debug)]
 pub struct World {
     /// Name of the environment in errors and lists.
@@ -44,8 +44,8 @@ impl World {
         }
     }
 
-    /// Returns the number of values in a saved state. An integer takes two values: its upper 16 bits and its lower 16 bits. An f32
-    /// represents 16 bits exactly, but not 32.
+    /// Returns the number of values in a saved state. An integer takes two values, its upper 16 bits and its lower 16 bits, because an f32
+    /// cannot represent all integers of 32 bits exactly.
     pub fn state_len(&self) -> usize {
         self.attributes.iter().map(|attribute| attribute.len * (1 + usize::from(attribute.ty == Type::Int))).sum()
     }
@@ -55,7 +55,7 @@ impl World {
         self.code.step.code.len()
     }
 
-    /// Returns the number of rows that the blocks share. A row has 512 bytes.
+    /// Returns the number of rows that all blocks share. A row has 512 bytes.
     pub fn rows(&self) -> usize {
         self.code.state_at
     }

@@ -21,7 +21,7 @@ impl<'a> Cursor<'a> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Returns the part of the current line after the cursor.
+    /// Returns the text from the cursor to the end of the current line.
     pub fn rest_of_line(&self) -> &'a str {
         self.rest().split(['\n', '\r']).next().unwrap_or_default()
     }

@@ -10,10 +10,10 @@ pub struct Indentation {
     widths: Vec<usize>,
     /// Character that indents the file's first block, and the line of that block.
     character: Option<(char, u32)>,
-    /// True after a line whose indentation contains another character than `character`. Only the first such line has an error.
+    /// True after a line whose indentation contains another character than `character`. Only the first such line is an error.
     mixed: bool,
-    /// Width of the newest indentation that matches no open block, and the width of the nearest block. Later lines with the first width are
-    /// read as if they had the second.
+    /// Width of the newest indentation that matches no open block, and width of the nearest open block, in columns. Later lines with the
+    /// first width are read as lines with the second width.
     wrong: Option<(usize, usize)>,
 }
 
@@ -29,7 +29,7 @@ impl Indentation {
         self.widths.last().copied().unwrap_or_default()
     }
 
-    /// Closes the innermost block. Returns `false` if none is open.
+    /// Closes the innermost block. Returns `false` if no block is open.
     pub fn close(&mut self) -> bool {
         self.widths.pop().is_some()
     }
@@ -65,7 +65,7 @@ impl Indentation {
         Change { dedents, indents, problem }
     }
 
-    /// Checks that the file is indented either by tabs or by spaces. Returns a message at the first line that differs.
+    /// Checks that the file is indented either by tabs or by spaces. Returns an error message for the first line that differs.
     fn mixture(&mut self, space: &str, line: u32) -> Option<String> {
         let first = space.chars().find(|c| matches!(c, ' ' | '\t'))?;
         let &mut (character, begun) = self.character.get_or_insert((first, line));

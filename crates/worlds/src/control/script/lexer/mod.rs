@@ -36,7 +36,7 @@ struct Lexer<'a> {
     /// Number of open blocks in braces, as in JavaScript. Each of these blocks is an error.
     blocks: u32,
     row: usize,
-    /// Index of the row's first token.
+    /// Index of the first token of the current row.
     first: usize,
 }
 
@@ -47,7 +47,7 @@ struct Bracket {
 }
 
 impl<'a> Lexer<'a> {
-    /// Returns the span of the column after the last token.
+    /// Returns the span of the column that follows the last token.
     fn last(&self) -> Span {
         let span = self.tokens.all.last().map_or(Span { line: 1, column: 1, end: 1 }, |token| token.span);
         if matches!(self.tokens.all.last().map(|token| token.kind), Some(TokenKind::Newline)) { span } else { after(span) }
@@ -56,7 +56,7 @@ impl<'a> Lexer<'a> {
     /// Adds a token without text.
     fn push_at(&mut self, kind: TokenKind, span: Span) {
         let at = self.cursor.at();
-        // The token is not added by `Tokens::push`, which would extend the end of the line to this token.
+        // `Tokens::push` would extend the recorded end of the line to this token, so the token is added directly.
         self.tokens.all.push(Token { kind, span, from: at, to: at, row: self.row });
     }
 
@@ -133,8 +133,8 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// Returns true if the row continues on the line that begins at the cursor, because a bracket is open. If that line begins another
-    /// statement, reports the open bracket and returns false.
+    /// Returns true if an open bracket continues the row on the line that begins at the cursor. If this line begins another statement, the
+    /// method reports the open bracket and returns false.
     fn continues(&mut self) -> bool {
         if self.brackets.is_empty() {
             return false;
@@ -247,8 +247,8 @@ impl<'a> Lexer<'a> {
         self.push(TokenKind::Symbol(symbol), start);
     }
 
-    /// Returns true if a brace after the row's last token begins a block, as in JavaScript. The token then ends an operand, or is a keyword
-    /// such as `else`.
+    /// Returns true if a brace after the row's last token begins a block, as in JavaScript. This is the case if the last token ends an
+    /// operand, or is a keyword such as `else`.
     fn ends_operand(&self) -> bool {
         let in_row = self.tokens.all.get(self.first..).unwrap_or_default();
         matches!(
@@ -259,7 +259,7 @@ impl<'a> Lexer<'a> {
         )
     }
 
-    /// Closes a bracket. Returns `false` if the symbol ends a block in braces, so that the lexer must ignore the symbol.
+    /// Closes a bracket. Returns `false` if the symbol ends a block in braces; the lexer must then ignore the symbol.
     fn close(&mut self, symbol: &'static str, span: Span) -> bool {
         match self.brackets.pop() {
             Some(open) if symbols::closing(open.symbol) == symbol => true,
@@ -282,7 +282,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Returns the span of the column after a span.
+/// Returns the span of the column that follows a span.
 fn after(span: Span) -> Span {
     Span { line: span.line, column: span.end, end: span.end + 1 }
 }

@@ -1,4 +1,4 @@
-//! Strings of a file.
+//! Reads the string literals of a file.
 
 use super::cursor::Cursor;
 use crate::control::script::error::Problem;

@@ -14,7 +14,7 @@ const BEGINNINGS: [&str; 18] = [
     "raise", "return", "try", "while",
 ];
 
-/// Symbols, the longest first. Symbols of other languages are included, because there is an error message for each.
+/// Symbols, the longest first. The list includes symbols of other languages, because each of these symbols has an error message.
 const SYMBOLS: [&str; 55] = [
     "**=", "//=", ">>=", "<<=", "...", "===", "!==", "**", "//", ">>", "<<", "<=", ">=", "==", "!=", "->", "+=", "-=", "*=", "/=", "%=",
     "&=", "|=", "^=", "@=", ":=", "&&", "||", "<>", "=>", "+", "-", "*", "/", "%", "@", "&", "|", "^", "~", "<", ">", "(", ")", "[", "]",

@@ -73,7 +73,7 @@ impl Parser<'_> {
         self.collect(start, all, ExprKind::Tuple)
     }
 
-    /// Moves over a closing bracket, or fails. If a value follows instead of the bracket, the message says that a comma or an operator is
+    /// Moves over a closing bracket, or fails. If a value is at the place of the bracket, the message says that a comma or an operator is
     /// missing.
     fn close(&mut self, symbol: &'static str, expected: &str) -> Parsed<()> {
         let next = self.token();
@@ -89,7 +89,7 @@ impl Parser<'_> {
         self.expect(symbol, expected)
     }
 
-    /// Fails at the `for` of a generator expression.
+    /// Fails if the next token is the `for` of a generator expression.
     fn check_generator(&mut self) -> Parsed<()> {
         if !self.is_word("for") {
             return Ok(());
@@ -239,7 +239,7 @@ impl Parser<'_> {
         self.tree(span, of.height.max(at.height), ExprKind::Index { of: Box::new(of.expr), at: Box::new(at.expr) })
     }
 
-    /// Fails at a slice.
+    /// Fails, because slices are not part of the language.
     fn slice(&mut self, open: Token) -> Parsed<Tree> {
         let span = self.join(open.span, self.token().span);
         self.fail(span, teaching::SLICE)

@@ -17,7 +17,7 @@ impl Parser<'_> {
         File { doc: take_docstring(&mut body), body }
     }
 
-    /// Parses the statements of a block. Stops at its end, before the Dedent.
+    /// Parses the statements of a block, up to the Dedent token that ends the block.
     fn lines(&mut self) -> Vec<Statement> {
         let mut all = Vec::new();
         loop {
@@ -46,11 +46,11 @@ impl Parser<'_> {
         self.indented()
     }
 
-    /// Parses the indented lines of a block, from its Indent to its Dedent. A block that is nested too deeply is skipped.
+    /// Parses the indented lines of a block, from the block's Indent token to its Dedent token. Skips a block that is nested too deeply.
     fn indented(&mut self) -> Vec<Statement> {
         if !self.can_nest() {
             self.advance();
-            // This call only reports that the nesting is too deep.
+            // `nested` fails here and reports that the nesting is too deep.
             let _ = self.nested(|_| Ok(()));
             self.skip_block();
             return Vec::new();
@@ -63,7 +63,7 @@ impl Parser<'_> {
         lines
     }
 
-    /// Moves to the token after the Dedent of the current block.
+    /// Moves to the token after the Dedent token of the current block.
     pub fn skip_block(&mut self) {
         let mut open = 1u32;
         while open > 0 && self.token().kind != TokenKind::End {
@@ -84,8 +84,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Continues after an error in a statement. Skips the rest of the row, and parses the block after the row. Treats later clauses of the
-    /// statement, such as `else`, in the same way.
+    /// Continues after an error in a statement. Skips the rest of the row, and parses the block after the row. Then does the same for later
+    /// clauses of the statement, such as `else`.
     fn recover(&mut self) {
         loop {
             self.skip_row();

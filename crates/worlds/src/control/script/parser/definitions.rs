@@ -34,8 +34,8 @@ impl Parser<'_> {
     fn parameters(&mut self, function: &str) -> Parsed<Vec<Name>> {
         let (mut all, mut names) = (Vec::new(), HashSet::new());
         while !self.is(")") {
-            // The compiler reports every parameter of these methods after `self`. The parser therefore skips stars, slashes and default
-            // values.
+            // The compiler reports `__init__`, and parameters of `reset` after `self`. The parser therefore skips stars, slashes and
+            // default values after `self` in these methods.
             let is_reported = !all.is_empty() && self.place.in_class && matches!(function, "__init__" | "reset");
             if is_reported {
                 self.skip_star();
@@ -83,7 +83,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Moves over the default value of a parameter, if it has one.
+    /// Moves over `=` and the default value of a parameter. Does nothing without a default value.
     fn skip_value(&mut self) {
         if !self.is("=") {
             return;

@@ -1,4 +1,4 @@
-//! Expressions, from conditional expressions down to powers. Operators have Python's precedence.
+//! Parsing of expressions, from conditional expressions down to powers. Operators have Python's precedence.
 
 use super::stream::{Parsed, Parser};
 use super::teaching;
@@ -35,7 +35,7 @@ impl Parser<'_> {
         self.collect(start, all, ExprKind::Tuple).map(|tree| tree.expr)
     }
 
-    /// Returns false if the next token, for example a closing bracket, ends a tuple after the last comma.
+    /// Returns true if the next token can begin an expression. After a comma, any other token, such as a closing bracket, ends the tuple.
     fn begins_expression(&self) -> bool {
         !matches!(self.token().kind, TokenKind::Newline | TokenKind::End | TokenKind::Symbol("=" | ")" | "]" | "}" | ":"))
     }
@@ -177,7 +177,7 @@ impl Parser<'_> {
         self.chain(&PRODUCTS, Self::signed)
     }
 
-    /// Fails at `x++` and `x--`.
+    /// Fails at the operators `++` and `--` of other languages, as in `x++`.
     fn check_increment(&mut self, symbol: &str) -> Parsed<()> {
         let (first, second, third) = (self.token(), self.ahead(1), self.ahead(2));
         let ends = matches!(third.kind, TokenKind::Newline | TokenKind::End | TokenKind::Symbol(")" | "]" | ";" | ","));

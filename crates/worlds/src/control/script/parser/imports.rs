@@ -71,13 +71,13 @@ impl Parser<'_> {
         Ok(self.code_between(first, self.previous()).split_whitespace().collect())
     }
 
-    /// Fails unless the language has the imported name with the same meaning as the module.
+    /// Fails if the language does not have the imported name, or if the name has another meaning in the module.
     fn check(&mut self, module: &str, name: &Name) -> Parsed<()> {
         let text = name.text.as_str();
         let known = match module {
             "math" => MATH.contains(&text),
             "random" => text == "uniform",
-            // Names that the Python function `hothouse.world.load` defines for a file, and built-in functions of Python.
+            // `hothouse.world` has the names that its Python function `load` defines for a file, and built-in functions of Python.
             _ => BUILT_IN.contains(&text) || matches!(text, "pi" | "tau"),
         };
         let advice = match (module, text) {

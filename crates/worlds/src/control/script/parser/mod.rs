@@ -20,12 +20,12 @@ use stream::Parser;
 /// Largest size of a file in bytes.
 pub const LARGEST: usize = 100_000;
 
-/// A file as far as the parser could read it.
+/// Result of reading a file: the statements that the parser could read, and the errors.
 pub(super) struct Reading {
     pub file: File,
     /// True if `file` has every class, every method and every class attribute.
     pub whole: bool,
-    /// At most `MOST_PROBLEMS` errors in the order of their places.
+    /// At most `MOST_PROBLEMS` errors, sorted by their spans.
     pub problems: Vec<Problem>,
 }
 

@@ -77,7 +77,7 @@ impl Parser<'_> {
         Ok(kind.map(|kind| Statement { span, kind }))
     }
 
-    /// Fails at code after a complete statement.
+    /// Fails, because other code follows a complete statement in the same row.
     fn trailing(&mut self) -> Parsed<Option<Statement>> {
         let next = self.token();
         let is_value = matches!(next.kind, TokenKind::Name | TokenKind::Int(_) | TokenKind::Float(_) | TokenKind::Text(_));

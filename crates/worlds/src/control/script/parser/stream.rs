@@ -1,4 +1,4 @@
-//! State of the parser: the tokens of a file, the position, the nesting and the errors found.
+//! State of the parser: the tokens of a file, the position in the tokens, the depth of nesting, and the errors found.
 
 use super::teaching;
 use crate::control::script::ast::Name;
@@ -12,7 +12,7 @@ const MOST_LEVELS: u32 = 50;
 pub struct Failed;
 pub type Parsed<T> = Result<T, Failed>;
 
-/// Definitions and loops around a statement.
+/// Position of a statement relative to definitions and loops.
 #[derive(Clone, Copy, Default)]
 pub struct Place {
     pub in_class: bool,
@@ -81,7 +81,7 @@ impl<'a> Parser<'a> {
         matches!(self.token().kind, TokenKind::Word(found) if found == word)
     }
 
-    /// Moves over a symbol and returns true if the symbol is the next token. Otherwise returns false.
+    /// Moves over the next token and returns true, if the token is the given symbol. Otherwise returns false.
     pub fn take(&mut self, symbol: &str) -> bool {
         let is = self.is(symbol);
         if is {
@@ -98,7 +98,7 @@ impl<'a> Parser<'a> {
         is
     }
 
-    /// Moves over a symbol, or fails. `expected` describes the symbol and its purpose in the message.
+    /// Moves over a symbol, or fails if the next token is another token. `expected` describes the symbol and its purpose in the message.
     pub fn expect(&mut self, symbol: &str, expected: &str) -> Parsed<()> {
         if self.take(symbol) { Ok(()) } else { self.unexpected(expected) }
     }
@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
         Err(Failed)
     }
 
-    /// Fails at the next token, which is not possible here. `expected` describes code that is possible.
+    /// Fails, because the next token is not possible here. `expected` describes code that is possible.
     pub fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
         let token = self.token();
         let code = self.code(token);
@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
         self.fail(token.span, message)
     }
 
-    /// Parses a construct that is nested in the current one. Fails if the nesting is too deep.
+    /// Parses a construct that is nested in the current construct. Fails if the nesting is too deep.
     pub fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MOST_LEVELS {
             let span = self.token().span;

@@ -1,4 +1,4 @@
-//! Targets of assignments and loops.
+//! Parsing and checks of the targets of assignments and loops.
 
 use super::stream::{Parsed, Parser};
 use crate::control::script::ast::{Expr, ExprKind};

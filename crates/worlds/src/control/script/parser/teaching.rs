@@ -87,8 +87,8 @@ pub fn name(name: &str, next: &str) -> Option<String> {
     Some(format!("`{name}` is not a word of Python; write `{instead}`"))
 }
 
-/// Returns the message for a name that begins a statement of Python or of another language, such as `let`. The caller checks that a name or
-/// a value follows.
+/// Returns the message for a name that begins a statement of Python or of another language, such as `let`. The caller must check that a
+/// name or a value follows.
 pub fn beginning(name: &str) -> Option<&'static str> {
     Some(match name {
         "print" => "`print` is not part of the language; draw the value in `draw`: `text(x, y, value, \"black\")`",

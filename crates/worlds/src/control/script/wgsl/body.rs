@@ -1,4 +1,5 @@
-//! WGSL statements of a program. Jumps become branches and loops. One invocation runs one environment, so a mask is one bool.
+//! Translation of a program's instructions to WGSL statements. Jumps become branches and loops. One invocation runs one environment, so a
+//! mask is one bool.
 
 use super::super::program::{Code, Instruction, MOST_PASSES, NONE, Op, Program};
 use super::operations::{failure, value};
@@ -14,7 +15,7 @@ pub struct Body<'a> {
     pub code: &'a Code,
     pub program: &'a Program,
     pub rows: &'a Rows<'a>,
-    /// Places of all programs. The number of a place is its index plus 1.
+    /// Places in all programs at which an operation can fail. The number of a place is its index plus 1.
     pub places: &'a mut Vec<Place>,
     pub lines: Vec<String>,
 }
@@ -102,7 +103,7 @@ impl Body<'_> {
         if i.mask == NONE { statement.into() } else { format!("if ({}) {{ {statement} }}", self.rows.truth(i.mask)) }
     }
 
-    /// Adds a place. Returns its number.
+    /// Adds a place at which an operation can fail. Returns the number of the place.
     fn place(&mut self, at: usize, len: usize) -> usize {
         self.places.push((self.program.lines[at], Instruction { n: len as u32, ..self.program.code[at] }));
         self.places.len()

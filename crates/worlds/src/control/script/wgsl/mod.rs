@@ -1,4 +1,4 @@
-//! Translation of a compiled file to WGSL: the functions of [`Kernels`](crate::control::Kernels). An invocation runs one environment.
+//! Translation of a compiled file to the WGSL functions of [`Kernels`](crate::control::Kernels). An invocation runs one environment.
 //!
 //! Integers, random words and errors equal those of the engine on the CPU. Floats may differ in their last digits, because a GPU rounds
 //! differently.
@@ -24,10 +24,10 @@ const MOST_WORDS: usize = 2048;
 /// Largest number of instructions in the programs `begin`, `step` and `show` together. A driver compiles longer programs too slowly.
 const MOST_INSTRUCTIONS: usize = 8000;
 
-/// A file in WGSL.
+/// Translation of a file to WGSL.
 pub struct Translation {
     pub text: String,
-    /// Places of errors. The first word of the variable `world_fault` is the index of a place plus 1.
+    /// Places at which operations can fail. After an error, the first word of the variable `world_fault` is the index of a place plus 1.
     pub places: Vec<Place>,
 }
 
@@ -115,7 +115,8 @@ impl<'a> Translator<'a> {
         Some(all.join("\n"))
     }
 
-    /// Translates parts of a program. Returns the rows and the statements of these parts. Returns `None` if a GPU cannot run the program.
+    /// Translates the ranges `parts` of a program's instructions. Returns the rows and the WGSL statements. Returns `None` if a GPU cannot
+    /// run the program.
     fn body(&mut self, program: &Program, parts: &[Range<usize>], results: &[u32]) -> Option<(Rows<'a>, Vec<String>)> {
         let instructions: Vec<Instruction> = parts.iter().flat_map(|part| &program.code[part.clone()]).copied().collect();
         let rows = Rows::new(self.code, self.attributes, &instructions, results);
@@ -131,7 +132,8 @@ impl<'a> Translator<'a> {
     }
 }
 
-/// Returns the ranges of a program's instructions without those of `observe`. A GPU runs `observe` in the function `world_shown` instead.
+/// Returns the ranges of a program's instructions before and after those of `observe` and `mask`. A GPU runs `observe` and `mask` in the
+/// function `world_shown`.
 fn changing(program: &Program) -> [Range<usize>; 2] {
     [0..program.observe.start, program.observe.end..program.code.len()]
 }

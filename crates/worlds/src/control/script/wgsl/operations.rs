@@ -51,14 +51,12 @@ fn comparison(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     Some(format!("script_mask({a} {symbol} {b})"))
 }
 
-/// Returns an expression for the result of an operation that rounds a float to an integer, as the bits of the integer; `None` for other
-/// operations.
+/// Returns an expression for the bits of the integer to which an operation rounds a float; `None` for other operations.
 fn whole(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     rounded(rows, i).map(|x| format!("script_whole({x})"))
 }
 
-/// Returns an expression for the float that results from rounding, before the conversion to an integer; `None` if the operation does not
-/// round.
+/// Returns an expression for the rounded float, before the conversion to an integer; `None` if the operation does not round.
 fn rounded(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
     let name = match i.op {
         Op::Floor => "floor",

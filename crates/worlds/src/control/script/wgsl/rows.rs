@@ -34,7 +34,7 @@ impl<'a> Rows<'a> {
         Rows { code, written: instructions.iter().flat_map(writes).collect(), lists, singles }
     }
 
-    /// Returns the number of words of all rows.
+    /// Returns the number of 32-bit words that all rows take.
     pub fn words(&self) -> usize {
         self.singles.len() + self.lists.iter().map(|list| list.len()).sum::<usize>()
     }
@@ -43,7 +43,7 @@ impl<'a> Rows<'a> {
         self.singles.contains(&row) || self.lists.iter().any(|list| list.contains(&row))
     }
 
-    /// Returns true if an instruction writes one of these rows.
+    /// Returns true if an instruction writes a row of the range `rows`.
     pub fn writes(&self, rows: &Range<u32>) -> bool {
         self.written.iter().any(|written| overlap(written, rows))
     }
@@ -80,7 +80,7 @@ impl<'a> Rows<'a> {
         self.constant(row).map_or_else(|| format!("({} != 0u)", self.place(row)), |bits| (bits != 0).to_string())
     }
 
-    /// Returns the variable or the element of an array for a row that is not constant.
+    /// Returns the variable or the array element that holds a row. The row must not be constant.
     pub fn place(&self, row: u32) -> String {
         match self.lists.iter().find(|list| list.contains(&row)) {
             Some(list) => format!("l{}[{}u]", list.start, row - list.start),
@@ -130,7 +130,7 @@ fn overlap(a: &Range<u32>, b: &Range<u32>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// Joins ranges that overlap.
+/// Joins overlapping ranges.
 fn joined(mut all: Vec<Range<u32>>) -> Vec<Range<u32>> {
     all.sort_by_key(|range| range.start);
     let mut joined: Vec<Range<u32>> = Vec::new();

@@ -56,7 +56,7 @@ pub fn saves(rows: &Rows<'_>, attributes: &[Attribute], code: &Code) -> Vec<Stri
 }
 
 /// Returns WGSL expressions for the indices of an element's one or two numbers in the state. `at` is the index of the first number of
-/// element 0. The variable `k` is the index of the element in a list.
+/// element 0. In a list, the variable `k` is the index of the element.
 fn places(attribute: &Attribute, at: usize) -> [String; 2] {
     let width = width(attribute.ty);
     [at, at + 1].map(|at| if attribute.is_list { format!("{at}u + {width}u * k") } else { format!("{at}u") })
