@@ -24,7 +24,7 @@ import { accessible, entrance, fits, large, leave, reads, SCREENS } from "./room
 
 const here = house();
 
-/** Address of a small run with short rounds and few games against the baselines. */
+/** Address of a small run: short rounds and a small network. */
 const SMALL = "#/backgammon?games=32&hidden=32&v=2";
 
 const enter = entrance(here, "backgammon", SMALL);

@@ -27,7 +27,7 @@ const BAR_SHARE = 0.08;
 const TYPE_PX = [12, 14, 16, 20, 28, 44];
 /** Greatest height of a tab on a phone. */
 const TALLEST_PX = 3000;
-/** Time in which the layout may not shift, and the greatest sum of shifts (as browsers score them). */
+/** Time in which layout shifts are counted, and the greatest permitted sum of the browser's scores of these shifts. */
 const SHIFT_MS = 4000;
 const MOST_SHIFT = 0.02;
 

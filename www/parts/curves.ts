@@ -33,7 +33,7 @@ export class RunCurves {
   readonly small: HTMLElement;
   readonly mainTable: Table;
   readonly title: string;
-  /** A chart of a selected column with its controls, for the comparison of runs. */
+  /** Chart for the comparison of runs, with controls that select its metric. */
   readonly compare: HTMLElement;
   /** Text that explains the zoom and the keys of charts. */
   readonly help = h("p.small", [

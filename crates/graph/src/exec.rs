@@ -182,8 +182,8 @@ impl Executor {
         self.replay_wide(params, packed, grads, accumulate, part);
     }
 
-    /// Replays the steps of `part`. If the plan has large calls, all steps run on a thread of the thread pool. The calling thread therefore
-    /// enters the pool once, not once per call.
+    /// Replays the steps of `part`. If at least one call is large enough for several threads, all steps run on a thread of the thread pool.
+    /// The calling thread therefore enters the pool once, not once per call.
     fn replay_wide(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool, part: Range<usize>) {
         if self.plan.wide {
             par::inside(|| self.replay(params, packed, grads, accumulate, part));

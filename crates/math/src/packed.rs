@@ -25,7 +25,8 @@ enum Step {
     Store { channel: u32, from: u32 },
 }
 
-/// Gates in evaluation order, with the loads of inputs, the stores of outputs, and a memory slot for each value.
+/// Gates in evaluation order, with the loads of inputs and the stores of outputs. Each value is in a memory slot, which is reused when the
+/// value is no longer needed.
 #[derive(Clone, Debug)]
 pub struct Program {
     steps: Vec<Step>,
@@ -315,7 +316,8 @@ impl Packed {
     }
 }
 
-/// Sets the bits before the first cell and after the last cell of each row.
+/// Writes the bits before the first cell and after the last cell of each row: copies of the cells at the other end if the grid is periodic,
+/// otherwise 0.
 fn ends_of_rows(cells: &mut [u32], width: usize, stride: usize, rows: usize, periodic: bool) {
     let (beyond, joined) = (width % 32, u32::from(periodic));
     cells[FRONT] = 0;

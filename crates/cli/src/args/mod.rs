@@ -90,7 +90,7 @@ pub enum Verb {
         /// Also measure other software: pytorch (only for the room words)
         #[arg(long, value_name = "NAME")]
         versus: Option<String>,
-        /// Show the time of each call in a training step instead of the speeds (only for core and the room words)
+        /// Show the time of each operation in a training step instead of the speeds (only for core and the room words)
         #[arg(long, conflicts_with = "versus")]
         profile: bool,
         /// Print one JSON object {"name":…,"value":…,"unit":…} per line

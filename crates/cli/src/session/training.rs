@@ -108,7 +108,7 @@ pub struct Session<'a> {
     pub interactive: bool,
     /// Program name for the resume command.
     pub program: String,
-    /// Flags that follow the file name in the resume command.
+    /// Flags at the end of the resume command.
     pub resume_flags: String,
     /// Clock: returns the seconds since the program began.
     pub clock: &'a (dyn Fn() -> f64 + Sync),

@@ -76,7 +76,7 @@ fn published_learner_resumes_exactly_from_any_save() {
     assert!(restored > 80, "{restored}");
 }
 
-/// With two evaluations per decision, many searches try no action. Their samples contain no shares of actions.
+/// With two evaluations per decision, many searches visit no action. Their samples contain no visit shares.
 #[test]
 fn searches_without_visits_are_saved_and_restored() {
     let config = PublishedConfig {

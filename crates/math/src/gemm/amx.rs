@@ -1,6 +1,6 @@
 //! Products of bf16 operands with AMX tiles, for [`Isa::Amx`](crate::Isa::Amx). A pair is two numbers that are adjacent in k: the first has
-//! an even k, the second has an odd k. The instruction `tdpbf16ps` updates 16 x 16 sums. To each sum, it adds the 16 even and the 16 odd
-//! products of 16 pairs of A with 16 pairs of B.
+//! an even k, the second has an odd k. The instruction `tdpbf16ps` updates 16 x 16 sums. For each sum, it multiplies 16 pairs of A with 16
+//! pairs of B: the products of the first numbers are the even products, those of the second numbers the odd products.
 //!
 //! Operands are rounded and packed as for `vdpbf16ps`, the instruction of [`Isa::Bf16`](crate::Isa::Bf16). But `tdpbf16ps` sums the even
 //! and the odd products separately and adds both sums to C at the end. The bits therefore differ from those of `vdpbf16ps`. The pairs of a

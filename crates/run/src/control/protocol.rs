@@ -11,7 +11,7 @@ crate::questions! {
     Frame {} -> Frame,
     /// Returns the policy's output and the critic's values on a grid of `width` by `height` points over the plane of two axes.
     Picture { width: u32, height: u32, axes: [Axis; 2] } -> Picture,
-    /// Advances the environment that the page shows large by the elapsed time, with the user's forces and action.
+    /// Advances the large environment by the elapsed time, with the user's forces and action.
     Touch { touch: Touch } -> Stage,
     /// Returns the plan of the learner's network, for a drawing.
     Plan {} -> PlanView,

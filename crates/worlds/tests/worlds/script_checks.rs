@@ -131,8 +131,11 @@ fn parts_of_a_file_have_a_correction() {
         (with("self.x = 0", "self.x = self.y"), "4:23 `self.y` has no value yet"),
         (with("self.x = 0", "if randint(0, 2) > 0:\n            self.x = 0"), "5:18 some paths through `reset` do not assign `self.x`"),
         (with("return 0.0, False", "return 0.0"), "6:9 `step` returns a float; write `return reward, over`"),
-        (with("return 0.0, False", "if action > 0:\n            return 0.0, False"), "6:9 some paths through `step` return no value"),
-        (with("return 0.0, False", "pass"), "6:9 `step` returns no value"),
+        (
+            with("return 0.0, False\n        action", "if action > 0:\n            return 0.0, False"),
+            "6:9 some paths through `step` return no value",
+        ),
+        (with("return 0.0, False\n        action", "pass"), "6:9 `step` returns no value"),
         (with("return [self.x, self.y]", "return self.x"), "9:9 `observe` returns an integer; return a list"),
         (with("return [self.x, self.y]", "self.x = 1\n        return [1]"), "10:9 `observe` changes no attribute"),
         (with("return [self.x, self.y]", "return [randint(0, 3)]"), "10:17 `observe` draws no random numbers"),

@@ -227,3 +227,36 @@ fn single_environments_return_errors() {
     }
     assert!((1..20).contains(&failed), "{failed}");
 }
+
+/// The two templates have the rules of the built-in environments. Before each step, the template's environment gets the built-in state.
+#[test]
+fn templates_agree_with_the_built_in_environments_step_by_step() {
+    for (name, id, order) in [("cartpole", "CartPole-v1", &[2, 1, 3, 0][..]), ("mountain_car", "MountainCar-v0", &[0, 1])] {
+        let (ours, theirs) = (template(name), worlds::control::kind(id).unwrap());
+        let (mut ours, mut theirs) = ((ours.twin)(), (theirs.twin)());
+        let Actions::Choices(count) = ours.spec().actions else { panic!("{name} has choices") };
+        let mut drawn = Rng::new(3, 4).sequence(0);
+        for episode in 0..100 {
+            theirs.reset(episode);
+            for steps in 0.. {
+                let state: Vec<f64> = order.iter().map(|&k: &usize| theirs.state()[k]).collect();
+                ours.set_state(&state, steps).unwrap();
+                let action = Action::Choice((rng::uniform_from_word(drawn.word()) * count as f32) as u32);
+                let (own, expected) = (ours.step(action.clone()).unwrap(), theirs.step(action).unwrap());
+                let context = format!("{name}, episode {episode}, step {steps}");
+                assert_eq!(
+                    (own.reward, own.terminated, own.truncated),
+                    (expected.reward, expected.terminated, expected.truncated),
+                    "{context}"
+                );
+                for (k, found) in order.iter().zip(ours.state()) {
+                    let expected = theirs.state()[*k];
+                    assert!((found - expected).abs() <= 2e-6 * expected.abs().max(1.0), "{context}: {found}, not {expected}");
+                }
+                if expected.terminated || expected.truncated {
+                    break;
+                }
+            }
+        }
+    }
+}

@@ -82,7 +82,7 @@ impl<'a> Lower<'a> {
         Some(Items { start, stop, step, passes, list: None, with_index: false })
     }
 
-    /// Returns the value that the loop's target has at a value of the counter.
+    /// Returns the item that the loop assigns to its variable when the counter has the number in `counter`.
     pub fn item(&mut self, items: &Items, counter: Slot) -> Value {
         let number = Value::Number(counter, Type::Int);
         let Some(list) = &items.list else { return number };
