@@ -45,8 +45,8 @@ fn trainer(config: &Config, experiment: &Experiment, seed: u32, isa: Isa) -> Tra
     Trainer::new(isa, automaton, experiment.training.clone(), Optimiser::default(), seed)
 }
 
-/// Returns the gate evaluations per second, in each round. Each step evaluates every gate for every cell. The hardened circuit has several
-/// thousand gates with random operations.
+/// Returns the gate evaluations per second, in each round. Each step evaluates every gate of a hardened circuit with random operations for
+/// every cell.
 fn hard_rates(isa: Isa, now: Clock) -> Vec<f64> {
     const SIDE: usize = 512;
     let config = Config::preset(Preset::Checkerboard);

@@ -447,7 +447,7 @@ impl Readback {
         Ok(true)
     }
 
-    /// Does the same as [`Readback::take`], after a wait of at most a few milliseconds for the submit `asked`. Sets `asked` to `None` once
+    /// Waits at most a few milliseconds for the submission `asked`, then does the same as [`Readback::take`]. Sets `asked` to `None` once
     /// the contents have arrived. Returns false if `asked` is `None`, because no request is pending.
     pub(crate) fn poll(
         &self,

@@ -18,7 +18,8 @@ crate::questions! {
 }
 
 plain_data! {
-    /// Complete description of a run. It suffices to start the same run on another machine.
+    /// Complete description of a run. Another machine needs only this config, and the bytes of the user data if there are any, to start the
+    /// same run.
     pub struct Config {
         /// Format version of this config; see [`crate::VERSION`].
         pub version: u32,
@@ -46,7 +47,7 @@ plain_data! {
         pub value: Value,
     }
 
-    /// Description of a run for other users, with the limits to which they can reproduce the run.
+    /// Description of a run for other users, with the limits of its reproduction on their machines.
     pub struct Shared {
         /// Link to the run, for example `#/control?variant=…`. It contains the newest digest if other machines can reproduce that digest.
         pub link: String,
@@ -390,8 +391,8 @@ plain_data! {
         pub value: Value,
         pub seed: u32,
         pub progress: Progress,
-        /// For each test, oldest first: the room's first counter, and the value in the goal's column. Without a goal, the value in the
-        /// first column.
+        /// For each test with a value, oldest first: the room's first counter, and the value in the goal's column. Without a goal, the
+        /// value in the first column.
         pub curve: Vec<[f64; 2]>,
         /// Value of the room's first counter at the time when the run was solved; null if it is not solved.
         pub solved_at: Option<f64>,

@@ -4,8 +4,8 @@ import { h, id } from "../../parts/dom";
 import type { Sample } from "./protocol";
 
 /**
- * Maximum number of samples in memory. If there are more, every second sample is dropped, as in the run. The selected sample is never
- * dropped.
+ * Maximum number of samples in memory. If there are more, every second sample is dropped. The run drops samples from its own list in the
+ * same way. The selected sample is never dropped.
  */
 const MOST = 400;
 const LISTED = 12;
@@ -15,7 +15,7 @@ export class Samples {
   readonly history: HTMLElement;
   private readonly slider = h("input", { type: "range", id: id("sample"), min: 0, max: 0, value: 0, step: 1 });
   private all: Sample[] = [];
-  /** True while the newest sample is selected. */
+  /** True if the selection moves to each newer sample. */
   private following = true;
   private listed: Sample | undefined;
 

@@ -1,6 +1,6 @@
 //! Tests of PPO on a device, compared with the learner on the CPU. From equal states, the results of an iteration are equal up to rounding.
-//! Episodes and their lengths are equal as well, because rounding decides no random draw of these seeds. Rounding would decide about one
-//! draw in a few hundred thousand.
+//! Episodes and their lengths are also equal, because no random draw of these seeds is so close to a threshold that rounding changes its
+//! result. On average, this happens in one of a few hundred thousand draws.
 
 use crate::{close, pause, point};
 use gpu::control::{GpuPpo, world};

@@ -286,8 +286,7 @@ impl Ppo {
     // ---- minibatches ----
 
     /// Computes a part of a minibatch's gradient. The shards of the minibatch are divided into groups that run in parallel
-    /// (`gradients.rs`). In each group, the part begins with the shard that has the index `shard` in this group. The last part also
-    /// performs the optimiser step.
+    /// (`gradients.rs`). A part continues every group from its shard number `shard`. The last part also performs the optimiser step.
     fn learn(&mut self, epoch: usize, minibatch: usize, shard: usize) -> Learned {
         let began_s = (self.timing.clock)();
         let (samples, iteration) = (self.samples(), self.progress.iterations);

@@ -99,7 +99,8 @@ impl Inputs {
         }
     }
 
-    /// Returns the index that an action of `state` has in the encoded state.
+    /// Converts the index of an action in `state` to the index of the same turn in the state that the network sees. The two differ only for
+    /// folded inputs.
     #[inline]
     pub fn action<P: Puzzle>(self, state: P, action: usize) -> usize {
         if self == Inputs::Folded { P::folded_action(state.folded().1, action) } else { action }

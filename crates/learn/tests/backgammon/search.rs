@@ -1,5 +1,5 @@
-//! The strong learner's player with search. With enough evaluations, the player's values are exact one-ply values. The player's statistics
-//! are consistent, and its results are deterministic.
+//! Tests of the player that searches with the strong learner's network. With enough evaluations, its values are exact one-ply values. Its
+//! statistics are consistent, and its results are deterministic.
 
 use learn::backgammon::{Candidate, Player, SelfTaught, Strong, StrongConfig};
 use math::Isa;

@@ -43,7 +43,8 @@ plain_data! {
         pub returns: [f64; 2],
         /// Display time in seconds of one step of the environment that the page shows large.
         pub step_s: f64,
-        /// Axes of the state plane, on which states, policy and values are drawn. The user chooses two; the first two are the default.
+        /// Possible axes of the state plane, on which states, policy and values are drawn. The user chooses two of them. The first two are
+        /// the default.
         pub axes: Vec<Axis>,
         /// Actions of the user's keys; empty if the environment names no keys.
         pub keys: Vec<KeyAction>,

@@ -19,7 +19,7 @@ pub fn plain(text: &str) -> String {
     safe
 }
 
-/// Returns a code block that shows `text` unchanged. The fence is longer than every run of backticks in the text.
+/// Returns a code block that shows `text` without white space at its end. The fence is longer than every run of backticks in the text.
 pub fn block(text: &str) -> String {
     let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);

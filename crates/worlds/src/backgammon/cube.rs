@@ -161,8 +161,8 @@ impl Game {
         self.is_doubled() && self.cube_equities(&chances.turned()).take()
     }
 
-    /// Returns the worth of a game in which the player on roll wins `points` points, multiplied by `cube`. If `points` is negative, the
-    /// player loses.
+    /// Returns the worth of a game in which the player on roll wins `points * cube` points. If `points` is negative, the player loses these
+    /// points.
     fn worth(&self, points: i32, cube: u32) -> f64 {
         match self.stakes() {
             Stakes::Money => f64::from(points) * f64::from(cube),

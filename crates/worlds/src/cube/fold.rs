@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 /// reflections.
 const ALIKE: [[usize; 3]; 6] = [[0, 1, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0], [1, 0, 2], [0, 2, 1]];
 const MIRRORS: usize = 3;
-/// Indices of the faces R, U and F in the order of facelet strings.
+/// Indices of the faces R, U and F. Faces are numbered in the order of facelet strings: U, R, F, and so on.
 const FACES: [usize; 3] = [1, 0, 2];
 
 struct Folds {

@@ -1,6 +1,7 @@
-//! Test environment with masks: rooms on a ring. Doors lead from a room to the next two rooms and to the room before. A choice of a room to
-//! which no door leads is forbidden. A forbidden choice ends the episode with a negative reward. The agent must visit one goal after
-//! another. The rules can raise an error at a chosen step. The kind is created at run time, because the kind counts the forbidden choices.
+//! Test environment with masks: rooms on a ring. Doors lead from a room to the next two rooms and to the room before. A choice of a room
+//! to which no door leads from the agent's room is forbidden. A forbidden choice ends the episode with a negative reward. The agent must
+//! visit one goal after another. The rules can raise an error at a chosen step. The kind is created at run time, because the kind counts
+//! the forbidden choices.
 
 use math::{PANEL, Rng};
 use std::borrow::Cow;

@@ -545,7 +545,7 @@ fn choose(rule: &Rule, node: &Node, edges: &[Edge]) -> usize {
     best
 }
 
-/// Swaps the edge with the largest prior to the front.
+/// Swaps the first edge with the edge that has the largest prior.
 #[inline]
 fn promote(edges: &mut [Edge]) {
     let (mut best, mut most) = (0, f32::NEG_INFINITY);

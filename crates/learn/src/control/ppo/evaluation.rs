@@ -220,7 +220,7 @@ impl Evaluator {
         (steps + 1 == fault.step).then(|| FailedState { seed, fault: fault.clone(), state })
     }
 
-    /// Plays `steps` steps, or fewer if all episodes end.
+    /// Plays `steps` steps, or fewer if all episodes end or the rules report an error.
     fn play(&mut self, with: Context, steps: usize) {
         for _ in 0..steps {
             // The counter `going` replaces a search for `false` in `done`. Compiled for WebAssembly's SIMD128 without threads, this search
