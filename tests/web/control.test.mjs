@@ -191,7 +191,8 @@ test("the pictures of policy and value change during training; keys read the pla
   await event(page, "metrics");
   const picture = () =>
     page.evaluate(async () => {
-      const { width, height, channels, policy, values } = await hothouse.ask({ ask: "picture", width: 12, height: 9 });
+      const axes = hothouse.variant.about.axes.slice(0, 2);
+      const { width, height, channels, policy, values } = await hothouse.ask({ ask: "picture", width: 12, height: 9, axes });
       const numbers = (bytes) => [...new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)];
       const { iteration } = hothouse.progress;
       return { width, height, channels, policy: numbers(policy), values: numbers(values), iteration };

@@ -168,7 +168,8 @@ const CASES = [
   ["unsolved", [...without("solved"), next], "reproduced", /^$/, unsolved],
   ["unsolved, before the next iteration", without("solved"), "checking", /^$/, unsolved],
   ["unsolved, solved later", [...without("solved"), next, solved(16)], "reproduced", /^$/, unsolved],
-  ["no stated solution", [...without("solved"), next, solved(12)], "different", /solved after 12 .*states no solution/, unsolved],
+  ["unsolved, the last test reaches the goal", [...without("solved"), next, solved(12)], "reproduced", /^$/, unsolved],
+  ["no stated solution", [...without("solved"), solved(9)], "different", /solved after 9 .*states no solution/, unsolved],
   ["other arithmetic", [digest(8, "cc", "unfused")], "incomparable", /need fused arithmetic, and this run uses unfused/],
   ["a changed knob", [digest(8, "bb"), mark, digest(12, "cc")], "void", /A knob was changed/],
 ];

@@ -140,7 +140,9 @@ test("a selected GPU trains from the first step, and all pictures stay live", as
   assert.ok(late > 2 * early, `mean return ${early}, then ${late}`);
   assert.ok((await alive).numbers);
   const { policy } = await page.evaluate(() =>
-    hothouse.ask({ ask: "picture", width: 8, height: 8 }).then(({ policy }) => ({ policy: policy.length })),
+    hothouse
+      .ask({ ask: "picture", width: 8, height: 8, axes: hothouse.variant.about.axes.slice(0, 2) })
+      .then(({ policy }) => ({ policy: policy.length })),
   );
   assert.equal(policy, 8 * 8 * 2 * 4);
   const episodes = await page.evaluate(async () => {
