@@ -24,6 +24,8 @@ const announced = (page, text) => page.waitForFunction((source) => announcements
 const drawn = (page, selector) =>
   page.evaluate((selector) => {
     const canvas = document.querySelector(selector);
+    // A canvas that was just revealed has no size yet.
+    if (canvas.width === 0 || canvas.height === 0) return 0;
     const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
     const counts = new Map();
     for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);

@@ -8,7 +8,7 @@ import type { Axis } from "./protocol";
 export class PlaneAxes {
   private readonly across = h("select", { id: id("across") });
   private readonly up = h("select", { id: id("up") });
-  readonly element = h("div.row", labelled("Horizontal axis", this.across), labelled("Vertical axis", this.up));
+  readonly element = h("div.plane-axes", labelled("Horizontal axis", this.across), labelled("Vertical axis", this.up));
   private all: Axis[] = [];
 
   /** `changed` is called after the visitor chooses another axis. */
