@@ -262,6 +262,8 @@ test("every chart and the network have tables with caption and headings", async 
     ],
     ["The network as a table", ["Kernel", "Operation", "Output", "Weights", "Inputs"]],
   ]) {
+    // The drawing of the network is loaded when its section is first shown.
+    if (name.startsWith("The network")) await place(page, "Explore", "Network");
     await reveal(page.getByRole("button", { name, includeHidden: true }));
     await page.getByRole("button", { name }).click();
     const region = page.getByRole("region", { name });
@@ -286,13 +288,14 @@ test("Network shows histograms of weights and gradients by layer, and asks only 
   await page.getByText("No values yet").scrollIntoViewIfNeeded();
   const pictures = page.locator(".tensor canvas");
   await pictures.first().waitFor();
-  assert.equal(await pictures.count(), 4, "weights and gradients of a weight and of a bias");
+  assert.equal(await pictures.count(), 5, "weights and gradients of a weight and of a bias, and activations");
   await page.getByLabel("Layer", { exact: true }).selectOption("critic.2");
   // After a slow answer, the page waits twenty times as long before it asks again.
   await page
     .getByRole("img", { name: /^Weights of critic\.2\.weight, (?:[2-9]|\d{2,}) samples; newest: min .*, deviation / })
     .waitFor({ timeout: 3 * WAIT_MS });
   await page.getByRole("img", { name: /^Average gradient: Adam’s first moment of critic\.2\.bias, / }).waitFor();
+  await page.getByRole("img", { name: /^Activations of the layer in recent states of critic\.2\.weight, / }).waitFor();
   await page.getByRole("button", { name: "Weights and gradients as a table" }).click();
   const table = page.getByRole("region", { name: "Weights and gradients as a table" });
   await table.getByRole("rowheader", { name: "policy.0.weight" }).first().waitFor();

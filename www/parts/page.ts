@@ -307,7 +307,13 @@ export class Page extends Shown<PageContext> implements RoomPage {
     return [
       ...(view.sections ?? []),
       { ...section("explore", "metrics", "Training metrics", curves.small, breakdown.element), shown: () => breakdown.show() },
-      { ...section("explore", "network", "Network", ...(view.network ?? []), tensors.element), shown: () => tensors.show() },
+      {
+        ...section("explore", "network", "Network", ...(view.network ? [view.network.element] : []), tensors.element),
+        shown: () => {
+          view.network?.show();
+          tensors.show();
+        },
+      },
       { ...section("compare", "runs", "Runs", curves.compare, this.runs.element, curves.help), words: "history earlier yesterday seeds" },
       { ...section("compare", "sweep", "Sweep", sweep.element), shown: () => sweep.show() },
       { ...section("settings", "live-knobs", "During training", this.forks.element, knobs.live), offered: () => knobs.hasLive },

@@ -59,8 +59,8 @@ export interface View {
   beside?: HTMLElement[];
   /** Sections of the tabs, placed before the sections that every room has. */
   sections?: Section[];
-  /** Drawings of the learner's network, above the histograms of its weights. */
-  network?: HTMLElement[];
+  /** Drawings of the learner's network, above the histograms of its weights. They are loaded when their section is first shown. */
+  network?: { readonly element: HTMLElement; show(): void };
   /** The variant of the runs on the visitor's own data, if the room's list of variants does not contain it. */
   ownVariant?: OwnVariant;
   /** Handler for a dropped file that is not a saved run. `words` is the label of the drop area. */

@@ -2,12 +2,13 @@
 // single environment that is shown large.
 
 import { floats } from "../../run/floats";
+import { textOf } from "../../run/notice";
 import type { Began, Event as RunEvent, Variant } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
 import { Choice, h, write } from "../../parts/dom";
 import { count } from "../../parts/format";
+import { Late } from "../../parts/late";
 import { pageLife } from "../../parts/life";
-import { Network } from "./network";
 import { recall, remember } from "../../parts/prefs";
 import type { History } from "../../parts/history";
 import type { Explanation, RoomPage, View } from "../../parts/room";
@@ -15,6 +16,7 @@ import type { Section } from "../../parts/places";
 import type { Shortcut } from "../../parts/shortcuts";
 import { reveal } from "../../parts/tabs";
 import type { ControlClient } from "./client";
+import type { Drawings } from "./drawings";
 import { EnvironmentsView } from "./environments";
 import { isPython } from "./own/python";
 import { OWN, OwnSection } from "./own/section";
@@ -22,7 +24,6 @@ import { Plane } from "./plane";
 import type { Environment } from "./protocol";
 import { SingleEnvironment } from "./stage";
 import * as text from "./text";
-import { Units } from "./units";
 import { worldOf } from "./worlds";
 import { CLASSES, type World } from "./worlds/world";
 
@@ -36,7 +37,7 @@ export class ControlView implements View {
   readonly stage: HTMLElement;
   readonly pictured = ".environments, .stage-field";
   readonly sections: Section[];
-  readonly network: HTMLElement[];
+  readonly network: Late<Drawings>;
   readonly ownVariant = OWN;
   readonly drops = {
     words: "Drop a saved run, or a Python file of an environment",
@@ -56,8 +57,6 @@ export class ControlView implements View {
   private readonly plane: Plane;
   private readonly stageTitle = h("h2.unseen", { id: "stage-title" });
   private readonly large: SingleEnvironment;
-  private readonly plan = new Network();
-  private readonly units: Units;
   private readonly code: OwnSection;
   // Until the first event, the view uses the room's first variant.
   private environment: Environment;
@@ -106,10 +105,19 @@ export class ControlView implements View {
       h("section.large", { "aria-labelledby": this.stageTitle.id }, this.stageTitle, this.large.element),
     ]);
     const step = (nowMs: number): void => void (this.large.driving || this.large.pass(nowMs));
-    this.units = new Units(() => client.ask({ ask: "network" }), step);
+    this.network = new Late(
+      async () => {
+        const { Drawings } = await import("./drawings");
+        return () => {
+          const drawings = new Drawings(client, step);
+          drawings.begin(this.environment);
+          return drawings;
+        };
+      },
+      (error) => page.around.notices.show("error", textOf(error), "Check the connection and open the section again."),
+    );
     this.code = new OwnSection(page, step);
     this.sections = [{ tab: "explore", name: "plane", heading: "State plane", element: this.plane.element }, this.code.section];
-    this.network = [this.units.element, this.plan.element];
     this.keys = [
       { key: "c", shown: "c", does: "take the controls of the single environment", run: () => this.large.toggle() },
       {
@@ -175,11 +183,7 @@ export class ControlView implements View {
     if (this.client.variant.id === OWN.variant.id)
       void import("./worlds/file").then(({ fileWorld }) => this.environment === environment && this.suit(fileWorld(environment), true));
     this.code.begin(environment);
-    this.units.begin(environment);
-    void this.client.ask({ ask: "plan" }).then(
-      (plan) => this.life.aborted || this.plan.show(plan),
-      () => {},
-    );
+    this.network.part?.begin(environment);
   }
 
   /** Sets the world that draws the environment. `labels` is true if the page's names and colours must be written again. */

@@ -96,7 +96,7 @@ export function mount(host: HTMLElement, options: EditorOptions): Editor {
     [leaving, keys(options), basics],
     scheme.of(isDark()),
     list.extension,
-    EditorView.contentAttributes.of({ "aria-label": options.label, "aria-describedby": help.id }),
+    EditorView.contentAttributes.of({ tabindex: "0", "aria-label": options.label, "aria-describedby": help.id }),
     EditorView.updateListener.of(({ docChanged, state }) => docChanged && options.read(state.doc.toString())),
   ];
   const stateOf = (doc: string): EditorState => EditorState.create({ doc, extensions: extensions() });
