@@ -1,5 +1,5 @@
-// The element `<hothouse-room>` in a page of another origin, in Firefox and WebKitGTK. These browsers do not isolate a frame in a page that is
-// not isolated, so it trains on one thread.
+// The element `<hothouse-room>` in a page of another origin, in Firefox and WebKitGTK. These browsers do not isolate a frame in a page that
+// is not isolated, so the frame trains on one thread.
 import assert from "node:assert/strict";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,8 @@ before(async () => {
   const script = `${page.url}hothouse-room.js`;
   const element = `<hothouse-room room="control" link="#/control?envs=64&amp;v=2" src="${page.url}"></hothouse-room>`;
   const note = `globalThis.noted = [];
-    for (const name of ["began", "progress", "error"]) addEventListener(name, ({ detail }) => detail && noted.push({ name, detail }), true);`;
+    for (const name of ["began", "progress", "error"])
+      addEventListener(name, ({ detail }) => detail && noted.push({ name, detail }), true);`;
   const text = `<!doctype html><html lang="en"><title>Outer page</title><script>${note}</script>
     <script type="module" src="${script}"></script>${element}</html>`;
   site = await serve(mkdtempSync(join(tmpdir(), "outer-")), { isolated: false, extra: { "/outer.html": text } });

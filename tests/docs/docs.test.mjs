@@ -1,10 +1,11 @@
 // Tests of the documents: links, names, number of words, writing rules, and commands. `npm test -- --only docs` builds the program first.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import * as docs from "../../scripts/docs.mjs";
+import { root } from "../../scripts/sh.mjs";
 import { parts } from "../../scripts/test.mjs";
 import { wordFaults } from "../../scripts/words.mjs";
 
@@ -28,6 +29,12 @@ test("names and commands of the documents exist", () => {
 
 test("documents keep their word limits", () => {
   none(Object.keys(docs.LIMITS).flatMap((path) => docs.limitFaults(path, docs.read(path))));
+});
+
+test("the pictures of README have together less than 1 MB", () => {
+  const pictures = new Set(docs.read("README.md").match(/docs\/pictures\/[\w-]+\.jpg/g));
+  const bytes = [...pictures].reduce((sum, path) => sum + statSync(join(root, path)).size, 0);
+  assert.ok(pictures.size === 10 && bytes < 1_000_000, `${pictures.size} pictures, ${bytes} bytes`);
 });
 
 test("texts keep the writing rules", async () => none(await wordFaults()));

@@ -1,4 +1,5 @@
-// Histograms of a learner's weights, gradients and activations over the iterations, one layer at a time. They are sampled while they are on the screen.
+// Histograms of a learner's weights, gradients and activations over the iterations, one layer at a time. They are sampled while they are on
+// the screen.
 
 import type { Histogram, TensorView } from "../run/protocol";
 import { font, pen, stroke } from "./canvas";

@@ -59,8 +59,8 @@ impl Shown {
         observation
     }
 
-    /// Returns an error unless both axes are among this environment's axes. Their ranges may differ from the default, but must be finite and
-    /// not empty.
+    /// Returns an error unless both axes are among this environment's axes. Their ranges may differ from the default, but must be finite
+    /// and not empty.
     pub(super) fn check(&self, axes: &[Axis; 2]) -> Result<(), RunError> {
         for axis in axes {
             let is_known = self.axes.iter().any(|known| known.of == axis.of);

@@ -32,8 +32,8 @@ pub fn compiled(text: &str) -> World {
     compile(text).unwrap_or_else(|problems| panic!("{text}\n{problems:#?}"))
 }
 
-/// Returns a file with the given bodies of `reset` and `step`. `more` follows them, and must contain the method `observe`. A line at the end
-/// of `step` reads the action if the body does not, because a `step` that does not read its action is an error.
+/// Returns a file with the given bodies of `reset` and `step`. `more` follows them, and must contain the method `observe`. If the body
+/// of `step` does not read its action, which is an error, a line at its end reads the action.
 #[cfg(not(target_arch = "wasm32"))] // its callers run natively only
 pub fn file(reset: &str, step: &str, more: &str) -> String {
     let indented = |body: &str| body.lines().map(|line| format!("        {line}\n")).collect::<String>();
