@@ -2,7 +2,10 @@
 // Generated from crates/run/src/{protocol,monitor}.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 
-/** Complete description of a run. It suffices to start the same run on another machine. */
+/**
+ * Complete description of a run. Another machine needs only this config, and the bytes of the user data if there are any, to start the
+ * same run.
+ */
 export type Config = {
 /** Format version of this config; see [`crate::VERSION`]. */
 version: number,
@@ -20,7 +23,7 @@ changes?: Array<Change>, };
 /** A live change of a knob, made after `iteration` iterations. */
 export type Change = { iteration: number, knob: string, value: Value, };
 
-/** Description of a run for other users, with the limits to which they can reproduce the run. */
+/** Description of a run for other users, with the limits of its reproduction on their machines. */
 export type Shared = {
 /** Link to the run, for example `#/control?variant=…`. It contains the newest digest if other machines can reproduce that digest. */
 link: string,
@@ -244,8 +247,8 @@ budget: number, };
 /** State of one run of a small sweep. */
 export type SweepCell = { value: Value, seed: number, progress: Progress,
 /**
- * For each test, oldest first: the room's first counter, and the value in the goal's column. Without a goal, the value in the
- * first column.
+ * For each test with a value, oldest first: the room's first counter, and the value in the goal's column. Without a goal, the
+ * value in the first column.
  */
 curve: Array<[number, number]>,
 /** Value of the room's first counter at the time when the run was solved; null if it is not solved. */

@@ -26,7 +26,10 @@ solved_at: number | null,
 returns: [number, number],
 /** Display time in seconds of one step of the environment that the page shows large. */
 step_s: number,
-/** Axes of the state plane, on which states, policy and values are drawn. The user chooses two; the first two are the default. */
+/**
+ * Possible axes of the state plane, on which states, policy and values are drawn. The user chooses two of them. The first two are
+ * the default.
+ */
 axes: Array<Axis>,
 /** Actions of the user's keys; empty if the environment names no keys. */
 keys: Array<KeyAction>,
