@@ -95,21 +95,28 @@ for (const room of ROOMS) {
   });
 }
 
-for (const [module, threads] of [
-  ["threads-relaxed", 2],
-  ["threads-simd128", 1],
-  ["simd128", 1],
-]) {
-  test(`a run in a file: its link from the page with ${module} is reproduced natively, with one thread and two`, async () => {
-    const page = await visit(here, { started: false, at: `?use=${module}&device=cpu#/control?variant=own&envs=64&v=2`, cores: threads });
+test("the link of a run in a file is reproduced natively, with one thread and two, for each module", async () => {
+  const first = await visit(here, { started: false, at: "#/control?envs=64&v=2" });
+  await lab(first, "control");
+  await first.getByRole("link", { name: "Your environment", exact: true }).click();
+  await first.waitForFunction(() => globalThis.hothouse?.variant.id === "own");
+  const { address } = await first.evaluate(() => hothouse.shared());
+  await first.context().close();
+  for (const [module, threads] of [
+    ["threads-relaxed", 2],
+    ["threads-simd128", 1],
+    ["simd128", 1],
+  ]) {
+    const page = await visit(here, { started: false, at: `?use=${module}&device=cpu${address}&envs=64`, cores: threads });
     await lab(page, "control");
+    assert.equal(await page.evaluate(() => hothouse.backend.module), module);
     await page.evaluate(() => new Promise((resolve) => hothouse.onEvent(({ kind }) => kind === "digest" && resolve())));
     const { link } = await page.evaluate(() => {
       hothouse.command({ kind: "pause" });
       return hothouse.shared();
     });
-    assert.match(link, /variant=own.*&file=.*&digest=/);
-    for (const count of ["1", "2"]) assert.match(await sh(program, ["verify", link, "--threads", count]), /reproduced/);
+    assert.match(link, /variant=own.*&envs=64.*&file=.*&digest=/);
+    for (const count of ["1", "2"]) assert.match(await sh(program, ["verify", link, "--threads", count]), /reproduced/, module);
     await page.context().close();
-  });
-}
+  }
+});
