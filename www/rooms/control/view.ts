@@ -20,7 +20,7 @@ import type { Drawings } from "./drawings";
 import { EnvironmentsView } from "./environments";
 import { isPython } from "./own/python";
 import { OWN, OwnSection } from "./own/section";
-import { Plane } from "./plane";
+import type { Plane } from "./plane";
 import type { Environment } from "./protocol";
 import { SingleEnvironment } from "./stage";
 import * as text from "./text";
@@ -54,7 +54,7 @@ export class ControlView implements View {
   private readonly legend = h("ul.legend.wrap");
   private readonly few: HTMLElement;
   private readonly environments: EnvironmentsView;
-  private readonly plane: Plane;
+  private readonly plane: Late<Plane>;
   private readonly stageTitle = h("h2.unseen", { id: "stage-title" });
   private readonly large: SingleEnvironment;
   private readonly code: OwnSection;
@@ -71,18 +71,14 @@ export class ControlView implements View {
     this.client = client;
     this.environment = environmentOf(client.room.variants[0]!);
     this.world = worldOf(this.environment);
-    this.plane = new Plane(
-      async (width, height, axes) => {
-        const { policy, values, ...picture } = await client.ask({ ask: "picture", width, height, axes });
-        return { ...picture, policy: floats(policy), values: floats(values) };
-      },
-      (nowMs) => {
-        this.environments.play(nowMs);
-        if (!this.large.driving) this.large.pass(nowMs);
-      },
-    );
+    const unloaded = (error: unknown): void =>
+      page.around.notices.show("error", textOf(error), "Check the connection and open the section again.");
+    this.plane = new Late(async () => {
+      const { Plane } = await import("./plane");
+      return () => this.newPlane(Plane);
+    }, unloaded);
     this.environments = new EnvironmentsView(
-      (player) => this.plane.visit(player),
+      (player) => this.plane.part?.visit(player),
       () => client.ask({ ask: "frame" }),
     );
     this.few = this.fewOrAll();
@@ -90,7 +86,7 @@ export class ControlView implements View {
       async (touch) => {
         const stage = await client.ask({ ask: "touch", touch });
         if (this.life.aborted) return stage;
-        this.plane.showLarge(stage.player.observation);
+        this.plane.part?.showLarge(stage.player.observation);
         this.code.show(stage.player);
         return stage;
       },
@@ -105,19 +101,20 @@ export class ControlView implements View {
       h("section.large", { "aria-labelledby": this.stageTitle.id }, this.stageTitle, this.large.element),
     ]);
     const step = (nowMs: number): void => void (this.large.driving || this.large.pass(nowMs));
-    this.network = new Late(
-      async () => {
-        const { Drawings } = await import("./drawings");
-        return () => {
-          const drawings = new Drawings(client, step);
-          drawings.begin(this.environment);
-          return drawings;
-        };
-      },
-      (error) => page.around.notices.show("error", textOf(error), "Check the connection and open the section again."),
-    );
+    this.network = new Late(async () => {
+      const { Drawings } = await import("./drawings");
+      return () => {
+        const drawings = new Drawings(client, step);
+        drawings.begin(this.environment);
+        return drawings;
+      };
+    }, unloaded);
     this.code = new OwnSection(page, step);
-    this.sections = [{ tab: "explore", name: "plane", heading: "State plane", element: this.plane.element }, this.code.section];
+    const plane: Section = {
+      ...{ tab: "explore", name: "plane", heading: "State plane", element: this.plane.element },
+      shown: () => this.plane.show(),
+    };
+    this.sections = [plane, this.code.section];
     this.keys = [
       { key: "c", shown: "c", does: "take the controls of the single environment", run: () => this.large.toggle() },
       {
@@ -129,6 +126,24 @@ export class ControlView implements View {
       { key: "v", shown: "v", does: "state plane: policy, value or visits", run: () => this.turnPlane() },
     ];
     this.writeLabels();
+  }
+
+  /** Creates the state plane of the current run. */
+  private newPlane(Part: typeof Plane): Plane {
+    const { client, environment, world } = this;
+    const plane = new Part(
+      async (width, height, axes) => {
+        const { policy, values, ...picture } = await client.ask({ ask: "picture", width, height, axes });
+        return { ...picture, policy: floats(policy), values: floats(values) };
+      },
+      (nowMs) => {
+        this.environments.play(nowMs);
+        if (!this.large.driving) this.large.pass(nowMs);
+      },
+    );
+    plane.progressed(client.progress?.iteration ?? 0);
+    plane.begin({ environment, world });
+    return plane;
   }
 
   private goToLarge(): void {
@@ -192,7 +207,7 @@ export class ControlView implements View {
     this.world = world;
     if (labels) this.writeLabels();
     this.environments.begin(world);
-    this.plane.begin({ environment, world });
+    this.plane.part?.begin({ environment, world });
     this.large.begin({ environment, world });
   }
 
@@ -204,7 +219,7 @@ export class ControlView implements View {
 
   take(event: RunEvent): void {
     this.code.take(event);
-    if (event.kind === "metrics") this.plane.progressed(event.progress.iteration);
+    if (event.kind === "metrics") this.plane.part?.progressed(event.progress.iteration);
   }
 
   refresh(): void {
@@ -264,9 +279,12 @@ export class ControlView implements View {
     return element;
   }
 
-  private turnPlane(): void {
+  private async turnPlane(): Promise<void> {
     reveal(this.plane.element);
-    this.plane.turn();
-    this.page.announcer.say(`The plane shows ${this.plane.shows}.`, "plane");
+    this.plane.show();
+    await this.plane.loaded();
+    const { part } = this.plane;
+    part?.turn();
+    if (part) this.page.announcer.say(`The plane shows ${part.shows}.`, "plane");
   }
 }
