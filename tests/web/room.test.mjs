@@ -262,7 +262,8 @@ test("every chart and the network have tables with caption and headings", async 
     ],
     ["The network as a table", ["Kernel", "Operation", "Output", "Weights", "Inputs"]],
   ]) {
-    // The drawing of the network is loaded when its section is first shown.
+    // The state plane and the drawing of the network are loaded when their sections are first shown.
+    if (name.startsWith("State plane")) await place(page, "Explore", "State plane");
     if (name.startsWith("The network")) await place(page, "Explore", "Network");
     await reveal(page.getByRole("button", { name, includeHidden: true }));
     await page.getByRole("button", { name }).click();
