@@ -402,6 +402,21 @@ fn link_reproduces_the_run_and_reports_the_result() {
 
 /// Changes knobs during training, then starts a run from the run's link.
 #[test]
+fn run_of_a_link_tests_at_the_iteration_of_the_digest() {
+    let tested = |digest: Option<Digest>| -> Vec<u32> {
+        let mut run = start(&small("control", "CartPole-v1", 7));
+        digest.into_iter().for_each(|digest| run.expect(digest));
+        train(&mut *run, 12);
+        let iteration = |event: &Event| if let Event::Test(row) = event { Some(row.progress.iteration) } else { None };
+        Events::drain(&mut *run).0.iter().filter_map(iteration).collect()
+    };
+    let plain = tested(None);
+    let other = (1..12).find(|iteration| !plain.contains(iteration)).unwrap();
+    let digest = Digest { iteration: other, weights: "0123456789abcdef".into(), arithmetic: "fused".into() };
+    assert!(tested(Some(digest)).contains(&other), "{plain:?}");
+}
+
+#[test]
 fn link_replays_live_changes_and_reports_the_result() {
     for (room, config) in first(7) {
         let mut first = start(&config);

@@ -133,8 +133,9 @@ impl<'a> Outline<'a> {
         };
         let lines: Vec<&str> = text.lines().collect();
         let code = |Span { line, column, end }: Span| {
-            let line = lines.get(line as usize - 1).copied().unwrap_or_default();
-            let code = line.chars().take(end as usize - 1).skip(column as usize - 1).collect::<String>().replace("self.", "");
+            let characters: Vec<char> = lines.get(line as usize - 1).map_or(Vec::new(), |line| line.chars().collect());
+            let code = characters.get(column as usize - 1..end as usize - 1).unwrap_or_default();
+            let code = code.iter().collect::<String>().replace("self.", "");
             // The span of an expression excludes a bracket at its start or end.
             let [opened, closed] = ['(', ')'].map(|bracket| code.matches(bracket).count());
             "(".repeat(closed.saturating_sub(opened)) + &code + &")".repeat(opened.saturating_sub(closed))
