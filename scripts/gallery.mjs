@@ -1,5 +1,6 @@
 // `npm run gallery` opens each entry of the gallery on the page, waits until the page has compared the run with the entry, and fails if an
-// entry is not reproduced. `-- --pictures` also takes the pictures of the entries, into gallery/pictures/.
+// entry is not reproduced. `-- --pictures` also takes the pictures of the entries, into gallery/pictures/. `-- --only ID,ID` opens only
+// these entries.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { launch, returning } from "./browser.mjs";
@@ -40,12 +41,19 @@ async function picture(page, id) {
 }
 
 await main(import.meta.url, async () => {
-  const given = options({ pictures: "also takes the pictures of the entries" });
+  const given = options({
+    pictures: "also takes the pictures of the entries",
+    only: "<ids>: open only these entries, with commas between",
+  });
+  const only = given.only?.split(",");
   const { dist } = await build({ only: MODULES.filter((name) => name.endsWith(`/${FIRST_FLAVOUR}`)) });
   const [server, browser] = [await serve(dist), await launch()];
   mkdirSync(join(folder, "pictures"), { recursive: true });
   const failed = [];
-  for (const { id, link } of await entriesOf(browser, server))
+  const entries = await entriesOf(browser, server);
+  const unknown = only?.filter((id) => entries.every((entry) => entry.id !== id)) ?? [];
+  if (unknown.length) throw new Trouble(`no entry ${unknown.join(", ")}`, `choose from ${entries.map(({ id }) => id).join(", ")}`);
+  for (const { id, link } of entries.filter((entry) => only?.includes(entry.id) ?? true))
     await step(id, async () => {
       const page = await browser.newPage({ viewport: SCREEN, deviceScaleFactor: SCALE });
       await page.addInitScript(returning);

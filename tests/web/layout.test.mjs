@@ -16,6 +16,8 @@ const SCREENS = [
   { width: 1440, height: 900 },
 ];
 const [, PHONE, , WIDE] = SCREENS;
+/** Screens on which the controls are counted. The last one decides the height of a tab and its sizes of type. */
+const COUNTED = [{ width: 1920, height: 1080 }, WIDE, PHONE];
 const DESKTOP = { width: 1280, height: 720 };
 /** Smallest screen on which the results are beside the picture. */
 const BESIDE = { width: 1024, height: 768 };
@@ -149,12 +151,12 @@ async function look(page, what, within, axed = [PHONE.width]) {
 }
 
 /**
- * Checks the open tab. On a wide screen and on a phone, checks the number of its controls. On a phone, also checks its height and its sizes
+ * Checks the open tab. On wide screens and on a phone, checks the number of its controls. On a phone, also checks its height and its sizes
  * of type.
  */
 async function measure(page, what) {
   const found = [];
-  for (const screen of [WIDE, PHONE]) {
+  for (const screen of COUNTED) {
     await page.setViewportSize(screen);
     await settled(page);
     const controls = await page.evaluate(mostControls);

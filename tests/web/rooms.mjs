@@ -95,17 +95,23 @@ export const MOST_CONTROLS = 40;
 
 /**
  * Runs in the page: returns the greatest number of controls that are visible at once while the page is scrolled. Each of these counts as
- * one control: the points of a board, the slider and the number of a knob, the options of a radio group, and the options of a select.
+ * one control: the points of a board, the slider and the number of a knob, the options of a radio group, and the options of a select. Controls
+ * behind the transport bar are not visible.
  */
 export async function mostControls() {
   const all = [...document.querySelectorAll("a[href], button, select, summary, input:not([type=file]), textarea, [role=application]")];
   const parts = ".board-places, .net, .knob input[type=range], input[type=radio]:not(:checked)";
   const controls = all.filter((one) => !one.closest(parts) && one.checkVisibility({ visibilityProperty: true }));
+  const floor = document.querySelector(".transport")?.getBoundingClientRect().top ?? innerHeight;
+  const bottomOf = new Map(controls.map((one) => [one, one.closest(".transport, .tabs") ? innerHeight : floor]));
   let most = 0;
   for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 4) {
     scrollTo({ top: y, behavior: "instant" });
-    const boxes = controls.map((one) => one.getBoundingClientRect());
-    most = Math.max(most, boxes.filter(({ top, bottom, height }) => height > 0 && bottom > 0 && top < innerHeight).length);
+    const visible = controls.filter((one) => {
+      const { top, bottom, height } = one.getBoundingClientRect();
+      return height > 0 && bottom > 0 && top < bottomOf.get(one);
+    });
+    most = Math.max(most, visible.length);
   }
   scrollTo({ top: 0, behavior: "instant" });
   return most;

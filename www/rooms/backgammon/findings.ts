@@ -11,7 +11,8 @@ import { whoIs } from "./players";
 import type { Analysis, Branch, Candidate, Standing } from "./protocol";
 import { Tree } from "./tree";
 
-const MOST = 12;
+/** Number of moves in the list before the visitor opens the rest. */
+const MOST = 4;
 
 export class Findings {
   /** The ranked moves and the outcome probabilities. */

@@ -82,6 +82,8 @@ fn every_format_is_written() {
     for (format, words) in [("svg", "<svg "), ("json", "\"hothouse circuit\""), ("verilog", "module life ("), ("rust", "pub fn step(")] {
         assert!(scratch.stdout(format!("export logic life --format {format}")).contains(words));
     }
+    // A circuit is no network, so it has none of the formats of networks.
+    scratch.fails("export logic life --format onnx", 2, "[possible values: svg, json, verilog, rust]");
 }
 
 #[test]
