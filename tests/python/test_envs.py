@@ -14,6 +14,8 @@ from gymnasium.vector import AutoresetMode
 import hothouse
 
 ALL = hothouse.environments()
+#: Environments that Gymnasium has too.
+THEIRS = [name for name in ALL if name in gymnasium.registry]
 
 
 def sample(envs, rng):
@@ -23,7 +25,7 @@ def sample(envs, rng):
     return rng.uniform(space.low, space.high, (envs.num_envs, 1)).astype(np.float32)
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name != "LunarLander-v3"])
+@pytest.mark.parametrize("name", [name for name in THEIRS if name != "LunarLander-v3"])
 def test_single_steps_match_gymnasium(name):
     """From states of many episodes, one step leads to the same result as in Gymnasium."""
     theirs = gymnasium.make(name, disable_env_checker=True).unwrapped
@@ -72,7 +74,7 @@ def test_episodes_end_at_the_same_step_as_in_gymnasium():
         ours.step(np.array([0]))
 
 
-@pytest.mark.parametrize("name", [name for name in ALL if name != "LunarLander-v3"])
+@pytest.mark.parametrize("name", [name for name in THEIRS if name != "LunarLander-v3"])
 def test_step_limit_matches_gymnasium(name):
     limit = gymnasium.spec(name).max_episode_steps
     envs = hothouse.make_vec(name, 1)
@@ -115,7 +117,7 @@ def test_lander_returns_match_gymnasium():
     assert abs(np.mean(their_returns) - first.mean()) < 4 * spread
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", THEIRS)
 def test_spaces_and_metadata_match_gymnasium(name):
     ours = hothouse.make_vec(name, 3, render_mode="rgb_array")
     if name == "LunarLander-v3":

@@ -1,6 +1,9 @@
 """The frame of a run in a notebook, and the server of the built page."""
 
+import ast
 import http.client
+import json
+import pathlib
 import socket
 import threading
 from html.parser import HTMLParser
@@ -106,6 +109,25 @@ def test_a_run_is_shown_in_a_frame(built, monkeypatch):
     assert shown.address.startswith("https://example.org/hothouse/embed.html?controls=play&theme=dark#/control?variant=CartPole-v1&seed=4")
     monkeypatch.setenv("HOTHOUSE_PAGE", str(built))
     assert ask(run.show().address, "/embed.html")[0] == 200
+
+
+def test_the_example_notebook_shows_the_frame_of_its_run(built, monkeypatch):
+    notebook = json.loads((pathlib.Path(__file__).parents[2] / "examples/embed/notebook.ipynb").read_text())
+    folder = built.parent / "examples/embed"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("HOTHOUSE_PAGE", raising=False)
+    names = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        # As in a notebook, the last line of a cell is an expression, whose value the notebook shows.
+        lines = ast.parse("".join(cell["source"])).body
+        exec(compile(ast.Module(lines[:-1], []), "notebook", "exec"), names)
+        shown = eval(compile(ast.Expression(lines[-1].value), "notebook", "eval"), names)
+    [(tag, found)] = Tags(shown._repr_html_()).found
+    assert tag == "iframe" and "#/control?variant=CartPole-v1&seed=1&lr=0.005" in found["src"]
+    assert ask(found["src"], urlsplit(found["src"]).path)[0] == 200
 
 
 def test_texts_are_escaped():

@@ -419,7 +419,7 @@ test("a match id sets score and cube, cube decisions are analysed, and a refused
   await ask.click();
   await reads(page, ".analysis .stakes", /Match to 7: player on roll 2, opponent 1, cube at 2 owned by the player on roll/);
   assert.equal(await page.locator(".analysis-form").getByLabel(/^Dice/).inputValue(), "5 2");
-  assert.equal(await page.locator(".analysis .candidates tbody tr").count(), 4);
+  assert.equal(await page.locator(".analysis .candidates tbody button").count(), 4);
   await id.fill("4HPwATDgc/ABMA:cAkAAAAAAAA");
   await ask.click();
   await reads(page, ".analysis .error", /match id has 12 characters, found 11/);

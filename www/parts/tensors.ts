@@ -78,7 +78,7 @@ const numbersOf = ({ min, max, mean, deviation }: Histogram): string[] => [
 /** A picture of a tensor's distribution over the iterations. */
 class Strip {
   readonly element: HTMLElement;
-  private readonly canvas = h("canvas", { role: "img" });
+  private readonly canvas = h("canvas", { role: "img", "aria-label": "Nothing yet" });
   private readonly surface = new Surface(this.canvas, () => this.draw());
   private readonly numbers = Array.from({ length: 4 }, () => h("span"));
   private columns: Column[] = [];

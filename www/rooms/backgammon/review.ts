@@ -38,7 +38,12 @@ export class ReviewPane {
   /** True while the board shows an earlier position of the game. */
   open = false;
   private readonly list = h("ol.moves");
-  private readonly graph = svg("svg", { role: "img", class: "review-graph drawing", height: HEIGHT });
+  private readonly graph = svg("svg", {
+    role: "img",
+    "aria-label": "Equity after each move; nothing yet",
+    class: "review-graph drawing",
+    height: HEIGHT,
+  });
   private readonly rates = h("p.small.review-rates");
   private readonly buttons: HTMLButtonElement[];
   private readonly start = button("Review", () => this.begin(), { class: "small" });

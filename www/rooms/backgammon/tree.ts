@@ -34,7 +34,7 @@ export async function unfold(
 
 export class Tree {
   readonly element: HTMLElement;
-  private readonly drawing = svg("svg", { class: "drawing", role: "img" });
+  private readonly drawing = svg("svg", { class: "drawing", role: "img", "aria-label": "Replies; nothing yet" });
   private readonly message = h("p.small.tree-text");
   private width = 0;
   private root = "";

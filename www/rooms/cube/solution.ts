@@ -11,7 +11,7 @@ export type PlaybackActions = { goTo(step: number): void; play(): void };
 export class SolutionPane {
   readonly element: HTMLElement;
   readonly chart: HTMLElement;
-  private readonly plot = h("div.values-plot", { role: "img" });
+  private readonly plot = h("div.values-plot", { role: "img", "aria-label": "Moves left along the solution; nothing yet" });
   private readonly most = h("span.values-most", { "aria-hidden": "true" });
   private readonly spot = h("span.values-spot", { "aria-hidden": "true" });
   private readonly playButton = h("button.play-solution", { onclick: () => this.actions.play() });
