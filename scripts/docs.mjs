@@ -118,7 +118,7 @@ export async function facts(parts) {
 /** Converts a name as serde does: `ClosedOutput` to `closed_output`. */
 const snake = (name) => name.replace(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 
-/** Converts a path with placeholders, such as `docs/<name>.md`, `docs/NAME.md` or `docs/*.md`, to a regular expression. */
+/** Converts a path with placeholders, such as `docs/<name>.md`, `src/NAME` or `docs/*.md`, to a regular expression. */
 const pathPattern = (name) =>
   name
     .split(/<[^>]*>|\*+|(?<![\w])[A-Z]{2,}(?![\w.])/)
