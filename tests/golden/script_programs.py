@@ -17,6 +17,8 @@ from script_worlds import ROOT, flat, line, load, state, text
 SEED, ENVS, STEPS, KEPT = 7, 2, 3, 200
 LARGEST = 200_000
 LONGEST = 2000
+#: A positive number below this bound has few right digits in f32, and its square root has an error above the tests' bound.
+LEAST_ROOT = 1e-6
 
 #: Parts that all programs have. The output has them once, and a program has the name of a part in a line of its own.
 PARTS = {
@@ -415,6 +417,9 @@ def results(world, source):
     for name, part in PARTS.items():
         source = source.replace(name, part)
     env = world.load(source)
+    names = type(env.world).step.__globals__
+    root, roots = names["sqrt"], []
+    names["sqrt"] = lambda x: roots.append(x) or root(x)
     out, over = [], True
     choose = random.Random(source)
     for number in range(ENVS):
@@ -430,7 +435,7 @@ def results(world, source):
             out.append(f"{number} {step} {action} | {text(float(reward))} {int(over)} | {after}")
             if over:
                 break
-    return out
+    return None if any(0 < x < LEAST_ROOT for x in roots) else out
 
 
 def main():

@@ -152,7 +152,7 @@ fn check_program(program: &Program, isa: Isa) {
 #[test]
 fn random_programs_agree_with_python() {
     let programs = programs(PROGRAMS);
-    assert_eq!(programs.len(), 200);
+    assert!(programs.len() >= 200);
     for program in &programs {
         check_program(program, Isa::best());
     }
