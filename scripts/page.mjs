@@ -8,7 +8,7 @@ import { counted, measured } from "./figure.mjs";
 import { serve } from "./serve.mjs";
 
 const TRACE_MS = 15_000;
-/** Categories of the browser's trace: tasks of threads, and the start of the navigation. */
+/** Categories of the browser's trace: tasks of threads, and marks of the page. */
 const CATEGORIES = ["disabled-by-default-devtools.timeline", "blink.user_timing"];
 /** Number of seconds in which frames are counted, during training and then without it. */
 const SECONDS = 5;
@@ -33,6 +33,7 @@ export function loadedBy(page, dist) {
 export function trace() {
   const traced = { shifts: [], frames: [], startMs: undefined, pictureMs: undefined };
   globalThis.traced = traced;
+  performance.mark("traced");
   const observe = (type, take) => new PerformanceObserver((list) => list.getEntries().forEach(take)).observe({ type, buffered: true });
   const name = ({ localName, className }) => [localName, ...String(className).split(" ").filter(Boolean)].join(".");
   const moved = ({ node }) => node && name(node.nodeType === Node.TEXT_NODE ? node.parentElement : node);
@@ -157,13 +158,10 @@ function layoutShift(name, shifts) {
  */
 function tasksOf(trace) {
   const { traceEvents } = JSON.parse(trace.toString());
-  const start = traceEvents.find(
-    ({ name, args }) => name === "navigationStart" && args.data?.isOutermostMainFrame && args.data.documentLoaderURL,
-  );
-  const own = ({ name, pid, tid }) => name === "RunTask" && pid === start.pid && tid === start.tid;
-  return traceEvents
-    .filter(own)
-    .map(({ ts, dur, tdur }) => ({ startTime: (ts - start.ts) / 1000, duration: dur / 1000, cpu: tdur / 1000 }));
+  const mark = traceEvents.find(({ name, args }) => name === "traced" && args.data?.startTime !== undefined);
+  const start = mark.ts - 1000 * mark.args.data.startTime;
+  const own = ({ name, pid, tid }) => name === "RunTask" && pid === mark.pid && tid === mark.tid;
+  return traceEvents.filter(own).map(({ ts, dur, tdur }) => ({ startTime: (ts - start) / 1000, duration: dur / 1000, cpu: tdur / 1000 }));
 }
 
 /**

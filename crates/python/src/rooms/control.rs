@@ -50,10 +50,6 @@ struct Shard {
     over: Vec<u32>,
     /// Indices of the environments whose episode ended in this step.
     found: Vec<u32>,
-    /// For each environment in `over`: its number of steps and its number of episodes, saved while the other environments are stepped. In
-    /// the meantime, `states` contains the states of the environments in `over`.
-    held: Vec<(u32, u32)>,
-    states: Vec<f32>,
 }
 
 /// Output of a step for one shard.
@@ -78,20 +74,16 @@ impl Shard {
             ended: vec![0; lanes],
             over: Vec::new(),
             found: Vec::new(),
-            held: Vec::new(),
-            states: Vec::new(),
         }
     }
 
     /// Steps the shard; returns true if an episode ended.
     fn step(&mut self, isa: Isa, mode: Autoreset, out: &mut Out) -> bool {
         let features = self.reached.len() / self.rewards.len();
-        self.hold();
-        self.world.step(&self.actions, &mut self.reached, &mut self.rewards, &mut self.ended);
-        self.release();
+        // The next episode of the environments in `over` starts in this step, which ignores their actions.
+        self.world.step_except(&self.over, &self.actions, &mut self.reached, &mut self.rewards, &mut self.ended);
         let panels = if mode == Autoreset::SameStep { self.world.observations() } else { &self.reached };
         dispatch(isa, Convert { panels, rewards: &self.rewards, ended: &self.ended, features, over: &mut self.found, out });
-        // For the environments in `over`, the next episode starts in this step.
         for &env in &self.over {
             show(self.world.observations(), features, env as usize, out.observations);
         }
@@ -104,26 +96,6 @@ impl Shard {
             std::mem::swap(&mut self.over, &mut self.found);
         }
         !(self.over.is_empty() && self.found.is_empty())
-    }
-
-    /// Saves the states of the environments in `over`, because a step must not change these environments.
-    fn hold(&mut self) {
-        let len = self.world.state_len();
-        self.states.resize(self.over.len() * len, 0.0);
-        self.held.clear();
-        for (&env, state) in self.over.iter().zip(self.states.chunks_exact_mut(len)) {
-            self.held.push(self.world.environment(env as usize, state));
-        }
-    }
-
-    fn release(&mut self) {
-        let states = self.states.chunks_exact(self.world.state_len());
-        for ((&env, &(steps, episodes)), state) in self.over.iter().zip(&self.held).zip(states) {
-            let env = env as usize;
-            self.world.set_environment(env, state, steps, episodes).expect("the state was valid before");
-            self.rewards[env] = 0.0;
-            self.ended[env] = 0;
-        }
     }
 }
 

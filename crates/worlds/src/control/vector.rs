@@ -48,6 +48,21 @@ pub trait Vector: Send + Sync {
     /// next episode.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
 
+    /// Steps every environment as [`Vector::step`] does, except the environments in `held`. A held environment keeps its state and its
+    /// observation. Its reward is 0, and its word in `ended` is 0.
+    fn step_except(&mut self, held: &[u32], actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+        let len = self.state_len();
+        let mut states = vec![0.0; held.len() * len];
+        let save = |(&env, state)| self.environment(env as usize, state);
+        let ages: Vec<(u32, u32)> = held.iter().zip(states.chunks_exact_mut(len)).map(save).collect();
+        self.step(actions, reached, rewards, ended);
+        for ((&env, (steps, episodes)), state) in held.iter().zip(ages).zip(states.chunks_exact(len)) {
+            let env = env as usize;
+            self.set_environment(env, state, steps, episodes).expect("the state was valid before");
+            (rewards[env], ended[env]) = (0.0, 0);
+        }
+    }
+
     /// Returns the first error that the rules of an environment raised since the last [`Vector::reset`]. The environment keeps the state
     /// before the failed step, which [`Vector::environment`] returns. If the start of an episode failed, all numbers of the state are 0.
     /// Further steps of the environment give the reward 0 and do not end the episode, until the caller starts another episode or sets the

@@ -68,6 +68,11 @@ impl Worlds {
         self.fleet.step(&self.actions, &mut self.panels, &mut self.rewards, &mut self.ended);
     }
 
+    #[cfg(not(target_arch = "wasm32"))] // its caller runs natively only
+    pub fn step_except(&mut self, held: &[u32]) {
+        self.fleet.step_except(held, &self.actions, &mut self.panels, &mut self.rewards, &mut self.ended);
+    }
+
     /// Sets the action of an environment.
     pub fn act(&mut self, env: usize, action: &[f32]) {
         let len = action.len();

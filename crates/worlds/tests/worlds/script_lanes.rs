@@ -47,6 +47,40 @@ fn instruction_sets_give_equal_bits() {
     }
 }
 
+/// A step without the held environments equals a step of all environments, after which the held environments are restored.
+#[test]
+fn held_environments_keep_their_states() {
+    const COUNT: usize = 150;
+    for (name, text) in TEMPLATES {
+        let world = compiled(text);
+        let [mut one, mut other] = [(); 2].map(|()| Worlds::new(&world, Isa::best(), 3, 0, COUNT));
+        let (mut held, mut holds): (Vec<u32>, usize) = (Vec::new(), 0);
+        for turn in 0..60 {
+            let saved: Vec<_> = held.iter().map(|env| other.saved(*env as usize)).collect();
+            one.act_randomly(0, turn);
+            other.act_randomly(0, turn);
+            one.step_except(&held);
+            other.step();
+            for (&env, (state, steps, episodes)) in held.iter().zip(&saved) {
+                let env = env as usize;
+                other.fleet.set_environment(env, state, *steps, *episodes).unwrap();
+                (other.rewards[env], other.ended[env]) = (0.0, 0);
+            }
+            for env in 0..COUNT {
+                assert_eq!(one.saved(env), other.saved(env), "{name}, step {turn}: environment {env}");
+                assert_eq!(one.shown(env), other.shown(env), "{name}, step {turn}: environment {env}");
+                assert_eq!(one.permitted(env), other.permitted(env), "{name}, step {turn}: environment {env}");
+            }
+            assert_eq!(one.rewards[..COUNT], other.rewards[..COUNT], "{name}, step {turn}");
+            assert_eq!(one.ended[..COUNT], other.ended[..COUNT], "{name}, step {turn}");
+            holds += held.len();
+            held = (0..COUNT as u32).filter(|env| one.ended[*env as usize] != 0).collect();
+        }
+        assert_eq!(one.fault(), None, "{name}");
+        assert!(holds > 0 || !matches!(name, "cartpole" | "flappy" | "racer" | "rocket" | "snake"), "{name}: no episode ended");
+    }
+}
+
 #[test]
 fn results_do_not_depend_on_grouping_or_resuming() {
     for (name, text) in TEMPLATES {

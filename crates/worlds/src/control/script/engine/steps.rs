@@ -9,6 +9,9 @@ use crate::control::shape::Shape;
 use crate::control::vector::{InvalidState, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use math::{PANEL, Rng, Simd, isa::kernel};
 
+/// Bit in `Fleet::failed` of an environment without an error that a step must not change.
+const HELD: u32 = 1;
+
 impl Fleet {
     /// Writes the actions of a block to its rows. If the step draws random numbers, also writes the rows [`ENV`], [`EPISODE`] and [`STEP`],
     /// which determine the random numbers.
@@ -189,6 +192,13 @@ impl Vector for Fleet {
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
         self.step_blocks(actions, reached, rewards, ended);
         self.restart_ended();
+    }
+
+    fn step_except(&mut self, held: &[u32], actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
+        // A step does not change an environment with a nonzero word in `failed`.
+        held.iter().for_each(|&env| self.failed[env as usize] |= HELD);
+        self.step(actions, reached, rewards, ended);
+        held.iter().for_each(|&env| self.failed[env as usize] &= !HELD);
     }
 
     /// Returns the first error. If several environments failed in that step, the error is that of the environment with the lowest number.
