@@ -94,9 +94,9 @@ export async function leave(page) {
 export const MOST_CONTROLS = 40;
 
 /**
- * Runs in the page: returns the greatest number of controls that are visible at once while the page is scrolled. Each of these counts as
- * one control: the points of a board, the slider and the number of a knob, the options of a radio group, and the options of a select. Controls
- * behind the transport bar are not visible.
+ * Runs in the page: returns the greatest number of controls that are visible at once while the page is scrolled. Controls behind the
+ * transport bar are not visible. Each of these counts as one control: the points of a board, the slider and the number of a knob, the
+ * options of a radio group, and the options of a select.
  */
 export async function mostControls() {
   const all = [...document.querySelectorAll("a[href], button, select, summary, input:not([type=file]), textarea, [role=application]")];
