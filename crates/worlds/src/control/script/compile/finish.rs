@@ -12,6 +12,7 @@ impl Draft {
         self.keep_old_values();
         self.fuse_angles();
         self.fuse_products();
+        self.remove_checks();
         self.forward();
         self.remove_unused();
     }
@@ -90,6 +91,17 @@ impl Draft {
             };
             code[at] = Instruction { op, a, b, c: if is_first { i.b } else { i.a }, ..i };
             code[product] = Instruction::NOTHING;
+        }
+    }
+
+    /// Removes the checks of numbers that are always finite: converted bools and integers.
+    fn remove_checks(&mut self) {
+        let (_, writes) = self.counts();
+        let code = &mut self.body.code;
+        let converted = code.iter().filter(|i| matches!(i.op, Op::BoolToF | Op::IToF) && writes.get(&i.d) == Some(&1));
+        let finite: HashSet<u32> = converted.map(|i| i.d).collect();
+        for i in code.iter_mut().filter(|i| i.op == Op::Finite && finite.contains(&i.a)) {
+            *i = Instruction::NOTHING;
         }
     }
 

@@ -172,11 +172,11 @@ impl Fleet {
             if failed && env < self.count {
                 self.record(Call::Begin, lane, env, 0);
             }
-            let (block, target) = (code.state_at + env / BLOCK * code.state, env % BLOCK);
-            let begun = code.state_at + spare * code.state;
-            for k in 0..code.state {
-                let rows = self.rows();
-                rows[block + k][target] = if failed { 0 } else { rows[begun + k][lane] };
+            let [to, from] =
+                [(env / BLOCK, env % BLOCK), (spare, lane)].map(|(block, lane)| (code.state_at + block * code.state) * BLOCK + lane);
+            let rows = &mut self.rows[..];
+            for k in (0..code.state * BLOCK).step_by(BLOCK) {
+                rows[to + k] = if failed { 0 } else { rows[from + k] };
             }
             if env < self.count.div_ceil(PANEL) * PANEL {
                 self.show(&code.begin, lane, env, failed);
@@ -187,16 +187,16 @@ impl Fleet {
     /// Copies the observation and the mask of a lane of the spare block to an environment. If `failed` is true, the observation is 0 and
     /// all choices are permitted.
     pub(super) fn show(&mut self, program: &Program, lane: usize, env: usize, failed: bool) {
-        let (observation, choices) = (program.observation.len(), program.permitted.len());
         let (state_at, shift) = (self.code.state_at, self.blocks() * self.code.state);
-        let row = |row: u32| if row as usize >= state_at { row as usize + shift } else { row as usize };
+        let Fleet { rows, shown, permitted, .. } = self;
+        let rows = &rows[..];
+        let bits = |row: u32| rows[(row as usize + if row as usize >= state_at { shift } else { 0 }) * BLOCK + lane];
+        let [shown_at, permitted_at] = [&program.observation, &program.permitted].map(|rows| place(rows.len(), env, 0));
         for (i, from) in program.observation.iter().enumerate() {
-            let bits = self.rows[row(*from) * BLOCK + lane];
-            self.shown[place(observation, env, i)] = if failed { 0.0 } else { f32::from_bits(bits) };
+            shown[shown_at + i * PANEL] = if failed { 0.0 } else { f32::from_bits(bits(*from)) };
         }
         for (i, from) in program.permitted.iter().enumerate() {
-            let bits = self.rows[row(*from) * BLOCK + lane];
-            self.permitted[place(choices, env, i)] = if failed || bits != 0 { 1.0 } else { 0.0 };
+            permitted[permitted_at + i * PANEL] = if failed || bits(*from) != 0 { 1.0 } else { 0.0 };
         }
     }
 

@@ -30,11 +30,12 @@ impl Run<'_> {
     #[inline(always)]
     fn indices(&mut self, at: usize, i: &Instruction) -> [u32; BLOCK] {
         let (given, n) = (&self.rows[self.row(i.a)], i.n);
+        let active = if i.mask == NONE { &[u32::MAX; BLOCK] } else { &self.rows[self.row(i.mask)] };
         let (mut found, mut wrong) = ([0; BLOCK], 0);
         let len = if i.op == Op::Table { self.code.tables[n as usize].len() as u32 } else { n };
         for lane in 0..BLOCK {
             let index = from_start(given[lane], len);
-            wrong |= u32::from(index >= len);
+            wrong |= active[lane] & u32::from(index >= len);
             found[lane] = if index < len { index } else { 0 };
         }
         if wrong != 0 {
@@ -61,10 +62,12 @@ impl Run<'_> {
 
     #[inline(always)]
     pub fn gather(&mut self, at: usize, i: &Instruction) {
-        let (found, d, base) = (self.indices(at, i), self.row(i.d), self.row(i.b));
+        let (mut found, d, base) = (self.indices(at, i), self.row(i.d), self.row(i.b));
+        let list = self.rows[base..base + i.n as usize].as_flattened();
         for lane in 0..BLOCK {
-            self.rows[d][lane] = self.rows[base + found[lane] as usize][lane];
+            found[lane] = list[found[lane] as usize * BLOCK + lane];
         }
+        self.rows[d] = found;
     }
 
     #[inline(always)]

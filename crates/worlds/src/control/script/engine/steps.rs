@@ -12,26 +12,24 @@ use math::{PANEL, Rng, Simd, isa::kernel};
 /// Bit in `Fleet::failed` of an environment without an error that a step must not change.
 const HELD: u32 = 1;
 
+/// Returns the lanes of a panel, which are the elements of `all` from `at` on.
+#[inline(always)]
+fn lanes<T>(all: &[T], at: usize) -> &[T; PANEL] {
+    all[at..].first_chunk().expect("whole panels")
+}
+
+/// [`lanes`], to write.
+#[inline(always)]
+fn lanes_mut<T>(all: &mut [T], at: usize) -> &mut [T; PANEL] {
+    all[at..].first_chunk_mut().expect("whole panels")
+}
+
 impl Fleet {
     /// Writes the actions of a block to its rows. If the step draws random numbers, also writes the rows [`ENV`], [`EPISODE`] and [`STEP`],
     /// which determine the random numbers.
     fn prepare(&mut self, block: usize, actions: &[f32]) {
-        let (len, lanes) = (self.world.action_len(), self.count.div_ceil(PANEL) * PANEL);
-        let choice = self.world.meta.actions.clone();
-        for k in 0..len {
-            for panel in 0..(lanes - block * BLOCK).min(BLOCK) / PANEL {
-                let env = block * BLOCK + panel * PANEL;
-                let given: &[f32; PANEL] = actions[place(len, env, k)..].first_chunk().expect("actions of whole panels");
-                let row = &mut self.rows()[ACTION as usize + k][panel * PANEL..][..PANEL];
-                for (to, from) in row.iter_mut().zip(given) {
-                    *to = match choice {
-                        Choice::Choices(count) => from.clamp(0.0, (count - 1) as f32) as u32,
-                        // NaN becomes `low`.
-                        Choice::Box { low, high, .. } => from.max(low).min(high).to_bits(),
-                    };
-                }
-            }
-        }
+        let (isa, fleet) = (self.isa, &mut *self);
+        kernel!(isa, |s: S, fleet: &mut Fleet, block: usize, actions: &[f32]| fleet.write_actions(s, block, actions));
         if self.code.step.draws {
             for lane in 0..BLOCK {
                 let env = block * BLOCK + lane;
@@ -40,6 +38,31 @@ impl Fleet {
                 (rows[ENV as usize][lane], rows[EPISODE as usize][lane], rows[STEP as usize][lane]) = (number, episode, step);
             }
         }
+    }
+
+    #[inline(always)]
+    fn write_actions<S: Simd>(&mut self, s: S, block: usize, actions: &[f32]) {
+        let (len, panels) = (self.world.action_len(), self.panels(block));
+        // NaN becomes the smallest action.
+        let (low, high, choices) = match self.world.meta.actions {
+            Choice::Choices(count) => (0.0, (count - 1) as f32, true),
+            Choice::Box { low, high, .. } => (low, high, false),
+        };
+        for k in 0..len {
+            let (row, _) = self.rows()[ACTION as usize + k].as_chunks_mut::<PANEL>();
+            for (panel, row) in row[..panels].iter_mut().enumerate() {
+                let given = lanes(actions, place(len, block * BLOCK + panel * PANEL, k));
+                for l in (0..PANEL).step_by(S::LANES) {
+                    let action = s.min(s.max(s.load(&given[l..]), s.splat(low)), s.splat(high));
+                    s.store_u(if choices { s.i32_from_f32(action) } else { s.to_bits(action) }, &mut row[l..]);
+                }
+            }
+        }
+    }
+
+    /// Returns the number of panels of a block that are in use.
+    fn panels(&self, block: usize) -> usize {
+        (self.count.div_ceil(PANEL) - block * BLOCK / PANEL).min(BLOCK / PANEL)
     }
 
     /// Steps every environment, and starts no episode. `self.ended` lists the environments whose episode ended. The parameter `ended`
@@ -116,44 +139,58 @@ impl Fleet {
 
     #[inline(always)]
     fn copy_out<S: Simd>(&mut self, s: S, block: usize, reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
-        let Fleet { code, rows, shown, permitted, steps, episodes, failed, ended: list, world, count, .. } = self;
+        let panels = self.panels(block);
+        let Fleet { code, rows, shown, permitted, steps, episodes, failed, ended: list, world, .. } = self;
         let rows: &[[u32; BLOCK]] = rows.as_chunks().0;
-        let row = |row: u32| &rows[if row as usize >= code.state_at { row as usize + block * code.state } else { row as usize }];
+        let row = |row: u32| {
+            let row = if row as usize >= code.state_at { row as usize + block * code.state } else { row as usize };
+            rows[row].as_chunks::<PANEL>().0
+        };
         let (observation, choices) = (&code.step.observation[..], &code.step.permitted[..]);
         let (zero, limit) = (s.splat_u(0), s.splat_u(world.meta.limit));
-        let lanes = count.div_ceil(PANEL) * PANEL;
-        for l in (0..(lanes - block * BLOCK).min(BLOCK)).step_by(S::LANES) {
-            let env = block * BLOCK + l;
+        let mut bits = 0u128;
+        for panel in 0..panels {
+            let env = block * BLOCK + panel * PANEL;
             // An environment with an error keeps its observation, its mask and its number of steps.
-            let sound = s.eq_u(s.load_u(&failed[env..]), zero);
+            let failed: &[u32; PANEL] = lanes(failed, env);
+            let sound = |l: usize| s.eq_u(s.load_u(&failed[l..]), zero);
             for (i, from) in observation.iter().enumerate() {
-                let at = place(observation.len(), env, i);
-                let x = s.select(sound, s.f32_from_bits(s.load_u(&row(*from)[l..])), s.load(&shown[at..]));
-                s.store(x, &mut reached[at..]);
-                s.store(x, &mut shown[at..]);
+                let (from, at) = (&row(*from)[panel], place(observation.len(), env, i));
+                let (shown, reached) = (lanes_mut(shown, at), lanes_mut(reached, at));
+                for l in (0..PANEL).step_by(S::LANES) {
+                    let x = s.select(sound(l), s.f32_from_bits(s.load_u(&from[l..])), s.load(&shown[l..]));
+                    s.store(x, &mut reached[l..]);
+                    s.store(x, &mut shown[l..]);
+                }
             }
             for (i, from) in choices.iter().enumerate() {
-                let at = place(choices.len(), env, i);
-                let x = s.f32_from_bits(s.and_u(s.load_u(&row(*from)[l..]), s.to_bits(s.splat(1.0))));
-                s.store(s.select(sound, x, s.load(&permitted[at..])), &mut permitted[at..]);
+                let (from, permitted) = (&row(*from)[panel], lanes_mut(permitted, place(choices.len(), env, i)));
+                for l in (0..PANEL).step_by(S::LANES) {
+                    let x = s.f32_from_bits(s.and_u(s.load_u(&from[l..]), s.to_bits(s.splat(1.0))));
+                    s.store(s.select(sound(l), x, s.load(&permitted[l..])), &mut permitted[l..]);
+                }
             }
-            let reward = s.select_u(sound, s.load_u(&row(code.step.reward)[l..]), zero);
-            s.store(s.f32_from_bits(reward), &mut rewards[env..]);
-
-            let step = s.add_u(s.load_u(&steps[env..]), s.select_u(sound, s.splat_u(1), zero));
-            let terminated = s.not_mask(s.eq_u(s.select_u(sound, s.load_u(&row(code.step.over)[l..]), zero), zero));
-            let truncated = s.eq_u(step, limit);
-            let over = s.or_mask(terminated, truncated);
-            let flags = s.or_u(s.select_u(terminated, s.splat_u(TERMINATED), zero), s.select_u(truncated, s.splat_u(TRUNCATED), zero));
-            s.store_u(s.select_u(over, s.or_u(flags, s.shl_u(step, LENGTH_SHIFT)), zero), &mut ended[env..]);
-            s.store_u(s.select_u(over, zero, step), &mut steps[env..]);
-            let episode = s.load_u(&episodes[env..]);
-            s.store_u(s.select_u(over, s.add_u(episode, s.splat_u(1)), episode), &mut episodes[env..]);
-            let mut bits = s.mask_bits(over);
-            while bits != 0 {
-                list.push(env as u32 + bits.trailing_zeros());
-                bits &= bits - 1;
+            let (reward, terminates) = (&row(code.step.reward)[panel], &row(code.step.over)[panel]);
+            let (rewards, ended) = (lanes_mut(rewards, env), lanes_mut(ended, env));
+            let (steps, episodes) = (lanes_mut(steps, env), lanes_mut(episodes, env));
+            for l in (0..PANEL).step_by(S::LANES) {
+                let sound = sound(l);
+                s.store(s.f32_from_bits(s.select_u(sound, s.load_u(&reward[l..]), zero)), &mut rewards[l..]);
+                let step = s.add_u(s.load_u(&steps[l..]), s.select_u(sound, s.splat_u(1), zero));
+                let terminated = s.not_mask(s.eq_u(s.select_u(sound, s.load_u(&terminates[l..]), zero), zero));
+                let truncated = s.eq_u(step, limit);
+                let over = s.or_mask(terminated, truncated);
+                let flags = s.or_u(s.select_u(terminated, s.splat_u(TERMINATED), zero), s.select_u(truncated, s.splat_u(TRUNCATED), zero));
+                s.store_u(s.select_u(over, s.or_u(flags, s.shl_u(step, LENGTH_SHIFT)), zero), &mut ended[l..]);
+                s.store_u(s.select_u(over, zero, step), &mut steps[l..]);
+                let episode = s.load_u(&episodes[l..]);
+                s.store_u(s.select_u(over, s.add_u(episode, s.splat_u(1)), episode), &mut episodes[l..]);
+                bits |= u128::from(s.mask_bits(over)) << (panel * PANEL + l);
             }
+        }
+        while bits != 0 {
+            list.push((block * BLOCK) as u32 + bits.trailing_zeros());
+            bits &= bits - 1;
         }
     }
 }
