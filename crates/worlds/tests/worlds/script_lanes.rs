@@ -279,6 +279,45 @@ fn ranges_at_the_end_of_the_integers_end() {
     }
 }
 
+/// The compiler replaces both comparisons of a range by one.
+#[test]
+fn numbers_are_compared_with_both_ends_of_a_range() {
+    let conditions = ["0 <= x < 5", "x < 5 and x >= 0", "0 <= x < 0", "0 <= x < -5", "1 <= x < 5", "0 <= x <= 5", "0.0 <= x < 5.0"];
+    let is_in: [fn(i32) -> bool; 7] = [
+        |x| (0..5).contains(&x),
+        |x| (0..5).contains(&x),
+        |_| false,
+        |_| false,
+        |x| (1..5).contains(&x),
+        |x| (0..6).contains(&x),
+        |x| (0..5).contains(&x),
+    ];
+    let numbers = [i32::MIN + 1, -5, -1, 0, 1, 4, 5, 6, i32::MAX];
+    for (condition, is_in) in conditions.into_iter().zip(is_in) {
+        let step = format!("x = numbers[self.y]\nif {condition}:\n    self.x += bits[self.y]\nself.y += 1\nreturn 0.0, False");
+        let lists = format!("numbers = {numbers:?}\nbits = [1, 2, 4, 8, 16, 32, 64, 128, 256]\n");
+        let text = lists + &file("self.x = 0\nself.y = 0", &step, OBSERVE);
+        let mut worlds = Worlds::new(&compiled(&text), Isa::best(), 1, 0, 40);
+        numbers.iter().for_each(|_| worlds.step());
+        let expected: u32 = numbers.iter().enumerate().map(|(k, x)| u32::from(is_in(*x)) << k).sum();
+        assert_eq!((worlds.fault(), worlds.shown(39)), (None, vec![expected as f32, 9.0]), "{condition}");
+    }
+}
+
+/// The lanes that do not read a list may have an invalid index.
+#[test]
+fn an_index_is_checked_where_it_is_used() {
+    let step = "if self.x < 3:\n    self.y = self.a[self.x]\nself.x += 1\nreturn 0.0, False";
+    let text = |step: &str| file("self.x = randint(0, 3)\nself.y = 0\nself.a = [5, 6, 7]", step, OBSERVE);
+    let mut worlds = Worlds::new(&compiled(&text(step)), Isa::best(), 1, 0, 40);
+    (0..5).for_each(|_| worlds.step());
+    assert_eq!(worlds.fault(), None);
+    assert!((0..40).all(|env| worlds.shown(env)[1] == 7.0));
+    let mut worlds = Worlds::new(&compiled(&text(&step.replace("< 3", "< 4"))), Isa::best(), 1, 0, 40);
+    (0..5).for_each(|_| worlds.step());
+    assert!(worlds.fault().unwrap().to_string().contains("the index 3 is outside of the list"));
+}
+
 #[test]
 fn pictures_have_the_shapes_of_one_environment() {
     let draw = "    def draw(self):\n        for i in range(self.x):\n            rect(i, 0, 1, 2, \"red\")\n        if self.y > 0:\n\

@@ -22,6 +22,7 @@ pub fn fold(op: Op, a: u32, b: u32, c: u32) -> Option<u32> {
         Op::MinI => i.min(j) as u32,
         Op::MaxI => i.max(j) as u32,
         Op::LtI => bool_bits(i < j),
+        Op::LtU => bool_bits(a < b),
         Op::LeI => bool_bits(i <= j),
         Op::EqI => bool_bits(i == j),
         Op::NeI => bool_bits(i != j),

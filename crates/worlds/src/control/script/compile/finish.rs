@@ -7,11 +7,12 @@ use super::values::{Slot, SlotKind};
 use std::collections::{HashMap, HashSet};
 
 impl Draft {
-    /// Optimises the instructions.
-    pub fn improve(&mut self) {
+    /// Optimises the instructions. `constants` contains the bits of all constants.
+    pub fn improve(&mut self, constants: &[u32]) {
         self.keep_old_values();
         self.fuse_angles();
         self.fuse_products();
+        self.fuse_ranges(constants);
         self.remove_checks();
         self.forward();
         self.remove_unused();
@@ -91,6 +92,35 @@ impl Draft {
             };
             code[at] = Instruction { op, a, b, c: if is_first { i.b } else { i.a }, ..i };
             code[product] = Instruction::NOTHING;
+        }
+    }
+
+    /// Replaces `0 <= x and x < n` by one comparison if n is a constant: of unsigned integers, negative ones are larger than n.
+    fn fuse_ranges(&mut self, constants: &[u32]) {
+        let (_, writes) = self.counts();
+        let once = |row: u32| !matches!(Slot(row).kind(), SlotKind::Temporary(_)) || writes.get(&row) == Some(&1);
+        let constant = |row: u32| match Slot(row).kind() {
+            SlotKind::Constant(index) => constants.get(index).copied(),
+            _ => None,
+        };
+        let code = &mut self.body.code;
+        let mut comparisons: HashMap<u32, Instruction> = HashMap::new();
+        for i in code {
+            let operands = (comparisons.get(&i.a), comparisons.get(&i.b));
+            if let (Op::And, (Some(one), Some(other))) = (i.op, operands) {
+                let (low, high) = if one.op == Op::LeI { (one, other) } else { (other, one) };
+                if low.op == Op::LeI && high.op == Op::LtI && low.b == high.a {
+                    *i = Instruction { op: Op::LtU, a: high.a, b: high.b, ..*i };
+                }
+            }
+            let is_range = match i.op {
+                Op::LeI => constant(i.a) == Some(0) && once(i.b),
+                Op::LtI => constant(i.b).is_some_and(|n| n as i32 >= 0) && once(i.a),
+                _ => false,
+            };
+            if is_range && once(i.d) {
+                comparisons.insert(i.d, *i);
+            }
         }
     }
 

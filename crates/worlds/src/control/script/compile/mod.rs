@@ -82,7 +82,7 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
 
 /// Numbers the rows of all programs. Returns the code of the file.
 fn finished(mut drafts: Vec<Draft>, lower: &mut Lower<'_>, meta: &Meta) -> Code {
-    drafts.iter_mut().for_each(Draft::improve);
+    drafts.iter_mut().for_each(|draft| draft.improve(&lower.pool.constants));
     // All programs have their constants in the same rows. These rows follow the own rows (temporaries and lists) of the program that has
     // the most own rows. `most` is an upper bound of this number of own rows, because temporaries can share rows.
     let own = ACTION as usize + meta.actions.len();

@@ -46,8 +46,8 @@ pub struct Operands<'a> {
 /// have failed.
 #[cold]
 #[inline(never)]
-pub fn find(faults: &mut Faults, at: usize, instruction: &Instruction, rows: &Operands<'_>) {
-    for lane in 0..BLOCK {
+pub fn find(faults: &mut Faults, at: usize, instruction: &Instruction, lanes: usize, rows: &Operands<'_>) {
+    for lane in 0..lanes {
         if rows.mask.is_some_and(|mask| mask[lane] == 0) {
             continue;
         }

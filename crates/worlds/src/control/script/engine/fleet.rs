@@ -127,13 +127,13 @@ impl Fleet {
         self.rows.as_chunks_mut().0
     }
 
-    /// Runs a program on a block. The spare block follows the last block. `drawn` receives the shapes of lane 0.
-    pub(super) fn call(&mut self, call: Call, block: usize, drawn: Option<&mut Vec<(u32, Vec<u32>)>>) {
+    /// Runs a program on the first panels of a block. The spare block follows the last block. `drawn` receives the shapes of lane 0.
+    pub(super) fn call(&mut self, call: Call, block: usize, panels: usize, drawn: Option<&mut Vec<(u32, Vec<u32>)>>) {
         self.faults.clear();
         self.rows()[PASSES as usize] = [0; BLOCK];
         let Fleet { isa, code, rng, rows, faults, .. } = self;
         let (program, shift) = (program(code, call), block * code.state);
-        dispatch(*isa, Exec(Run { program, code, rows: rows.as_chunks_mut().0, shift, key: rng.key, faults, drawn }));
+        dispatch(*isa, Exec(Run { program, code, rows: rows.as_chunks_mut().0, shift, key: rng.key, panels, faults, drawn }));
     }
 
     /// Records the error of a lane in the field `fault`. An error from an earlier step is kept. An error from the same step is kept if its
@@ -158,13 +158,14 @@ impl Fleet {
     /// Starts the current episodes of the environments `ended[from..to]`. The range has at most [`BLOCK`] elements.
     fn restart(&mut self, from: usize, to: usize) {
         let (code, spare) = (self.code.clone(), self.blocks());
-        for lane in 0..BLOCK {
+        let panels = (to - from).div_ceil(PANEL);
+        for lane in 0..panels * PANEL {
             let env = self.ended[(from + lane).min(to - 1)] as usize;
             let (number, episode) = (self.first.wrapping_add(env as u32), self.episodes[env]);
             let rows = self.rows();
             (rows[ENV as usize][lane], rows[EPISODE as usize][lane], rows[STEP as usize][lane]) = (number, episode, 0);
         }
-        self.call(Call::Begin, spare, None);
+        self.call(Call::Begin, spare, panels, None);
         for lane in 0..to - from {
             let env = self.ended[from + lane] as usize;
             self.failed[env] = self.faults.failed[lane];
@@ -222,7 +223,7 @@ impl Fleet {
         let (code, spare) = (self.code.clone(), self.blocks());
         let mut drawn = Vec::new();
         self.select(env);
-        self.call(Call::Draw, spare, Some(&mut drawn));
+        self.call(Call::Draw, spare, 1, Some(&mut drawn));
         if self.faults.failed[0] != 0 {
             let (saved, new) = (self.fault.take(), self.is_new);
             self.record(Call::Draw, 0, env, self.steps[env]);

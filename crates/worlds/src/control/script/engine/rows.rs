@@ -2,7 +2,7 @@
 
 use super::super::program::{BLOCK, ENV, EPISODE, Instruction, MOST_PASSES, NONE, Op, PASSES, STEP, WORDS};
 use super::run::Run;
-use math::{Simd, rng};
+use math::{PANEL, Simd, rng};
 
 /// Converts an index, which can be negative, to a position from the start of a list of `n` elements. The result is `n` or more if the index
 /// is out of range.
@@ -33,10 +33,13 @@ impl Run<'_> {
         let active = if i.mask == NONE { &[u32::MAX; BLOCK] } else { &self.rows[self.row(i.mask)] };
         let (mut found, mut wrong) = ([0; BLOCK], 0);
         let len = if i.op == Op::Table { self.code.tables[n as usize].len() as u32 } else { n };
-        for lane in 0..BLOCK {
-            let index = from_start(given[lane], len);
-            wrong |= active[lane] & u32::from(index >= len);
-            found[lane] = if index < len { index } else { 0 };
+        for (panel, found) in found.as_chunks_mut::<PANEL>().0.iter_mut().enumerate().take(self.panels) {
+            for (k, found) in found.iter_mut().enumerate() {
+                let lane = panel * PANEL + k;
+                let index = from_start(given[lane], len);
+                wrong |= active[lane] & u32::from(index >= len);
+                *found = if index < len { index } else { 0 };
+            }
         }
         if wrong != 0 {
             self.report_indices(at, i, len);
@@ -46,7 +49,7 @@ impl Run<'_> {
 
     #[cold]
     fn report_indices(&mut self, at: usize, i: &Instruction, len: u32) {
-        for lane in 0..BLOCK {
+        for lane in 0..self.lanes() {
             let given = self.rows[self.row(i.a)][lane];
             if from_start(given, len) >= len && self.is_active(i.mask, lane) {
                 self.faults.report(lane, at, given);
@@ -64,8 +67,10 @@ impl Run<'_> {
     pub fn gather(&mut self, at: usize, i: &Instruction) {
         let (mut found, d, base) = (self.indices(at, i), self.row(i.d), self.row(i.b));
         let list = self.rows[base..base + i.n as usize].as_flattened();
-        for lane in 0..BLOCK {
-            found[lane] = list[found[lane] as usize * BLOCK + lane];
+        for (panel, found) in found.as_chunks_mut::<PANEL>().0.iter_mut().enumerate().take(self.panels) {
+            for (k, found) in found.iter_mut().enumerate() {
+                *found = list[*found as usize * BLOCK + panel * PANEL + k];
+            }
         }
         self.rows[d] = found;
     }
@@ -73,8 +78,9 @@ impl Run<'_> {
     #[inline(always)]
     pub fn table(&mut self, at: usize, i: &Instruction) {
         let (found, d) = (self.indices(at, i), self.row(i.d));
-        let (table, row) = (&self.code.tables[i.n as usize][..], &mut self.rows[d]);
-        for lane in 0..BLOCK {
+        let (lanes, table) = (self.lanes(), &self.code.tables[i.n as usize][..]);
+        let row = &mut self.rows[d];
+        for lane in 0..lanes {
             row[lane] = table[found[lane] as usize];
         }
     }
@@ -83,13 +89,13 @@ impl Run<'_> {
     pub fn scatter(&mut self, at: usize, i: &Instruction) {
         let (found, base, value) = (self.indices(at, i), self.row(i.b), self.row(i.c));
         if i.mask == NONE {
-            for lane in 0..BLOCK {
+            for lane in 0..self.lanes() {
                 self.rows[base + found[lane] as usize][lane] = self.rows[value][lane];
             }
             return;
         }
         let mask = self.row(i.mask);
-        for lane in 0..BLOCK {
+        for lane in 0..self.lanes() {
             if self.rows[mask][lane] != 0 {
                 self.rows[base + found[lane] as usize][lane] = self.rows[value][lane];
             }
@@ -104,7 +110,7 @@ impl Run<'_> {
             return;
         }
         let mask = self.row(mask);
-        for l in (0..BLOCK).step_by(S::LANES) {
+        for l in (0..self.lanes()).step_by(S::LANES) {
             let (x, y, m) = (s.load_u(&self.rows[from][l..]), s.load_u(&self.rows[to][l..]), s.load_u(&self.rows[mask][l..]));
             s.store_u(s.xor_u(y, s.and_u(s.xor_u(x, y), m)), &mut self.rows[to][l..]);
         }
@@ -115,13 +121,13 @@ impl Run<'_> {
     pub fn pass(&mut self, at: usize, i: &Instruction) {
         let (mask, passes) = (self.row(i.d), PASSES as usize);
         let mut most = 0;
-        for lane in 0..BLOCK {
+        for lane in 0..self.lanes() {
             let count = self.rows[passes][lane] + (self.rows[mask][lane] & 1);
             self.rows[passes][lane] = count;
             most = most.max(count);
         }
         if most > MOST_PASSES {
-            for lane in 0..BLOCK {
+            for lane in 0..self.lanes() {
                 if self.rows[passes][lane] > MOST_PASSES && self.rows[mask][lane] != 0 {
                     self.rows[mask][lane] = 0;
                     self.faults.report(lane, at, 0);
@@ -149,7 +155,7 @@ impl Run<'_> {
             self.rows[d] = self.rows[(WORDS + number % 4) as usize];
             return;
         }
-        for l in (0..BLOCK).step_by(S::LANES) {
+        for l in (0..self.lanes()).step_by(S::LANES) {
             let number = s.load_u(&self.rows[number][l..]);
             let words = rng::threefry(s, self.key, self.counter(s, l, s.shr_u(number, 2)));
             let k = s.and_u(number, s.splat_u(3));
@@ -169,7 +175,7 @@ impl Run<'_> {
 
     #[inline(always)]
     fn words<S: Simd>(&mut self, s: S, block: u32) {
-        for l in (0..BLOCK).step_by(S::LANES) {
+        for l in (0..self.lanes()).step_by(S::LANES) {
             let words = rng::threefry(s, self.key, self.counter(s, l, s.splat_u(block)));
             for w in 0..4 {
                 s.store_u(words[w], &mut self.rows[WORDS as usize + w][l..]);

@@ -3,7 +3,7 @@
 use super::super::fold;
 use super::super::program::{BLOCK, Code, Instruction, NONE, Op, Program};
 use super::faults::{Faults, Operands, find};
-use math::{Simd, Unfused, poly, rng};
+use math::{PANEL, Simd, Unfused, poly, rng};
 
 /// A program that runs over a block.
 pub struct Run<'a> {
@@ -15,6 +15,8 @@ pub struct Run<'a> {
     pub shift: usize,
     /// Key of the random numbers.
     pub key: [u32; 4],
+    /// Number of panels of the block that are in use. The instructions compute only the lanes of these panels.
+    pub panels: usize,
     pub faults: &'a mut Faults,
     /// Shapes that lane 0 has drawn, each with the bits of its rows; `None` if the program is not `draw`.
     pub drawn: Option<&'a mut Vec<(u32, Vec<u32>)>>,
@@ -22,13 +24,16 @@ pub struct Run<'a> {
 
 /// Runs `$body` for each vector of a row. `$l` is the vector's first lane.
 macro_rules! vectors {
-    ($S:ident, $l:ident, $body:expr) => {{
-        let mut $l = 0;
-        while $l < BLOCK {
-            $body;
-            $l += $S::LANES;
+    ($run:ident, $S:ident, $l:ident, $body:expr) => {
+        for panel in 0..$run.panels.min(BLOCK / PANEL) {
+            let mut vector = 0;
+            while vector < PANEL {
+                let $l = panel * PANEL + vector;
+                $body;
+                vector += $S::LANES;
+            }
         }
-    }};
+    };
 }
 
 /// Computes a row from one, two or three rows.
@@ -37,7 +42,7 @@ macro_rules! map {
         let rows = &mut *$run.rows;
         let d = $d;
         assert!(d < rows.len() $(&& $field < rows.len())+);
-        vectors!($S, l, {
+        vectors!($run, $S, l, {
             $(let $x = $s.load_u(&rows[$field][l..]);)+
             let y = $body;
             $s.store_u(y, &mut rows[d][l..]);
@@ -100,20 +105,28 @@ fn is_infinite<S: Simd>(s: S, x: S::F) -> S::U {
 }
 
 impl Run<'_> {
+    /// Returns the number of lanes in use.
+    #[inline(always)]
+    pub fn lanes(&self) -> usize {
+        PANEL * self.panels.min(BLOCK / PANEL)
+    }
+
     /// Reports the lanes in which an instruction fails.
     #[cold]
     #[inline(never)]
     fn find(&mut self, at: usize, i: &Instruction) {
         let [a, b, mask] = [i.a, i.b, i.mask].map(|row| if row == NONE { 0 } else { self.row(row) });
         let mask = (i.mask != NONE).then(|| &self.rows[mask]);
-        find(self.faults, at, i, &Operands { a: &self.rows[a], b: &self.rows[b], mask });
+        let lanes = self.lanes();
+        find(self.faults, at, i, lanes, &Operands { a: &self.rows[a], b: &self.rows[b], mask });
     }
 
     /// Returns true if no lane is in a mask.
     #[inline(always)]
     fn is_empty<S: Simd>(&self, s: S, mask: u32) -> bool {
-        let (row, mut any) = (&self.rows[self.row(mask)], s.splat_u(0));
-        vectors!(S, l, any = s.or_u(any, s.load_u(&row[l..])));
+        let run = self;
+        let (row, mut any) = (&run.rows[run.row(mask)], s.splat_u(0));
+        vectors!(run, S, l, any = s.or_u(any, s.load_u(&row[l..])));
         s.mask_bits(s.eq_u(any, s.splat_u(0))) == (1 << S::LANES) - 1
     }
 
@@ -134,7 +147,7 @@ impl Run<'_> {
     #[inline(always)]
     fn each(&mut self, at: usize, i: &Instruction, [d, a, b]: [usize; 3]) {
         let mut wrong = false;
-        for l in 0..BLOCK {
+        for l in 0..self.lanes() {
             let result = fold::integer(i.op, self.rows[a][l] as i32, self.rows[b][l] as i32);
             wrong |= result.is_none();
             self.rows[d][l] = result.unwrap_or_default() as u32;
@@ -147,7 +160,7 @@ impl Run<'_> {
     #[inline(always)]
     fn floor_division(&mut self, at: usize, i: &Instruction, [d, a, b]: [usize; 3]) {
         let mut wrong = false;
-        for l in 0..BLOCK {
+        for l in 0..self.lanes() {
             let [x, y] = [a, b].map(|row| f32::from_bits(self.rows[row][l]));
             wrong |= y == 0.0;
             let pair = fold::floor_division(x, y);
@@ -160,7 +173,7 @@ impl Run<'_> {
 
     #[inline(always)]
     fn below(&mut self, at: usize, i: &Instruction, [d, a, b, c]: [usize; 4]) {
-        for l in 0..BLOCK {
+        for l in 0..self.lanes() {
             let [word, low, high] = [a, b, c].map(|row| self.rows[row][l]);
             if low as i32 >= high as i32 && (i.mask == NONE || self.rows[self.row(i.mask)][l] != 0) {
                 self.faults.report(l, at, low);
@@ -244,6 +257,7 @@ impl Run<'_> {
             Op::MinI => map!(run, i, s: S, d, |x = a, y = b| s.select_u(s.lt_i(y, x), y, x)),
             Op::MaxI => map!(run, i, s: S, d, |x = a, y = b| s.select_u(s.lt_i(x, y), y, x)),
             Op::LtI => map!(run, i, s: S, d, |x = a, y = b| truth(s, s.lt_i(x, y))),
+            Op::LtU => map!(run, i, s: S, d, |x = a, y = b| truth(s, s.lt_i(s.xor_u(x, sign), s.xor_u(y, sign)))),
             Op::LeI => map!(run, i, s: S, d, |x = a, y = b| truth(s, s.not_mask(s.lt_i(y, x)))),
             Op::EqI => map!(run, i, s: S, d, |x = a, y = b| truth(s, s.eq_u(x, y))),
             Op::NeI => map!(run, i, s: S, d, |x = a, y = b| truth(s, s.not_mask(s.eq_u(x, y)))),
@@ -294,7 +308,7 @@ impl Run<'_> {
             }),
             Op::Sin => floats!(run, i, s: S, d, |x = a| poly::sin_cos(u, x).0),
             Op::Cos => floats!(run, i, s: S, d, |x = a| poly::sin_cos(u, x).1),
-            Op::SinCos => vectors!(S, l, {
+            Op::SinCos => vectors!(run, S, l, {
                 let (sin, cos) = poly::sin_cos(u, s.f32_from_bits(s.load_u(&run.rows[a][l..])));
                 s.store_u(s.to_bits(sin), &mut run.rows[d][l..]);
                 s.store_u(s.to_bits(cos), &mut run.rows[c][l..]);
@@ -304,7 +318,7 @@ impl Run<'_> {
             Op::Atan2 => floats!(run, i, s: S, d, |x = a, y = b| poly::atan2(u, x, y)),
             Op::Finite => {
                 let (row, mut wrong) = (&run.rows[a], s.splat_u(0));
-                vectors!(S, l, {
+                vectors!(run, S, l, {
                     let x = s.f32_from_bits(s.load_u(&row[l..]));
                     wrong = s.or_u(wrong, is_infinite(s, x));
                 });
@@ -314,7 +328,7 @@ impl Run<'_> {
             }
             Op::Permits => {
                 let (row, mut all) = (&run.rows[a], s.splat_u(u32::MAX));
-                vectors!(S, l, all = s.and_u(all, s.load_u(&row[l..])));
+                vectors!(run, S, l, all = s.and_u(all, s.load_u(&row[l..])));
                 if s.mask_bits(s.eq_u(all, s.splat_u(0))) != 0 {
                     run.find(at, i);
                 }

@@ -72,7 +72,7 @@ impl Fleet {
         for block in 0..self.blocks() {
             self.prepare(block, actions);
             self.copy_state(block, self.blocks());
-            self.call(Call::Step, block, None);
+            self.call(Call::Step, block, self.panels(block), None);
             self.finish(block, reached, rewards, ended);
         }
     }
@@ -276,7 +276,7 @@ impl Vector for Fleet {
         let begun = code.state_at + spare * code.state;
         let rows = self.rows();
         bits.iter().for_each(|(k, bits)| rows[begun + k][0] = *bits);
-        self.call(Call::Show, spare, None);
+        self.call(Call::Show, spare, 1, None);
         if self.faults.failed[0] != 0 {
             return invalid;
         }

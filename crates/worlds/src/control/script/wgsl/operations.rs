@@ -25,6 +25,7 @@ pub fn value(rows: &Rows<'_>, i: &Instruction) -> Option<String> {
         Op::AbsI => format!("script_magnitude({a})"),
         Op::MinI => format!("bitcast<u32>(min({}, {}))", rows.int(i.a), rows.int(i.b)),
         Op::MaxI => format!("bitcast<u32>(max({}, {}))", rows.int(i.a), rows.int(i.b)),
+        Op::LtU => format!("script_mask({a} < {b})"),
         Op::EqI => format!("script_mask({a} == {b})"),
         Op::NeI => format!("script_mask({a} != {b})"),
         Op::BoolToI => format!("{a} & 1u"),
