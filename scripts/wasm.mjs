@@ -59,7 +59,7 @@ export function cargoSettings(flavour, route) {
   const buildStd = threads || !route.std;
   return {
     env: { ...route.env, CARGO_ENCODED_RUSTFLAGS: rustflags.join("\x1f"), ...(buildStd ? { RUSTC_BOOTSTRAP: "1" } : {}) },
-    args: ["--target", TARGET, ...SMALL, ...(buildStd ? ["-Zbuild-std=panic_abort,std"] : [])],
+    args: ["--target", TARGET, ...SMALL, ...(buildStd ? ["-Zbuild-std=panic_abort,std", "-Zbuild-std-features=optimize_for_size"] : [])],
   };
 }
 
