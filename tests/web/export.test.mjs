@@ -5,7 +5,7 @@ import { extname, join } from "node:path";
 import { after, test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { ahead, event, folder, hothouse, house, place, saved, visit } from "./fixture.mjs";
+import { ahead, event, folder, hothouse, house, place, saved, still, visit } from "./fixture.mjs";
 import { leave } from "./rooms.mjs";
 
 const here = house();
@@ -39,8 +39,8 @@ async function paused(at) {
 
 /** Pauses the run and shows the section that exports its model. */
 async function show(page) {
-  await page.evaluate(() => hothouse.command({ kind: "pause" }));
-  await page.evaluate(() => hothouse.test()); // so that the pause's own test has ended
+  await still(page);
+  await page.evaluate(() => hothouse.test()); // so that a test of the last iteration has ended
   await place(page, "Share", "Model");
 }
 

@@ -237,6 +237,16 @@ export const ahead = (page, kind, iteration = 0) =>
 export const event = async (page, kind, iteration) => (await ahead(page, kind, iteration))();
 export const eventWhere = async (page, kind, holds) => (await aheadWhere(page, kind, holds))();
 
+/** Pauses the run at the end of an iteration, so that its weights stay the same. */
+export async function still(page) {
+  const paused = await ahead(page, "running");
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  await paused();
+  const ended = await ahead(page, "metrics");
+  await page.evaluate(() => hothouse.command({ kind: "step" }));
+  await ended();
+}
+
 export const notice = (page, text) => page.getByText(text).first().waitFor({ timeout: WAIT_MS });
 
 /**

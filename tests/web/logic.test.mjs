@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { ahead, event, house, lab, notice, place, until, visit } from "./fixture.mjs";
+import { ahead, event, house, lab, notice, place, still, until, visit } from "./fixture.mjs";
 import { accessible, fits, large, narrows, SCREENS } from "./rooms.mjs";
 
 const here = house();
@@ -53,15 +53,6 @@ const stage = (page, part) => page.locator(".stage-switch label", { hasText: par
 const perfect = async (page) => {
   await answers(page, { ask: "population" }, ({ members, best }) => members[best].state === "perfect");
   await text(page, ".lead", "now 100%");
-};
-/** Pauses the run at the end of an iteration, so that its circuits stay the same. */
-const still = async (page) => {
-  const paused = await ahead(page, "running");
-  await page.evaluate(() => hothouse.command({ kind: "pause" }));
-  await paused();
-  const ended = await ahead(page, "metrics");
-  await page.evaluate(() => hothouse.command({ kind: "step" }));
-  await ended();
 };
 /** Pauses the run while its best member is perfect. A member that still learns may leave the pattern before the pause. */
 const stillPerfect = async (page) => {
@@ -215,6 +206,18 @@ test("gates and wires are explored by pointer and keys, show values, and the cir
   await stillPerfect(page);
   const { best } = await ask(page, { ask: "population" });
   await page.locator(".gates-picture").focus();
+  // The picture may show an earlier best member at first. The legend has a count for each operation that does not only pass a bit on.
+  await until(
+    page,
+    async (member) => {
+      const { ops } = await hothouse.ask({ ask: "gates", member });
+      const counts = Array.from({ length: 16 }, (_, op) => Object.values(ops).filter((one) => one === op).length);
+      const computing = counts.filter((_, op) => op !== 3 && op !== 5).sort((a, b) => a - b);
+      const shown = [...document.querySelectorAll(".ops .op-count")].map(({ textContent }) => Number(textContent.replaceAll(",", "")));
+      return String(shown.sort((a, b) => a - b)) === String(computing);
+    },
+    best,
+  );
   // Keys select only gates that compute.
   await text(page, ".gates .number", "^[1-9]");
   await page.keyboard.press("ArrowDown");

@@ -65,7 +65,7 @@ export class InsidePane {
 
   refresh(): void {
     if (document.hidden || !this.element.checkVisibility()) return;
-    this.asker.ask(
+    this.asker.eventually(
       () => this.client.ask({ ask: "inside" }),
       (inside) => inside && this.show(inside),
     );

@@ -62,7 +62,8 @@ export class PopulationPane {
     this.chosen.best = 0;
     write(this.rate, "");
     write(this.about, "");
-    this.ask(true);
+    this.asker.hurry();
+    this.ask();
   }
 
   /** Requests the population, even while the pane is off-screen, because other panes show the best member. */
@@ -70,11 +71,10 @@ export class PopulationPane {
     if (!document.hidden) this.ask();
   }
 
-  private ask(now = false): void {
-    this.asker.ask(
+  private ask(): void {
+    this.asker.eventually(
       () => this.client.ask({ ask: "population" }),
       (view) => this.take(view),
-      now,
     );
   }
 

@@ -28,6 +28,9 @@ export class Turns {
   }
 }
 
+/** Time after which {@link Asker.eventually} repeats a dropped request. */
+const RETRY_MS = 200;
+
 /**
  * Sends one request at a time; further requests are dropped until the answer arrives. Drops stale answers. Ignores errors, because no
  * worker answers between two runs.
@@ -36,12 +39,14 @@ export class Asker {
   readonly turns = new Turns();
   private asking = false;
   private askedMs = -Infinity;
+  private timer = 0;
 
   /** `everyMs` returns the least time between two requests, in ms. If the argument `now` of `ask` is true, this time is ignored. */
   constructor(private readonly everyMs: () => number = () => 0) {}
 
-  ask<A>(question: () => Promise<A>, take: (answer: A) => unknown, now = false): void {
-    if (this.asking || (!now && performance.now() - this.askedMs < this.everyMs())) return;
+  /** Returns false if the request was dropped. */
+  ask<A>(question: () => Promise<A>, take: (answer: A) => unknown, now = false): boolean {
+    if (this.asking || (!now && performance.now() - this.askedMs < this.everyMs())) return false;
     this.asking = true;
     this.askedMs = performance.now();
     const stale = this.turns.stale();
@@ -49,6 +54,15 @@ export class Asker {
       .then((answer) => stale() || take(answer))
       .catch(() => {})
       .finally(() => (this.asking = false));
+    return true;
+  }
+
+  /** As `ask`, but a dropped request is sent later. The last answer therefore describes the state after the last call. */
+  eventually<A>(question: () => Promise<A>, take: (answer: A) => unknown): void {
+    clearTimeout(this.timer);
+    if (this.ask(question, take)) return;
+    const stale = this.turns.stale();
+    this.timer = setTimeout(() => stale() || this.eventually(question, take), RETRY_MS);
   }
 
   /** Lets the next call of `ask` send its request without waiting for `everyMs`. */
