@@ -59,6 +59,7 @@ export function cargoSettings(flavour, route) {
   const buildStd = threads || !route.std;
   return {
     env: { ...route.env, CARGO_ENCODED_RUSTFLAGS: rustflags.join("\x1f"), ...(buildStd ? { RUSTC_BOOTSTRAP: "1" } : {}) },
+    // Optimised for size, std has smaller functions for sorting and formatting.
     args: ["--target", TARGET, ...SMALL, ...(buildStd ? ["-Zbuild-std=panic_abort,std", "-Zbuild-std-features=optimize_for_size"] : [])],
   };
 }

@@ -15,8 +15,8 @@ pub const MOST_PASSES: u32 = 10_000;
 
 /// Operations of instructions. Unless a variant states otherwise, the operands are the rows `a`, `b` and `c`, and the result is the row
 /// `d`. A bool that is false has no bits set; a bool that is true has all bits set. Apart from conversions, an operation works on integers
-/// if its name ends in I, on floats if its name ends in F, and on unsigned integers if its name ends in U. A negative integer is a large
-/// unsigned integer.
+/// if its name ends in I, on floats if its name ends in F, and on unsigned integers if its name ends in U. Read as unsigned, a negative
+/// integer is larger than every positive one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
     Move,

@@ -95,7 +95,7 @@ impl Draft {
         }
     }
 
-    /// Replaces `0 <= x and x < n` by one comparison if n is a constant: of unsigned integers, negative ones are larger than n.
+    /// Replaces `0 <= x and x < n` by one comparison if n is a constant. The comparison is unsigned, so a negative x is larger than n.
     fn fuse_ranges(&mut self, constants: &[u32]) {
         let (_, writes) = self.counts();
         let once = |row: u32| !matches!(Slot(row).kind(), SlotKind::Temporary(_)) || writes.get(&row) == Some(&1);
