@@ -149,11 +149,12 @@ async function browserTests(folder) {
     if (again.passed && !again.failed) unsure.push(name);
   }
   const { faults, ...counts } = afterAgain(first, unsure, !!process.env.HOTHOUSE_STRICT);
-  for (const name of faults)
-    console.log(
-      `       FAILED: '${name}' passed only in its second run. Remove the race, or add it with the reason to EXCUSED ` +
-        `(scripts/test.mjs)`,
-    );
+  for (const { name, error } of first.failing)
+    if (faults.includes(name))
+      console.log(
+        `       FAILED: '${name}' passed only in its second run. Remove the race, or add it with the reason to EXCUSED ` +
+          `(scripts/test.mjs). The first run reported:\n${error}`,
+      );
   return counts;
 }
 
@@ -181,7 +182,10 @@ async function otherEngines() {
 /** Largest number of failed tests that run again. A busy machine does not explain more failures. */
 const FEW = 3;
 
-/** Returns `{ passed, failed, failing }`; `failing` contains file and name of each failed test. */
+/** Number of lines of a failed test's error that the report shows. */
+const ERROR_LINES = 12;
+
+/** Returns `{ passed, failed, failing }`; `failing` contains the file, name and error of each failed test. */
 async function nodeTests(args) {
   const out = await sh("node", ["--test", `--test-timeout=${LIMIT_MS}`, "--test-reporter=spec", ...args], {
     env: { CARGO_TARGET_DIR: target },
@@ -191,7 +195,11 @@ async function nodeTests(args) {
     return trouble.output;
   });
   const count = (word) => Number(out.match(new RegExp(`^ℹ ${word} (\\d+)`, "m"))?.[1] ?? 0);
-  const failing = [...out.matchAll(/^test at (.+?):\d+:\d+\n✖ (.+) \([\d.]+ms\)$/gm)].map(([, file, name]) => ({ file, name }));
+  const failing = [...out.matchAll(/^test at (.+?):\d+:\d+\n✖ (.+) \([\d.]+ms\)\n((?: .*\n)*)/gm)].map(([, file, name, error]) => ({
+    file,
+    name,
+    error: error.split("\n").slice(0, ERROR_LINES).join("\n"),
+  }));
   const failed = count("fail") + count("cancelled");
   const skips = [...out.matchAll(/^\s*﹣ (.+?) \([\d.]+ms\) # (.+)$/gm)].map(([, name, why]) => `${name}: ${why}`);
   return { passed: count("pass"), failed: count("pass") ? failed : Math.max(1, failed), failing, skips };

@@ -199,13 +199,12 @@ test("a run without its data waits for it after a reload, and the fallback run d
 });
 
 test("a dropped run of another room opens in its own room", async () => {
-  const page = await enter("#/bandit");
-  await event(page, "metrics");
-  const buffer = await saved(page);
-  await page.goto(`${server.url}#/backgammon?variant=strong`);
-  await page.reload();
+  const first = await enter("#/bandit");
+  await event(first, "metrics");
+  const buffer = await saved(first);
+  await first.context().close();
+  const page = await visit(here, { server, at: "#/backgammon?variant=strong", started: false });
   await lab(page, "backgammon");
-  await event(page, "metrics");
   await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer });
   await lab(page, "bandit");
   await event(page, "metrics");
