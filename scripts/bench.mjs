@@ -8,14 +8,15 @@
 // - `npm run bench -- worlds` measures environments from files.
 // - `--profile` measures the time of a training step by operation instead.
 // - `npm run bench -- page [--json]` measures speed, stability and density of the rooms' pages. `--part ROOM` selects one room.
+import { join } from "node:path";
 import { launch, reached } from "./browser.mjs";
 import { build } from "./build.mjs";
 import { counted, measured } from "./figure.mjs";
 import { benchFrame, benchPage, loadedBy } from "./page.mjs";
 import { own, ROOMS } from "./rooms.mjs";
-import { main, Trouble } from "./sh.mjs";
+import { main, root, Trouble } from "./sh.mjs";
 import { serve } from "./serve.mjs";
-import { FIRST_FLAVOUR, MODULES } from "./wasm.mjs";
+import { BENCH, FIRST_FLAVOUR, MODULES, wasm } from "./wasm.mjs";
 
 const SUITES = ["core", "page", "worlds", ...ROOMS];
 /** Name of the wasm module that runs a suite. Every other suite runs in the module of the room with the suite's name. */
@@ -37,21 +38,24 @@ const WORKER = `
     }
   };`;
 
-async function measure(suite, profile, room, browser, dist, modules, give) {
-  const server = await serve(dist, { extra: { "/bench.html": "<!doctype html><title>bench</title>", "/bench.js": WORKER } });
+/** Flavours that the benches measure, each with the ending of the figures' names. */
+const MEASURED = { "threads-relaxed": "_page", "threads-simd128": "_simd128_page" };
+
+async function measure(suite, profile, room, browser, give) {
+  await wasm({ only: Object.keys(MEASURED).map((flavour) => `${room}/${flavour}`), of: BENCH });
+  const server = await serve(join(root, BENCH.into), {
+    extra: { "/bench.html": "<!doctype html><title>bench</title>", "/bench.js": WORKER },
+  });
   const page = await browser.newPage();
   await page.goto(`${server.url}bench.html`);
-  for (const [name, suffix] of [
-    ["threads-relaxed", "_page"],
-    ["threads-simd128", "_simd128_page"],
-  ]) {
+  for (const [name, suffix] of Object.entries(MEASURED)) {
     const answer = await page.evaluate(
       (order) => {
         const worker = new Worker("bench.js", { type: "module" });
         worker.postMessage(order);
         return new Promise((resolve) => (worker.onmessage = ({ data }) => (worker.terminate(), resolve(data))));
       },
-      { suite, profile, threads: THREADS, url: server.url + modules[`${room}/${name}`] },
+      { suite, profile, threads: THREADS, url: `${server.url}${room}/${name}/lab.js` },
     );
     if (answer.error) throw new Trouble(`the bench of ${name} failed: ${answer.error}`, "see the console of the page for the panic's text");
     for (const figure of answer.figures) give({ ...figure, name: figure.name + suffix });
@@ -99,7 +103,7 @@ await main(import.meta.url, async () => {
   if (json) console.log = console.error; // only figures go to standard output
   const room = MODULE_OF[suite] ?? suite;
   const needed = (name) => (ofPage ? name.endsWith(`/${FIRST_FLAVOUR}`) : name.startsWith(`${room}/`));
-  const { dist, modules } = await build({ only: MODULES.filter(needed) });
+  const { dist } = await build({ only: MODULES.filter(needed) });
   const give = (figure) => {
     if (json) say(JSON.stringify(figure));
     else {
@@ -114,7 +118,7 @@ await main(import.meta.url, async () => {
       await benchFrame(browser, server, dist, room, give);
       await benchPage(browser, server, dist, room, give);
     }
-  else if (!part || part === "module") await measure(suite, profile, room, browser, dist, modules, give);
+  else if (!part || part === "module") await measure(suite, profile, room, browser, give);
   if (suite === "core" && !part && !profile) await visits(browser, dist, server, give);
   if (part !== "module" && !profile)
     for (const [id, bench] of await own("bench")) if (id === suite) await bench(browser, server, give, part);

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { root, sh, step, Trouble } from "./sh.mjs";
 
 export const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
-export const SELECTION = ["--release", "--workspace", "--features", "run/typescript,bandit/terminal"];
+export const SELECTION = ["--release", "--workspace", "--features", "run/typescript,bandit/terminal,web/bench"];
 /** Time limit of a test file. The slowest file takes some minutes. */
 const PATIENCE_MS = 2_400_000;
 

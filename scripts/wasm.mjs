@@ -64,13 +64,19 @@ export function cargoSettings(flavour, route) {
   };
 }
 
+const ofPage = (room, exports) => [room, ...(exports ? ["export"] : [])];
+/** Package of the page's modules. `features` returns the features of a room's module. */
+const PAGE = { name: "web", folder: "crates/web", into: "www/pkg", features: ofPage };
+/** The page's modules with benchmarks, which the page omits. They are built for `npm run bench`. */
+export const BENCH = { ...PAGE, into: "target/bench-page", features: (...of) => ["bench", ...ofPage(...of)] };
+
 /**
  * Builds the modules in `only` whose sources changed. Returns for every module its folder, its hash and whether it is built. All crates
- * except the last are common to the rooms, so each further room takes only seconds. `of` selects another package by name and source folder,
- * for tests that build a package with its own room.
+ * except the last are common to the rooms, so each further room takes only seconds. `of` is the package, for example a test's package with
+ * its own room.
  */
-export async function wasm({ only = MODULES, of } = {}) {
-  const { name: crate, folder, into } = of ?? { name: "web", folder: "crates/web", into: "www/pkg" };
+export async function wasm({ only = MODULES, of = PAGE } = {}) {
+  const { name: crate, folder, into, features: featuresOf = () => [] } = of;
   await rust();
   const route = await wasmToolchain();
   const program = await bindgen();
@@ -88,11 +94,11 @@ export async function wasm({ only = MODULES, of } = {}) {
     const out = join(root, into, name);
     const stamp = join(out, "stamp");
     const { threads, exports } = flavours[flavour];
-    const features = [threads && "threads", !of && exports && "export", !of && room].filter(Boolean);
+    const features = [...(threads ? ["threads"] : []), ...featuresOf(room, exports)];
     const hash = fingerprint([sourceHash, JSON.stringify(settings), features.join()]);
     const built = () => existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
     if (only.includes(name))
-      await step(`wasm ${of ? `${crate}/${flavour}` : name}`, async () => {
+      await step(`wasm ${of === PAGE ? name : `${basename(into)} ${name}`}`, async () => {
         if (built()) return "unchanged";
         const args = ["build", "--release", "--lib", "-p", crate, ...settings.args, "--features", features.join()];
         await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: targetOf(flavour) } });

@@ -16,7 +16,7 @@ export const digests = (variant) =>
 export const trained = {
   variant: "strong",
   set: { hidden: 16 },
-  steps: 409_600,
+  steps: 819_200,
   kept: /^strong\.weights$/,
   digested: ["strong.weights"],
   dropped: /^frozen\./,

@@ -311,7 +311,7 @@ test("the settings of a run are in one line where the list of runs is narrow", a
   await settings.waitFor();
   const lines = await settings.evaluate((one) => {
     one.parentElement.querySelector(".run-figures").textContent =
-      "10.3M steps · 1 min 20 s · test return 500 · solved after 459k · 26 Nov, 18:05";
+      "10.3M steps · 1 min 20 s · test return 500 · solved after 459k steps · 26 Nov, 18:05";
     return one.offsetHeight / parseFloat(getComputedStyle(one).lineHeight);
   });
   assert.ok(lines < 1.5, `they take ${lines} lines`);

@@ -105,7 +105,7 @@ test("the population trains without a click: the grid runs, gates are shown by o
   await page.waitForFunction((count) => document.querySelectorAll(".member").length === count, members.length);
   assert.match(
     await page.locator(".member").first().textContent(),
-    /^Member 1.*: . (learning|perfect|restarting).* \/ .* [\d,]+ updates; the numbers are the soft and the hard loss$/,
+    /^Member 1.*: . (learning|perfect|restarted).* \/ .* [\d,]+ updates; the numbers are the soft and the hard loss$/,
   );
   // The grid shows the selected member until the visitor follows the best one again.
   await page.locator(".member").nth(1).click();

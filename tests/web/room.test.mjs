@@ -428,7 +428,7 @@ test("the time breakdown is shown as a bar and as a table", async () => {
   await page.getByRole("button", { name: "Where the time goes as a table" }).click();
   await page
     .getByRole("figure", { name: "Where the time goes" })
-    .getByRole("img", { name: /^[A-Z][a-z]+ [0-9]+\s%, / })
+    .getByRole("img", { name: /^[A-Z][a-z]+ [0-9]+%, / })
     .waitFor();
   const table = page.getByRole("region", { name: "Where the time goes as a table" });
   const shares = (await table.locator("td:nth-child(2)").allTextContents()).map((share) => parseInt(share, 10));

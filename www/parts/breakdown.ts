@@ -23,7 +23,7 @@ const COMMON: Record<string, Colour> = { tests: "ink", rest: "muted" };
 
 const NOTHING = "No time measured yet";
 
-const percent = (share: number): string => `${Math.round(100 * share)}\u00a0%`;
+const percent = (share: number): string => `${Math.round(100 * share)}%`;
 
 export class Breakdown {
   readonly element: HTMLElement;

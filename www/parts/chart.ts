@@ -18,9 +18,15 @@ import { about, zooming, type Range } from "./zoom";
 
 /**
  * Functions that format a position on the axis: as a tick label (`tick`), as a more exact label for close ticks (`close`), and as a text
- * with the unit (`words`). `steps` are the allowed distances between ticks.
+ * with the unit (`words`). `end` is the last tick, so that all ticks can have the same unit. `steps` are the allowed distances between
+ * ticks.
  */
-export type Axis = { tick: (at: number) => string; close: (at: number) => string; words: (at: number) => string; steps?: number[] };
+export type Axis = {
+  tick: (at: number, end?: number) => string;
+  close: (at: number) => string;
+  words: (at: number) => string;
+  steps?: number[];
+};
 
 /** A test, drawn as a circle in the colour of `column`, with a bar from `low` to `high`. `error` is true if the bar is a standard error. */
 export type Test = { at: number; mean: number; column: string; low?: number; high?: number; error?: boolean };
@@ -77,6 +83,8 @@ export type ChartOptions = {
 const DRAW_EVERY_MS = 200;
 /** Largest distance in px between the cursor and a test's circle at which the test is selected. */
 const NEAR_PX = 9;
+/** Least distance in px between the rings of two tests of a column. */
+const RING_GAP = 8;
 /** Largest number of arrow-key steps from one end of the axis to the other. */
 const KEY_STEPS = 120;
 const KEY_ZOOM = 0.6;
@@ -324,9 +332,12 @@ export class Chart {
     const { hovered } = this;
     const present = this.shown?.present;
     const row = hovered ?? (present?.at.length ?? 0) - 1;
-    this.series().forEach((series, k) => {
-      const value = this.value(present, series, row);
-      write(this.values[k]!, value == null ? "–" : this.number(value));
+    const values = this.series().map((series) => this.value(present, series, row));
+    values.forEach((value, k) => {
+      const shown = this.values[k]!;
+      write(shown, value == null ? "–" : this.number(value));
+      // A column may have no value in a variant.
+      shown.parentElement!.hidden = value == null && values.some((other) => other != null);
     });
     write(this.where, hovered !== null && present ? `at ${this.options.axis.tick(present.at[row] ?? 0)}` : this.noted);
   }
@@ -531,7 +542,7 @@ export class Chart {
           border: { show: true, stroke: () => palette.hair, width: unit },
           values: (_, ticks) => {
             const { tick, close } = this.options.axis;
-            const labels = ticks.map(tick);
+            const labels = ticks.map((at) => tick(at, ticks.at(-1)));
             return new Set(labels).size < labels.length ? ticks.map(close) : labels;
           },
           incrs: () => this.options.axis.steps ?? STEPS,
@@ -571,6 +582,7 @@ export class Chart {
     const { bbox } = plot;
     const { shown, options } = this;
     c.save();
+    c.textBaseline = "alphabetic"; // the y axis sets another
     c.beginPath();
     c.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     c.clip();
@@ -656,9 +668,10 @@ export class Chart {
         });
       }
       const radius = 4 * ratio;
-      for (const { at, mean } of this.options.main ? run.tests : []) {
+      for (const { at, mean, low, high, error } of this.options.main ? run.tests : []) {
         const [x, y] = place(at, mean);
         found.push([x - radius, y - radius, x + radius, y + radius]);
+        if (error && low !== undefined && high !== undefined) found.push([...place(at, low), ...place(at, high)]);
       }
     }
     const { top, height } = plot.bbox;
@@ -680,6 +693,7 @@ export class Chart {
     if (!present) return;
     const right = bbox.left + bbox.width;
     c.save();
+    c.textBaseline = "alphabetic"; // the y axis sets another
     c.font = font(12 * ratio);
     c.textAlign = "left";
     const endOf: number[] = [];
@@ -711,6 +725,8 @@ export class Chart {
     }
     if (options.main) {
       c.fillStyle = palette.paper;
+      /** Place of the last ring of each column. */
+      const rings = new Map<string, { x: number; y: number }>();
       for (const { at, mean, low, high, error, column } of present.tests) {
         const x = plot.valToPos(at, "x", true);
         if (x > right || x < bbox.left || (options.log && mean <= 0)) continue;
@@ -730,8 +746,13 @@ export class Chart {
           c.stroke();
           c.globalAlpha = 1;
         }
+        // Rings that touch would hide the curve.
+        const y = plot.valToPos(mean, "y", true);
+        const last = rings.get(column);
+        if (last && Math.hypot(x - last.x, y - last.y) < RING_GAP * ratio) continue;
+        rings.set(column, { x, y });
         c.lineWidth = 1.5 * ratio;
-        ring(c, x, plot.valToPos(mean, "y", true), (error ? 2 : 3.2) * ratio);
+        ring(c, x, y, (error ? 2 : 3.2) * ratio);
       }
     }
     c.restore();

@@ -13,7 +13,8 @@ const LEAST = { count: 100, time: 60 };
 const INTEREST = 8;
 
 const TIME: Axis = {
-  tick: (s) => (s < 120 ? `${Math.round(s)} s` : s < 7200 ? `${Number((s / 60).toFixed(1))} min` : `${Number((s / 3600).toFixed(1))} h`),
+  tick: (s, end = s) =>
+    end < 180 ? `${Math.round(s)} s` : end < 7200 ? `${Number((s / 60).toFixed(2))} min` : `${Number((s / 3600).toFixed(1))} h`,
   close: (s) => `${s.toFixed(2)} s`,
   words: seconds,
   steps: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 72000],

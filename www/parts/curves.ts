@@ -114,8 +114,8 @@ export class RunCurves {
     const all = choices.flatMap(({ groups }) => groups);
     chosen.addEventListener("change", () => this.choose(all.find(({ name }) => name === chosen.value) ?? first));
     const axes: { value: "count" | "time"; words: string }[] = [
-      { value: "count", words: `by ${plural(charting.room.counters[0]!)}` },
-      { value: "time", words: "by time" },
+      { value: "count", words: `By ${plural(charting.room.counters[0]!)}` },
+      { value: "time", words: "By time" },
     ];
     const axis = new Choice("Axis", axes, charting.time ? "time" : "count", (value) => this.setTime(value === "time"));
     return h("div.curve-tools.wrap.foot", [

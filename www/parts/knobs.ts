@@ -117,7 +117,7 @@ export class Knobs {
     this.live.replaceChildren(
       group(
         h("h3", { id: "knobs-live", tabindex: -1 }, "Apply during training"),
-        `These take effect with the next ${this.unit}, like the knobs beside the curve. Each change marks the curves.`,
+        `These take effect with the next ${this.unit}, like the knobs under the curve. Each change marks the curves.`,
         live.map((knob) => this.row(knob)),
       ),
     );
@@ -282,8 +282,8 @@ export class Knobs {
   }
 
   private range(knob: Knob, kind: Range, brief: boolean): Field {
-    // A unit that equals the label is omitted, as in "Environments: 2,048 environments".
-    const unit = brief || knob.unit === knob.label.toLowerCase() ? "" : knob.unit;
+    // A unit that the label contains is omitted, as in "Hidden units: 64 units".
+    const unit = brief || knob.label.toLowerCase().includes(knob.unit) ? "" : knob.unit;
     const whole = kind.kind === "int";
     let timer: ReturnType<typeof setTimeout> | undefined;
     const { place, value: valueAt } = scale(kind);

@@ -16,7 +16,7 @@ const ROW = 18;
 /** Extent of the text of a label above and below its baseline, in px. */
 const [ASCENT, DESCENT] = [11, 4];
 /** Rows in which a label can be, relative to its line: below the line (0), above it (−1), and farther away. */
-const ROWS = [0, -1, 1, -2, 2];
+const ROWS = [0, -1, -2, 1, 2];
 /** Horizontal positions of a label, as fractions from 0 (left end) to 1 (right end). Earlier positions are preferred. */
 const SHARES = [1, 0.75, 0.5, 0.25, 0];
 /** Costs of a label's place: outside the plot, over a label, over the line of a level, over a curve, and per row of distance. */

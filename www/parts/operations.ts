@@ -51,7 +51,7 @@ export class Operations {
           ? "Shares of gradient time on the CPU since the table was opened"
           : "No time measured yet. Gradients are timed on the CPU only.";
     return whole > 0
-      ? this.found!.map(({ name, shape, calls, seconds }) => [name, shape, String(calls), `${((100 * seconds) / whole).toFixed(1)}\u00a0%`])
+      ? this.found!.map(({ name, shape, calls, seconds }) => [name, shape, String(calls), `${((100 * seconds) / whole).toFixed(1)}%`])
       : [];
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Client } from "../run/client";
 import type { Progress, Variant } from "../run/protocol";
+import { columnText } from "./charting";
 import { h, write } from "./dom";
 import { count, figure, seconds, short, words } from "./format";
 import { untilClosed } from "./life";
@@ -78,7 +79,7 @@ export class Readout {
     }
     const column = this.client.room.tests.find(({ name }) => name === goal.column);
     const now = run.test(goal.column);
-    const shown = now === undefined ? "" : `; now ${column?.share ? `${figure(Math.floor(1000 * now) / 10)}%` : figure(now)}`;
+    const shown = now === undefined ? "" : `; now ${column ? columnText(column, now) : figure(now)}`;
     return `Solved at ${words(solved.counts[0] ?? 0)} ${this.unit}${shown}.`;
   }
 

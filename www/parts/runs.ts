@@ -374,7 +374,7 @@ export class Runs {
       `${short(progress.counts[0] ?? 0)} ${unit}`,
       seconds(progress.train_s),
       ...(column && value != null ? [`${column.label.toLowerCase()} ${columnText(column, value)}`] : []),
-      ...(solved ? [`solved after ${short(solved.counts[0] ?? 0)}`] : []),
+      ...(solved ? [`solved after ${short(solved.counts[0] ?? 0)} ${unit}`] : []),
     ].join(" · ");
   }
 

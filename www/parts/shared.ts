@@ -18,7 +18,7 @@ export function commandsOf(config: Config, { command, changes, limits }: Shared,
     h("p.small", "After pip install hothouse-rl and import hothouse. See ", documentLink("python", "the Python package"), "."),
     copyField("Python", python(config)),
     copyField("Resume in Python", `hothouse.Run.restore(${JSON.stringify(file)})`),
-    h("p.row", saving, h("span.small", `writes the file ${file} with the present state.`)),
+    h("p.row", saving, h("span.small", "Writes this file with the present state.")),
     ...[repeats, ...limits].flatMap((words) => (words ? [h("p.small", words)] : [])),
   ];
 }

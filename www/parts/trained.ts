@@ -105,8 +105,8 @@ export class Trained implements TrainedAgent {
   level(): { column: string; value: number; label: string } | undefined {
     const { checkpoint, words } = this;
     if (!this.here || !checkpoint) return undefined;
-    const { level, metadata } = checkpoint;
-    return { column: words.column, value: level, label: `trained for ${duration(metadata.progress.train_s)}` };
+    const { level } = checkpoint;
+    return { column: words.column, value: level, label: "trained agent" };
   }
 
   /** Returns a sentence for the status if the visitor's agent has overtaken the trained agent; otherwise returns an empty string. */

@@ -6,6 +6,7 @@
 pub mod backgammon;
 pub mod control;
 pub mod cube;
+mod decimal;
 mod fault;
 mod learner;
 pub mod logic;
@@ -17,6 +18,7 @@ mod slice;
 mod state;
 pub mod words;
 
+pub use decimal::decimal;
 pub use fault::Fault;
 pub use learner::{ByName, Failure, Iteration, Learner, Progress, WorkedOn};
 pub use offload::{Machine, Offload, Pass};

@@ -1,6 +1,7 @@
 //! Settings of learners. The macro [`crate::settings!`] declares a setting in one place: its field, its label and help text, its range, and
 //! whether it may change during training.
 
+use crate::decimal;
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "typescript")]
 use ts_rs::TS;
@@ -173,7 +174,7 @@ impl KnobKind {
             KnobKind::Choice { .. } | KnobKind::Text { .. } => Value::Text(text.into()),
             KnobKind::Bool if text == "on" || text == "true" => Value::Number(1.0),
             KnobKind::Bool if text == "off" || text == "false" => Value::Number(0.0),
-            _ => text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number),
+            _ => decimal(text).map_or_else(|| Value::Text(text.into()), Value::Number),
         };
         self.check(name, &value)?;
         Ok(value)
@@ -277,7 +278,7 @@ impl Field for u64 {
 impl Field for f32 {
     /// Returns the shortest decimal number that rounds to the field's f32: 0.003, not 0.003000000026.
     fn get(&self) -> Value {
-        Value::Number(self.to_string().parse().unwrap_or(f64::from(*self)))
+        Value::Number(decimal(&self.to_string()).unwrap_or(f64::from(*self)))
     }
 
     fn set(&mut self, value: &Value) {

@@ -4,6 +4,7 @@ use crate::error::RunError;
 use crate::protocol::{Knob, KnobKind, Value};
 use crate::sweep::VARIANT;
 use crate::typed::{number, set_one};
+use learn::decimal;
 
 /// A parsed argument of `--knob`: the name of a knob and the values to try.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +83,7 @@ impl Axis {
 
 /// Rounds `value` to six significant figures, so that users can type it.
 fn six_figures(value: f64) -> f64 {
-    format!("{value:.5e}").parse().unwrap_or(value)
+    decimal(&format!("{value:.5e}")).unwrap_or(value)
 }
 
 #[cfg(test)]

@@ -2,15 +2,13 @@
 
 use crate::error::RunError;
 use crate::protocol::{Knob, KnobKind, Knobs, Value};
+use learn::decimal;
 
 /// Parses a number in one of the common notations: `2000000`, `2_000_000`, `2e6`, `2.5e6`.
 pub fn number(text: &str) -> Result<f64, String> {
     let grouped = text.split('_').all(|part| !part.is_empty());
     let digits = text.replace('_', "");
-    match digits.parse::<f64>() {
-        Ok(value) if grouped && value.is_finite() => Ok(value),
-        _ => Err("write a number, as in 2e6 or 2_000_000".into()),
-    }
+    decimal(&digits).filter(|_| grouped).ok_or_else(|| "write a number, as in 2e6 or 2_000_000".into())
 }
 
 /// Parses knobs and checks each against `knobs`. Numbers may have the notations of [`number`].

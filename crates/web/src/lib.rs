@@ -3,19 +3,19 @@
 //! The crate contains no logic, and only `rooms.rs` names rooms. The calling worker (`www/run/worker.ts`) provides the clock, the pace and
 //! the messages. `run::protocol` and the rooms define the types of all data. An error is returned as the notice that the page shows.
 
+#[cfg(feature = "bench")]
+mod bench;
 mod clock;
 mod graphics;
 mod panic;
 mod rooms;
 
-use bench::Figure;
-use bench::measure::Bench;
 use clock::now_s;
 use gpu::Fault;
 use math::Isa;
 use run::monitor::{self, Cursor, Writer};
 use run::protocol::{Config, Digest, Event, Level, SweepSpec};
-use run::room::{Answer, Schema};
+use run::room::Answer;
 use run::{AnyRun, Host, RunError, permalink};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -113,22 +113,6 @@ pub fn export_model(saved: &[u8], data: Option<Vec<u8>>, format: &str) -> Result
         run::restore_with(saved, host(), data.as_ref())?.export(run::export::Format::named(format)?)
     };
     to_js(&exported().map_err(refusal)?)
-}
-
-/// Runs the benchmark suite of a room in this module, or of the compute core (`core`). Passes each figure (a measured number with its name)
-/// to `give`. If `profile` is true, measures the time per operation of a training step instead.
-#[wasm_bindgen]
-pub fn bench(suite: &str, profile: bool, give: &js_sys::Function) {
-    let mut sink = |figure: Figure| {
-        if let Ok(figure) = to_js(&figure) {
-            let _ = give.call1(&JsValue::NULL, &figure);
-        }
-    };
-    let mut attach = |schema: &Schema| Writer::new(Box::new(monitor::heap(schema)), schema, "").ok();
-    let mut bench = Bench { isa: Isa::best(), now: now_s, attach: &mut attach, sink: &mut sink, report_missing: &mut |_| {} };
-    if let Some(measure) = bench::suite(suite).and_then(|suite| if profile { suite.profile } else { Some(suite.measure) }) {
-        measure(&mut bench);
-    }
 }
 
 /// For tests. Panics on the calling thread, or on a thread of the pool.

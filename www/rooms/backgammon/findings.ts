@@ -138,7 +138,12 @@ function summaryOf({ name, candidates, outlook, evals }: Analysis): string {
 }
 
 function stakesOf({ length, score, crawford, cube, cube_is_mine, jacoby, bare, doubled }: Standing): string {
-  const whose = cube_is_mine === null ? "in the middle" : cube_is_mine ? "owned by the player on roll" : "owned by the opponent";
+  const whose =
+    cube_is_mine === null
+      ? `in the middle${cube === 1 ? " (it shows 64)" : ""}`
+      : cube_is_mine
+        ? "owned by the player on roll"
+        : "owned by the opponent";
   const stakes = length
     ? `Match to ${length}: player on roll ${score[0]}, opponent ${score[1]}${crawford ? ", Crawford game" : ""}`
     : "Money play";

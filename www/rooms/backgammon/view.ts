@@ -47,7 +47,14 @@ export class BackgammonView implements View {
     this.stage = this.session.table.element;
     this.beside = [this.session.considered.element, this.session.review.element];
     this.sections = [
-      { tab: "explore", name: "analysis", heading: "Analyse a position", words: "best move import", element: this.analysis.element },
+      {
+        tab: "explore",
+        name: "analysis",
+        heading: "Analyse a position",
+        words: "best move import",
+        element: this.analysis.element,
+        shown: () => this.analyse(),
+      },
     ];
     const key = (key: string, does: string, run: () => void): Shortcut => ({ key, shown: key, does, run });
     const press = (...names: Parameters<typeof actions.press>): void => (reveal(this.stage), actions.press(...names));
@@ -86,6 +93,11 @@ export class BackgammonView implements View {
     void this.openLinked();
   }
 
+  /** Analyses the default position when its section is shown, because the agent of an earlier moment may know little. */
+  private analyse(): void {
+    if (this.page.present?.tests.length) this.analysis.begin();
+  }
+
   trained(agent: TrainedAgent): void {
     this.session.setTrained(agent);
   }
@@ -106,7 +118,7 @@ export class BackgammonView implements View {
   }
 
   take(event: RunEvent): void {
-    if (event.kind === "test") this.analysis.begin();
+    if (event.kind === "test" && this.analysis.element.checkVisibility()) this.analysis.begin();
     if (event.kind !== "room") return;
     const frozen = event.event as RoomEvent;
     this.frozen.push(frozen);

@@ -267,7 +267,7 @@ export class ControlView implements View {
       "Drawn environments",
       [
         { value: "few", words: String(FEW), label: `Draw ${FEW}` },
-        { value: "all", words: "all", label: "Draw all" },
+        { value: "all", words: "All", label: "Draw all" },
       ],
       drawn,
       (value) => {

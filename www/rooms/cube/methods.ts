@@ -60,7 +60,7 @@ export class MethodsPane {
     this.table.hidden = true;
     this.element = h("div.methods-pane", [
       h("p.small", [
-        "Solves the displayed cube by greedy play, two beams, A* and, where all distances are known, the exact table. Training " +
+        "Solves the displayed cube by greedy play, two beam searches, A* and, where all distances are known, the exact table. Training " +
           "continues at the same time, so searches are slower than alone.",
       ]),
       h("p.row", this.net, this.startButton, this.endButton, this.status),

@@ -6,7 +6,7 @@ import { distanceWords, lengthWords, otherThan, unitOf, type Metric } from "./no
 import type { Gives, Puzzle, StateView } from "./protocol";
 
 const SCORES: Record<Gives, { title: string; about: string }> = {
-  value: { title: "Moves left", about: "V of the state after each move; lower is better" },
+  value: { title: "Moves left", about: "estimated moves left after each move; lower is better" },
   action_values: { title: "Moves by Q", about: "Q of each move, in moves to solved; lower is better" },
   policy: { title: "Probability", about: "policy: probability of each move" },
 };

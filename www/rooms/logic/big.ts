@@ -70,7 +70,7 @@ export class BigPane {
         readout("Step", this.readouts.step),
         readout("Steps per second", this.readouts.steps),
         readout("Cells per second", this.readouts.cells),
-        readout("Gate-cells per second", this.readouts.gates),
+        readout("Gates per second", this.readouts.gates),
       ]),
       this.meaning,
     ]);
@@ -102,7 +102,7 @@ export class BigPane {
 
   /** Starts the grid, unless it has begun already. */
   start(): void {
-    if (!this.view) this.run(true);
+    if (!this.view?.step) this.run(true);
   }
 
   private run(running: boolean): void {
@@ -134,7 +134,9 @@ export class BigPane {
   }
 
   private tick(nowMs: number): void {
-    if (this.asking || !this.running) return;
+    // The first random cells are shown before the grid runs.
+    const isNew = this.renew && !this.errors[0]!.textContent;
+    if (this.asking || !(this.running || isNew)) return;
     this.asking = true;
     // If the grid runs a circuit that still learns, the grid restarts as soon as the chosen circuit no longer learns.
     if (!this.done && this.chosen.done) this.renew = true;
@@ -180,8 +182,8 @@ export class BigPane {
     const { steps, cells, gates } = this.speed;
     write(this.readouts.step, count(view.step));
     if (this.speed.known) write(this.readouts.steps, steps < 10 ? steps.toFixed(1) : short(steps));
-    write(this.readouts.cells, short(cells));
-    write(this.readouts.gates, short(gates));
+    write(this.readouts.cells, cells ? short(cells) : "–");
+    write(this.readouts.gates, cells ? short(gates) : "–");
     write(this.meaning, this.spoken());
     for (const cells of this.pictures) cells.label(`The big grid, ${view.width} by ${view.height} cells, at step ${count(view.step)}`);
     this.writeOnStage();

@@ -3,6 +3,7 @@
 
 import { button, h, markup, write } from "../../parts/dom";
 import { count } from "../../parts/format";
+import { pageLife } from "../../parts/life";
 import { touch } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
 import { clamp, modified } from "../../parts/keys";
@@ -55,6 +56,12 @@ export class Diagram {
     for (const kind of ["pointerleave", "blur"]) this.view.addEventListener(kind, () => this.point(undefined));
     this.view.addEventListener("keydown", (event) => this.key(event));
     onTheme(() => this.recolour());
+    // Only changes of the window matter: a change of the view's size may be the visitor's zoom.
+    addEventListener("resize", () => this.refit(), { signal: pageLife() });
+  }
+
+  private refit(): void {
+    if (this.drawn && !this.ratio) this.fit(READABLE);
   }
 
   clear(): void {

@@ -27,7 +27,7 @@ const hard: Explanation = {
   words:
     "Hardening replaces each gate by its most probable operation, which makes the automaton a circuit of bits. Training minimizes the " +
     "soft loss. The hard loss is that of the circuit, which the tests use. The two differ while gates are undecided. Watch the gates " +
-    "above settle.",
+    "settle in the tab Live.",
   equation: equation("the loss is the sum over cells of the squared difference of state and target", "loss = ∑_cells (s − t)^2"),
 };
 

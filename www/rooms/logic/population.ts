@@ -12,7 +12,7 @@ import type { MemberView, PopulationView } from "./protocol";
 
 const ASK_EVERY_MS = 700;
 
-/** Time for which a restarted member is shown as restarting. */
+/** Time for which a restarted member is shown as restarted. */
 const DEAD_MS = 3000;
 
 type Card = {
@@ -110,7 +110,7 @@ export class PopulationPane {
     write(
       this.about,
       `success rate: share of perfect attempts; ${restarts === 1 ? "1 restart" : `${count(restarts)} restarts`} with ` +
-        `another seed, ${count(living)} still learning`,
+        `another seed, ${count(living)} still learning; on the cards: soft and hard loss`,
     );
     if (this.cards.length !== members.length) {
       for (const { cells } of this.cards) cells.close();
@@ -121,7 +121,7 @@ export class PopulationPane {
   }
 
   private card(k: number): Card {
-    const cells = new Cells("");
+    const cells = new Cells("", undefined, () => this.show());
     // The button's text describes the member, so the picture is hidden from screen readers.
     cells.element.setAttribute("aria-hidden", "true");
     cells.element.removeAttribute("role");

@@ -9,7 +9,7 @@ import type { Experiment, MemberState, PopulationView } from "./protocol";
 export const states: Record<MemberState | "dead", { word: string; mark: string }> = {
   learning: { word: "learning", mark: "○" },
   perfect: { word: "perfect", mark: "✓" },
-  dead: { word: "restarting", mark: "✕" },
+  dead: { word: "restarted", mark: "✕" },
 };
 
 export const title = ({ rule, own, shows }: Experiment): string =>
@@ -86,7 +86,7 @@ export const charts: Record<string, ChartWords> = {
   },
   loss: {
     title: "Loss",
-    about: "soft: minimized by training; hard: share of cells that the circuit gets wrong",
+    about: "soft: minimized by training; hard: share of wrong cells",
     labels: { loss: "soft", hard_loss: "hard", best: "best" },
   },
   certainty: { title: "Certainty", about: "mean probability of each gate's most probable operation", span: [0, 1] },

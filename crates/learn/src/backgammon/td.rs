@@ -576,7 +576,7 @@ impl Learner for Strong {
     }
 
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
-        Err("This learner trains on the CPU only: its integer first layer is updated incrementally and has no GPU kernel")
+        Err("This learner trains on the CPU only: its first layer has no version for a GPU")
     }
 
     fn sharing(&mut self) -> Option<&mut dyn Sharing> {

@@ -116,7 +116,7 @@ settings! {
         /// Number of residual blocks. A block has two layers that are as wide as the last hidden layer.
         fixed blocks: usize, [whole(0.0, 32.0), "Residual blocks", "blocks",
             "Pairs of layers as wide as the last one, with a skip connection. They make deep networks easier to train."];
-        fixed norm: bool, [SWITCH, "Layer norm", "", "Normalizes the sums of each layer to mean 0 and variance 1."];
+        fixed norm: bool, [SWITCH, "Layer norm", "", "Normalises the sums of each layer to mean 0 and variance 1."];
         /// True for separate heads for value and advantages (Wang et al., "Dueling network architectures for deep reinforcement learning",
         /// 2016).
         fixed dueling: bool, [SWITCH, "Dueling heads", "",

@@ -43,7 +43,7 @@ settings! {
              knob. 0 keeps it constant."];
         // Once the policy balances the pole in every CartPole environment, the normalised advantages are noise. Updates from this noise
         // make the policy drift until it fails. With `lr_floor` at 0.005, some seeds failed within 25M steps.
-        live lr_floor: f32 = 0.001, [log(0.001, 1.0), "Final learning rate", "times",
+        live lr_floor: f32 = 0.001, [log(0.001, 1.0), "Final share of learning rate", "",
             "Share of the learning rate that remains after its decay, so that learning continues in long runs."];
         fixed envs: usize = 2048, [count(32.0, 65536.0).down_to(1.0), "Environments", "environments",
             "Number of environments that run in parallel. All share one network."];
