@@ -466,7 +466,7 @@ export class Chart {
     if (this.options.share) return `${Number((100 * value).toPrecision(4))}%`;
     const size = Math.abs(value);
     if (this.options.log && size < 1000) return figure(Number(value.toPrecision(2)));
-    return size >= 1000 ? short(value) : size > 0 && size < 1e-3 ? figure(value) : minus(String(Number(value.toPrecision(4))));
+    return size >= 1000 ? short(value) : size > 0 && size < 1e-4 ? figure(value) : minus(String(Number(value.toPrecision(4))));
   }
 
   /** Returns the range of the vertical scale for the visible values. `from` and `to` are the limits that uPlot found. */

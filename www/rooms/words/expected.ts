@@ -53,6 +53,6 @@ function whereOf({ tokens, surprise }: Reading, place: number): string {
   const after = label(tokens[place - 1]!.text);
   const token = tokens[place];
   const own = surprise[place];
-  if (!token || own === undefined) return `Next token after ${after}.`;
+  if (!token || own === undefined) return `Next token after “${after}”.`;
   return `${label(token.text)} after ${after}: ${percent(Math.exp(-own))}, surprise ${figure(own)} nats.`;
 }

@@ -8,7 +8,7 @@ const prediction: Explanation = {
   words:
     "To predict the next token. A token is a character, a byte, or a frequent piece of a word. The model reads the tokens so far, up " +
     "to the length of its context, and gives each token of its vocabulary a probability. The loss is the surprise at the actual next " +
-    "token: minus the logarithm of its probability, in nats per token. The perplexity is e to the loss: the number of equally likely " +
+    "token: minus the logarithm of its probability, in nats per token. The perplexity is e to the power of the loss: the number of equally likely " +
     "tokens among which a guess would be as hard.",
   equation: equation(
     "the loss is minus the mean over positions t of the logarithm of the probability of the token at t given those before it; " +
@@ -21,9 +21,9 @@ const floor: Explanation = {
   heading: "How good can it become?",
   words:
     "Text is never certain, so the loss never reaches zero. The stories come from a random grammar with known probabilities, which give " +
-    "the entropy floor, the dashed line. With characters as tokens, no model with this context has a lower mean loss; with byte pairs, " +
+    "the entropy floor, the dotted line. With characters as tokens, no model with this context has a lower mean loss; with byte pairs, " +
     "the floor is an estimate. The distance to the floor is what the model has not learned yet. The floor of your own text is unknown. " +
-    "There, watch the validation loss: if it rises while the training loss falls, the model memorizes the text.",
+    "There, watch the validation loss: if it rises while the training loss falls, the model memorises the text.",
 };
 
 const attention: Explanation = {

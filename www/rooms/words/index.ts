@@ -10,6 +10,7 @@ import "./style.css";
 export const extension: RoomExtension<WordsClient> = {
   curves: { front: ["above", "bits", "speed", "lr"], charts: text.charts },
   knobs: ["lr", "weight_decay", "temperature"],
+  budgets: [30_000, 100_000, 300_000, 1_000_000],
   model: true,
   tour: [
     {
@@ -20,7 +21,7 @@ export const extension: RoomExtension<WordsClient> = {
     {
       at: ".returns",
       heading: "The curve",
-      words: "The loss is the model's surprise at the next token. The dashed line is the lowest possible loss.",
+      words: "The loss is the model's surprise at the next token. The dotted line is the lowest possible loss.",
     },
     ...knobToCurve("Drag the learning rate far to the right. If it is too large, the loss rises."),
   ],

@@ -23,13 +23,13 @@ export class ModelPane {
     this.table = new Table("Tensors", ["Tensor", "Shape", "Numbers"], () =>
       this.tensors.map(({ name, shape }) => [name, shape.join(" × "), count(shape.reduce((all, side) => all * side, 1))]),
     );
-    this.table.caption.textContent = "Tensors of a saved run, which is a safetensors file. Names and shapes follow nanoGPT.";
     this.element = h("div", [
       h("div.facts-parts", [
         h("section.card", { "aria-label": "Model" }, h("h3", "Transformer"), this.model),
         h("section.card", { "aria-label": "Text" }, h("h3", "Text"), this.corpus),
       ]),
       h("div.row", h("h3", "Tensors"), this.table.button),
+      h("p.small", "Tensors of a saved run, which is a safetensors file. Names and shapes follow nanoGPT."),
       this.table.element,
     ]);
   }
@@ -59,7 +59,7 @@ export class ModelPane {
       ["Speed", this.rate],
     ]);
     const ofCorpus = facts([
-      ["Text", `${corpus.name}, ${short(corpus.characters)} characters`],
+      ["Source", `${corpus.name}, ${short(corpus.characters)} characters`],
       [
         "Tokenizer",
         `${text.tokenizers[corpus.tokenizer]}` +

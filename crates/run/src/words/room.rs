@@ -80,8 +80,10 @@ impl Room for Words {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Learner = Pretrainer;
     type Question = Question;
-    const DATA: Option<DataInfo> =
-        Some(DataInfo { label: "Text", help: "At least a few thousand characters of UTF-8 text. With the byte tokenizer, any file." });
+    const DATA: Option<DataInfo> = Some(DataInfo {
+        label: "Text",
+        help: "The text needs at least a few thousand characters of UTF-8. The byte tokenizer accepts any file.",
+    });
 
     fn variants() -> Vec<Variant> {
         knobs::variants()
