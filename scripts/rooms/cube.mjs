@@ -16,7 +16,7 @@ export const digests = (variant) => ({
 export const trained = {
   variant: "2x2x2",
   set: { hidden: "64-32" },
-  steps: 196_608_000,
+  steps: 393_216_000,
   kept: /^mean\./,
   digested: ["first.table", "first.bias", "hidden.1.weight", "hidden.1.bias", "head.weight", "head.bias"].map((name) => `mean.${name}`),
 };
