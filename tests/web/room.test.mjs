@@ -353,7 +353,7 @@ test("a link contains the run's settings, and the native command starts the same
   await place(page, "Share", "Terminal and Python");
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
   await page.getByText(`resume ${file.suggestedFilename()}`).waitFor();
-  const [command, , python, restored] = await texts(page, ".commands code");
+  const [command, , python, restored] = await texts(page, ".commands .copy code");
   assert.match(command, /^cargo run --release -- train control .*--seed 7.*--set envs=64/);
   assert.equal(python, 'hothouse.Run("control", variant="CartPole-v1", seed=7, knobs={"envs": 64})');
   assert.equal(restored, `hothouse.Run.restore("${file.suggestedFilename()}")`);
