@@ -4,8 +4,8 @@
 const MOST_DIVIDED = 1000;
 
 /**
- * Returns the positions of ticks between `low` and `high`. The ticks are the powers of ten and, in a short range, their multiples by 2 to 9. If fewer than two
- * such positions are in the range, the ticks are multiples of `step`.
+ * Returns the positions of ticks between `low` and `high`. The ticks are the powers of ten and, in a short range, their multiples
+ * by 2 to 9. If fewer than two such positions are in the range, the ticks are multiples of `step`.
  *
  * This function replaces uPlot's own ticks, which require limits that are powers of ten. With a lower limit such as 0.0096, uPlot's loop
  * never ends.

@@ -8,8 +8,8 @@ const prediction: Explanation = {
   words:
     "To predict the next token. A token is a character, a byte, or a frequent piece of a word. The model reads the tokens so far, up " +
     "to the length of its context, and gives each token of its vocabulary a probability. The loss is the surprise at the actual next " +
-    "token: minus the logarithm of its probability, in nats per token. The perplexity is e to the power of the loss: the number of equally likely " +
-    "tokens among which a guess would be as hard.",
+    "token: minus the logarithm of its probability, in nats per token. The perplexity is e to the power of the loss: the number of " +
+    "equally likely tokens among which a guess would be as hard.",
   equation: equation(
     "the loss is minus the mean over positions t of the logarithm of the probability of the token at t given those before it; " +
       "perplexity is e to the loss",

@@ -203,12 +203,12 @@ fn ctrl_c_ends_a_search_and_finished_results_are_printed() {
     assert_eq!(running.rest(), "", "an interrupted search has no line");
     assert!(running.errors().contains("stopped before all cubes were solved"));
 
-    let mut running = start("eval cube three.safetensors --states 1000 --method greedy");
+    let mut running = start("eval cube three.safetensors --states 1000000 --method greedy");
     running.read_to("cube / ");
     std::thread::sleep(Duration::from_millis(500));
     running.interrupt();
     assert_eq!(running.wait(), Some(1));
     let (log, message) = (running.rest(), running.errors());
-    assert!(message.contains("stopped after ") && message.contains(" of 1000 states"), "{message}");
-    assert!(log.contains("uniform states") && !log.contains("1,000 uniform"), "{log}");
+    assert!(message.contains("stopped after ") && message.contains(" of 1000000 states"), "{message}");
+    assert!(log.contains("uniform states") && !log.contains("1,000,000 uniform"), "{log}");
 }

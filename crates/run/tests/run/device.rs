@@ -341,7 +341,7 @@ fn device_faults_are_reported_as_reason() {
 
 #[test]
 fn learner_without_offload_stays_on_the_processor_with_a_reason() {
-    for (room, variant, why) in [("backgammon", "strong", "integer first layer"), ("cube", "2x2x2-dqn", "small updates")] {
+    for (room, variant, why) in [("backgammon", "strong", "first layer"), ("cube", "2x2x2-dqn", "small updates")] {
         let config = small(room, variant, 5);
         let mut home = TestRun::new(&config, DeviceWish::Cpu);
         home.to(3);
