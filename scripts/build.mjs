@@ -23,8 +23,8 @@ const FRAME = {
 };
 
 /**
- * Builds the changed parts of the page. Returns `{ dist, modules, module }`. `dist` is the output folder. `modules` contains the path of
- * each wasm module below `dist`. `module(path)` builds the module that contains the requested file, unless the module is built already.
+ * Builds the changed parts of the page. Returns `{ dist, module }`. `dist` is the output folder. `module(path)` builds the wasm module that
+ * contains the requested file, unless the module is built already.
  */
 export async function build({ only } = {}) {
   await npmPackages();
@@ -84,7 +84,7 @@ export async function build({ only } = {}) {
     begun[name] ??= name && later(name, modules[name].hash).then(() => place(name));
     return begun[name];
   };
-  return { dist, modules: entries, module };
+  return { dist, module };
 }
 
 /**

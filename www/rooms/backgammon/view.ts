@@ -93,7 +93,7 @@ export class BackgammonView implements View {
     void this.openLinked();
   }
 
-  /** Analyses the default position when its section is shown, because the agent of an earlier moment may know little. */
+  /** Analyses the default position. An analysis before the section is shown would be that of an agent that has hardly learned. */
   private analyse(): void {
     if (this.page.present?.tests.length) this.analysis.begin();
   }

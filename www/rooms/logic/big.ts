@@ -134,7 +134,7 @@ export class BigPane {
   }
 
   private tick(nowMs: number): void {
-    // The first random cells are shown before the grid runs.
+    // The first random cells are shown before the grid runs. After an error, they wait for the next run.
     const isNew = this.renew && !this.errors[0]!.textContent;
     if (this.asking || !(this.running || isNew)) return;
     this.asking = true;

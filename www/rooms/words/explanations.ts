@@ -12,7 +12,7 @@ const prediction: Explanation = {
     "equally likely tokens among which a guess would be as hard.",
   equation: equation(
     "the loss is minus the mean over positions t of the logarithm of the probability of the token at t given those before it; " +
-      "perplexity is e to the loss",
+      "perplexity is e to the power of the loss",
     "loss = − frac 1 T ∑_t ln p (x_t | x_1 … x_{t − 1}), ~ perplexity = e^loss",
   ),
 };
