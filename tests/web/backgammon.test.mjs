@@ -20,7 +20,7 @@ import {
   restore,
   saved,
 } from "./fixture.mjs";
-import { accessible, entrance, fits, large, leave, reads, SCREENS } from "./rooms.mjs";
+import { accessible, entrance, fits, isDrawn, large, leave, reads, SCREENS } from "./rooms.mjs";
 
 const here = house();
 
@@ -707,4 +707,20 @@ test("the room passes axe in both themes and fits a phone", async () => {
     await fits(page);
     await page.context().close();
   }
+});
+
+test("the units of the network are drawn for the position at the table", async () => {
+  const page = await enter();
+  await event(page, "metrics");
+  await pause(page);
+  await place(page, "Explore", "Network");
+  const canvas = '.units canvas[aria-label^="Network for contact: 32, 32, 6 units; outputs: win "]';
+  await page.locator(canvas).waitFor();
+  await isDrawn(page, canvas, "weights");
+  await page.locator(".units label", { hasText: "Gradients" }).click();
+  await isDrawn(page, canvas, "gradients");
+  await page.getByLabel("Layer", { exact: true }).selectOption("race.1");
+  await page.locator(".tensor figcaption", { hasText: "Activations of the layer" }).first().waitFor();
+  assert.deepEqual(page.said, []);
+  await leave(page);
 });

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { ahead, aheadWhere, begun, event, eventWhere, house, lab, part, place, until, visit, WAIT_MS } from "./fixture.mjs";
-import { accessible, fits } from "./rooms.mjs";
+import { ahead, aheadWhere, begun, event, eventWhere, house, lab, part, place, until, visit } from "./fixture.mjs";
+import { accessible, fits, isDrawn } from "./rooms.mjs";
 
 const here = house();
 const SMALL = "#/control?envs=64&v=2";
@@ -19,27 +19,6 @@ const recordAnnouncements = (page) =>
     new MutationObserver(() => announcements.push(element.textContent)).observe(element, { childList: true });
   });
 const announced = (page, text) => page.waitForFunction((source) => announcements.some((words) => new RegExp(source).test(words)), text);
-
-/** Returns the share of a canvas's pixels that differ from the most common colour. */
-const drawn = (page, selector) =>
-  page.evaluate((selector) => {
-    const canvas = document.querySelector(selector);
-    // A canvas that was just revealed has no size yet.
-    if (canvas.width === 0 || canvas.height === 0) return 0;
-    const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
-    const counts = new Map();
-    for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
-    return 1 - Math.max(...counts.values()) / pixels.length;
-  }, selector);
-
-/** Waits until more than `share` of a canvas's pixels (default: 0.5%) differ from the background. */
-async function isDrawn(page, canvas, name, share = 0.005) {
-  const deadline = performance.now() + WAIT_MS;
-  while ((await drawn(page, canvas)) <= share) {
-    assert.ok(performance.now() < deadline, `${name}: nothing on ${canvas}`);
-    await setTimeout(100);
-  }
-}
 
 /** Waits for a test whose mean return is at least `least`. */
 const reaches = (page, least) => eventWhere(page, "test", `(event) => event.mean_return >= ${least}`);
@@ -233,7 +212,7 @@ test("the pictures of policy and value change during training; keys read the pla
   for (const layer of ["Policy", "Value", "Visits"]) {
     await page.locator(".layers label", { hasText: layer }).click();
     await page.waitForFunction(() => another());
-    assert.notEqual(await page.locator(".plane-legend").textContent(), "");
+    assert.notEqual(await page.locator(".plane .legend-signs").textContent(), "");
   }
   await page.context().close();
 });

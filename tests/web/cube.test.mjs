@@ -2,8 +2,8 @@
 // visitor paints. Other tests measure how well the agent learns.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ahead, event, house, part, place } from "./fixture.mjs";
-import { accessible, ask, entrance, fits, large, leave, narrows, reads, SCREENS } from "./rooms.mjs";
+import { ahead, event, house, part, place, until } from "./fixture.mjs";
+import { accessible, ask, entrance, fits, isDrawn, large, leave, narrows, reads, SCREENS } from "./rooms.mjs";
 
 const here = house();
 
@@ -537,4 +537,29 @@ test("the room passes axe in both themes, fits a phone, and respects reduced mot
     await large(page.locator(".net button"), "width");
     await page.context().close();
   }
+});
+
+test("the units of the network are drawn for the cube in the tab Live", async () => {
+  const page = await enter();
+  await still(page);
+  await event(page, "metrics", 2);
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  await fresh(page);
+  /** Returns the description of the drawing, once it has changed from `before`. */
+  const described = async (before = "") => {
+    await place(page, "Explore", "Network");
+    const canvas = page.locator('.units canvas[aria-label^="Network: 32, 16, 1 units; outputs: normalised value "]');
+    await canvas.waitFor();
+    await until(page, (before) => document.querySelector(".units canvas").getAttribute("aria-label") !== before, before);
+    return canvas.getAttribute("aria-label");
+  };
+  const solved = await described();
+  await isDrawn(page, ".units canvas", "units");
+  await page.locator(".tensor figcaption", { hasText: "Activations of the layer" }).first().waitFor();
+  await place(page, "Live");
+  await page.locator(".cube-picture").press("r");
+  await page.waitForFunction((solved) => document.querySelector(".cube-picture").dataset.facelets !== solved, SOLVED);
+  await described(solved);
+  assert.deepEqual(page.said, []);
+  await leave(page);
 });

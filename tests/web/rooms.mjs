@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { lab, visit } from "./fixture.mjs";
+import { setTimeout } from "node:timers/promises";
+import { lab, visit, WAIT_MS } from "./fixture.mjs";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core");
 
@@ -30,6 +31,27 @@ export const reads = (page, element, { source, flags }) =>
     ([element, source, flags]) => new RegExp(source, flags).test(document.querySelector(element)?.textContent ?? ""),
     [element, source, flags],
   );
+
+/** Returns the share of a canvas's pixels that differ from the most common colour. */
+const drawn = (page, selector) =>
+  page.evaluate((selector) => {
+    const canvas = document.querySelector(selector);
+    // A canvas that was just revealed has no size yet.
+    if (canvas.width === 0 || canvas.height === 0) return 0;
+    const pixels = new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+    const counts = new Map();
+    for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+    return 1 - Math.max(...counts.values()) / pixels.length;
+  }, selector);
+
+/** Waits until more than `share` of a canvas's pixels (default: 0.5%) differ from the background. */
+export async function isDrawn(page, canvas, name, share = 0.005) {
+  const deadline = performance.now() + WAIT_MS;
+  while ((await drawn(page, canvas)) <= share) {
+    assert.ok(performance.now() < deadline, `${name}: nothing on ${canvas}`);
+    await setTimeout(100);
+  }
+}
 
 /** Two screens: a light desktop, and a dark phone with reduced motion. */
 export const SCREENS = [

@@ -20,7 +20,7 @@ import { Ghost } from "./ghost";
 import { sameMark } from "./history";
 import { forgetRun, keepRun, keptRun, type Kept } from "./kept";
 import { Knobs } from "./knobs";
-import { Late } from "./late";
+import type { Late } from "./late";
 import { closePage, untilClosed } from "./life";
 import { calm } from "./loop";
 import { PALETTE_KEY, presses, Search, type Command } from "./commands";
@@ -41,6 +41,7 @@ import { revealBy, reveal } from "./tabs";
 import type { Tensors } from "./tensors";
 import { steps as commonSteps, Tour, type Step } from "./tour";
 import type { Trained } from "./trained";
+import type { Units } from "./units";
 import { SPEEDS } from "./transport";
 
 /** Time after which the page becomes visible at the latest. It becomes visible earlier if the first run begins earlier. */
@@ -65,6 +66,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
   protected readonly curves: RunCurves;
   private readonly runs: Runs;
   private readonly breakdown: Late<Breakdown>;
+  private readonly units: Late<Units>;
   private readonly tensors: Late<Tensors>;
   private readonly device: DeviceSwitch;
   private readonly sweep: Late<Sweep>;
@@ -138,6 +140,10 @@ export class Page extends Shown<PageContext> implements RoomPage {
           () => this.present,
           (look) => client.operations(look),
         );
+    });
+    this.units = this.late(async () => {
+      const { Units } = await import("./units");
+      return () => new Units(() => client.networks(), view.units!);
     });
     this.tensors = this.late(async () => {
       const { Tensors } = await import("./tensors");
@@ -297,7 +303,8 @@ export class Page extends Shown<PageContext> implements RoomPage {
 
   /** Returns the sections of the tabs. */
   private sections(): Section[] {
-    const { view, extension, breakdown, curves, knobs, share, tensors, sweep, explained, lessonList, trained, pictures, model } = this;
+    const { view, extension, breakdown, curves, knobs, share, units, tensors, sweep, explained, lessonList, trained, pictures, model } =
+      this;
     const section = (tab: Section["tab"], name: string, heading: string, ...parts: Node[]): Section => ({
       tab,
       name,
@@ -308,8 +315,9 @@ export class Page extends Shown<PageContext> implements RoomPage {
       ...(view.sections ?? []),
       { ...section("explore", "metrics", "Training metrics", curves.small, breakdown.element), shown: () => breakdown.show() },
       {
-        ...section("explore", "network", "Network", ...(view.network ? [view.network.element] : []), tensors.element),
+        ...section("explore", "network", "Network", units.element, ...(view.network ? [view.network.element] : []), tensors.element),
         shown: () => {
+          if (view.units) units.show();
           view.network?.show();
           tensors.show();
         },
@@ -335,13 +343,6 @@ export class Page extends Shown<PageContext> implements RoomPage {
         shown: () => void share.showCommands(),
       },
     ];
-  }
-
-  /** Creates a part that is loaded when its section is first shown. */
-  private late<Part extends { readonly element: HTMLElement }>(load: () => Promise<() => Part>): Late<Part> {
-    return new Late(load, (error) =>
-      this.around.notices.show("error", `This part could not be loaded: ${textOf(error)}`, "Open it again."),
-    );
   }
 
   /** Creates the sweep of the current run. */
@@ -528,6 +529,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     this.replaceKept(event, another);
     const present = this.state.begin(event);
     this.device.show(undefined);
+    this.units.part?.begin();
     this.tensors.part?.begin();
     if (another) this.knobs.suit(client.knobs);
     starts.address.follow();

@@ -5,12 +5,14 @@ import type { Began, Event as RunEvent, Progress, Value, Variant } from "../run/
 import type { Announcer } from "./announce";
 import type { ChartWords, CurveWords } from "./curves";
 import type { History } from "./history";
+import type { Late } from "./late";
 import type { Notices } from "./notices";
 import type { Command } from "./commands";
 import type { Section } from "./places";
 import type { Gesture, Shortcut } from "./shortcuts";
 import type { Step } from "./tour";
 import type { Trained, TrainedAgent, TrainedSources } from "./trained";
+import type { UnitsState } from "./units";
 
 /** An explanation. `equation` is markup, shown in a collapsed section titled `summary`. */
 export type Explanation = { heading: string; words: string; equation?: string; summary?: string };
@@ -59,7 +61,9 @@ export interface View {
   beside?: HTMLElement[];
   /** Sections of the tabs, placed before the sections that every room has. */
   sections?: Section[];
-  /** Drawings of the learner's network, above the histograms of its weights. They are loaded when their section is first shown. */
+  /** The state for which the units of the networks are drawn, if the room's learner has such networks. */
+  units?: UnitsState;
+  /** A drawing of the learner's network, above the histograms of its weights. It is loaded when its section is first shown. */
   network?: { readonly element: HTMLElement; show(): void };
   /** The variant of the runs on the visitor's own data, if the room's list of variants does not contain it. */
   ownVariant?: OwnVariant;
@@ -123,6 +127,8 @@ export interface RoomPage<C extends Client = Client> {
   chooseOwn(): void;
   /** Shows the picture of the room. */
   showStage(): void;
+  /** Creates a part that is loaded when its section is first shown. */
+  late<Part extends { readonly element: HTMLElement }>(load: () => Promise<() => Part>): Late<Part>;
   /** Starts a tour with these steps. */
   beginTour(steps: Step[]): void;
 }

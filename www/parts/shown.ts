@@ -1,12 +1,14 @@
 // Base class of the room's page and of its frame in another page: the current run, its knobs and its curve.
 
 import type { Client } from "../run/client";
+import { textOf } from "../run/notice";
 import type { Progress } from "../run/protocol";
 import type { Announcer } from "./announce";
 import type { RunCurves } from "./curves";
 import { plural, two } from "./format";
 import type { History } from "./history";
 import type { Knobs } from "./knobs";
+import { Late } from "./late";
 import type { Notices } from "./notices";
 import { Present } from "./present";
 
@@ -36,6 +38,17 @@ export abstract class Shown<Around extends { notices: Notices; announcer: Announ
 
   get unit(): string {
     return plural(this.client.room.counters[0]!);
+  }
+
+  /** Creates a part that is loaded when its section is first shown. */
+  late<Part extends { readonly element: HTMLElement }>(load: () => Promise<() => Part>): Late<Part> {
+    const failed = (error: unknown): void =>
+      this.around.notices.show(
+        "error",
+        `This part could not be loaded: ${textOf(error)}`,
+        "Check the connection and open the section again.",
+      );
+    return new Late(load, failed);
   }
 
   showCurves(): void {

@@ -294,6 +294,12 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.line.question((id) => ({ kind: "question", id, question, of: "own" }));
   }
 
+  /** Returns the learner's networks with their values in the state that the room shows. The list is empty if the room has none. */
+  networks(): Promise<Answers["networks"]> {
+    const question: Question = { ask: "networks" };
+    return this.line.question((id) => ({ kind: "question", id, question, of: "own" }));
+  }
+
   /**
    * Turns the timing of operations on if `look` is true, otherwise off. Returns the time for gradients by operation since the timing
    * started. Returns null if the learner has no plan.

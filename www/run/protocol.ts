@@ -268,7 +268,7 @@ shape: string,
 /** Number of calls in each run of the plan. */
 calls: number, seconds: number, };
 
-export type Question = { "ask": "tensors", };
+export type Question = { "ask": "tensors", } | { "ask": "networks", };
 
 /** Parameter tensor of a learner, with the distributions of its weights, of its average gradients and of its layer's activations. */
 export type TensorView = {
@@ -276,7 +276,10 @@ export type TensorView = {
 name: string, shape: Array<number>, weights: Histogram,
 /** Distribution of the average gradient, which is Adam's first moment; null if the learner does not use Adam. */
 gradients: Histogram | null,
-/** Distribution of the layer's activations in recent states; null if the tensor is no weight matrix or the room records no states. */
+/**
+ * Distribution of the layer's activations in some states; null if the tensor is no weight matrix of a layer, or the room does not
+ * show networks.
+ */
 activations: Histogram | null, };
 
 /** Distribution of the values of a tensor. Values that are not finite are left out. */
@@ -285,6 +288,30 @@ export type Histogram = { min: number, max: number, mean: number,
 deviation: number,
 /** Number of values in each of 64 bins of equal width, from `min` to `max`. */
 counts: Array<number>, };
+
+/**
+ * A network as a chain of layers, with its values in one state. At most 64 inputs, and 64 units of a layer, are listed; others are
+ * left out.
+ */
+export type NetworkView = { title: string,
+/** Names of the listed inputs; a name is empty if the input has no short name. */
+input_names: Array<string>,
+/** Values of the listed inputs, as the network reads them. */
+inputs: Uint8Array,
+/** Layers from the first hidden layer to the outputs. */
+layers: Array<LayerView>, output_names: Array<string>, };
+
+export type LayerView = {
+/** Name of the tensor of the layer's weights, for example `policy.0.weight`. */
+name: string,
+/** Number of units of the layer. The other fields list only the first 64 of them. */
+units: number,
+/** Output of each listed unit. */
+activations: Uint8Array,
+/** Weights, as `[listed units][listed units of the previous layer, or listed inputs]`. */
+weights: Uint8Array,
+/** Average gradients of the weights: Adam's first moment. */
+gradients: Uint8Array, };
 
 /** Arithmetic and threads in use. The page shows them in its badge, and bug reports contain them. */
 export type Backend = {
@@ -316,4 +343,5 @@ export type Cursor = { epoch: number, metrics: number, tests: number, };
 
 export interface Answers {
   tensors: Array<TensorView>;
+  networks: Array<NetworkView>;
 }

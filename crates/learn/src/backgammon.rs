@@ -11,7 +11,6 @@ mod net;
 mod outcomes;
 mod player;
 pub mod published;
-#[cfg(any(test, feature = "export"))]
 mod random_play;
 mod search;
 mod self_taught;
@@ -19,6 +18,7 @@ pub mod td;
 
 pub use player::{Candidate, Depth, Player};
 pub use published::{Generation, Published, PublishedConfig, PublishedError};
+pub use random_play::positions;
 pub use self_taught::{PARTS, Progress, SelfTaught, Stats};
 pub use td::{Strong, StrongConfig, StrongError};
 

@@ -11,6 +11,7 @@ pub mod net;
 pub mod search;
 mod settings;
 pub mod supervised;
+mod values;
 
 pub use dqn::{Dqn, DqnConfig, Preset};
 pub use evaluate::{Exhaustive, Report};
@@ -22,7 +23,7 @@ pub use settings::{LearnerError, Steps};
 pub use supervised::{Signal, Supervised, SupervisedConfig};
 
 use crate::progress;
-use crate::{Failure, Iteration, Learner};
+use crate::{Failure, Iteration, Learner, NetworkValues};
 use graph::PlanError;
 use worlds::cube::{Actions, Distances, Puzzle, Three, Two};
 
@@ -88,6 +89,8 @@ pub trait CubeLearner: Learner<Stats = Stats, Progress = Progress> {
     fn actions(&self) -> Actions;
     /// Creates an evaluator of states that uses the current weights.
     fn judge(&self) -> Result<Evaluator<Self::Cube>, PlanError>;
+    /// Returns the values of the trained network in these states, for drawings. There is at least one state.
+    fn network(&self, states: &[Self::Cube]) -> Result<NetworkValues, PlanError>;
     /// Returns the internal state of the learner, with the `top` transitions of highest priority in the replay buffer. Returns `None` for a
     /// learner that does not play.
     fn inside(&self, _top: usize) -> Result<Option<Inside<Self::Cube>>, PlanError> {

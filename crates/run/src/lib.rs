@@ -33,6 +33,7 @@ pub mod knobs;
 mod learners;
 pub mod logic;
 pub mod monitor;
+mod networks;
 pub mod outcomes;
 pub mod permalink;
 mod plain_data;

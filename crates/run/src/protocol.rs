@@ -5,6 +5,7 @@
 //! (`www/run/protocol.ts`) are generated; do not edit them. This file contains no behaviour.
 
 use crate::plain_data::{plain_data, sent_data};
+use crate::questions::floats;
 pub use learn::settings::{KnobKind, Named, Value};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -15,6 +16,9 @@ crate::questions! {
     /// Returns the parameter tensors of the learner, each with the distributions of its weights and of its gradients. Returns an empty list
     /// before the learner exists.
     Tensors {} -> Vec<TensorView>,
+    /// Returns the networks of the learner with their values in the state that the page shows, for a drawing. Returns an empty list if the
+    /// room has no such networks.
+    Networks {} -> Vec<NetworkView>,
 }
 
 plain_data! {
@@ -421,7 +425,8 @@ plain_data! {
         pub weights: Histogram,
         /// Distribution of the average gradient, which is Adam's first moment; null if the learner does not use Adam.
         pub gradients: Option<Histogram>,
-        /// Distribution of the layer's activations in recent states; null if the tensor is no weight matrix or the room records no states.
+        /// Distribution of the layer's activations in some states; null if the tensor is no weight matrix of a layer, or the room does not
+        /// show networks.
         pub activations: Option<Histogram>,
     }
 
@@ -463,5 +468,41 @@ pub struct Digest {
 impl From<graph::Operation> for Operation {
     fn from(graph::Operation { name, shape, calls, seconds }: graph::Operation) -> Operation {
         Operation { name: name.into(), shape, calls: calls as u32, seconds }
+    }
+}
+
+sent_data! {
+    /// A network as a chain of layers, with its values in one state. At most 64 inputs, and 64 units of a layer, are listed; others are
+    /// left out.
+    pub struct NetworkView {
+        pub title: String,
+        /// Names of the listed inputs; a name is empty if the input has no short name.
+        pub input_names: Vec<String>,
+        /// Values of the listed inputs, as the network reads them.
+        #[serde(serialize_with = "floats")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub inputs: Vec<f32>,
+        /// Layers from the first hidden layer to the outputs.
+        pub layers: Vec<LayerView>,
+        pub output_names: Vec<String>,
+    }
+
+    pub struct LayerView {
+        /// Name of the tensor of the layer's weights, for example `policy.0.weight`.
+        pub name: String,
+        /// Number of units of the layer. The other fields list only the first 64 of them.
+        pub units: u32,
+        /// Output of each listed unit.
+        #[serde(serialize_with = "floats")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub activations: Vec<f32>,
+        /// Weights, as `[listed units][listed units of the previous layer, or listed inputs]`.
+        #[serde(serialize_with = "floats")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub weights: Vec<f32>,
+        /// Average gradients of the weights: Adam's first moment.
+        #[serde(serialize_with = "floats")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub gradients: Vec<f32>,
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::protocol::{Config, DataInfo, Dataset, Knob, Knobs, Problem, Row, Value, Variant};
 use crate::{Host, RunError, knobs};
-use learn::{Data, Find, Learner, Offload};
+use learn::{Data, Find, Learner, NetworkValues, Offload};
 use serde::de::DeserializeOwned;
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,6 +56,15 @@ pub struct Pack {
     pub pack: fn(&[u8]) -> Vec<u8>,
     /// Restores bytes from the result of `pack`. Returns `None` for other bytes.
     pub unpack: fn(&[u8]) -> Option<Vec<u8>>,
+}
+
+/// States in which the values of networks are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum States {
+    /// The state that the page shows.
+    Shown,
+    /// Some typical states.
+    Sample,
 }
 
 /// Part of a run that depends on the room: a learner with its settings and tests, and the answers to questions. A boundary is the time
@@ -112,10 +121,9 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// Returns the learner; `None` until the training data are prepared.
     fn learner(&self) -> Option<&Self::Learner>;
     fn learner_mut(&mut self) -> Option<&mut Self::Learner>;
-    /// Returns the activations of the learner's layers in some recent states, for a drawing: the name of a layer's weight tensor, and the
-    /// values of the layer's units. Empty if the room has no such states.
-    fn activations(&self) -> Vec<(String, Vec<f32>)> {
-        Vec::new()
+    /// Returns the learner's networks with their values in these states, for drawings. Empty if the room does not show networks.
+    fn networks(&self, _of: States) -> Result<Vec<NetworkValues>, RunError> {
+        Ok(Vec::new())
     }
     /// Runs one slice of the preparation of the training data.
     fn prepare(&mut self) {}

@@ -1,20 +1,21 @@
 //! Distributions of the values of a learner's parameter tensors, and of the activations of their layers.
 
 use crate::protocol::{Histogram, TensorView};
-use learn::Tensor;
+use learn::{NetworkValues, Tensor};
 use math::par;
 
 /// Number of bins of a histogram.
 const BINS: usize = 64;
 
-/// Returns a view of each tensor. `activations` contains names of tensors and the activations of their layers.
-pub(crate) fn views(tensors: &[Tensor], activations: &[(String, Vec<f32>)]) -> Vec<TensorView> {
+/// Returns a view of each tensor. `networks` are the learner's networks with their values in some states. Two networks may share a layer.
+pub(crate) fn views(tensors: &[Tensor], networks: &[NetworkValues]) -> Vec<TensorView> {
+    let layers = || networks.iter().flat_map(|network| &network.layers);
     let view = |tensor: &Tensor| TensorView {
         name: tensor.name.clone(),
         shape: tensor.shape.iter().map(|&len| len as u32).collect(),
         weights: Histogram::default(),
         gradients: None,
-        activations: activations.iter().find(|(name, _)| *name == tensor.name).map(|(_, values)| histogram(values)),
+        activations: layers().find(|layer| layer.weight == tensor.name).map(|layer| histogram(&layer.values)),
     };
     let mut views: Vec<_> = tensors.iter().map(view).collect();
     par::each_mut(&mut views, |i, view| {

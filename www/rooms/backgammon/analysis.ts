@@ -4,7 +4,7 @@
 import type { Announcer } from "../../parts/announce";
 import { h } from "../../parts/dom";
 import { reveal } from "../../parts/tabs";
-import { Turns } from "../shared/requests";
+import { Turns } from "../../parts/requests";
 import type { Backgammon } from "./client";
 import type { Roll } from "./dice";
 import { Findings } from "./findings";

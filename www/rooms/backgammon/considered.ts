@@ -1,7 +1,7 @@
 // Candidate moves beside the board: their table, the outcome probabilities, and the decision tree.
 
 import { button, h, id, write } from "../../parts/dom";
-import { Turns } from "../shared/requests";
+import { Turns } from "../../parts/requests";
 import { candidateTable, cubeAdvice, outcomeLegend, outcomeTable, outlookParts, signed } from "./candidates";
 import type { MatchRun } from "./client";
 import { rollText } from "./dice";

@@ -3,7 +3,7 @@
 
 import type { Draft, Standing } from "./protocol";
 import { button, h, id, labelled, select, ticked, write } from "../../parts/dom";
-import { Turns } from "../shared/requests";
+import { Turns } from "../../parts/requests";
 import { BAR, Board, OFF, START } from "./board";
 import type { Backgammon } from "./client";
 import { DICE_ASKED, diceField, readDice } from "./dice";

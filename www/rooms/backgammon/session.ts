@@ -7,7 +7,7 @@ import { animate, calm } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
 import type { TrainedAgent } from "../../parts/trained";
 import type { Answerer } from "../../run/trained";
-import { Turns } from "../shared/requests";
+import { Turns } from "../../parts/requests";
 import { Board, type Side } from "./board";
 import type { Backgammon, MatchRun } from "./client";
 import { Considered } from "./considered";

@@ -3,6 +3,7 @@
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
 import { count, minus } from "../../parts/format";
+import type { Late } from "../../parts/late";
 import type { History } from "../../parts/history";
 import type { Explanation, RoomPage, View } from "../../parts/room";
 import type { Section } from "../../parts/places";
@@ -10,8 +11,9 @@ import type { Shortcut } from "../../parts/shortcuts";
 import { reveal } from "../../parts/tabs";
 import type { TrainedAgent } from "../../parts/trained";
 import { textOf } from "../../run/notice";
-import { AnalysisPane } from "./analysis";
+import type { AnalysisPane } from "./analysis";
 import type { Backgammon } from "./client";
+import type { Roll } from "./dice";
 import type { Frozen, RoomEvent } from "./protocol";
 import { SessionPane, type MatchNotices } from "./session";
 import * as text from "./text";
@@ -30,6 +32,7 @@ export class BackgammonView implements View {
   readonly pictured = ".seat, .board, .best, .note";
   readonly beside: HTMLElement[];
   readonly sections: Section[];
+  readonly units = { words: "the position at the table" };
   readonly keys: Shortcut[];
   readonly otherKeys = [
     { shown: "← ↑ → ↓", does: "on the board: move between points" },
@@ -37,13 +40,21 @@ export class BackgammonView implements View {
     { shown: "esc", does: "on the board: release the checker" },
   ];
   private readonly session: SessionPane;
-  private readonly analysis: AnalysisPane;
+  private readonly analysis: Late<AnalysisPane>;
   private frozen: Frozen[] = [];
 
   constructor(private readonly page: RoomPage<Backgammon>) {
     const { client, announcer } = page;
-    this.analysis = new AnalysisPane(client, announcer);
-    this.session = new SessionPane(client, announcer, (id, dice) => this.analysis.show(id, dice), matchNotices(page.around.notices));
+    this.analysis = page.late(async () => {
+      const { AnalysisPane } = await import("./analysis");
+      return () => {
+        const pane = new AnalysisPane(client, announcer);
+        pane.form.who.offer(this.frozen);
+        return pane;
+      };
+    });
+    const analyse = (id: string, dice: Roll | null): void => void this.opened().then((pane) => pane?.show(id, dice));
+    this.session = new SessionPane(client, announcer, analyse, matchNotices(page.around.notices));
     this.stage = this.session.table.element;
     this.beside = [this.session.considered.element, this.session.review.element];
     this.sections = [
@@ -53,7 +64,7 @@ export class BackgammonView implements View {
         heading: "Analyse a position",
         words: "best move import",
         element: this.analysis.element,
-        shown: () => this.analyse(),
+        shown: () => void this.analyse(),
       },
     ];
     const key = (key: string, does: string, run: () => void): Shortcut => ({ key, shown: key, does, run });
@@ -93,9 +104,17 @@ export class BackgammonView implements View {
     void this.openLinked();
   }
 
+  /** Loads the analysis. Returns undefined if it could not be loaded. */
+  private async opened(): Promise<AnalysisPane | undefined> {
+    this.analysis.show();
+    await this.analysis.loaded();
+    return this.analysis.part;
+  }
+
   /** Analyses the default position. An analysis before the section is shown would be that of an agent that has hardly learned. */
-  private analyse(): void {
-    if (this.page.present?.tests.length) this.analysis.begin();
+  private async analyse(): Promise<void> {
+    const pane = await this.opened();
+    if (this.page.present?.tests.length) pane?.begin();
   }
 
   trained(agent: TrainedAgent): void {
@@ -107,7 +126,7 @@ export class BackgammonView implements View {
     linked = null;
     if (id === null) return;
     try {
-      await this.analysis.open(id);
+      await (await this.opened())?.open(id);
     } catch (error) {
       this.page.around.notices.show(
         "warning",
@@ -118,7 +137,8 @@ export class BackgammonView implements View {
   }
 
   take(event: RunEvent): void {
-    if (event.kind === "test" && this.analysis.element.checkVisibility()) this.analysis.begin();
+    const { part } = this.analysis;
+    if (event.kind === "test" && part?.element.checkVisibility()) part.begin();
     if (event.kind !== "room") return;
     const frozen = event.event as RoomEvent;
     this.frozen.push(frozen);
@@ -129,7 +149,7 @@ export class BackgammonView implements View {
   }
 
   private offer(): void {
-    for (const field of [this.session.setup.opponent, this.analysis.form.who]) field.offer(this.frozen);
+    for (const field of [this.session.setup.opponent, this.analysis.part?.form.who]) field?.offer(this.frozen);
   }
 }
 

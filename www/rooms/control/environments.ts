@@ -3,7 +3,7 @@
 import type { Frame } from "./protocol";
 import { animate, calm, Surface } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
-import { Asker } from "../shared/requests";
+import { Asker } from "../../parts/requests";
 import { Player, type Listener } from "./player";
 import { tally, type EnvironmentsPainter, type World } from "./worlds/world";
 

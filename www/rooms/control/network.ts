@@ -1,10 +1,11 @@
 // The plan of the forward pass, drawn as a network and listed in a table. The network runs from left to right, or downwards if there is
 // little room. Its nodes are kernels and inputs.
 
+import type { ControlClient } from "./client";
 import type { PlanView } from "./protocol";
 import { h, svg } from "../../parts/dom";
 import { bytes, count } from "../../parts/format";
-import { untilClosed } from "../../parts/life";
+import { pageLife, untilClosed } from "../../parts/life";
 import { Table } from "../../parts/table";
 
 const BOX = { width: 152, height: 64 };
@@ -102,9 +103,10 @@ export class Network {
   private readonly drawing = h("div.network-drawing");
   private readonly sentence = h("p");
   private readonly table: Table;
+  private readonly life = pageLife();
   private plan: PlanView | undefined;
 
-  constructor() {
+  constructor(private readonly client: ControlClient) {
     this.table = new Table(
       "The network",
       ["Kernel", "Operation", "Output", "Weights", "Inputs"],
@@ -123,13 +125,22 @@ export class Network {
     this.element = h("div.card", [
       head,
       this.drawing,
-      h("div.wrap.network-legend", h("span.small.sign.kernel", "kernel with w weights"), h("span.small.sign.bare", "input or output")),
+      h("div.wrap.legend-signs", h("span.small.sign.kernel", "kernel with w weights"), h("span.small.sign.bare", "input or output")),
       this.table.element,
     ]);
     const observer = new ResizeObserver(() => this.redraw());
     // `head` is observed instead of the drawing. Both have the same width, but a new drawing does not change the size of `head`.
     observer.observe(head);
     untilClosed(() => observer.disconnect());
+    this.begin();
+  }
+
+  /** Shows the plan of the present run. */
+  begin(): void {
+    void this.client.ask({ ask: "plan" }).then(
+      (plan) => this.life.aborted || this.show(plan),
+      () => {},
+    );
   }
 
   private redraw(): void {
@@ -137,7 +148,7 @@ export class Network {
     if (this.plan && clientWidth > 0) this.drawing.replaceChildren(draw(this.plan, clientWidth));
   }
 
-  show(plan: PlanView): void {
+  private show(plan: PlanView): void {
     this.plan = plan;
     this.redraw();
     this.sentence.textContent =

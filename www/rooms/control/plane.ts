@@ -7,7 +7,7 @@ import { capital, figure, minus } from "../../parts/format";
 import { animate, calm, Surface, touch } from "../../parts/loop";
 import { Table } from "../../parts/table";
 import { onTheme, palette, type Colour } from "../../parts/theme";
-import { Asker } from "../shared/requests";
+import { Asker } from "../../parts/requests";
 import { arrowOf, clamp, modified } from "../../parts/keys";
 import { along, at, boxOf, drawAxes, nameOf, of, share, type Box } from "./axes";
 import { Density } from "./density";
@@ -44,7 +44,7 @@ export class Plane {
   private readonly surface: Surface;
   private readonly reading = h("output.small.plane-reading");
   private readonly about = h("p.about");
-  private readonly legend = h("div.plane-legend.wrap");
+  private readonly legend = h("div.legend-signs.wrap");
   private readonly portrait = new Portrait();
   private readonly density = new Density();
   private readonly asker = new Asker(() => (calm() ? CALM_MS : ASK_MS));

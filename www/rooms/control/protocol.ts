@@ -2,7 +2,7 @@
 // Generated from crates/run/src/control/protocol.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 
-export type Question = { "ask": "frame", } | { "ask": "picture", width: number, height: number, axes: [Axis, Axis], } | { "ask": "touch", touch: Touch, } | { "ask": "plan", } | { "ask": "network", };
+export type Question = { "ask": "frame", } | { "ask": "picture", width: number, height: number, axes: [Axis, Axis], } | { "ask": "touch", touch: Touch, } | { "ask": "plan", };
 
 /** Description of an environment, sufficient to draw it and to control it. */
 export type Environment = {
@@ -176,30 +176,9 @@ shape: [number, number], parameters: number,
 /** Indices of the nodes whose outputs this node reads. */
 reads: Array<number>, };
 
-/**
- * Networks of policy and critic, with their values in the state of the environment that the page shows large. Each network is a chain
- * of layers. Only the first 64 units of a layer are listed; others are left out.
- */
-export type NetworkView = {
-/** Observation as the networks read it. */
-observation: Uint8Array, policy: Array<LayerView>, critic: Array<LayerView>, };
-
-export type LayerView = {
-/** Name of the layer, for example `policy.0`. */
-name: string,
-/** Number of units of the layer. The other fields list only the first 64 of them. */
-units: number,
-/** Output of each listed unit. */
-activations: Uint8Array,
-/** Weights, as `[listed units][listed units of the previous layer]`. */
-weights: Uint8Array,
-/** Average gradients of the weights: Adam's first moment. */
-gradients: Uint8Array, };
-
 export interface Answers {
   frame: Frame;
   picture: Picture;
   touch: Stage;
   plan: PlanView;
-  network: NetworkView;
 }

@@ -2,12 +2,11 @@
 // single environment that is shown large.
 
 import { floats } from "../../run/floats";
-import { textOf } from "../../run/notice";
 import type { Began, Event as RunEvent, Variant } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
 import { Choice, h, write } from "../../parts/dom";
 import { count } from "../../parts/format";
-import { Late } from "../../parts/late";
+import type { Late } from "../../parts/late";
 import { pageLife } from "../../parts/life";
 import { recall, remember } from "../../parts/prefs";
 import type { History } from "../../parts/history";
@@ -15,12 +14,13 @@ import type { Explanation, RoomPage, View } from "../../parts/room";
 import type { Section } from "../../parts/places";
 import type { Shortcut } from "../../parts/shortcuts";
 import { reveal } from "../../parts/tabs";
+import type { UnitsState } from "../../parts/units";
 import type { ControlClient } from "./client";
-import type { Drawings } from "./drawings";
 import { EnvironmentsView } from "./environments";
 import { isPython } from "./own/python";
 import { OWN, OwnSection } from "./own/section";
 import type { Plane } from "./plane";
+import type { Network } from "./network";
 import type { Environment } from "./protocol";
 import { SingleEnvironment } from "./stage";
 import * as text from "./text";
@@ -37,7 +37,8 @@ export class ControlView implements View {
   readonly stage: HTMLElement;
   readonly pictured = ".environments, .stage-field";
   readonly sections: Section[];
-  readonly network: Late<Drawings>;
+  readonly units: UnitsState;
+  readonly network: Late<Network>;
   readonly ownVariant = OWN;
   readonly drops = {
     words: "Drop a saved run, or a Python file of an environment",
@@ -71,12 +72,10 @@ export class ControlView implements View {
     this.client = client;
     this.environment = environmentOf(client.room.variants[0]!);
     this.world = worldOf(this.environment);
-    const unloaded = (error: unknown): void =>
-      page.around.notices.show("error", textOf(error), "Check the connection and open the section again.");
-    this.plane = new Late(async () => {
+    this.plane = page.late(async () => {
       const { Plane } = await import("./plane");
       return () => this.newPlane(Plane);
-    }, unloaded);
+    });
     this.environments = new EnvironmentsView(
       (player) => this.plane.part?.visit(player),
       () => client.ask({ ask: "frame" }),
@@ -101,14 +100,11 @@ export class ControlView implements View {
       h("section.large", { "aria-labelledby": this.stageTitle.id }, this.stageTitle, this.large.element),
     ]);
     const step = (nowMs: number): void => void (this.large.driving || this.large.pass(nowMs));
-    this.network = new Late(async () => {
-      const { Drawings } = await import("./drawings");
-      return () => {
-        const drawings = new Drawings(client, step);
-        drawings.begin(this.environment);
-        return drawings;
-      };
-    }, unloaded);
+    this.units = { words: "the single environment", play: step };
+    this.network = page.late(async () => {
+      const { Network } = await import("./network");
+      return () => new Network(client);
+    });
     this.code = new OwnSection(page, step);
     const plane: Section = {
       ...{ tab: "explore", name: "plane", heading: "State plane", element: this.plane.element },
@@ -198,7 +194,7 @@ export class ControlView implements View {
     if (this.client.variant.id === OWN.variant.id)
       void import("./worlds/file").then(({ fileWorld }) => this.environment === environment && this.suit(fileWorld(environment), true));
     this.code.begin(environment);
-    this.network.part?.begin(environment);
+    this.network.part?.begin();
   }
 
   /** Sets the world that draws the environment. `labels` is true if the page's names and colours must be written again. */

@@ -3,7 +3,7 @@
 
 import { button, h, id, write } from "../../parts/dom";
 import { count, figure, minus } from "../../parts/format";
-import { Asker } from "../shared/requests";
+import { Asker } from "../../parts/requests";
 import { bodyRow, headRow, scrolling } from "../shared/tables";
 import { Bars, percent } from "./bars";
 import type { CubeClient } from "./client";

@@ -3,7 +3,7 @@
 import type { Announcer } from "../../parts/announce";
 import { button, either, h, id, write } from "../../parts/dom";
 import { count } from "../../parts/format";
-import { reason, Turns } from "../shared/requests";
+import { reason, Turns } from "../../parts/requests";
 import { bodyRow, headRow, scrolling } from "../shared/tables";
 import { puzzleOf, type CubeClient } from "./client";
 import { smallNet } from "./net";

@@ -2,7 +2,7 @@
 
 import { button, form, h, id, labelled, line, markInvalid, write } from "../../parts/dom";
 import { untilClosed } from "../../parts/life";
-import { reason, Turns } from "../shared/requests";
+import { reason, Turns } from "../../parts/requests";
 import { puzzleOf, type CubeClient } from "./client";
 import { coloured, PaintNet } from "./net";
 import type { Metric } from "./notation";

@@ -7,7 +7,7 @@ import { untilClosed } from "../../parts/life";
 import type { Answerer } from "../../run/trained";
 import type { TrainedAgent } from "../../parts/trained";
 import { animate, calm } from "../../parts/loop";
-import { Follower, reason, Turns } from "../shared/requests";
+import { Follower, reason, Turns } from "../../parts/requests";
 import { puzzleOf, type CubeClient } from "./client";
 import { Controls } from "./controls";
 import { lengthOf, lengthWords, written, type Metric, type Step } from "./notation";

@@ -6,7 +6,7 @@ import { button, h, icon, labelled, select, write } from "../../parts/dom";
 import { count, short, two, words } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { reveal } from "../../parts/tabs";
-import { reason, Turns } from "../shared/requests";
+import { reason, Turns } from "../../parts/requests";
 import { Cells } from "./cells";
 import type { Chosen } from "./client";
 import { cellColours, packed } from "./colours";

@@ -6,7 +6,7 @@ import { download } from "../../parts/files";
 import { count } from "../../parts/format";
 import { animate } from "../../parts/loop";
 import { reveal } from "../../parts/tabs";
-import { reason, Turns } from "../shared/requests";
+import { reason, Turns } from "../../parts/requests";
 import type { Chosen } from "./client";
 import { Diagram } from "./diagram";
 import { LiveCircuit, type Automaton } from "./live";

@@ -10,7 +10,7 @@ import { count } from "../../parts/format";
 import { animate, Surface, touch } from "../../parts/loop";
 import { onTheme, palette } from "../../parts/theme";
 import { floats } from "../../run/floats";
-import { Asker } from "../shared/requests";
+import { Asker } from "../../parts/requests";
 import { arrowOf, clamp, modified } from "../../parts/keys";
 import type { Chosen } from "./client";
 import { opColour } from "./colours";

@@ -6,7 +6,7 @@ import { button, h, icon, id, ticked, write } from "../../parts/dom";
 import { count, percent } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { floats } from "../../run/floats";
-import { reason } from "../shared/requests";
+import { reason } from "../../parts/requests";
 import { Cells } from "./cells";
 import { GridChoices } from "./choices";
 import { experimentOf, type Chosen, type LogicClient } from "./client";

@@ -2,7 +2,7 @@
 // the running grid, and a small copy of the grid marks this cell.
 
 import { h, write } from "../../parts/dom";
-import { Asker, Turns } from "../shared/requests";
+import { Asker, Turns } from "../../parts/requests";
 import { Cells } from "./cells";
 import type { Chosen } from "./client";
 import type { Diagram } from "./diagram";
@@ -122,10 +122,10 @@ export class LiveCircuit {
   private live(now = false): void {
     const circuit = this.drawn?.circuit;
     if (!circuit) return;
+    if (now) this.values.hurry();
     this.values.ask(
       () => this.chosen.ask({ ask: "values", ...this.cells.cursor }).catch(() => undefined),
       (values) => circuit === this.drawn?.circuit && this.setValues(circuit, values),
-      now,
     );
   }
 

@@ -4,7 +4,7 @@
 import type { Announcer } from "../../parts/announce";
 import { h, id, ticked, write } from "../../parts/dom";
 import { count, figure, percent } from "../../parts/format";
-import { Asker } from "../shared/requests";
+import { Asker } from "../../parts/requests";
 import type { Chosen, LogicClient } from "./client";
 import { Cells } from "./cells";
 import { states } from "./text";

@@ -1,7 +1,7 @@
 // Sends requests about a grid to the worker, one at a time. A request for a new grid is sent before damage, and damage is sent before
 // steps.
 
-import { Turns } from "../shared/requests";
+import { Turns } from "../../parts/requests";
 import type { Chosen } from "./client";
 import type { GridView, Question } from "./protocol";
 import { pageLife } from "../../parts/life";

@@ -18,7 +18,7 @@ import { OwnPane } from "./own";
 import { PopulationPane } from "./population";
 import type { Experiment, PopulationView } from "./protocol";
 import { LogicStage } from "./stage";
-import { Turns } from "../shared/requests";
+import { Turns } from "../../parts/requests";
 import * as text from "./text";
 
 export class LogicView implements View {

@@ -4,7 +4,7 @@ import type { Knob, Value } from "../../run/protocol";
 import { button, form, h, id, labelled, write } from "../../parts/dom";
 import { bytes, exact } from "../../parts/format";
 import { reveal } from "../../parts/tabs";
-import { reason } from "../shared/requests";
+import { reason } from "../../parts/requests";
 
 /** Greatest length of a pasted text that the field shows, in characters. A longer text would make the field slow. */
 const MOST_PASTED = 100_000;

@@ -1,7 +1,7 @@
 // Reads the text of an element of the page, and reads it again as the model learns.
 
 import { animate } from "../../parts/loop";
-import { reason, Turns } from "../shared/requests";
+import { reason, Turns } from "../../parts/requests";
 import type { WordsClient } from "./client";
 import type { AboutView, ModelView } from "./protocol";
 import { readWindows, windowsOf, type Reading, type Window } from "./read";

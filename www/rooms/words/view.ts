@@ -14,7 +14,7 @@ import { OwnPane } from "./own";
 import type { AboutView, RoomEvent } from "./protocol";
 import { ReadingPane } from "./reading";
 import { TextStage } from "./stage";
-import { Turns } from "../shared/requests";
+import { Turns } from "../../parts/requests";
 import * as text from "./text";
 
 export class WordsView implements View {

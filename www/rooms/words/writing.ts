@@ -3,7 +3,7 @@
 import type { Announcer } from "../../parts/announce";
 import { button, either, form, h, id, write } from "../../parts/dom";
 import { capital } from "../../parts/format";
-import { reason, Turns } from "../shared/requests";
+import { reason, Turns } from "../../parts/requests";
 import type { WordsClient } from "./client";
 import type { Ended, GenerationView, Sampling } from "./protocol";
 import { SamplingFields } from "./sampling";

@@ -88,13 +88,17 @@ struct Tables {
 
 fn tables() -> &'static Tables {
     static TABLES: OnceLock<Tables> = OnceLock::new();
-    TABLES.get_or_init(|| Tables { left: rolls_left(1), whole: rolls_left(SOME_OFF).split_off(SOME_OFF) })
+    TABLES.get_or_init(|| {
+        let whole = rolls_left(SOME_OFF);
+        let first = |row: &[f32; ROLLS]| std::array::from_fn(|n| row[n]);
+        Tables { left: rolls_left(1), whole: whole[SOME_OFF..].iter().map(first).collect() }
+    })
 }
 
 /// Computes one row for each position. The first `done` positions are targets. Entry n of a row is the probability that no target is
 /// reached within n rolls. Every move minimizes the mean number of rolls until a target is reached.
-fn rolls_left<const N: usize>(done: usize) -> Vec<[f32; N]> {
-    let mut left = vec![[0.0; N]; POSITIONS];
+fn rolls_left(done: usize) -> Vec<[f32; ROLLS]> {
+    let mut left = vec![[0.0; ROLLS]; POSITIONS];
     let mut mean = vec![0.0f64; POSITIONS];
     // `best[place][die - 1][moves]` is the best position that is reachable from position `place` with `moves` moves of the die.
     let mut best = vec![[[0u16; 5]; HOME]; POSITIONS];
@@ -132,7 +136,7 @@ fn rolls_left<const N: usize>(done: usize) -> Vec<[f32; N]> {
             }
         }
         let mut rolls = 0.0;
-        let mut row = [0.0; N];
+        let mut row = [0.0; ROLLS];
         row[0] = 1.0;
         for roll in Roll::ALL {
             let (high, low) = (usize::from(roll.high()), usize::from(roll.low()));
@@ -144,7 +148,7 @@ fn rolls_left<const N: usize>(done: usize) -> Vec<[f32; N]> {
             };
             let ways = roll.ways() as f32;
             rolls += f64::from(roll.ways()) * mean[usize::from(then)];
-            for n in 1..N {
+            for n in 1..ROLLS {
                 row[n] += ways * left[usize::from(then)][n - 1];
             }
         }

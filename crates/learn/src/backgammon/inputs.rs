@@ -5,6 +5,7 @@
 //! The inputs describe a board and do not evaluate it. In a race, the only handmade features are pips, checkers not yet home, and the lead.
 //! If handmade features are disabled, the inputs are only the numbers of checkers.
 
+use crate::InputValue;
 use math::graded::Grade;
 use math::{Isa, kernel};
 use std::sync::OnceLock;
@@ -162,6 +163,25 @@ impl Layout {
 
     fn row(&self, input: usize, value: u8) -> u16 {
         self.first[input] + u16::from(value) - 1
+    }
+
+    /// Returns the learned steps of a row, each with its scale. The row is the sum of the scaled steps.
+    fn steps_of(&self, row: u16) -> Vec<(usize, f32)> {
+        let mut terms = Vec::new();
+        for Grade { step, scale, onward } in self.grades[..=usize::from(row)].iter().rev() {
+            terms.push((*step as usize, *scale));
+            if !onward {
+                break;
+            }
+        }
+        terms
+    }
+
+    /// Returns the inputs of a board that are not 0: each with its value and the learned steps of its row. The first input is always 1.
+    pub fn values(&self, inputs: &Inputs) -> Vec<InputValue> {
+        let used = inputs[..USED].iter().enumerate().filter(|(_, value)| **value > 0);
+        let input = |value: u8, row: u16| InputValue { name: String::new(), value: value.into(), terms: self.steps_of(row) };
+        std::iter::once(input(1, ALWAYS)).chain(used.map(|(i, &value)| input(value, self.row(i, value)))).collect()
     }
 
     /// Writes to `rows` the indices of all active rows: `ALWAYS` and one row for each nonzero input.

@@ -10,6 +10,9 @@
 
 #[cfg(feature = "export")]
 pub mod export;
+mod values;
+
+pub use values::values;
 
 use super::inputs::{self, Changes, Inputs};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};
@@ -21,6 +24,8 @@ use worlds::backgammon::{Board, Results, Roll};
 
 /// Number of networks. Network 0 evaluates boards in contact, network 1 evaluates races.
 pub const NETS: usize = 2;
+/// First part of the names of each network's tensors.
+const NAMES: [&str; NETS] = ["contact", "race"];
 
 /// Source of a board's value: exact probabilities, or the index of the network that evaluates the board.
 #[derive(Clone, Copy, PartialEq)]
@@ -125,7 +130,7 @@ impl Shape {
             parts.push(ParamTensor { name, shape, at: from..to });
             from = to;
         };
-        for net in ["contact", "race"] {
+        for net in NAMES {
             add(format!("{net}.0.weight"), vec![inputs::layout().steps, self.hidden]);
             for (i, (out, inp)) in self.layers().enumerate() {
                 add(format!("{net}.{}.weight", i + 1), vec![out, inp]);

@@ -38,14 +38,15 @@ pub(super) mod shared;
 mod slices;
 mod trainer;
 mod tree;
+mod values;
 
 use super::arena::{Duel, Tally};
 use super::{PARTS, Player, Progress, SelfTaught, Stats};
 use crate::settings::Settings;
 use crate::state::{bad, floats_of, missing, words};
-use crate::{Data, Find, Learner, Offload, Parts, Sharing, Slice, Tensor, WorkedOn, state};
+use crate::{Data, Find, Learner, NetworkValues, Offload, Parts, Sharing, Slice, Tensor, WorkedOn, state};
 use accelerator::Work;
-use graph::{Executor, Params, Plan};
+use graph::{Executor, Params, Plan, PlanError};
 use math::{Isa, Rng, par};
 use offloaded::{OffloadSlots, Offloaded};
 use player::PublishedPlayer;
@@ -56,6 +57,7 @@ use slices::{Limits, Stretch};
 use std::ops::Range;
 use std::sync::Arc;
 use trainer::{SHARDS, TrainState, Trainer};
+use worlds::backgammon::{Board, Roll};
 
 pub use config::{PublishedConfig, PublishedError};
 pub use inputs::{Decision, INPUTS, each as each_input};
@@ -540,13 +542,17 @@ impl SelfTaught for Published {
         Box::new(self.player_of(&params, evals))
     }
 
+    fn networks(&self, boards: &[(Board, Roll)]) -> Result<Vec<NetworkValues>, PlanError> {
+        self.values(boards)
+    }
+
     #[cfg(feature = "export")]
     fn exported(&self) -> graph::export::Model {
         self.model()
     }
 
     #[cfg(feature = "export")]
-    fn examples(&self, count: usize, seed: u32) -> Result<graph::export::Examples, graph::PlanError> {
+    fn examples(&self, count: usize, seed: u32) -> Result<graph::export::Examples, PlanError> {
         self.example_decisions(count, seed)
     }
 }

@@ -1,4 +1,4 @@
-//! Random games, for tests and examples.
+//! Random games, for tests, examples and histograms.
 
 use math::Rng;
 use math::rng::Sequence;
@@ -15,4 +15,13 @@ pub fn play(count: usize, key: [u32; 2], mut visit: impl FnMut(&Board, Roll, &[B
         let left = results[numbers.below(results.len() as u32) as usize];
         board = if left.points() == 0 { left.turned() } else { Board::START };
     }
+}
+
+/// Returns `count` positions of random games, each with the roll to be played. They are always the same positions.
+pub fn positions(count: usize) -> Vec<(Board, Roll)> {
+    /// Number of turns between two positions, so that the positions differ much.
+    const APART: usize = 7;
+    let mut all = Vec::new();
+    play(APART * count, [1, 0x504f_5349], |board, roll, _, _| all.push((*board, roll)));
+    all.into_iter().step_by(APART).collect()
 }

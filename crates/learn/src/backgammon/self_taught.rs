@@ -1,7 +1,9 @@
 //! Interface of the learners that train by self-play, and the statistics of a round.
 
 use super::player::Player;
-use crate::{Failure, Iteration, Learner, progress};
+use crate::{Failure, Iteration, Learner, NetworkValues, progress};
+use graph::PlanError;
+use worlds::backgammon::{Board, Roll};
 
 progress! {
     games,
@@ -75,11 +77,15 @@ pub trait SelfTaught: Learner<Stats = Stats, Progress = Progress> {
     /// Returns a player with the given weights; `evals` is as in [`SelfTaught::player`].
     fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player>;
 
+    /// Returns the values of the trained networks on these boards, for drawings. A board is seen by the player on roll. A network that
+    /// evaluates moves reads the roll, too.
+    fn networks(&self, boards: &[(Board, Roll)]) -> Result<Vec<NetworkValues>, PlanError>;
+
     /// Returns the network with the current weights, for other programs.
     #[cfg(feature = "export")]
     fn exported(&self) -> graph::export::Model;
 
     /// Returns `count` inputs of the exported network, with the results of the learner's own code.
     #[cfg(feature = "export")]
-    fn examples(&self, count: usize, seed: u32) -> Result<graph::export::Examples, graph::PlanError>;
+    fn examples(&self, count: usize, seed: u32) -> Result<graph::export::Examples, PlanError>;
 }

@@ -15,7 +15,8 @@ use super::search::SearchPlayer;
 use super::{PARTS, Player, Progress, SelfTaught, Stats};
 use crate::settings;
 use crate::settings::{SWITCH, SettingError, Settings, count, linear, log, multiple, whole};
-use crate::{Data, Find, Learner, Offload, Parts, SavedError, Sharing, Slice, Tensor, state};
+use crate::{Data, Find, Learner, NetworkValues, Offload, Parts, SavedError, Sharing, Slice, Tensor, state};
+use graph::PlanError;
 use math::rng::Sequence;
 use math::{AdamStep, Isa, Rng, graded, par};
 use worlds::backgammon::{Board, Roll};
@@ -633,13 +634,18 @@ impl SelfTaught for Strong {
         Box::new(SearchPlayer::new(Network::new(self.isa, self.shape, weights), evals))
     }
 
+    fn networks(&self, boards: &[(Board, Roll)]) -> Result<Vec<NetworkValues>, PlanError> {
+        let left: Vec<Board> = boards.iter().map(|(board, _)| board.turned()).collect();
+        net::values(self.shape, &self.learned, &left, self.isa)
+    }
+
     #[cfg(feature = "export")]
     fn exported(&self) -> graph::export::Model {
         net::export::model(&Network::new(self.isa, self.shape, &self.weights), &self.weights)
     }
 
     #[cfg(feature = "export")]
-    fn examples(&self, count: usize, seed: u32) -> Result<graph::export::Examples, graph::PlanError> {
+    fn examples(&self, count: usize, seed: u32) -> Result<graph::export::Examples, PlanError> {
         Ok(net::export::examples(&Network::new(self.isa, self.shape, &self.weights), count, seed))
     }
 }

@@ -47,6 +47,7 @@ mod state;
 mod stats;
 #[cfg(test)]
 mod testing;
+mod values;
 
 pub use config::{PpoConfig, PpoError};
 pub use evaluation::Evaluation;

@@ -1,6 +1,7 @@
 //! The cube's networks as models for other programs.
 
 use super::net::Inputs;
+use super::values::places;
 use super::{Cube, CubeLearner, Judge, NetConfig, Scores};
 use graph::export::{Examples, Input, Model, Output, Reads};
 use graph::{Graph, NodeId, Params, PlanError};
@@ -43,7 +44,7 @@ const SYMMETRIC: &str = " The input must be the state that represents up to 96 s
 /// Returns the model of a network with these weights.
 pub(super) fn model<P: Cube>(net: &NetConfig, scores: Scores, actions: Actions, read: Read, weights: &[f32]) -> Model {
     let (len, values) = (input_len::<P>(net.inputs), input_values(net.inputs));
-    let input = input(net.inputs, P::SIZE);
+    let input = input::<P>(net.inputs);
     let mut g = Graph::new();
     let integers = g.input(input.name, [1, len]);
     // Each integer of the input selects one row of the weight table. The range of rows of integer i begins at row `i * values`.
@@ -58,24 +59,18 @@ pub(super) fn model<P: Cube>(net: &NetConfig, scores: Scores, actions: Actions, 
     Model { graph: g, params, inputs: vec![input], outputs }
 }
 
-fn input(inputs: Inputs, size: usize) -> Input {
+fn input<P: Puzzle>(inputs: Inputs) -> Input {
     let (name, help) = match inputs {
         Inputs::Stickers | Inputs::Folded => ("facelets", FACELETS),
         Inputs::Cubies | Inputs::Symmetric => ("cubies", CUBIES),
     };
-    let held = if size == 2 { HELD } else { "" };
+    let held = if P::SIZE == 2 { HELD } else { "" };
     let represents = match inputs {
-        Inputs::Folded if size == 2 => FOLDED,
+        Inputs::Folded if P::SIZE == 2 => FOLDED,
         Inputs::Symmetric => SYMMETRIC,
         _ => "",
     };
-    let corners = ["URF", "UFL", "ULB", "UBR", "DFR", "DLF", "DBL", "DRB"];
-    let edges = ["UR", "UF", "UL", "UB", "DR", "DF", "DL", "DB", "FR", "FL", "BL", "BR"];
-    let numbers: Vec<String> = match (name, size) {
-        ("facelets", _) => Vec::new(),
-        (_, 2) => corners.iter().filter(|place| **place != "DBL").map(|place| format!("place {place}")).collect(),
-        _ => corners.iter().chain(&edges).map(|place| format!("place {place}")).collect(),
-    };
+    let numbers = if name == "facelets" { Vec::new() } else { places::<P>().map(|place| format!("place {place}")).collect() };
     Input { name, integers: true, help: format!("{help}{held}{represents}"), numbers }
 }
 

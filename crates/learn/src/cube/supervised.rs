@@ -13,12 +13,13 @@ mod offload;
 
 use super::net::{self, Evaluator, Inputs, Learned, Loss, NetConfig, Trainer};
 use super::settings::{check_work, has_metric};
+use super::values::Network;
 use super::{Cube, CubeLearner, LearnerError, Progress, Scores, Stats, Steps};
 use crate::offload::{self as machines, OffloadSlots, PlanSteps};
 use crate::settings;
 use crate::settings::{Settings, between, count, one_of};
 use crate::state::{counters, load, partial, save, save_partial, tensors};
-use crate::{Data, Find, Learner, Offload, Parts, Slice, Tensor, WorkedOn};
+use crate::{Data, Find, Learner, NetworkValues, Offload, Parts, Slice, Tensor, WorkedOn};
 use graph::{Executor, Graph, NodeId, PlanError};
 use math::{Isa, Rng, graded, par};
 use std::ops::Range;
@@ -433,6 +434,12 @@ impl<P: Cube> CubeLearner for Supervised<P> {
         let SupervisedConfig { net, signal, .. } = &self.config;
         let read = |g: &mut Graph, y| self.config.read(g, y);
         Evaluator::new(net, signal.scores(), self.outputs, read, &self.weights, self.isa)
+    }
+
+    fn network(&self, states: &[P]) -> Result<NetworkValues, PlanError> {
+        let SupervisedConfig { net, signal, .. } = &self.config;
+        let (scores, params) = (signal.scores(), &self.trainer.params);
+        Network { config: net, scores, actions: self.actions, params, isa: self.isa }.values(states)
     }
 
     #[cfg(feature = "export")]

@@ -13,13 +13,16 @@ use super::testing::{self, BaselineTest, CONFIRMATION_PAIRS, TEST_PAIRS};
 use crate::checkpoint;
 use crate::plain_data::json;
 use crate::protocol::{Knob, Row, Variant};
-use crate::room::{Answer, ByName, Room, Saved, Schema, Setup, Tensors};
+use crate::room::{Answer, ByName, Room, Saved, Schema, Setup, States, Tensors};
 use crate::{Host, RunError};
-use learn::Find;
 use learn::backgammon::{self, Player, SelfTaught};
+use learn::{Find, NetworkValues};
 use math::Isa;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+
+/// Number of sample positions for the histograms of activations.
+const SAMPLE: usize = 64;
 
 pub struct Backgammon {
     learner: Box<dyn SelfTaught>,
@@ -103,6 +106,14 @@ impl Room for Backgammon {
 
     fn learner_mut(&mut self) -> Option<&mut Self::Learner> {
         Some(&mut *self.learner)
+    }
+
+    fn networks(&self, of: States) -> Result<Vec<NetworkValues>, RunError> {
+        let boards = match of {
+            States::Shown => vec![self.sessions.position()],
+            States::Sample => backgammon::positions(SAMPLE),
+        };
+        self.learner.networks(&boards).map_err(RunError::below)
     }
 
     fn test_is_due(&self, tests: &[Row], _solved: bool) -> bool {

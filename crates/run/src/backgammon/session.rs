@@ -422,10 +422,16 @@ impl GameSession {
         score
     }
 
+    /// Returns the position, seen by the player on roll, and the roll that is to be played.
+    pub fn position(&self) -> (Board, Option<Roll>) {
+        let roll = if let GameState::ToPlay(roll) = self.game.state() { Some(roll) } else { None };
+        (self.play.as_ref().map_or(self.game.board(), Play::board), roll)
+    }
+
     pub fn view(&self) -> Session {
         let ending = self.ending();
         let on_roll = self.game.on_roll();
-        let board = self.play.as_ref().map_or(self.game.board(), Play::board);
+        let (board, _) = self.position();
         let seen_by_first = if on_roll == Seat::One { board } else { board.turned() };
         let person = self.persons_turn().is_some();
         let state = self.game.state();

@@ -6,6 +6,7 @@ use super::protocol::Question;
 use super::session::{GameSession, SavedSession};
 use crate::RunError;
 use crate::questions::Answer;
+use worlds::backgammon::{Board, Roll};
 
 #[derive(Default)]
 pub(super) struct Sessions {
@@ -37,6 +38,13 @@ impl Sessions {
             self.former = Some(before);
         }
         self.now.insert(session)
+    }
+
+    /// Returns the position of the present session, seen by the player on roll, and its roll. Without a session, the position is that of
+    /// the start; without a roll, the roll is 2-1.
+    pub fn position(&self) -> (Board, Roll) {
+        let (board, roll) = self.now.as_ref().map_or((Board::START, None), GameSession::position);
+        (board, roll.unwrap_or(Roll::ALL[1]))
     }
 
     fn now(&mut self) -> Result<&mut GameSession, RunError> {

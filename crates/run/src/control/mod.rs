@@ -6,7 +6,6 @@ mod environments;
 mod export;
 mod file;
 mod knobs;
-mod network;
 mod plan;
 pub mod protocol;
 mod room;

@@ -15,8 +15,6 @@ crate::questions! {
     Touch { touch: Touch } -> Stage,
     /// Returns the plan of the learner's network, for a drawing.
     Plan {} -> PlanView,
-    /// Returns the networks of policy and critic for the present state of the environment that the page shows large, for a drawing.
-    Network {} -> NetworkView,
 }
 
 plain_data! {
@@ -202,36 +200,6 @@ sent_data! {
         #[serde(with = "serde_bytes")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub ended: Vec<u8>,
-    }
-
-    /// Networks of policy and critic, with their values in the state of the environment that the page shows large. Each network is a chain
-    /// of layers. Only the first 64 units of a layer are listed; others are left out.
-    pub struct NetworkView {
-        /// Observation as the networks read it.
-        #[serde(serialize_with = "floats")]
-        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-        pub observation: Vec<f32>,
-        pub policy: Vec<LayerView>,
-        pub critic: Vec<LayerView>,
-    }
-
-    pub struct LayerView {
-        /// Name of the layer, for example `policy.0`.
-        pub name: String,
-        /// Number of units of the layer. The other fields list only the first 64 of them.
-        pub units: u32,
-        /// Output of each listed unit.
-        #[serde(serialize_with = "floats")]
-        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-        pub activations: Vec<f32>,
-        /// Weights, as `[listed units][listed units of the previous layer]`.
-        #[serde(serialize_with = "floats")]
-        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-        pub weights: Vec<f32>,
-        /// Average gradients of the weights: Adam's first moment.
-        #[serde(serialize_with = "floats")]
-        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-        pub gradients: Vec<f32>,
     }
 
     /// Policy's output and critic's values over a plane of two axes.

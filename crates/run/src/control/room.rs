@@ -7,12 +7,12 @@ use super::schema::SCHEMA;
 use super::stage::Stage;
 use super::testing::{self, TEST_EPISODES, columns};
 use super::trail::Trail;
-use super::{environments, knobs, network};
+use super::{environments, knobs};
 use crate::RunError;
 use crate::protocol::{DataInfo, Knob, Problem, Row, Variant};
-use crate::room::{Answer, ByName, Pack, Policy, Room, Saved, Schema, Setup};
-use learn::Learner;
+use crate::room::{Answer, ByName, Pack, Policy, Room, Saved, Schema, Setup, States};
 use learn::control::{Ppo, PpoConfig};
+use learn::{Learner, NetworkValues};
 use std::marker::PhantomData;
 
 /// The control room. The type `F` decides whether the room accepts environments from files.
@@ -99,8 +99,13 @@ impl<F: Opens> Room for Control<F> {
         Some(&self.ppo)
     }
 
-    fn activations(&self) -> Vec<(String, Vec<f32>)> {
-        network::activations(&self.ppo, self.stage.recent())
+    /// The sample states are the newest states of the single environment.
+    fn networks(&self, of: States) -> Result<Vec<NetworkValues>, RunError> {
+        let found = match of {
+            States::Shown => self.ppo.networks(std::iter::once(self.stage.observation())),
+            States::Sample => self.ppo.networks(self.stage.recent()),
+        };
+        found.map_err(RunError::below)
     }
 
     fn learner_mut(&mut self) -> Option<&mut Ppo> {
@@ -156,7 +161,6 @@ impl<F: Opens> Room for Control<F> {
             Question::Picture { width, height, axes } => Box::new(environments::picture(&mut self.ppo, width, height, &axes)?),
             Question::Touch { touch } => Box::new(self.stage.touch(&mut self.ppo, touch)),
             Question::Plan {} => Box::new(super::plan::view(&self.ppo)),
-            Question::Network {} => Box::new(network::view(&self.ppo, self.stage.observation())),
         })
     }
 }

@@ -6,9 +6,9 @@ use super::judging::{Known, scrambled};
 use super::protocol::{ActionView, Inside, Question, Scrambled, SolveMethod, SolveView, StateView};
 use super::solving::Solving;
 use crate::RunError;
-use crate::room::{Answer, ByName};
+use crate::room::{Answer, ByName, States};
 use learn::cube::{CubeLearner, Evaluator, Judge, NetConfig, Progress, Report, Scores, Stats, nearest};
-use learn::{Fault, Learner, Machine, Offload, Pass, WorkedOn};
+use learn::{Fault, Learner, Machine, NetworkValues, Offload, Pass, WorkedOn};
 use math::Rng;
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Move, Scheme, Typed, notation, turn_stickers};
@@ -37,6 +37,9 @@ pub trait Agent: Send + Sync {
     /// Returns the results of greedy play from every state; `None` if the cube has too many states.
     fn report(&mut self) -> Result<Option<Report>, RunError>;
 
+    /// Returns the values of the network in the state of the last question, or in random states.
+    fn networks(&self, of: States) -> Result<Vec<NetworkValues>, RunError>;
+
     /// Returns the network for export to other programs.
     #[cfg(feature = "export")]
     fn exported(&self) -> crate::export::Described;
@@ -57,6 +60,8 @@ struct AgentOf<P: Known> {
     weights: Vec<f32>,
     version: Version,
     looked: Judged<P>,
+    /// State of the last [`Question::Look`].
+    shown: P,
     /// The search in progress.
     solving: Option<Solving<P>>,
     /// Number of searches that this agent has begun.
@@ -105,6 +110,8 @@ impl<P: Known> Judged<P> {
     }
 }
 
+/// Number of sample states for the histograms of activations.
+const SAMPLE: usize = 32;
 /// Maximum number of evaluators of an agent. The learner's own evaluators are not counted.
 const JUDGES: u64 = 3;
 
@@ -122,6 +129,7 @@ pub(super) fn of<P: Known>(learner: Box<dyn CubeLearner<Cube = P>>, free_bytes: 
         weights: learner.weights().to_vec(),
         version: Version { boundary: learner.progress().iterations, settings: 0 },
         looked: Judged(None),
+        shown: P::SOLVED,
         solving: None,
         searches: 0,
         solved: Judged(None),
@@ -145,6 +153,12 @@ impl<P: Known> AgentOf<P> {
             judge.offload(machine)?;
         }
         Ok(())
+    }
+
+    /// Returns random states, always the same.
+    fn sample(&self) -> Vec<P> {
+        let mut numbers = Rng::new(0, UNIFORM).sequence(0);
+        std::iter::repeat_with(|| P::drawn(&mut numbers)).take(SAMPLE).collect()
     }
 
     fn distance(&self, state: P) -> Option<u32> {
@@ -260,6 +274,14 @@ impl<P: Known> Agent for AgentOf<P> {
         Ok(P::report(self.exact.as_ref(), judge))
     }
 
+    fn networks(&self, of: States) -> Result<Vec<NetworkValues>, RunError> {
+        let states = match of {
+            States::Shown => vec![self.shown],
+            States::Sample => self.sample(),
+        };
+        Ok(vec![self.learner.network(&states).map_err(RunError::below)?])
+    }
+
     #[cfg(feature = "export")]
     fn exported(&self) -> crate::export::Described {
         super::export::described(&*self.learner)
@@ -303,6 +325,7 @@ impl<P: Known> Agent for AgentOf<P> {
 impl<P: Known> AgentOf<P> {
     fn look(&mut self, facelets: &str) -> Result<StateView, RunError> {
         let (state, facelets) = read::<P>(facelets)?;
+        self.shown = state;
         let count = self.actions.count();
         let judge = self.looked.now(&*self.learner, &self.weights, self.version)?;
         let mut states = vec![P::SOLVED; 1 + count];

@@ -7,8 +7,8 @@ use super::schema::SCHEMA;
 use crate::RunError;
 use crate::plain_data::json;
 use crate::protocol::{Knob, Row, Value, Variant};
-use crate::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup};
-use learn::Offload;
+use crate::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup, States};
+use learn::{NetworkValues, Offload};
 
 /// Maximum number of training states between two tests, as a multiple of [`LearnerKind::test_states`].
 const TEST_SHARE: f64 = 10.0;
@@ -75,6 +75,10 @@ impl Room for Cube {
 
     fn learner_mut(&mut self) -> Option<&mut AnyLearner> {
         Some(self.agent.learner_mut())
+    }
+
+    fn networks(&self, of: States) -> Result<Vec<NetworkValues>, RunError> {
+        self.agent.networks(of)
     }
 
     fn end_iteration(&mut self, _: &mut Iteration) {

@@ -7,9 +7,9 @@ use crate::digest::{self, PARTIAL};
 use crate::knobs::check_live;
 use crate::permalink;
 use crate::protocol::{Backend, Command, Config, DeviceWish, Digest, Event, Knob, Operation, Progress, Question, Row, Shared, Variant};
-use crate::room::{Answer, Policy, Room};
+use crate::room::{Answer, Policy, Room, States};
 use crate::schema::Schema;
-use crate::{RunError, shared, tensors};
+use crate::{RunError, networks, shared, tensors};
 use learn::{Failure, Fault, Learner, Machine};
 use std::ops::Range;
 
@@ -157,9 +157,12 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError> {
-        if let Ok(Question::Tensors {}) = serde_json::from_value(question.clone()) {
+        if let Ok(question) = serde_json::from_value(question.clone()) {
             let tensors = self.room.learner().map_or(Vec::new(), Learner::tensors);
-            return Ok(Box::new(tensors::views(&tensors, &self.room.activations())));
+            return Ok(match question {
+                Question::Tensors {} => Box::new(tensors::views(&tensors, &self.room.networks(States::Sample)?)),
+                Question::Networks {} => Box::new(networks::views(self.room.networks(States::Shown)?, &tensors)),
+            });
         }
         let question = serde_json::from_value(question).map_err(|e| RunError::Question { why: e.to_string() })?;
         self.room.ask(question)

@@ -182,15 +182,19 @@ fn drawn_network_agrees_with_the_plans() {
             run.command(Command::Start).unwrap();
             settle(&mut *run, 3);
             let stage = touch(&mut *run, Touch::default());
-            let network = value(&mut *run, json!({ "ask": "network" }));
-            let last = |net: &str| floats(&network[net][2]["activations"]);
-            let (logits, critic) = (last("policy"), last("critic"));
+            let networks = value(&mut *run, json!({ "ask": "networks" }));
+            let last = |net: usize| floats(&networks[net]["layers"][2]["activations"]);
+            let (logits, critic) = (last(0), last(1));
             let sum: f32 = logits.iter().map(|x| x.exp()).sum();
             for (logit, odds) in logits.iter().zip(&stage.odds) {
                 assert!((f64::from(logit.exp() / sum) - odds).abs() < 1e-4, "{knobs} {tanh}: {logits:?} {:?}", stage.odds);
             }
             assert!((f64::from(critic[0]) - stage.value).abs() < 1e-3 * stage.value.abs().max(1.0), "{knobs} {tanh}: {critic:?}");
-            let [first, second] = [0, 1].map(|i| &network["policy"][i]);
+            let policy = &networks[0];
+            let stage: Vec<f32> = stage.player.observation.iter().map(|&x| x as f32).collect();
+            assert!(tanh != "tanh=0" || floats(&policy["inputs"]) == stage, "the inputs are the observation");
+            assert_eq!((&policy["input_names"][2], &policy["output_names"][1]), (&json!("angle (rad)"), &json!("push right")));
+            let [first, second] = [0, 1].map(|i| &policy["layers"][i]);
             let (units, listed) = (second["units"].as_u64().unwrap() as usize, floats(&second["activations"]).len());
             assert_eq!(listed, units.min(64));
             assert_eq!((floats(&first["weights"]).len(), floats(&second["gradients"]).len()), (4 * listed, listed * listed));

@@ -690,6 +690,28 @@ fn tensors(run: &mut dyn AnyRun) -> Vec<TensorView> {
     tensors
 }
 
+/// Checks the networks of a run: the shapes of their layers, and that exactly the weights of their layers have activations. Sample states
+/// may need a layer that the state on the page does not need.
+fn check_networks(run: &mut dyn AnyRun, tensors: &[TensorView], what: &str) {
+    let networks = run.ask(json!({ "ask": "networks" })).map(|answer| serde_json::to_value(&answer).unwrap()).unwrap();
+    let networks = networks.as_array().unwrap();
+    assert_eq!(networks.is_empty(), !["control", "backgammon", "cube"].contains(&run.schema().id), "{what}");
+    let has_activations = |name: &str| tensors.iter().any(|tensor| tensor.name == name && tensor.activations.is_some());
+    for network in networks {
+        let len = |values: &serde_json::Value| values.as_array().unwrap().len() / size_of::<f32>();
+        let mut before = len(&network["inputs"]);
+        assert_eq!(network["input_names"].as_array().unwrap().len(), before, "{what}");
+        for layer in network["layers"].as_array().unwrap() {
+            let units = layer["units"].as_u64().unwrap().min(64) as usize;
+            let found = ["activations", "weights", "gradients"].map(|name| len(&layer[name]));
+            assert_eq!(found, [units, units * before, units * before], "{what}: {}", layer["name"]);
+            assert!(has_activations(layer["name"].as_str().unwrap()), "{what}: {}", layer["name"]);
+            before = units;
+        }
+    }
+    assert_eq!(networks.is_empty(), tensors.iter().all(|tensor| tensor.activations.is_none()), "{what}");
+}
+
 #[test]
 fn tensors_are_described_at_any_time_without_changing_the_weights() {
     for (room, config) in every(7) {
@@ -703,8 +725,7 @@ fn tensors_are_described_at_any_time_without_changing_the_weights() {
         assert_eq!(plain.digest(), asked.digest(), "{what}");
         let found = tensors(&mut *asked);
         assert!(found.iter().any(|tensor| tensor.weights.deviation > 0.0), "{what}");
-        let has_activations = |name: &str| room.schema().id == "control" && name.ends_with(".weight");
-        assert!(found.iter().all(|tensor| tensor.activations.is_some() == has_activations(&tensor.name)), "{what}");
+        check_networks(&mut *asked, &found, &what);
         // The bandit has no gradients, because it does not use Adam.
         assert!(found.iter().all(|tensor| tensor.gradients.is_some() == (room.schema().id != "bandit")), "{what}");
     }

@@ -61,7 +61,7 @@ fn of_every_room() -> String {
         out:
         Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate TimePart RoomInfo Variant Problem Goal
         Command Event Confirmation Began Level Progress Row Mark
-        Digest Device DeviceWish SweepSpec SweepCell Operation Question TensorView Histogram Backend Layout TrackLayout Cursor
+        Digest Device DeviceWish SweepSpec SweepCell Operation Question TensorView Histogram NetworkView LayerView Backend Layout TrackLayout Cursor
     );
     out += &answers(ANSWERS);
     tidy(&out)
@@ -72,7 +72,7 @@ fn of_control() -> String {
     let mut out = head("Questions and answers of the control room.", "control/protocol.rs");
     declare_all!(
         out:
-        Question Environment KeyAction Axis Frame Touch Stage Body Drawn Round Picture PlanView PlanNode NetworkView LayerView
+        Question Environment KeyAction Axis Frame Touch Stage Body Drawn Round Picture PlanView PlanNode
     );
     out += &answers(ANSWERS);
     tidy(&out)

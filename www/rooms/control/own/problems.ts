@@ -5,7 +5,7 @@ import type { EditorState, Extension, Text } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { button, h, write } from "../../../parts/dom";
 import { clamp } from "../../../parts/keys";
-import { reason } from "../../shared/requests";
+import { reason } from "../../../parts/requests";
 import { coded } from "./coded";
 
 export interface Problem {

@@ -4,7 +4,7 @@
 import type { Event as RunEvent } from "../../../run/protocol";
 import { textOf } from "../../../run/notice";
 import { button, h } from "../../../parts/dom";
-import { Late } from "../../../parts/late";
+import type { Late } from "../../../parts/late";
 import type { OwnVariant, RoomPage } from "../../../parts/room";
 import type { Section } from "../../../parts/places";
 import { reveal } from "../../../parts/tabs";
@@ -37,14 +37,11 @@ export class OwnSection {
     private readonly page: RoomPage<ControlClient>,
     step: (nowMs: number) => void,
   ) {
-    const { client, around } = page;
-    this.late = new Late(
-      async () => {
-        const { Desk } = await import("./desk");
-        return () => new Desk(page, step);
-      },
-      (error) => around.notices.show("error", textOf(error), "Check the connection and open the section again."),
-    );
+    const { client } = page;
+    this.late = page.late(async () => {
+      const { Desk } = await import("./desk");
+      return () => new Desk(page, step);
+    });
     const here = client.has(OWN.variant.id);
     this.here = here;
     const invitation = h(

@@ -2,9 +2,10 @@
 
 use super::replay::Transition;
 use super::{Dqn, DqnConfig};
-use crate::Learner;
 use crate::cube::inside::{Inside, InsideDepth, InsideTransition, PRIORITY_BINS};
+use crate::cube::values::Network;
 use crate::cube::{Cube, CubeLearner, Evaluator, Judge, Scores};
+use crate::{Learner, NetworkValues};
 use graph::PlanError;
 use worlds::cube::Actions;
 
@@ -77,6 +78,11 @@ impl<P: Cube> CubeLearner for Dqn<P> {
         let read = |g: &mut graph::Graph, q| rewards.moves_of(g, q);
         let (count, scores) = (self.actions.count(), Scores::ActionValues);
         Evaluator::new(net, scores, count, read, self.weights(), self.isa)
+    }
+
+    fn network(&self, states: &[P]) -> Result<NetworkValues, PlanError> {
+        let (scores, params) = (Scores::ActionValues, &self.params);
+        Network { config: &self.config.net, scores, actions: self.actions, params, isa: self.isa }.values(states)
     }
 
     #[cfg(feature = "export")]

@@ -1,7 +1,7 @@
 // Classes for requests to the worker, whose answers may be late or missing.
 
-import { sentence, textOf } from "../../run/notice";
-import { untilClosed } from "../../parts/life";
+import { sentence, textOf } from "../run/notice";
+import { untilClosed } from "./life";
 
 /** Returns the message of an error as a sentence. */
 export const reason = (error: unknown): string => sentence(textOf(error));
@@ -41,12 +41,12 @@ export class Asker {
   private askedMs = -Infinity;
   private timer = 0;
 
-  /** `everyMs` returns the least time between two requests, in ms. If the argument `now` of `ask` is true, this time is ignored. */
+  /** `everyMs` returns the least time between two requests, in ms. */
   constructor(private readonly everyMs: () => number = () => 0) {}
 
   /** Returns false if the request was dropped. */
-  ask<A>(question: () => Promise<A>, take: (answer: A) => unknown, now = false): boolean {
-    if (this.asking || (!now && performance.now() - this.askedMs < this.everyMs())) return false;
+  ask<A>(question: () => Promise<A>, take: (answer: A) => unknown): boolean {
+    if (this.asking || performance.now() - this.askedMs < this.everyMs()) return false;
     this.asking = true;
     this.askedMs = performance.now();
     const stale = this.turns.stale();

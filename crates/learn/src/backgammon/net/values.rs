@@ -1,0 +1,104 @@
+//! Values of the strong learner's networks on some boards, for drawings and histograms.
+
+use super::{NAMES, Shape, Source, source};
+use crate::backgammon::inputs;
+use crate::backgammon::outcomes::OUTCOMES;
+use crate::network::{NetworkValues, layers};
+use graph::{Graph, Init, Isa, NodeId, Params, PlanError};
+use worlds::backgammon::Board;
+
+const OUTCOME_NAMES: [&str; OUTCOMES] = ["win", "win gammon", "win backgammon", "lose", "lose gammon", "lose backgammon"];
+
+/// Returns the values of each network on the boards that it evaluates. A board is seen by the player who moved. Ended games have no
+/// values. `weights` are the weights of both networks.
+pub fn values(shape: Shape, weights: &[f32], boards: &[Board], isa: Isa) -> Result<Vec<NetworkValues>, PlanError> {
+    let mut found = Vec::new();
+    for (net, title) in ["Network for contact", "Network for races"].into_iter().enumerate() {
+        let own = |board: &&Board| matches!(source(board, false), Source::Net(by) if by == net);
+        let boards: Vec<Board> = boards.iter().filter(own).copied().collect();
+        if boards.is_empty() {
+            continue;
+        }
+        let mut read = vec![[0; inputs::INPUTS]; boards.len()];
+        inputs::read(isa, shape.handmade, &boards, &mut read);
+        let inputs: Vec<_> = read.iter().map(|inputs| inputs::layout().values(inputs)).collect();
+        let steps = inputs::layout().steps;
+        let mut sums = vec![0.0; boards.len() * steps];
+        for (inputs, sums) in inputs.iter().zip(sums.chunks_exact_mut(steps)) {
+            inputs.iter().flat_map(|input| &input.terms).for_each(|&(step, scale)| sums[step] += scale);
+        }
+        let mut g = Graph::new();
+        let x = g.input("steps", [boards.len(), steps]);
+        let output = network(&mut g, shape, net, x);
+        let mut params = Params::new(g.table(), 0);
+        for part in shape.parts() {
+            if let Some(values) = params.get_mut(&part.name) {
+                values.copy_from_slice(&weights[part.at]);
+            }
+        }
+        let layers = layers(&g, output, &params, &[("steps", &sums)], isa)?;
+        let (inputs, outputs) = (inputs.into_iter().next().unwrap_or_default(), OUTCOME_NAMES.map(String::from).to_vec());
+        found.push(NetworkValues { title: title.into(), inputs, layers, outputs });
+    }
+    Ok(found)
+}
+
+/// Appends the network `net`. `steps` has the factors of all learned steps. Returns the logits of the outcomes.
+fn network(g: &mut Graph, shape: Shape, net: usize, steps: NodeId) -> NodeId {
+    let name = NAMES[net];
+    let first = g.param(&format!("{name}.0.weight"), [inputs::layout().steps, shape.hidden], Init::Zeros);
+    let mut x = g.matmul(steps, first, false, false);
+    for (i, (out, _)) in shape.layers().enumerate() {
+        x = g.relu(x);
+        x = g.dense(x, &format!("{name}.{}", i + 1), out, Init::Zeros);
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backgammon::net::{Network, Valuer, open};
+    use crate::backgammon::random_play::positions;
+
+    /// The softmax of the last layer over the possible outcomes equals the estimate of the player.
+    #[test]
+    fn last_layer_has_the_estimates_of_the_player() {
+        let isa = Isa::best();
+        for (handmade, depth) in [(true, 1), (false, 2)] {
+            let shape = Shape { hidden: 64, narrow: 32, depth, handmade, bearoff: false };
+            let weights = shape.first_weights(isa, 3, 1);
+            let boards: Vec<Board> = positions(400).iter().map(|(board, _)| board.turned()).collect();
+            let found = values(shape, &weights, &boards, isa).unwrap();
+            assert_eq!(found.len(), 2, "boards in contact and races");
+            let mut valuer = Valuer::default();
+            valuer.value(&Network::new(isa, shape, &weights), &Board::START, &boards);
+            for (net, values) in found.iter().enumerate() {
+                let here = (0..boards.len()).filter(|&i| valuer.nets[i] == Some(net));
+                let logits = values.layers.last().unwrap().values.as_chunks::<OUTCOMES>().0;
+                assert_eq!(values.layers.len(), depth + 2);
+                assert_eq!(logits.len(), here.clone().count());
+                for (logits, board) in logits.iter().zip(here) {
+                    let odds: Vec<f32> = (0..OUTCOMES).map(|i| f32::from(open(&boards[board]) >> i & 1) * logits[i].exp()).collect();
+                    let sum: f32 = odds.iter().sum();
+                    let odds: Vec<f32> = odds.iter().map(|odds| odds / sum).collect();
+                    testkit::close("probabilities", &odds, &valuer.probs[board], 1e-4, 1e-4);
+                }
+            }
+        }
+    }
+
+    /// The drawn weights of the inputs sum to the sums of the first hidden layer.
+    #[test]
+    fn inputs_sum_to_the_first_layer() {
+        let (isa, shape) = (Isa::best(), Shape { hidden: 32, narrow: 32, depth: 1, handmade: true, bearoff: false });
+        let weights = shape.first_weights(isa, 3, 1);
+        let NetworkValues { inputs, layers, .. } = values(shape, &weights, &[Board::START], isa).unwrap().remove(0);
+        assert!(inputs.len() > 30, "the start has {} inputs", inputs.len());
+        for (unit, &found) in layers[0].values.iter().enumerate() {
+            let terms = inputs.iter().flat_map(|input| &input.terms);
+            let sum: f32 = terms.map(|&(step, scale)| scale * weights[step * shape.hidden + unit]).sum();
+            assert!((sum.max(0.0) - found).abs() < 1e-4, "{sum} {found}");
+        }
+    }
+}
