@@ -719,6 +719,7 @@ test("the units of the network are drawn for the position at the table", async (
   await isDrawn(page, canvas, "weights");
   await page.locator(".units label", { hasText: "Gradients" }).click();
   await isDrawn(page, canvas, "gradients");
+  await page.getByRole("heading", { name: "Weights and gradients" }).scrollIntoViewIfNeeded(); // they are sampled on the screen only
   await page.getByLabel("Layer", { exact: true }).selectOption("race.1");
   await page.locator(".tensor figcaption", { hasText: "Activations of the layer" }).first().waitFor();
   assert.deepEqual(page.said, []);

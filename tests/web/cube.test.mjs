@@ -555,6 +555,7 @@ test("the units of the network are drawn for the cube in the tab Live", async ()
   };
   const solved = await described();
   await isDrawn(page, ".units canvas", "units");
+  await page.getByRole("heading", { name: "Weights and gradients" }).scrollIntoViewIfNeeded(); // they are sampled on the screen only
   await page.locator(".tensor figcaption", { hasText: "Activations of the layer" }).first().waitFor();
   await place(page, "Live");
   await page.locator(".cube-picture").press("r");
