@@ -179,9 +179,14 @@ impl Layout {
 
     /// Returns the inputs of a board that are not 0: each with its value and the learned steps of its row. The first input is always 1.
     pub fn values(&self, inputs: &Inputs) -> Vec<InputValue> {
-        let used = inputs[..USED].iter().enumerate().filter(|(_, value)| **value > 0);
         let input = |value: u8, row: u16| InputValue { name: String::new(), value: value.into(), terms: self.steps_of(row) };
-        std::iter::once(input(1, ALWAYS)).chain(used.map(|(i, &value)| input(value, self.row(i, value)))).collect()
+        let mut values = vec![input(1, ALWAYS)];
+        for (i, &value) in inputs[..USED].iter().enumerate() {
+            if value > 0 {
+                values.push(input(value, self.row(i, value)));
+            }
+        }
+        values
     }
 
     /// Writes to `rows` the indices of all active rows: `ALWAYS` and one row for each nonzero input.

@@ -31,13 +31,13 @@ pub fn values(shape: Shape, weights: &[f32], boards: &[Board], isa: Isa) -> Resu
         let x = g.input("steps", [boards.len(), steps]);
         let output = network(&mut g, shape, net, x);
         let mut params = Params::new(g.table(), 0);
-        for part in shape.parts() {
-            if let Some(values) = params.get_mut(&part.name) {
-                values.copy_from_slice(&weights[part.at]);
-            }
+        let mut rest = &weights[net * shape.net_len()..];
+        for spec in g.table().specs() {
+            let own = rest.split_off(..spec.len()).expect("the weights of a network have its layers");
+            params.values_mut()[spec.range()].copy_from_slice(own);
         }
         let layers = layers(&g, output, &params, &[("steps", &sums)], isa)?;
-        let (inputs, outputs) = (inputs.into_iter().next().unwrap_or_default(), OUTCOME_NAMES.map(String::from).to_vec());
+        let (inputs, outputs) = (inputs.into_iter().next().unwrap_or_default(), OUTCOME_NAMES.iter().map(ToString::to_string).collect());
         found.push(NetworkValues { title: title.into(), inputs, layers, outputs });
     }
     Ok(found)

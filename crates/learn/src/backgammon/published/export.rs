@@ -64,7 +64,7 @@ impl Published {
             evaluator.run(&weights);
             for (row, decision) in decisions.iter().enumerate() {
                 let item = block * ROWS + row;
-                inputs::each(decision, |input, x| seen[item * INPUTS + input] = x);
+                inputs::write(decision, &mut seen[item * INPUTS..][..INPUTS]);
                 let actions: Vec<u16> = tree::legal(decision, &mut scratch).collect();
                 let mut found = vec![0.0; actions.len().next_multiple_of(16)];
                 evaluator.policy(&weights, row, &actions, &mut found);

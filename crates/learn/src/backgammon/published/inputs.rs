@@ -60,6 +60,11 @@ pub fn place_of(roll: Roll) -> u8 {
     roll.high() * (roll.high() - 1) / 2 + roll.low() - 1
 }
 
+/// Writes the inputs that are not 0 to `to`, which has all inputs of the decision.
+pub fn write(decision: &Decision, to: &mut [f32]) {
+    each(decision, |input, x| to[input] = x);
+}
+
 /// Calls `put` with the index and the value of each nonzero input, in ascending order of the indices. Some of the passed values are 0.
 #[inline(always)]
 pub fn each(decision: &Decision, mut put: impl FnMut(usize, f32)) {

@@ -107,7 +107,7 @@ fn logits(g: &mut Graph, policy: NodeId) -> NodeId {
 
 /// Builds the whole network. Returns the graph and the nodes of the policy logits and the value logits. The plans of other functions have
 /// the parameter table of this graph, although they compute only parts of the network.
-fn whole(shape: Shape, rows: usize) -> (Graph, NodeId, NodeId) {
+pub fn whole(shape: Shape, rows: usize) -> (Graph, NodeId, NodeId) {
     let mut g = Graph::new();
     let x = g.input("inputs", [rows, INPUTS]);
     let (policy, value) = whole_on(&mut g, shape, x);

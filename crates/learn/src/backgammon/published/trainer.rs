@@ -177,7 +177,7 @@ impl Shard {
         for (row, sample) in samples.take(self.rows).enumerate() {
             let Some(decision) = replay::read_decision(sample) else { continue };
             let to = &mut self.executor.input_mut("inputs")[row * INPUTS..][..INPUTS];
-            inputs::each(&decision, |input, x| to[input] = x);
+            inputs::write(&decision, to);
             let mask = &mut self.executor.input_mut("mask")[row * ACTIONS..][..ACTIONS];
             tree::legal(&decision, &mut self.scratch).for_each(|action| mask[usize::from(action)] = 0.0);
             let shares = &sample[10..][..(sample[8] >> 16) as usize];

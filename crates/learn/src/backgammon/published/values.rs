@@ -2,9 +2,9 @@
 
 use super::Published;
 use super::inputs::{self, Decision, INPUTS};
-use super::net::{HEADS, whole_on};
+use super::net::{HEADS, whole};
 use crate::network::{InputValue, NetworkValues, layers};
-use graph::{Graph, PlanError};
+use graph::PlanError;
 use worlds::backgammon::{Board, Roll};
 
 /// Outputs of the network before the sigmoid.
@@ -17,18 +17,16 @@ impl Published {
         let Some((_, roll)) = boards.first() else { return Ok(Vec::new()) };
         let mut seen = vec![0.0; boards.len() * INPUTS];
         for (&(board, roll), seen) in boards.iter().zip(seen.chunks_exact_mut(INPUTS)) {
-            inputs::each(&Decision::new(board, roll), |input, x| seen[input] = x);
+            inputs::write(&Decision::new(board, roll), seen);
         }
-        let mut g = Graph::new();
-        let x = g.input("inputs", [boards.len(), INPUTS]);
-        let (_, value) = whole_on(&mut g, self.config.shape(), x);
+        let (g, _, value) = whole(self.config.shape(), boards.len());
         let layers = layers(&g, value, &self.state().params, &[("inputs", &seen)], self.isa)?;
         let used = seen[..INPUTS].iter().enumerate().filter(|(_, x)| **x != 0.0);
         Ok(vec![NetworkValues {
             title: format!("Value for the roll {}-{}", roll.high(), roll.low()),
             inputs: used.map(|(index, &x)| InputValue::at(index, String::new(), x)).collect(),
             layers,
-            outputs: HEAD_NAMES.map(String::from).to_vec(),
+            outputs: HEAD_NAMES.iter().map(ToString::to_string).collect(),
         }])
     }
 }
@@ -64,7 +62,7 @@ mod tests {
         let mut seen = vec![0.0; INPUTS];
         inputs.iter().for_each(|input| seen[input.terms[0].0] = input.value);
         let mut expected = vec![0.0; INPUTS];
-        inputs::each(&Decision::new(boards[0].0, boards[0].1), |input, x| expected[input] = x);
+        inputs::write(&Decision::new(boards[0].0, boards[0].1), &mut expected);
         assert_eq!(seen, expected);
     }
 }
