@@ -121,7 +121,7 @@ test("the agent trains without a click, is tested, and plays visible games", asy
   await page.waitForFunction(() => /random .* pubeval .* after/.test(document.querySelector(".returns .plot").getAttribute("aria-label")));
   // The line below the board names the best moves. The list contains further moves, and the tree has a further level.
   await page.waitForFunction(() => document.querySelectorAll(".best > span").length > 1);
-  assert.match(await page.locator(".best").textContent(), /^Best of \d-\d:.*[+−]\d\.\d{3}/);
+  assert.match(await page.locator(".best").textContent(), /^Agent's best with \d-\d:.*[+−]\d\.\d{3}/);
   await page.waitForFunction(() => document.querySelectorAll(".considered .candidates tbody tr").length > 1);
   await page.waitForFunction(() => document.querySelectorAll(".considered .tree .dot").length >= 21);
   assert.equal(await page.locator("h1").textContent(), "An agent that teaches itself backgammon");

@@ -221,7 +221,7 @@ test("a round against the agent is played by keys, and its result is announced",
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   // The page shows a best episode after the first episode has finished.
-  await page.getByText("Best episode", { exact: true }).waitFor();
+  await page.getByText("Best finished episode", { exact: true }).waitFor();
   await recordAnnouncements(page);
   await page.getByRole("button", { name: "Take the controls" }).click();
   await announced(page, "You have the controls");

@@ -306,7 +306,7 @@ test("the circuit runs Life on a big grid and shows its speed", async () => {
   });
   await page.locator(".big").getByLabel("Grid", { exact: true }).selectOption("256");
   await page.waitForFunction(() => /256 by 256/.test(document.querySelector(".big canvas").getAttribute("aria-label")));
-  await page.locator(".big").getByRole("button", { name: "Pause" }).click();
+  await page.locator(".big").getByRole("button", { name: "Pause the circuit" }).click();
   const { train_s } = await page.evaluate(() => hothouse.progress);
   assert.ok(train_s > 0);
   assert.deepEqual(page.said, []);
@@ -423,7 +423,7 @@ test("the stage shows the grid, the drawn circuit or a million cells; keys switc
   await text(page, ".big-stage .small:not(:empty)", "cells a second");
   await page.waitForFunction(() => Number(document.querySelector(".big").dataset.step) > 50);
   assert.ok(await fitsScreen());
-  await page.locator(".big-stage").getByRole("button", { name: "Pause" }).click();
+  await page.locator(".big-stage").getByRole("button", { name: "Pause the circuit" }).click();
   await page.getByRole("button", { name: "Sizes and speeds" }).click();
   await page.locator(".big").getByRole("button", { name: "Run the circuit" }).waitFor();
   // A key leads from any tab to the grid, and a click damages its middle.

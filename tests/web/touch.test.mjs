@@ -141,7 +141,7 @@ const ROOMS = {
       const other = (before) => until(page, `document.querySelector(".grid-canvas canvas").toDataURL() !== ${JSON.stringify(before)}`);
       const stopped = () => page.evaluate(() => document.querySelector(".grid-pane").dataset.step);
       await page.locator(".play-grid").tap();
-      await page.locator('.play-grid[aria-label="Run the grid"]').waitFor();
+      await page.locator(".play-grid", { hasText: "Run grid" }).waitFor();
       // The worker answers in order, so a step in progress is complete after this answer.
       await page.evaluate(async () => {
         await hothouse.ask({ ask: "automaton" });

@@ -225,7 +225,7 @@ test("a text shows the surprise of each token; pointer and caret show prediction
   await text(page, ".reading .expected .small", "^o after f: ");
   await page.keyboard.press("ControlOrMeta+A");
   await page.keyboard.type("Th");
-  await text(page, ".reading .expected .small", "^Next token after “h”\\.$");
+  await text(page, ".reading .expected .small", "^Next token after h$");
   assert.equal((await page.locator(".reading .likely li").count()) >= 10, true);
   assert.equal(await page.locator(".reading .error").textContent(), "");
   assert.equal(await field.getAttribute("aria-invalid"), null);
@@ -238,14 +238,14 @@ test("a text shows the surprise of each token; pointer and caret show prediction
   await text(page, ".reading .expected .small", "^h after T: ");
   await text(page, ".reading .expected [role=status]", "^“h”, .*%\\. Expected: ");
   await field.press("ControlOrMeta+End");
-  await text(page, ".reading .expected .small", "^Next token after “\\.”\\.$");
+  await text(page, ".reading .expected .small", "^Next token after \\.$");
   const { next } = await ask(page, { ask: "read", text: "The fox saw the owl.", next: 3 });
   assert.equal(next.length, 20);
   // Selects an attention head.
   await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
   await page.getByTitle("Layer 2, head 1").click();
   assert.equal(await page.getByRole("radio", { name: "Layer 2, head 1" }).isChecked(), true);
-  await text(page, ".reading .expected", "^Layer 2, head 1Attention from “\\.”\\.");
+  await text(page, ".reading .expected", "^Layer 2, head 1Attention from \\.");
   assert.equal(await page.locator(".reading .likely li").count(), 10);
   await page.waitForFunction(() => [...document.querySelectorAll(".heads canvas")].every(({ width }) => width === 22));
   const { weights } = await ask(page, { ask: "attention", text: "The fox", layer: 1, head: 0 });
@@ -511,7 +511,7 @@ test("the newest text types itself, with predictions at each token; it stays whi
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await page.waitForFunction(() => !document.querySelector(".sheet .typing"));
   await text(page, where, "^Next token after ");
-  await page.waitForFunction(() => document.querySelectorAll(".text-stage .likely li").length === 10);
+  await page.waitForFunction(() => document.querySelectorAll(".text-stage .likely li").length >= 10);
   // The pointer selects a token, and the text stays meanwhile.
   const span = page.locator(".sheet .tokens span").nth(25);
   await span.hover();

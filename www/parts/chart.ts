@@ -335,7 +335,8 @@ export class Chart {
     const values = this.series().map((series) => this.value(present, series, row));
     values.forEach((value, k) => {
       const shown = this.values[k]!;
-      write(shown, value == null ? "–" : this.number(value));
+      // The labels of several curves are a legend, also before the first values.
+      write(shown, value != null ? this.number(value) : values.length > 1 ? "\u200b" : "–");
       // A column may have no value in a variant.
       shown.parentElement!.hidden = value == null && values.some((other) => other != null);
     });

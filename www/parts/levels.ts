@@ -13,14 +13,14 @@ export type Segment = readonly [number, number, number, number];
 
 /** Height of the row of a label, in px. */
 const ROW = 18;
-/** Extent of the text of a label above and below its baseline, in px. */
-const [ASCENT, DESCENT] = [11, 4];
-/** Rows in which a label can be, relative to its line: below the line (0), above it (−1), and farther away. */
-const ROWS = [0, -1, -2, 1, 2];
+/** Extent of the text of a label above and below its baseline, with a gap to the next line, in px. */
+const [ASCENT, DESCENT] = [12, 6];
+/** Least distance of two drawn lines, in px. Closer lines would look like one ragged line. */
+const APART = 3;
 /** Horizontal positions of a label, as fractions from 0 (left end) to 1 (right end). Earlier positions are preferred. */
 const SHARES = [1, 0.75, 0.5, 0.25, 0];
-/** Costs of a label's place: outside the plot, over a label, over the line of a level, over a curve, and per row of distance. */
-const COST = { outside: 1e6, label: 1e4, line: 40, curve: 10, row: 4 };
+/** Costs of a label's place: outside the plot, over a label, over the line of a level, over a curve, and per px of distance to its line. */
+const COST = { outside: 1e6, label: 1e4, line: 40, curve: 10, away: 0.5 };
 
 const overlap = (a: Box, b: Box, gap: number): boolean =>
   a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom && b.top < a.bottom;
@@ -49,18 +49,20 @@ export function placed(widths: number[], ys: number[], plot: Box, segments: read
   const gap = 4 * ratio;
   widths.forEach((width, k) => {
     const struck = (y: number, base: number): boolean => y > base - ASCENT * ratio && y < base + DESCENT * ratio;
-    const cost = (box: Box, row: number): number =>
+    const y = ys[k]!;
+    const cost = (box: Box): number =>
       (box.top < plot.top || box.bottom > plot.bottom || box.left < plot.left ? COST.outside : 0) +
       COST.label * boxes.filter((other) => overlap(box, other, 2 * gap)).length +
-      COST.line * ys.filter((y) => struck(y, baseline(box.top, ys[k]!, ratio))).length +
+      COST.line * ys.filter((line) => struck(line, baseline(box.top, y, ratio))).length +
       COST.curve * segments.filter((segment) => crosses(segment, box)).length +
-      COST.row * (row < 0 ? -1 - row : row);
-    const places = ROWS.flatMap((row) =>
+      COST.away * (Math.max(box.top - y, y - box.bottom) / ratio);
+    // A label is below or above a line, preferably its own, or in the next row.
+    const tops = [y, ...ys, y + ROW * ratio].flatMap((line) => [line, line - ROW * ratio]);
+    const places = [...tops, y - 2 * ROW * ratio].flatMap((top) =>
       SHARES.map((share, index) => {
-        const top = ys[k]! + ROW * ratio * row;
         const left = plot.left + gap + Math.max(0, plot.right - plot.left - width - 2 * gap) * share;
         const box = { left, top, right: left + width, bottom: top + ROW * ratio };
-        return { box, cost: cost(box, row) + index };
+        return { box, cost: cost(box) + index };
       }),
     );
     boxes.push(places.reduce((best, one) => (one.cost < best.cost ? one : best)).box);
@@ -73,7 +75,8 @@ export function placed(widths: number[], ys: number[], plot: Box, segments: read
  * pixel.
  */
 export function drawLevels(c: Pen, levels: Line[], plot: Box, segments: readonly Segment[], ratio: number): void {
-  for (const { y, colour = "muted" } of levels) {
+  for (const [k, { y, colour = "muted" }] of levels.entries()) {
+    if (levels.slice(0, k).some((other) => Math.abs(other.y - y) < APART * ratio)) continue;
     pen(c, palette[colour], ratio);
     c.setLineDash(colour === "muted" ? [2 * ratio, 4 * ratio] : [6 * ratio, 3 * ratio]);
     stroke(c, plot.left, y, plot.right, y);

@@ -148,7 +148,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     this.tensors = this.late(async () => {
       const { Tensors } = await import("./tensors");
       const [ask, iteration] = [() => client.tensors(), () => this.progress.iteration];
-      return () => new Tensors(ask, iteration, room.iteration_word);
+      return () => new Tensors(ask, iteration, room.iteration_word, view.units?.samples);
     });
     this.sweep = this.late(async () => {
       const { Sweep } = await import("./sweep");

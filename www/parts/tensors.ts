@@ -23,10 +23,13 @@ const ABOUT =
   "newest numbers are below. Values beyond four standard deviations are not drawn.";
 
 type TensorKind = "weights" | "gradients" | "activations";
-const KINDS: { kind: TensorKind; words: string; colour: Colour }[] = [
+/** Values of which a strip shows the distribution. */
+type Distribution = { kind: TensorKind; words: string; colour: Colour };
+/** `samples` names the states in which activations are computed. */
+const distributions = (samples: string): Distribution[] => [
   { kind: "weights", words: "Weights", colour: "agent" },
   { kind: "gradients", words: "Average gradient: Adam’s first moment", colour: "training" },
-  { kind: "activations", words: "Activations of the layer in recent states", colour: "plus" },
+  { kind: "activations", words: `Activations of the layer in ${samples}`, colour: "plus" },
 ];
 
 type Sample = { iteration: number; tensors: TensorView[] };
@@ -85,7 +88,7 @@ class Strip {
 
   constructor(
     private readonly tensor: string,
-    readonly of: (typeof KINDS)[number],
+    readonly of: Distribution,
   ) {
     this.element = h("figure", h("figcaption.small", of.words), this.canvas, h("p.tensor-numbers.small", this.numbers));
   }
@@ -168,12 +171,16 @@ export class Tensors {
   private asking = false;
   private nextMs = -Infinity;
 
-  /** `word` is the room's word for an iteration. */
+  private readonly distributions: Distribution[];
+
+  /** `word` is the room's word for an iteration. `samples` names the states in which activations are computed. */
   constructor(
     private readonly ask: () => Promise<TensorView[]>,
     private readonly iteration: () => number,
     private readonly word: string,
+    samples = "sample states",
   ) {
+    this.distributions = distributions(samples);
     const titles = ["Tensor", "Values", "Minimum", "Maximum", "Mean", "Standard deviation"];
     this.table = new Table("Weights and gradients", titles, () => this.tableRows(), ["Values"]);
     this.table.caption.textContent = "Newest values of each tensor";
@@ -233,7 +240,7 @@ export class Tensors {
     this.empty();
     const tensors = this.samples.kept.at(-1)!.tensors.filter(({ name }) => layerOf(name) === this.layers.value);
     for (const tensor of tensors) {
-      const strips = KINDS.filter(({ kind }) => tensor[kind]).map((of) => new Strip(tensor.name, of));
+      const strips = this.distributions.filter(({ kind }) => tensor[kind]).map((of) => new Strip(tensor.name, of));
       this.strips.push(...strips.map((strip) => ({ tensor: tensor.name, strip })));
       const title = h("h4", tensor.name, h("span.small", ` ${tensor.shape.map(count).join(" × ")}`));
       this.rows.append(h("article.tensor", title, h("div.tensor-strips", ...strips.map(({ element }) => element))));
@@ -256,7 +263,7 @@ export class Tensors {
   private tableRows(): string[][] {
     const tensors = this.samples.kept.at(-1)?.tensors ?? [];
     return tensors.flatMap((tensor) =>
-      KINDS.flatMap(({ kind, words }) => {
+      this.distributions.flatMap(({ kind, words }) => {
         const of = tensor[kind];
         return of ? [[tensor.name, words, figure(of.min), figure(of.max), figure(of.mean), figure(of.deviation)]] : [];
       }),

@@ -1,5 +1,6 @@
-// A short tour of a room: the picture, the curve, and a knob. The tour's box lies over the stage; on a narrow page it lies at an edge of
-// the screen. The box never covers the curve and does not block the page. The tour starts automatically only on the first visit of a room.
+// A short tour of a room: the picture, the curve, and a knob. The tour's box lies above the results, beside the title; on a narrow page it
+// lies at an edge of the screen. The box never covers the curve and does not block the page. The tour starts automatically only on the
+// first visit of a room.
 
 import { h, icon, id, write } from "./dom";
 import { untilClosed } from "./life";
@@ -130,11 +131,15 @@ export class Tour {
   }
 
   /**
-   * Scrolls to the target. On a narrow page, the box is at the top or the bottom of the screen, and the target is placed next to the box.
+   * Scrolls to the target. A wide page is shown from its top. On a narrow page, the box is at the top or the bottom of the
+   * screen, and the target is placed next to the box.
    */
   private scroll(target: HTMLElement): void {
     const behavior = calm() ? "auto" : "smooth";
-    if (innerWidth > NARROW) return target.scrollIntoView({ block: "nearest", behavior });
+    if (innerWidth > NARROW) {
+      scrollTo(0, 0);
+      return target.scrollIntoView({ block: "nearest", behavior });
+    }
     const [box, at] = [this.box, target.querySelector(".plot") ?? target].map((element) => element.getBoundingClientRect());
     const top = this.box.classList.contains("low") ? at!.bottom - box!.top + GAP : at!.top - box!.bottom - GAP;
     scrollBy({ top, behavior });

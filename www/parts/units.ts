@@ -29,6 +29,8 @@ type Net = { title: string; inputs: Float32Array; names: { inputs: string[]; out
 export type UnitsState = {
   /** Name of the state, as in `the single environment`. */
   words: string;
+  /** Name of the states in the histograms of activations. */
+  samples: string;
   /** Called for each animation frame in which the units are on the screen. */
   play?(nowMs: number): void;
 };

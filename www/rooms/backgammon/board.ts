@@ -29,7 +29,9 @@ export const START: [place: number, count: number][] = [
 
 const COLUMN = 44;
 const R = 20.5;
-const RIM = 20;
+const RIM = 24;
+/** Distance of a point's number from the edge. It is less than half of the rim, so that the number does not touch the checkers. */
+const NUMBER_Y = 11;
 const HALF = 6 * COLUMN;
 const TRAY = 50;
 const GAP = 8;
@@ -564,7 +566,7 @@ function surface(): SVGElement[] {
         class: point % 2 ? "point odd" : "point even",
         d: `M${x - COLUMN / 2 + 1.5} ${base}L${x} ${tip}L${x + COLUMN / 2 - 1.5} ${base}Z`,
       }),
-      svg("text", { class: "at", x, y: point > 12 ? RIM / 2 : HEIGHT - RIM / 2, "text-anchor": "middle", dy: "0.36em" }, String(point)),
+      svg("text", { class: "at", x, y: point > 12 ? NUMBER_Y : HEIGHT - NUMBER_Y, "text-anchor": "middle", dy: "0.36em" }, String(point)),
     );
   }
   return parts;

@@ -88,7 +88,7 @@ export class Considered {
     write(this.intro, intro);
     const top = candidates.slice(0, SHOWN);
     const [best] = top;
-    this.line.replaceChildren(...(best ? this.lineOf(pick ? "Hint" : `Best of ${root}`, top, pick) : []));
+    this.line.replaceChildren(...(best ? this.lineOf(pick ? "Hint" : `Agent's best with ${root}`, top, pick) : []));
     this.list.replaceChildren(...(best ? [candidateTable(heading, top, pick && { pick })] : []));
     this.ends.replaceChildren();
     if (best)

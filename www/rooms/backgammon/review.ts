@@ -46,7 +46,6 @@ export class ReviewPane {
   });
   private readonly rates = h("p.small.review-rates");
   private readonly buttons: HTMLButtonElement[];
-  private readonly start = button("Review", () => this.begin(), { class: "small" });
   private width = 0;
   private session: Session | undefined;
   private at = 0;
@@ -82,7 +81,7 @@ export class ReviewPane {
     const copied = copyButton("Copy the match", () => callbacks.transcript(), "Match copied", "Copying failed; download it");
     const kept = button("Download the match", () => this.download(), { class: "small" });
     const before = button("Previous match", () => callbacks.goBack(), { class: "small" });
-    this.element = pane("game card", "This game", [this.start], this.graph, this.rates, this.list, h("p.row", copied, kept, before));
+    this.element = pane("game card", "This game", [], this.graph, this.rates, this.list, h("p.row", copied, kept, before));
     for (const part of [this.controls, this.element]) part.addEventListener("keydown", (event) => this.press(event));
     this.graph.addEventListener("click", (event) => {
       const { left } = this.graph.getBoundingClientRect();
@@ -104,7 +103,6 @@ export class ReviewPane {
     const game = `${session.setup.seed} ${session.game}`;
     if (game !== this.game) [this.game, this.judged, this.at, this.moment, this.open] = [game, [], 0, undefined, false];
     this.session = session;
-    this.start.disabled = session.moves.length === 0;
     this.list.replaceChildren(...session.moves.map((_, k) => this.moveOf(session, k)));
     this.draw();
   }

@@ -305,7 +305,7 @@ export class SessionPane {
       say(reply.text);
       return wait(SAID_MS);
     }
-    this.table.rolled(side, reply.dice);
+    this.table.rolled(session, side, reply.dice);
     this.considered.reply(session, reply);
     await wait(DICE_MS);
     if (stale() || this.review.open) return;

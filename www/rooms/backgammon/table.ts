@@ -232,8 +232,9 @@ export class Table {
     this.written.disabled = open.length === 0;
   }
 
-  /** Shows the dice of an engine that is about to move. */
-  rolled(side: Side, dice: Roll): void {
+  /** Shows the dice of an engine that is about to move. In a watched game, the status names the same roll as the line of best moves. */
+  rolled(session: Session, side: Side, dice: Roll): void {
+    if (!isPlayed(session)) write(this.status, statusOf(session));
     this.board.point(side, []);
     this.board.throw({ side, shown: dice, left: allOf(dice) });
   }

@@ -32,7 +32,7 @@ export class BackgammonView implements View {
   readonly pictured = ".seat, .board, .best, .note";
   readonly beside: HTMLElement[];
   readonly sections: Section[];
-  readonly units = { words: "the position at the table" };
+  readonly units = { words: "the position at the table", samples: "64 positions of random games" };
   readonly keys: Shortcut[];
   readonly otherKeys = [
     { shown: "← ↑ → ↓", does: "on the board: move between points" },

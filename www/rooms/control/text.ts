@@ -6,7 +6,7 @@ import type { Environment } from "./protocol";
 export const stage = {
   value: "Critic's value",
   total: "Return so far",
-  best: "Best episode",
+  best: "Best finished episode",
   action: "action",
 };
 

@@ -56,7 +56,7 @@ export class ControlView implements View {
   private readonly few: HTMLElement;
   private readonly environments: EnvironmentsView;
   private readonly plane: Late<Plane>;
-  private readonly stageTitle = h("h2.unseen", { id: "stage-title" });
+  private readonly stageTitle = h("h2.label", { id: "stage-title" });
   private readonly large: SingleEnvironment;
   private readonly code: OwnSection;
   // Until the first event, the view uses the room's first variant.
@@ -100,7 +100,7 @@ export class ControlView implements View {
       h("section.large", { "aria-labelledby": this.stageTitle.id }, this.stageTitle, this.large.element),
     ]);
     const step = (nowMs: number): void => void (this.large.driving || this.large.pass(nowMs));
-    this.units = { words: "the single environment", play: step };
+    this.units = { words: "the single environment", samples: "recent states", play: step };
     this.network = page.late(async () => {
       const { Network } = await import("./network");
       return () => new Network(client);

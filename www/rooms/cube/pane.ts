@@ -536,7 +536,7 @@ export class CubePane {
       const { solution } = found;
       if (solution) {
         this.follow(found);
-        this.tell(() => `Auto-play: ${from}; the agent solves it in ${this.lengthOf(solution.moves)}.`);
+        this.tell(() => `Auto-play: ${from}; the agent takes ${lengthOf(solution.moves, this.metric, this.metric)}.`);
         this.setPlaying(true);
       } else this.tell(() => `Auto-play: ${from}; not solved.`);
     } catch {

@@ -94,7 +94,7 @@ export class SolutionPane {
   }
 
   playing(playing: boolean): void {
-    this.playButton.replaceChildren(icon(playing ? "pause" : "play"), playing ? "Pause" : "Play");
+    this.playButton.replaceChildren(icon(playing ? "pause" : "play"), playing ? "Pause moves" : "Play moves");
   }
 
   private key(event: KeyboardEvent): void {

@@ -25,7 +25,7 @@ export class CubeView implements View {
   readonly stage: HTMLElement;
   readonly beside: HTMLElement[];
   readonly sections: Section[];
-  readonly units = { words: "the cube in the tab Live" };
+  readonly units = { words: "the cube in the tab Live", samples: "32 random states" };
   readonly keys: Shortcut[];
   readonly otherKeys = [
     { shown: "u r f d l b", does: "on the cube: turn a face clockwise, with shift anticlockwise; on the 3x3x3 also m e s" },

@@ -130,7 +130,7 @@ export class BigPane {
 
   private showRunning(): void {
     for (const button of this.runButtons)
-      button.replaceChildren(icon(this.running ? "pause" : "play"), this.running ? "Pause" : "Run the circuit");
+      button.replaceChildren(icon(this.running ? "pause" : "play"), this.running ? "Pause the circuit" : "Run the circuit");
   }
 
   private tick(nowMs: number): void {

@@ -189,9 +189,8 @@ export class GridPane {
 
   private setPlaying(playing: boolean): void {
     this.playing = playing;
-    const name = playing ? "Pause the grid" : "Run the grid";
-    this.playButton.replaceChildren(icon(playing ? "pause" : "play"));
-    this.playButton.setAttribute("aria-label", name);
+    const name = playing ? "Pause grid" : "Run grid";
+    write(this.playButton, name);
     this.playButton.title = `${name} (space)`;
   }
 

@@ -6,6 +6,10 @@ import { LikelyList, percent, type Likely } from "./likely";
 import type { Reading } from "./read";
 import { label, spoken } from "./tokens";
 
+/** Heights in the list: of the heading with the line below it, and of a row. */
+const [HEAD_PX, ROW_PX] = [56, 20];
+const LEAST_ROWS = 10;
+
 export class Expected {
   private readonly list = new LikelyList();
   private readonly heading = h("h3");
@@ -20,13 +24,14 @@ export class Expected {
   }
 
   /**
-   * Shows the predictions for the token at `place`. If `place` is the number of tokens, shows the predictions for the next token after the
-   * text.
+   * Shows the predictions for the token at `place`, as many as there is room for. If `place` is the number of tokens, shows the predictions
+   * for the next token after the text.
    */
   predictions(reading: Reading, place: number): void {
     const token = reading.tokens[place];
     const own = reading.surprise[place];
-    const expected = reading.expected[place] ?? [];
+    const rest = this.element.clientHeight - HEAD_PX;
+    const expected = (reading.expected[place] ?? []).slice(0, Math.max(LEAST_ROWS, Math.floor(rest / ROW_PX)));
     const rows: Likely[] = expected.map(({ id, text, probability }) => ({
       text,
       share: probability,
@@ -53,6 +58,6 @@ function whereOf({ tokens, surprise }: Reading, place: number): string {
   const after = label(tokens[place - 1]!.text);
   const token = tokens[place];
   const own = surprise[place];
-  if (!token || own === undefined) return `Next token after “${after}”.`;
+  if (!token || own === undefined) return `Next token after ${after}`;
   return `${label(token.text)} after ${after}: ${percent(Math.exp(-own))}, surprise ${figure(own)} nats.`;
 }

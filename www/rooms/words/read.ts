@@ -6,7 +6,8 @@ import type { WordsClient } from "./client";
 import type { AttentionView, NextView, TokenView } from "./protocol";
 import { bytesOf, type Piece } from "./tokens";
 
-const NEXT = 10;
+/** Number of predictions per token. A list shows at most this many rows. */
+const NEXT = 20;
 
 /** A section of a text with its tokens, from the index `from` to before the index `to`. */
 export type Window = { from: number; to: number; text: string };

@@ -227,7 +227,7 @@ export class ReadingPane {
     const window = this.window(place);
     this.attention.show(window);
     const rows = reading && window && this.attention.from(from, window, this.tokens, reading);
-    if (rows) return this.expected.show(heading, `Attention from “${label(reading.tokens[from]!.text)}”.`, rows);
+    if (rows) return this.expected.show(heading, `Attention from ${label(reading.tokens[from]!.text)}`, rows);
     this.tokens.fill(() => 0);
     this.expected.show(heading, reading ? "Loading." : "", []);
     if (reading) this.reader.soon();

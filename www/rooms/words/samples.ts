@@ -68,7 +68,7 @@ export class Samples {
     slider.disabled = all.length < 2;
     if (this.following && !stays) slider.value = slider.max;
     const { at, selected } = this;
-    slider.style.setProperty("--share", `${all.length > 1 ? (100 * at) / (all.length - 1) : 100}%`);
+    slider.style.setProperty("--share", `${all.length > 1 ? (100 * at) / (all.length - 1) : 0}%`);
     slider.setAttribute("aria-valuetext", selected ? `${this.name}, ${this.after(selected)}` : "none yet");
     this.showList(all.slice(0, whole ? at + 1 : at).slice(-LISTED));
   }

@@ -54,7 +54,7 @@ export const label = (text: string): string =>
   text
     .replaceAll("\n", "↵")
     .replaceAll("\t", "⇥")
-    .replaceAll(/^ +| +$/g, (spaces) => "␣".repeat(spaces.length)) || "nothing";
+    .replaceAll(/^ +| +$/g, (spaces) => "·".repeat(spaces.length)) || "nothing";
 
 const NAMES: Record<string, string> = {
   " ": "space",
