@@ -174,16 +174,23 @@ export class Chart {
         this.plot?.setCursor({ left: x - left, top: y - top });
       },
     });
-    const sizes = new ResizeObserver(() => {
+    const fit = (): void => {
       const { clientWidth: width, clientHeight: height } = this.area;
       if (width === 0 || height === 0) return;
       if (this.plot) this.plot.setSize({ width, height });
       else this.make(width, height);
+    };
+    // The first plot takes long, so it has a task of its own.
+    let first = 0;
+    const sizes = new ResizeObserver(() => {
+      clearTimeout(first);
+      if (this.plot) fit();
+      else first = setTimeout(fit);
     });
     sizes.observe(this.area);
     this.drawNow = drawing(this.area, () => this.draw(), DRAW_EVERY_MS);
     onTheme(() => this.plot?.redraw(false));
-    untilClosed(() => (sizes.disconnect(), this.plot?.destroy()));
+    untilClosed(() => (clearTimeout(first), sizes.disconnect(), this.plot?.destroy()));
   }
 
   /** Writes the labels of the values above the plot. */
