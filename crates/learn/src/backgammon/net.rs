@@ -10,9 +10,7 @@
 
 #[cfg(feature = "export")]
 pub mod export;
-mod values;
-
-pub use values::values;
+pub mod values;
 
 use super::inputs::{self, Changes, Inputs};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};

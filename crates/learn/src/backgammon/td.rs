@@ -636,7 +636,7 @@ impl SelfTaught for Strong {
 
     fn networks(&self, boards: &[(Board, Roll)]) -> Result<Vec<NetworkValues>, PlanError> {
         let left: Vec<Board> = boards.iter().map(|(board, _)| board.turned()).collect();
-        net::values(self.shape, &self.learned, &left, self.isa)
+        net::values::values(self.shape, &self.learned, &left, self.isa)
     }
 
     #[cfg(feature = "export")]

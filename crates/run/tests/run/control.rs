@@ -72,7 +72,7 @@ fn watching_does_not_change_the_weights() {
         watched.room().evaluate(3, 1);
         let nine = question(&watched, 9, 9);
         watched.ask(nine).unwrap();
-        watched.ask(json!({ "ask": "network" })).unwrap();
+        watched.ask(json!({ "ask": "networks" })).unwrap();
     }
     assert_eq!(plain.digest(), watched.digest());
 }

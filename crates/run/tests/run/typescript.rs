@@ -61,7 +61,8 @@ fn of_every_room() -> String {
         out:
         Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate TimePart RoomInfo Variant Problem Goal
         Command Event Confirmation Began Level Progress Row Mark
-        Digest Device DeviceWish SweepSpec SweepCell Operation Question TensorView Histogram NetworkView LayerView Backend Layout TrackLayout Cursor
+        Digest Device DeviceWish SweepSpec SweepCell Operation Question TensorView Histogram NetworkView LayerView Backend
+        Layout TrackLayout Cursor
     );
     out += &answers(ANSWERS);
     tidy(&out)
