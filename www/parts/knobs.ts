@@ -89,6 +89,8 @@ export class Knobs {
   /** True if the variant has live knobs besides the first ones. */
   hasLive = false;
   private readonly parts = new Map<string, Parts>();
+  /** Knobs that have rows. */
+  private suited: Knob[] | undefined;
   private inForce: Record<string, Value> = {};
   /** Values of changed knobs that apply to the next run. */
   private readonly pending = new Map<string, Value>();
@@ -107,6 +109,8 @@ export class Knobs {
   }
 
   suit(knobs: Knob[]): void {
+    if (knobs === this.suited) return;
+    this.suited = knobs;
     this.parts.clear();
     const first = foremost(knobs, this.foremost);
     const live = knobs.filter((knob) => knob.live && !first.includes(knob));

@@ -89,13 +89,17 @@ export class Surface {
     resized: () => void = () => {},
   ) {
     this.context = canvas.getContext("2d")!;
+    let sized = false;
     const observer = new ResizeObserver(() => {
       const ratio = Math.min(devicePixelRatio || 1, 3);
       this.width = canvas.clientWidth;
       this.height = canvas.clientHeight;
       canvas.width = Math.round(this.width * ratio);
       canvas.height = Math.round(this.height * ratio);
-      resized();
+      // The first drawing waits for the next frame, so that the frame with the first layout of the page stays short.
+      if (sized) resized();
+      else requestAnimationFrame(resized);
+      sized = true;
     });
     observer.observe(canvas);
     this.close = untilClosed(() => observer.disconnect());

@@ -23,6 +23,8 @@ export class Switcher {
   /** True if one of the links had the focus before the list of links was rebuilt. */
   private focused = false;
   private variant = "";
+  /** Names and links that are shown, as text. */
+  private written = "";
 
   constructor(
     { variant_word }: RoomInfo,
@@ -37,6 +39,14 @@ export class Switcher {
   }
 
   write(variant: string): void {
+    const { variants, nameOf, linkTo } = this.actions;
+    const written = JSON.stringify([variant, variants().map((one) => [one.id, one.summary, nameOf(one), linkTo(one.id)])]);
+    if (written === this.written) this.focused = false;
+    else this.rebuild(variant);
+    this.written = written;
+  }
+
+  private rebuild(variant: string): void {
     this.variant = variant;
     this.list.replaceChildren(...this.actions.variants().map((one) => h("li", this.link(one))));
     this.menu.replaceChildren(
@@ -45,9 +55,13 @@ export class Switcher {
     const shown = this.list.querySelector<HTMLElement>("[aria-current]");
     if (this.focused) shown?.focus();
     this.focused = false;
+    // The next frame has a layout already, so reading it costs nothing.
+    if (shown) requestAnimationFrame(() => this.scrollTo(shown));
+  }
+
+  private scrollTo({ offsetLeft, offsetWidth }: HTMLElement): void {
     const { scrollLeft, clientWidth } = this.list;
-    if (shown && (shown.offsetLeft < scrollLeft || shown.offsetLeft + shown.offsetWidth > scrollLeft + clientWidth))
-      this.list.scrollLeft = shown.offsetLeft - 16;
+    if (offsetLeft < scrollLeft || offsetLeft + offsetWidth > scrollLeft + clientWidth) this.list.scrollLeft = offsetLeft - 16;
   }
 
   switchTo(variant: Variant, push = true): void {
