@@ -318,7 +318,7 @@ test("on a wide screen the stage with its actions fits the first screen, and the
   await still(page);
   await fresh(page);
   const bar = (await page.locator(".transport").boundingBox()).y;
-  for (const name of ["Scramble", "Solve it", "Play"]) {
+  for (const name of ["Scramble", "Solve it", "Play moves"]) {
     const box = await page.locator(".cube-pane").getByRole("button", { name, exact: true }).boundingBox();
     assert.ok(box.y + box.height <= bar, `${name} ends at ${box.y + box.height} of ${bar}`);
   }

@@ -449,7 +449,7 @@ test("on a large screen the perfect circuit is also drawn beside the grid, and a
   await page.evaluate(() => hothouse.command({ kind: "start" }));
   await perfect(page);
   await picture.locator(".wire.on").first().waitFor({ state: "attached" });
-  assert.ok((await picture.boundingBox()).width < 200);
+  assert.ok((await picture.boundingBox()).width < 300);
   await picture.click();
   assert.ok((await picture.boundingBox()).width > 400);
   await page.context().close();
