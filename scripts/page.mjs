@@ -60,7 +60,8 @@ export function trace() {
   };
   const frame = (ms) => {
     traced.frames.push(ms);
-    traced.startMs ??= globalThis.hothouse && ms;
+    // The time of a frame may precede the task before it, which set the global.
+    traced.startMs ??= globalThis.hothouse && performance.now();
     // A picture that was drawn before this frame is on the screen now.
     if (!traced.pictureMs && hasPicture()) traced.pictureMs = ms;
     requestAnimationFrame(frame);

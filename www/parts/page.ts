@@ -86,6 +86,8 @@ export class Page extends Shown<PageContext> implements RoomPage {
   private readonly share: Share;
   private readonly tour: Tour;
   private readonly places: Places;
+  /** The column beside the stage. */
+  private readonly side: HTMLElement;
 
   constructor(
     client: Client,
@@ -182,12 +184,15 @@ export class Page extends Shown<PageContext> implements RoomPage {
     this.keys = this.allKeys();
     this.shortcuts = new Shortcuts(this.keys, () => void this.help());
     this.places = new Places(view.stage ?? h("div"), this.sections(), (chosen) => starts.address.place(this.places.open, chosen));
+    this.side = this.results();
     this.element = h("main", { id: "main", tabindex: -1, class: view.stage ? "unready" : "plain", "data-tab": "live" }, ...this.contents());
     this.tour = new Tour(room.id, extension.tour ?? commonSteps("The agent"), this.element);
     // The variant is shown before the first event, so that the layout does not shift when the event arrives.
     this.readout.suit(client.variant);
     starts.switcher.write(client.variant.id);
     setTimeout(() => this.ready(), READY_MS);
+    // The first layout takes long, so the column beside the stage has a frame of its own.
+    requestAnimationFrame(() => setTimeout(() => (this.side.hidden = false)));
     client.onEvent((event) => this.take(event));
     client.onSweep((state) => this.sweep.part?.take(state));
     starts.pace.keep();
@@ -224,8 +229,10 @@ export class Page extends Shown<PageContext> implements RoomPage {
     return here;
   }
 
+  /** Makes the page visible. The column beside the stage follows in the next frame. */
   private ready(): void {
     this.element.classList.remove("unready");
+    requestAnimationFrame(() => this.side.classList.remove("unready"));
   }
 
   /**
@@ -281,8 +288,8 @@ export class Page extends Shown<PageContext> implements RoomPage {
 
   // ---- layout
 
-  private contents(): HTMLElement[] {
-    const { view, curves, readout, places } = this;
+  private results(): HTMLElement {
+    const { view, curves } = this;
     const results = h("section.returns.card", { "aria-labelledby": "results-title" }, [
       h("h2.unseen", { id: "results-title" }, "Results"),
       ...curves.large,
@@ -292,11 +299,16 @@ export class Page extends Shown<PageContext> implements RoomPage {
     ]);
     // On a narrow page the results are in the first tab only.
     revealBy(results, () => results.checkVisibility() || this.show([]));
+    return h("div.side.unready", { hidden: true }, results, h("div.beside", view.beside));
+  }
+
+  private contents(): HTMLElement[] {
+    const { readout, places } = this;
     return [
       h("div.intro", readout.headline, readout.status),
       this.starts.switcher.element,
       places.list,
-      h("div.workspace", this.lesson.element, places.element, h("div.side", results, h("div.beside", view.beside))),
+      h("div.workspace", this.lesson.element, places.element, this.side),
       readout.transport.element,
     ];
   }

@@ -17,6 +17,7 @@ const STRENGTHS = 5;
 /** Height of a network's title, and widths of the names beside a network, in px. */
 const TITLE = 24;
 const GUTTERS = { inputs: 144, outputs: 112 };
+const NOTHING_YET = "The units of the networks; nothing yet";
 /** Least width of the drawing, and least distance of two units, at which names are drawn, in px. */
 const NAMED_PX = { width: 640, apart: 12 };
 
@@ -54,7 +55,7 @@ const hue = (value: number): string => (value < 0 ? palette.minus : palette.plus
 
 export class Units {
   readonly element: HTMLElement;
-  private readonly canvas = h("canvas", { role: "img", "aria-label": "The units of the networks; nothing yet" });
+  private readonly canvas = h("canvas", { role: "img", "aria-label": NOTHING_YET });
   private readonly surface = new Surface(this.canvas, () => this.draw());
   private readonly asker = new Asker(() => this.waitMs);
   private readonly none = h("p.about", { hidden: true }, "No network evaluates this state.");
@@ -101,6 +102,7 @@ export class Units {
   begin(): void {
     this.asker.turns.take();
     this.nets = [];
+    this.canvas.setAttribute("aria-label", NOTHING_YET);
     this.draw();
   }
 

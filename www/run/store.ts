@@ -14,6 +14,11 @@ export interface SavedRun {
 
 /** A stored run. `visit` is the time at which the visit started, in ms. Runs that early versions stored have no variant. */
 export type Saved = Omit<SavedRun, "variant" | "address"> & Partial<SavedRun> & { visit: number; savedAtMs: number };
+/**
+ * A run as it is in the database. The page's thread neither copies nor compresses a blob's bytes, and a blob is read only when it is needed.
+ * Early versions stored the bytes themselves.
+ */
+type Stored = Omit<Saved, "bytes"> & { bytes: Blob | Uint8Array<ArrayBuffer> };
 
 const VISITS_KEPT = 2;
 /** Maximum size of a room's stored runs, in bytes. If the runs are larger, the oldest runs are deleted. The newest run is never deleted. */
@@ -57,7 +62,8 @@ const nameOf = (room: string): string => places.get(room) ?? `hothouse-${room}`;
 /** Accesses the store of a room. When the promise of a write resolves, the data is on disk. */
 const inStore = <T>(room: string, mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> =>
   within(nameOf(room), mode, work, "strict");
-const all = (room: string): Promise<Saved[]> => inStore(room, "readonly", (store) => store.getAll() as IDBRequest<Saved[]>);
+const all = (room: string): Promise<Stored[]> => inStore(room, "readonly", (store) => store.getAll() as IDBRequest<Stored[]>);
+const read = async (run: Stored): Promise<Saved> => ({ ...run, bytes: new Uint8Array(await new Blob([run.bytes]).arrayBuffer()) });
 
 /**
  * Stores this visit's run of a variant. Saves alternate between two keys, so that the previous save remains if the tab closes during a
@@ -75,7 +81,8 @@ async function put(room: string, run: SavedRun): Promise<void> {
   const count = saves.get(slot) ?? 0;
   saves.set(slot, count + 1);
   const key = `${visit}-${count % 2}-${run.variant}`;
-  await inStore(room, "readwrite", (store) => store.put({ ...run, visit, savedAtMs: Date.now() } satisfies Saved, key));
+  const stored: Stored = { ...run, bytes: new Blob([run.bytes as Uint8Array<ArrayBuffer>]), visit, savedAtMs: Date.now() };
+  await inStore(room, "readwrite", (store) => store.put(stored, key));
   if (count === 0) await prune(room);
 }
 
@@ -85,14 +92,14 @@ async function prune(room: string): Promise<void> {
   let bytes = 0;
   const byAge = runs.map((run, k) => ({ run, key: keys[k]! })).sort((a, b) => b.run.savedAtMs - a.run.savedAtMs);
   for (const [k, { run, key }] of byAge.entries()) {
-    bytes += run.bytes.length;
+    bytes += new Blob([run.bytes]).size;
     const needed = kept.some(({ visit }) => visit === run.visit) && (bytes <= MOST_BYTES || k === 0);
     if (!needed) await inStore(room, "readwrite", (store) => store.delete(key));
   }
 }
 
 /** Returns the newest run of each kind, from the newest to the oldest. `kind` returns the kind of a run. */
-function newestOf(runs: Saved[], kind: (run: Saved) => unknown): Saved[] {
+function newestOf(runs: Stored[], kind: (run: Stored) => unknown): Stored[] {
   const sorted = runs.toSorted((a, b) => b.savedAtMs - a.savedAtMs);
   return sorted.filter((run, k) => sorted.findIndex((other) => kind(other) === kind(run)) === k);
 }
@@ -100,13 +107,11 @@ function newestOf(runs: Saved[], kind: (run: Saved) => unknown): Saved[] {
 /** Returns the newest run of each of the last visits. The newest run is first. If `others` is true, this visit's run is excluded. */
 export async function loadRuns(room: string, others: boolean): Promise<Saved[]> {
   const kept = newestOf(await all(room), (run) => run.visit).slice(0, VISITS_KEPT);
-  return kept.filter((run) => !others || run.visit !== thisVisit());
+  return Promise.all(kept.filter((run) => !others || run.visit !== thisVisit()).map(read));
 }
 
 /** Returns the newest run of each variant in this visit, newest first. */
 export async function loadVisit(room: string): Promise<Saved[]> {
-  return newestOf(
-    (await all(room)).filter((run) => run.visit === thisVisit()),
-    (run) => run.variant,
-  );
+  const own = (await all(room)).filter((run) => run.visit === thisVisit());
+  return Promise.all(newestOf(own, (run) => run.variant).map(read));
 }

@@ -2,6 +2,7 @@
 
 import { h, write } from "../../parts/dom";
 import { figure } from "../../parts/format";
+import { untilClosed } from "../../parts/life";
 import { LikelyList, percent, type Likely } from "./likely";
 import type { Reading } from "./read";
 import { label, spoken } from "./tokens";
@@ -16,6 +17,16 @@ export class Expected {
   private readonly where = h("p.small");
   private readonly message = h("p.unseen", { role: "status" });
   readonly element = h("div.expected", this.heading, this.where, this.list.element, this.message);
+  /** Number of rows for which there is room. */
+  private room = LEAST_ROWS;
+
+  constructor() {
+    const sizes = new ResizeObserver(() => {
+      this.room = Math.max(LEAST_ROWS, Math.floor((this.element.clientHeight - HEAD_PX) / ROW_PX));
+    });
+    sizes.observe(this.element);
+    untilClosed(() => sizes.disconnect());
+  }
 
   show(heading: string, where: string, rows: Likely[]): void {
     write(this.heading, heading);
@@ -30,8 +41,7 @@ export class Expected {
   predictions(reading: Reading, place: number): void {
     const token = reading.tokens[place];
     const own = reading.surprise[place];
-    const rest = this.element.clientHeight - HEAD_PX;
-    const expected = (reading.expected[place] ?? []).slice(0, Math.max(LEAST_ROWS, Math.floor(rest / ROW_PX)));
+    const expected = (reading.expected[place] ?? []).slice(0, this.room);
     const rows: Likely[] = expected.map(({ id, text, probability }) => ({
       text,
       share: probability,

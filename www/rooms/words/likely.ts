@@ -34,7 +34,7 @@ export class LikelyList {
       write(parts.token, label(text));
       write(parts.mark, mark ?? "");
       write(parts.share, percent(share));
-      parts.bar.style.width = `${(100 * share).toFixed(1)}%`;
+      parts.bar.style.transform = `scaleX(${share.toFixed(3)})`;
       parts.row.classList.toggle("marked", mark !== undefined);
     });
   }

@@ -72,7 +72,7 @@ export const spoken = (text: string): string => NAMES[text] ?? (text.trim() ? `â
 export const ofGuess = (nats: number, vocabulary: number): number => Math.min(1, nats / Math.log(Math.max(2, vocabulary)));
 
 export class Tokens {
-  readonly element = h("div.tokens");
+  readonly element = h("div.tokens.at-end");
   pieces: Piece[] = [];
   private spans: HTMLElement[] = [];
   private fills: string[] = [];
@@ -135,6 +135,7 @@ export class Tokens {
     if (k === this.chosen) return;
     if (this.chosen !== undefined) this.spans[this.chosen]?.classList.remove("here");
     this.chosen = k;
+    this.element.classList.toggle("at-end", k === undefined);
     if (k !== undefined) this.spans[k]?.classList.add("here");
   }
 
