@@ -490,7 +490,7 @@ test("a link opens the 3x3x3, with middle layers and long searches that can be s
       if (!/[1-9][\d,]* states/.test(progress.textContent)) return;
       observer.disconnect();
       [...document.querySelectorAll(".cube-actions button")].find((one) => !one.hidden && one.textContent === "Cancel").click();
-    }).observe(progress, { childList: true });
+    }).observe(progress, { childList: true, characterData: true, subtree: true });
   });
   await page.getByRole("button", { name: "Solve it" }).first().click();
   await showing(page, "cancelled");

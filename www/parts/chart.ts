@@ -174,18 +174,14 @@ export class Chart {
         this.plot?.setCursor({ left: x - left, top: y - top });
       },
     });
-    const fit = (): void => {
-      const { clientWidth: width, clientHeight: height } = this.area;
+    let first = 0;
+    const sizes = new ResizeObserver(([{ contentRect: size }]) => {
+      const [width, height] = [Math.round(size.width), Math.round(size.height)];
+      clearTimeout(first);
       if (width === 0 || height === 0) return;
       if (this.plot) this.plot.setSize({ width, height });
-      else this.make(width, height);
-    };
-    // The first plot takes long, so it has a task of its own.
-    let first = 0;
-    const sizes = new ResizeObserver(() => {
-      clearTimeout(first);
-      if (this.plot) fit();
-      else first = setTimeout(fit);
+      // The first plot takes long, so it has a task of its own.
+      else first = setTimeout(() => this.make(width, height));
     });
     sizes.observe(this.area);
     this.drawNow = drawing(this.area, () => this.draw(), DRAW_EVERY_MS);

@@ -77,9 +77,15 @@ export function markup(source: string): DocumentFragment {
   return template.content;
 }
 
-/** Sets the text of an element only if it differs from the present text, so that an unchanged text causes no layout. */
+/**
+ * Sets the text of an element only if it differs from the present text, so that an unchanged text causes no layout. A text node that exists
+ * is changed, because another text node would take longer.
+ */
 export function write(element: Element, text: string): void {
-  if (element.textContent !== text) element.textContent = text;
+  if (element.textContent === text) return;
+  const { firstChild: node } = element;
+  if (text && node instanceof Text && !node.nextSibling) node.data = text;
+  else element.textContent = text;
 }
 
 let ids = 0;

@@ -11,7 +11,7 @@ export class Explained {
   suit(load: () => Promise<Explanation[]>): void {
     this.load = load;
     this.element.replaceChildren();
-    if (this.element.checkVisibility()) this.show();
+    if (!this.element.closest("[hidden]")) this.show();
   }
 
   /** Loads and shows the explanations. Called when their tab is shown. */

@@ -154,6 +154,7 @@ export class Sheet {
     const { tokens, reading } = this;
     const at = this.typed ?? this.pointed ?? this.chosen;
     tokens.element.classList.toggle("typing", this.typed !== undefined);
+    tokens.type(this.typed ?? 0);
     tokens.choose(at);
     if (!list || !reading) return;
     this.listedMs = performance.now();

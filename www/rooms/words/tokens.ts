@@ -78,6 +78,8 @@ export class Tokens {
   private fills: string[] = [];
   private chosen: number | undefined;
   private given = 0;
+  /** Number of pieces that are marked as typed. */
+  private typed = 0;
 
   /**
    * Shows new pieces. Unchanged pieces at the beginning keep their fills. Pieces that begin within the first `given` characters are marked.
@@ -88,6 +90,7 @@ export class Tokens {
     this.pieces = pieces;
     for (const span of this.spans.splice(same)) span.remove();
     this.fills.length = same;
+    this.typed = Math.min(this.typed, same);
     for (const { text } of pieces.slice(same)) {
       const span = h("span", text);
       this.spans.push(span);
@@ -137,6 +140,13 @@ export class Tokens {
     this.chosen = k;
     this.element.classList.toggle("at-end", k === undefined);
     if (k !== undefined) this.spans[k]?.classList.add("here");
+  }
+
+  /** Marks the first `count` pieces as typed. */
+  type(count: number): void {
+    const { spans } = this;
+    while (this.typed < Math.min(count, spans.length)) spans[this.typed++]!.classList.add("typed");
+    while (this.typed > count) spans[--this.typed]!.classList.remove("typed");
   }
 
   /** Returns the index of the piece that contains a token, or undefined if there is none. */
