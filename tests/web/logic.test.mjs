@@ -232,7 +232,7 @@ test("gates and wires are explored by pointer and keys, show values, and the cir
   const bar = await page.locator(".transport").boundingBox();
   const save = await page.getByRole("button", { name: "Download the circuit" }).boundingBox();
   assert.ok(save.y + save.height < bar.y, `${save.y} and ${bar.y}`);
-  const drawn = `^Member ${best + 1} after .* updates, perfect. Verified equal to its automaton on 512 neighbourhoods`;
+  const drawn = `^Member ${best + 1} after .* updates of its own, perfect. Verified equal to its automaton on 512 neighbourhoods`;
   await text(page, ".circuit [role=status]", drawn);
   const circuit = await ask(page, { ask: "circuit", member: best });
   assert.ok(circuit.equal && circuit.perfect && circuit.gates.length > 20 && circuit.inputs.length === 9);

@@ -175,7 +175,7 @@ const ENDS = {
     },
   ],
   "60 s have passed": [
-    "A video has at most 60 seconds.",
+    "A video lasts at most 60 seconds.",
     (page) =>
       page.evaluate(() => {
         const now = performance.now.bind(performance);

@@ -71,7 +71,7 @@ export const font = (px: number, weight = 400): string => `${weight} ${px}px Geo
 
 /** Draws a text with an outline, so that the text is readable over lines. `ratio` is the number of canvas pixels per CSS pixel. */
 export function outlined(c: Pen, words: string, x: number, y: number, ratio: number): void {
-  pen(c, palette.paper, 3 * ratio);
+  pen(c, palette.raised, 3 * ratio);
   c.strokeText(words, x, y);
   c.fillText(words, x, y);
 }

@@ -642,7 +642,7 @@ export class Chart {
       }
       if (!options.main) continue;
       c.strokeStyle = palette[colour];
-      c.fillStyle = palette.paper;
+      c.fillStyle = palette.raised;
       c.lineWidth = 1.25 * ratio;
       for (const { at, mean } of curves.tests) {
         if (options.log && mean <= 0) continue;
@@ -719,7 +719,7 @@ export class Chart {
       if (line > 5) continue;
       endOf[line] = from + width + 8 * ratio;
       const y = bbox.top + (2 + 13 * line) * ratio;
-      c.fillStyle = palette.paper;
+      c.fillStyle = palette.raised;
       c.globalAlpha = 0.85;
       c.fillRect(from - 2 * ratio, y - 10 * ratio, width + 4 * ratio, 13 * ratio);
       c.globalAlpha = 1;
@@ -728,7 +728,7 @@ export class Chart {
       if (back) forks.push({ words, back, left: from / ratio - 2, top: y / ratio - 10, width: width / ratio + 4 });
     }
     if (options.main) {
-      c.fillStyle = palette.paper;
+      c.fillStyle = palette.raised;
       /** Place of the last ring of each column. */
       const rings = new Map<string, { x: number; y: number }>();
       for (const { at, mean, low, high, error, column } of present.tests) {

@@ -19,11 +19,18 @@ const [ASCENT, DESCENT] = [12, 6];
 const APART = 3;
 /** Horizontal positions of a label, as fractions from 0 (left end) to 1 (right end). Earlier positions are preferred. */
 const SHARES = [1, 0.75, 0.5, 0.25, 0];
-/** Costs of a label's place: outside the plot, over a label, over the line of a level, over a curve, and per px of distance to its line. */
-const COST = { outside: 1e6, label: 1e4, line: 40, curve: 10, away: 0.5 };
+/**
+ * Costs of a label's place: outside the plot, over a label, over the line of a level, with another line between the label and its line,
+ * over a curve, and per px of distance to its line.
+ */
+const COST = { outside: 1e6, label: 1e4, line: 40, between: 30, curve: 10, away: 0.5 };
+/** Least distance of a label from a curve, which may have circles, in px. */
+const CURVE_GAP = 4;
 
 const overlap = (a: Box, b: Box, gap: number): boolean =>
   a.left < b.right + gap && b.left < a.right + gap && a.top < b.bottom && b.top < a.bottom;
+
+const wider = ({ left, top, right, bottom }: Box, by: number): Box => ({ left: left - by, top, right: right + by, bottom });
 
 /**
  * Returns the baseline of a label in a row that begins at `top`. If the label is above its line `y`, the baseline is higher, because the
@@ -50,11 +57,13 @@ export function placed(widths: number[], ys: number[], plot: Box, segments: read
   widths.forEach((width, k) => {
     const struck = (y: number, base: number): boolean => y > base - ASCENT * ratio && y < base + DESCENT * ratio;
     const y = ys[k]!;
+    const between = (line: number, { top, bottom }: Box): boolean => (line < y ? line >= bottom : line > y && line <= top);
     const cost = (box: Box): number =>
       (box.top < plot.top || box.bottom > plot.bottom || box.left < plot.left ? COST.outside : 0) +
       COST.label * boxes.filter((other) => overlap(box, other, 2 * gap)).length +
       COST.line * ys.filter((line) => struck(line, baseline(box.top, y, ratio))).length +
-      COST.curve * segments.filter((segment) => crosses(segment, box)).length +
+      COST.between * ys.filter((line) => between(line, box)).length +
+      COST.curve * segments.filter((segment) => crosses(segment, wider(box, CURVE_GAP * ratio))).length +
       COST.away * (Math.max(box.top - y, y - box.bottom) / ratio);
     // A label is below or above a line, preferably its own, or in the next row.
     const tops = [y, ...ys, y + ROW * ratio].flatMap((line) => [line, line - ROW * ratio]);

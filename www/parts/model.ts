@@ -56,7 +56,8 @@ export class Model {
     return this.format.value as ModelFormat;
   }
 
-  private writeCommand(): void {
+  /** Writes the command with the name of the file that was saved last. Called when the section is shown. */
+  writeCommand(): void {
     const { chosen } = this;
     const saved = quoted(this.fileName());
     const words = `cargo run --release -- export ${this.client.room.id} ${saved} --format ${chosen} --out model.${chosen}`;

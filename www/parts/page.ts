@@ -162,7 +162,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     });
     this.model = this.late(async () => {
       const { Model } = await import("./model");
-      return () => new Model(client, () => this.fileName(), around);
+      return () => new Model(client, () => this.share.fileName, around);
     });
     this.lesson = this.late(async () => {
       const { Lessons } = await import("../lessons");
@@ -347,7 +347,16 @@ export class Page extends Shown<PageContext> implements RoomPage {
         ? [{ ...section("share", "pictures", "Pictures", pictures.element), words: "png video replay", shown: () => pictures.show() }]
         : []),
       ...(extension.model
-        ? [{ ...section("share", "export", "Model", model.element), words: "export onnx c javascript policy", shown: () => model.show() }]
+        ? [
+            {
+              ...section("share", "export", "Model", model.element),
+              words: "export onnx c javascript policy",
+              shown: () => {
+                model.show();
+                model.part?.writeCommand();
+              },
+            },
+          ]
         : []),
       {
         ...section("share", "run", "Terminal and Python", share.commands),
@@ -562,7 +571,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     this.trained?.begin();
     this.ghost.begin(present);
     if (another) this.explain();
-    this.share.renew();
+    this.share.begin();
     this.tour.changed();
   }
 

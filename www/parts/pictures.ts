@@ -47,7 +47,7 @@ export class Pictures {
       h(
         "p.small",
         canRecord()
-          ? `A video has at most ${MOST_S} seconds. It ends if you open another tab, or if the run changes.`
+          ? `A video lasts at most ${MOST_S} seconds. It ends if you open another tab, or if the run changes.`
           : "This browser cannot record a video. Save pictures, or write a replay with hothouse.replay in Python.",
       ),
     ]);
@@ -123,7 +123,7 @@ export class Pictures {
     while (recorder.running) {
       if (page.run() !== run) end("The run has changed.");
       else if (!page.stage.checkVisibility()) end("The stage is no longer shown.");
-      else if (recorder.seconds >= MOST_S) end(`A video has at most ${MOST_S} seconds.`);
+      else if (recorder.seconds >= MOST_S) end(`A video lasts at most ${MOST_S} seconds.`);
       else draw();
       write(time, `Recording: ${Math.floor(recorder.seconds)} of ${MOST_S} s`);
       await frame();

@@ -60,6 +60,11 @@ export class Share {
     ]);
   }
 
+  /** Name of the file that was saved last. Before the first save, the name that the file would have now. */
+  get fileName(): string {
+    return this.savedAs ?? this.actions.fileName();
+  }
+
   /** Writes the commands for the present state of the run. Called when the commands are shown. */
   async showCommands(): Promise<void> {
     const config = this.actions.config();
@@ -68,7 +73,13 @@ export class Share {
     if (!shared) return; // the room is closed
     const { commandsOf } = await import("./shared");
     const saving = button("Save run", () => this.save());
-    this.commands.replaceChildren(...commandsOf(config, shared, this.savedAs ?? this.actions.fileName(), saving));
+    this.commands.replaceChildren(...commandsOf(config, shared, this.fileName, saving));
+  }
+
+  /** Called when another run begins. The saved file does not contain this run. */
+  begin(): void {
+    this.savedAs = undefined;
+    this.renew();
   }
 
   /** Updates the commands after a change of the run. */

@@ -257,7 +257,8 @@ export class Tensors {
   private show(): void {
     for (const { tensor, strip } of this.strips) strip.show(this.samples.columns(tensor, strip.of.kind));
     const { kept } = this.samples;
-    write(this.span, `${capital(this.word)}s ${count(kept[0]!.iteration)} to ${count(kept.at(-1)!.iteration)}`);
+    const [first, last] = [kept[0]!, kept.at(-1)!].map(({ iteration }) => count(iteration));
+    write(this.span, first === last ? `${capital(this.word)} ${last}` : `${capital(this.word)}s ${first} to ${last}`);
   }
 
   private tableRows(): string[][] {

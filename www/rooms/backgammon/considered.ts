@@ -34,7 +34,6 @@ export class Considered {
   private readonly list = h("div.candidate-place");
   private readonly ends = h("div");
   private readonly tree = new Tree();
-  private readonly about = h("p.about");
   private readonly thoughts = new Turns();
 
   constructor(private readonly run: MatchRun) {
@@ -45,7 +44,6 @@ export class Considered {
       outcomeLegend(),
       this.ends,
       this.tree.element,
-      this.about,
     ]);
     this.show(NOTHING);
   }
@@ -95,16 +93,6 @@ export class Considered {
       this.ends.append(h("p.small", `Expected outcomes after ${best.text} (${signed(best.equity)} points):`), outcomeTable(best.chances));
     this.element.classList.toggle("empty", !best);
     this.tree.begin(root, top, best?.id);
-    const mean = top.some(({ depth }) => depth.kind === "static")
-      ? "equity. Without search it is the network's estimate, which may differ from the mean of the dots."
-      : "equity, the mean of the searched dots.";
-    write(
-      this.about,
-      best
-        ? `The tree: each dot is an opponent roll after the best reply; further right is better for the mover. The line is the ` +
-            `move's ${mean}`
-        : "",
-    );
     const thinks = engine && engine.who.kind !== "random" && engine.who.kind !== "linear";
     if (thinks && best) void unfold(this.run, this.tree, engine.who, stale);
   }

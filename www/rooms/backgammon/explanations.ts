@@ -44,7 +44,7 @@ const reviews: Explanation = {
   heading: "How are moves judged?",
   words:
     "After your move, the current agent ranks all moves of your roll. The error of your move is its distance in equity from the best " +
-    "one. A reviewed game is judged again by the then current agent, so results differ if it has learned since. From −0.040 a move is " +
+    "one. A reviewed game is judged again by the agent as it is then, so results differ if it has learned since. From −0.040 a move is " +
     "dubious, from −0.080 an error, from −0.160 a blunder, as in GNU Backgammon. The judgement is only as good as the agent: after a " +
     "few seconds of training it is poor.",
 };

@@ -103,7 +103,11 @@ export class ReviewPane {
     const game = `${session.setup.seed} ${session.game}`;
     if (game !== this.game) [this.game, this.judged, this.at, this.moment, this.open] = [game, [], 0, undefined, false];
     this.session = session;
-    this.list.replaceChildren(...session.moves.map((_, k) => this.moveOf(session, k)));
+    const { list } = this;
+    const grows = session.moves.length > list.childElementCount;
+    list.replaceChildren(...session.moves.map((_, k) => this.moveOf(session, k)));
+    // The newest move stays in view, unless the visitor reads earlier ones.
+    if (grows && !this.open && !list.matches(":hover, :focus-within")) requestAnimationFrame(() => (list.scrollTop = list.scrollHeight));
     this.draw();
   }
 

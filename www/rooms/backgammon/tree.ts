@@ -36,6 +36,7 @@ export class Tree {
   readonly element: HTMLElement;
   private readonly drawing = svg("svg", { class: "drawing", role: "img", "aria-label": "Replies; nothing yet" });
   private readonly message = h("p.small.tree-text");
+  private readonly about = h("p.about");
   private width = 0;
   private root = "";
   candidates: Candidate[] = [];
@@ -44,7 +45,7 @@ export class Tree {
   readonly branches = new Map<string, Branch[]>();
 
   constructor(private readonly pick?: (candidate: Candidate) => void) {
-    this.element = h("div.tree", { hidden: true }, this.drawing, this.message);
+    this.element = h("div.tree", { hidden: true }, this.drawing, this.message, this.about);
     fit(this.element, (width) => {
       this.width = width;
       this.draw();
@@ -57,6 +58,13 @@ export class Tree {
     this.chosen = chosen;
     this.branches.clear();
     write(this.message, "");
+    const mean = candidates.some(({ depth }) => depth.kind === "static")
+      ? "equity. Without search it is the network's estimate, which may differ from the mean of the dots."
+      : "equity, the mean of the searched dots.";
+    write(
+      this.about,
+      `The tree: each dot is an opponent roll after the best reply; further right is better for the mover. The line is the move's ${mean}`,
+    );
     this.draw();
   }
 

@@ -39,7 +39,7 @@ export class DepthChart {
     const [newest, before] = [run.tests.at(-1), run.tests.at(-2)];
     if (this.shown === newest || !newest) return;
     this.shown = newest;
-    write(this.about, `solved greedily, by distance in ${unitOf(this.metric)}; outline: previous test`);
+    write(this.about, `solved greedily, by distance in ${unitOf(this.metric)}${before ? "; outline: previous test" : ""}`);
     write(this.bars.table.caption, "Greedy solve rate by distance.");
     const states = statesAt(this.metric);
     const labels: string[] = [];

@@ -105,9 +105,9 @@ export class CubeView implements View {
   }
 
   status(present: History): string {
-    const { progress } = this.page;
+    const { train_s, counts } = present.tests.at(-1)?.progress ?? this.page.progress;
     const { size, exact } = this.puzzle;
-    const after = `After ${seconds(progress.train_s)} of training (${words(progress.counts[0] ?? 0)} states)`;
+    const after = `After ${seconds(train_s)} of training (${words(counts[0] ?? 0)} states)`;
     const share = present.test("solved");
     if (share === undefined) return `${after}: no test yet, the first one is soon.`;
     if (!exact) return `${after}: the newest test solved ${percent(share)} of the ${text.name(size)} scrambles with a small beam search.`;

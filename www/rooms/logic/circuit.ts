@@ -152,7 +152,7 @@ function madeOf({ updates, perfect, equal, verified }: CircuitView, member: numb
   const verdict = equal
     ? `Verified equal to its automaton on ${count(verified)} neighbourhoods.`
     : `Differs from its automaton, compared on ${count(verified)} neighbourhoods.`;
-  return `Member ${member + 1} after ${count(updates)} updates${perfect ? ", perfect" : ""}. ${verdict}`;
+  return `Member ${member + 1} after ${count(updates)} updates of its own${perfect ? ", perfect" : ""}. ${verdict}`;
 }
 
 const countsOf = ({ inputs, gates, evaluated, pass_through, dead, depth }: CircuitView): [string, number, string][] => [

@@ -82,7 +82,7 @@ export class OwnPane {
     const drawing = h("section.own-drawing", { "aria-label": "Draw a pattern" }, [
       h("h3", "Draw a pattern"),
       h("p.small", [
-        `Choose a colour and draw${touch() ? "" : "; with keys, arrows move and enter paints"}. The automaton learns to grow the pattern.`,
+        `Choose a colour and draw.${touch() ? "" : " The arrow keys move, and Enter paints."} The automaton learns to grow the pattern.`,
       ]),
       h("div.row", [
         labelled("Size", this.side),

@@ -99,9 +99,8 @@ export class Tokens {
     this.element.append(...this.spans.slice(same));
     if (given || this.given) this.spans.forEach((span, k) => span.classList.toggle("given", pieces[k]!.at < given));
     this.given = given;
-    const { chosen } = this;
-    if (chosen !== undefined && chosen >= pieces.length) this.choose(undefined);
-    else if (chosen !== undefined) this.spans[chosen]!.classList.add("here");
+    if (this.chosen !== undefined && this.chosen >= pieces.length) this.chosen = undefined;
+    this.mark();
   }
 
   /**
@@ -138,8 +137,14 @@ export class Tokens {
     if (k === this.chosen) return;
     if (this.chosen !== undefined) this.spans[this.chosen]?.classList.remove("here");
     this.chosen = k;
-    this.element.classList.toggle("at-end", k === undefined);
-    if (k !== undefined) this.spans[k]?.classList.add("here");
+    this.mark();
+  }
+
+  /** Marks the chosen piece. Without such a piece, marks the end of the text. */
+  private mark(): void {
+    const here = this.spans[this.chosen ?? -1];
+    here?.classList.add("here");
+    this.element.classList.toggle("at-end", !here);
   }
 
   /** Marks the first `count` pieces as typed. */

@@ -46,7 +46,7 @@ export class OwnSection {
     this.here = here;
     const invitation = h(
       "div.card",
-      h("p", `${OWN.variant.summary} Nothing is installed, and the text stays on this machine.`),
+      h("p", `${OWN.variant.summary} Nothing is installed, and your code stays on this machine.`),
       h(
         "p.row",
         button("Write your own environment", () => page.chooseOwn(), { class: "strong" }),

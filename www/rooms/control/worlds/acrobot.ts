@@ -85,7 +85,7 @@ export const acrobot: World = {
   lead: (environments) => `${environments} acrobots share one network. Moving only at the hip, they learn to reach the line.`,
   legend: ["tip far below", "below the bar", "above it", "at the line"],
   returns: "here, −1 for each step until the tip is above the line, so −500 is an attempt that never reached it",
-  returnsShort: "minus the steps to the line; circles: tests",
+  returnsShort: "minus the steps to the line; circles: tests, bars: their range",
   invite: "The agent acts. Take the controls and reach the line first.",
   controls: { left: 0, right: 2, rest: 1 },
   hues: ["minus", "hair", "plus"],
