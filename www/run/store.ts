@@ -81,8 +81,11 @@ async function put(room: string, run: SavedRun): Promise<void> {
   const count = saves.get(slot) ?? 0;
   saves.set(slot, count + 1);
   const key = `${visit}-${count % 2}-${run.variant}`;
-  const stored: Stored = { ...run, bytes: new Blob([run.bytes as Uint8Array<ArrayBuffer>]), visit, savedAtMs: Date.now() };
-  await inStore(room, "readwrite", (store) => store.put(stored, key));
+  const bytes = run.bytes as Uint8Array<ArrayBuffer>;
+  const write = (bytes: Stored["bytes"]): Promise<unknown> =>
+    inStore(room, "readwrite", (store) => store.put({ ...run, bytes, visit, savedAtMs: Date.now() } satisfies Stored, key));
+  // WebKit stores no blobs in a private window.
+  await write(new Blob([bytes])).catch(() => write(bytes));
   if (count === 0) await prune(room);
 }
 
