@@ -15,8 +15,8 @@ export interface SavedRun {
 /** A stored run. `visit` is the time at which the visit started, in ms. Runs that early versions stored have no variant. */
 export type Saved = Omit<SavedRun, "variant" | "address"> & Partial<SavedRun> & { visit: number; savedAtMs: number };
 /**
- * A run as it is in the database. The page's thread neither copies nor compresses a blob's bytes, and a blob is read only when it is needed.
- * Early versions stored the bytes themselves.
+ * A run as it is in the database. A blob keeps the page's thread free: browsers write and read its bytes elsewhere, and only when they are
+ * needed. Early versions stored the bytes themselves.
  */
 type Stored = Omit<Saved, "bytes"> & { bytes: Blob | Uint8Array<ArrayBuffer> };
 
