@@ -1,5 +1,5 @@
 """Number of rolls until a side has borne off all checkers and its first checker, from GNU Backgammon's one-sided bear-off database,
-for crates/learn/tests/backgammon_bearoff.rs.
+for crates/learn/tests/learn/backgammon/bearoff.rs.
 
     apt-get install gnubg         # GNU Backgammon 1.07.001 made the committed file
     python tests/golden/backgammon_bearoff.py > tests/golden/backgammon_bearoff.txt

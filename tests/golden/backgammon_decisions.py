@@ -1,4 +1,4 @@
-"""Backgammon decisions evaluated by GNU Backgammon at 2 plies, for crates/run/tests/backgammon.rs and for
+"""Backgammon decisions evaluated by GNU Backgammon at 2 plies, for crates/run/tests/run/players.rs and for
 `hothouse eval backgammon --decisions FILE`, which measures the loss of a player's choices.
 
     apt-get install gnubg         # GNU Backgammon 1.07.001 made the committed file

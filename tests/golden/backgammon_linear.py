@@ -1,4 +1,4 @@
-"""Scores of Tesauro's public evaluation (pubeval), from its published C code, for crates/learn/tests/backgammon_arena.rs.
+"""Scores of Tesauro's public evaluation (pubeval), from its published C code, for crates/learn/tests/learn/backgammon/arena.rs.
 
     python tests/golden/backgammon_linear.py pubeval.c
     (writes backgammon_linear.txt beside itself)

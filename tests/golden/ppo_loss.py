@@ -1,5 +1,5 @@
-"""PPO's loss and its gradient with respect to every parameter, in PyTorch with f64, for crates/learn/src/control/ppo/nets.rs; and
-generalised advantages of interrupted episodes, in NumPy, for crates/learn/src/control/ppo/acting.rs.
+"""PPO's loss and its gradient with respect to every parameter, in PyTorch with f64, for crates/learn/tests/learn/control/nets.rs; and
+generalised advantages of interrupted episodes, in NumPy, for crates/learn/tests/learn/control/advantages.rs.
 
     python -m venv venv && venv/bin/pip install torch numpy
     venv/bin/python tests/golden/ppo_loss.py

@@ -1,4 +1,4 @@
-"""PPO's loss with actions of several numbers and with masks of choices, in NumPy with f64, for crates/learn/src/control/ppo/nets.rs.
+"""PPO's loss with actions of several numbers and with masks of choices, in NumPy with f64, for crates/learn/tests/learn/control/nets.rs.
 
     python -m venv venv && venv/bin/pip install numpy
     venv/bin/python tests/golden/ppo_loss_numbers.py

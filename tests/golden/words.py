@@ -1,4 +1,4 @@
-"""Gradients of small transformers and the losses of 200 steps of AdamW, in PyTorch, for crates/learn/tests/words.rs.
+"""Gradients of small transformers and the losses of 200 steps of AdamW, in PyTorch, for crates/learn/tests/learn/words.rs.
 
     python -m venv venv && venv/bin/pip install torch numpy
     venv/bin/python tests/golden/words.py

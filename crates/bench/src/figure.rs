@@ -44,20 +44,3 @@ impl Figure {
         Figure { name: name.into(), value, spread: None, unit: unit.into() }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rounds_have_quartiles_and_counts_have_none() {
-        let row = Figure::measured("core.x", &[7.0, 1.0, 4.0, 2.0], "rows/s");
-        let json = serde_json::to_value(&row).unwrap();
-        let expected = serde_json::json!({
-            "name": "core.x", "value": 3.0, "lower": 1.75, "upper": 4.75, "rounds": 4, "unit": "rows/s"
-        });
-        assert_eq!(json, expected);
-        let count = serde_json::to_value(Figure::counted("core.bytes", 8.0, "bytes")).unwrap();
-        assert_eq!(count, serde_json::json!({ "name": "core.bytes", "value": 8.0, "unit": "bytes" }));
-    }
-}

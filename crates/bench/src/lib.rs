@@ -30,6 +30,17 @@ pub use words::Steps;
 
 use measure::Bench;
 
+/// Items for this crate's own tests.
+#[doc(hidden)]
+pub mod internals {
+    #[cfg(feature = "device")]
+    pub use crate::backgammon::device::break_even;
+    pub use crate::compute::small_step;
+    pub use crate::profile::profile_training;
+    #[cfg(feature = "words")]
+    pub use crate::words::random_corpus;
+}
+
 /// A named group of benchmarks.
 pub struct Suite {
     pub id: &'static str,

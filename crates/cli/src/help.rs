@@ -90,11 +90,3 @@ fn shown_default(knob: &Knob) -> String {
         text => text,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_grammar_is_consistent() {
-        super::grammar().debug_assert();
-    }
-}

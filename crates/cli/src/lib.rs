@@ -22,6 +22,50 @@ mod signals;
 mod stdio;
 mod verbs;
 
+/// Items for this crate's own tests.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::args::{Cli, DataArgs, Verb};
+    pub use crate::host::{Machine, processor_in};
+    pub use crate::outputs::lines::Printer;
+    pub use crate::outputs::screen::aside::StderrCapture;
+    pub use crate::outputs::screen::draw::{bounds, draw, labels};
+    pub use crate::outputs::screen::terminal::without_colours;
+    pub use crate::outputs::screen::{Key, Mode, Screen, share, turned, turned_number};
+    pub use crate::outputs::view::{View, points};
+    pub use crate::rooms::internals::*;
+    pub use crate::rooms::picture;
+    pub use crate::session::record::{Ended, EndedBy, Parts, Record, Summary};
+    pub use crate::session::training::{Request, SaveTarget, Session, Update};
+    pub use crate::signals::Signals;
+    pub use crate::verbs::sweep::{Line, Sweep};
+
+    pub mod budget {
+        pub use crate::session::budget::{Budget, Pace, PaceSample, Remaining, remaining};
+    }
+    pub mod csv {
+        pub use crate::outputs::export::csv::{header, keep, number};
+    }
+    pub mod data {
+        pub use crate::args::data::{read_folder, read_text};
+    }
+    pub mod format {
+        pub use crate::format::{quoted, remaining};
+    }
+    pub mod monitor_file {
+        pub use crate::session::monitor_file::{Copy, MonitorFile, WRITE_EVERY, is_monitor, open};
+    }
+    pub mod plain {
+        pub use crate::plain::{Plain, text};
+    }
+    pub mod saves {
+        pub use crate::session::saves::{KEPT, choose, leave_newest, stem};
+    }
+    pub mod values {
+        pub use crate::args::values::{assignment, change, count, seconds, up_to_a_million};
+    }
+}
+
 use anyhow::Result;
 use args::{Cli, Verb};
 use clap::{ArgMatches, FromArgMatches};

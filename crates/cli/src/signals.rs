@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 pub static SIGNALS: Signals = Signals::new();
 
+#[derive(Default)]
 pub struct Signals {
     /// Number of requests to stop: Ctrl-C, termination signals, and `q` on the full screen.
     pub interrupts: AtomicU32,

@@ -2,27 +2,35 @@
 //! at all. If a checkpoint cannot be written to the requested location, a fallback location is used. Input files may come from any source
 //! and have any length.
 
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Context, Result, bail};
 use run::RunError;
 use run::monitor::MAGIC;
 use run::protocol::Dataset;
-use serde_json::Value;
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+mod error;
+mod header;
 mod memory;
 mod models;
 
+pub use error::Refused;
+use error::refused;
+use header::{HEAD, LONGEST_HEADER, tensors_length};
 pub use memory::memory_bytes;
+use memory::{amount, check_room};
 pub use models::{check_model, write_model};
+
+/// Items for this crate's own tests.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::header::tensors_length;
+    pub use crate::memory::{check_room, from_files};
+}
 
 /// Maximum size in bytes of a file such as a circuit, drawing or table.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
-/// Size in bytes of the number at the start of a safetensors file. This number is the size of the header, which follows.
-const HEAD: usize = 8;
-/// Maximum size of a header that readers of the safetensors format accept, in bytes.
-const LONGEST_HEADER: u64 = 100_000_000;
 /// Maximum number of names that are tried for a temporary file.
 const TEMPORARY_NAMES: u32 = 100;
 /// Maximum size of training data if the size of the memory is unknown, in bytes.
@@ -82,25 +90,6 @@ fn bytes(file: &mut dyn Read, most: u64) -> Vec<u8> {
 /// Returns true if the file starts with `with`. Also returns true if the whole file is a prefix of `with`, as after an interrupted write.
 pub fn begins(file: &mut dyn Read, with: &[u8]) -> bool {
     with.starts_with(&bytes(file, with.len() as u64))
-}
-
-/// Error for a path that cannot be read or written. The text contains the remedy.
-#[derive(Debug)]
-pub struct Refused {
-    pub kind: ErrorKind,
-    text: String,
-}
-
-impl std::fmt::Display for Refused {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for Refused {}
-
-fn refused(kind: ErrorKind, text: String) -> Error {
-    Refused { kind, text }.into()
 }
 
 /// Resolves links in `path` and returns the target. Returns an error if `path` has no file name. Also returns an error if the target exists
@@ -335,10 +324,6 @@ pub fn read_at_most(from: impl Read, most: u64, shown: &str) -> Result<Vec<u8>> 
     Ok(bytes)
 }
 
-fn amount(bytes: u64) -> String {
-    if bytes < 1 << 20 { format!("{bytes} bytes") } else { format!("{} MB", bytes >> 20) }
-}
-
 /// Reads a file that may be of several kinds, such as a circuit, a checkpoint that contains a circuit, or a drawing.
 pub fn read_any(path: &Path) -> Result<Vec<u8>> {
     read_at_most(open(path)?, MAX_FILE_BYTES, &path.display().to_string())
@@ -378,24 +363,6 @@ pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
     // One more byte is read, so that the parser can detect trailing data.
     read_more(&mut bytes, tensors.saturating_add(1))?;
     Ok(bytes)
-}
-
-/// Returns an error if `bytes` exceeds `memory`, the number of free bytes. `shown` is the name for the error message.
-fn check_room(bytes: u64, memory: u64, shown: &str) -> Result<()> {
-    if bytes <= memory {
-        return Ok(());
-    }
-    Err(refused(
-        ErrorKind::FileTooLarge,
-        format!("{shown} needs {}, but only {} of memory are free. Use a machine with more memory", amount(bytes), amount(memory)),
-    ))
-}
-
-/// Returns the size in bytes of all tensors in a checkpoint with this header; `None` if the header is from another program.
-fn tensors_length(header: &Value) -> Option<u64> {
-    header["__metadata__"]["hothouse"].as_str()?;
-    let ends = header.as_object()?.values().filter_map(|tensor| tensor["data_offsets"][1].as_u64());
-    Some(ends.max().unwrap_or(0))
 }
 
 /// File name that means standard input.
@@ -463,186 +430,4 @@ fn temporary_name(path: &Path, attempt: u32) -> PathBuf {
     let process = std::process::id();
     let again = if attempt == 0 { String::new() } else { format!("-{attempt}") };
     folder_of(path).join(format!(".{name}.{process}{again}.part"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use testkit::Scratch;
-
-    /// Returns the first bytes of a checkpoint, which identify its kind: the length of the header, and the header.
-    fn checkpoint(word: &str) -> Vec<u8> {
-        let header = format!(r#"{{"__metadata__":{{"hothouse":"{word}"}}}}"#);
-        [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat()
-    }
-
-    #[test]
-    fn a_file_is_replaced_completely_without_leftovers() {
-        let folder = Scratch::new("whole");
-        let path = folder.join("run.safetensors");
-        check(&path, CHECKPOINT).unwrap();
-        write_whole(&path, CHECKPOINT, &checkpoint("one")).unwrap();
-        let kept = keep(&path, &[], &checkpoint("two")).unwrap();
-        assert_eq!((kept.path.as_path(), kept.trouble), (path.as_path(), None));
-        assert_eq!(fs::read(&path).unwrap(), checkpoint("two"));
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
-        assert_eq!(free_name(&path), folder.join("run-2.safetensors"));
-    }
-
-    #[test]
-    #[cfg(unix)]
-    fn links_with_a_temporary_name_are_not_followed() {
-        let folder = Scratch::new("planted");
-        let (path, victim) = (folder.join("run.safetensors"), folder.join("victim"));
-        fs::write(&victim, "precious").unwrap();
-        for attempt in 0..3 {
-            std::os::unix::fs::symlink("victim", temporary_name(&path, attempt)).unwrap();
-        }
-        check(&path, CHECKPOINT).unwrap();
-        write_whole(&path, CHECKPOINT, &checkpoint("one")).unwrap();
-        assert_eq!(fs::read(&victim).unwrap(), b"precious");
-        assert_eq!(fs::read(&path).unwrap(), checkpoint("one"));
-        for attempt in 0..3 {
-            assert!(fs::symlink_metadata(temporary_name(&path, attempt)).unwrap().is_symlink());
-        }
-        // If all temporary names exist, writing fails and does not change these files.
-        for attempt in 3..TEMPORARY_NAMES {
-            fs::write(temporary_name(&path, attempt), "foreign").unwrap();
-        }
-        assert!(check(&path, CHECKPOINT).unwrap_err().to_string().contains("cannot write in"));
-        assert!(write_whole(&path, CHECKPOINT, &checkpoint("two")).is_err());
-        assert_eq!(fs::read(&path).unwrap(), checkpoint("one"));
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2 + TEMPORARY_NAMES as usize);
-    }
-
-    #[test]
-    fn a_missing_folder_selects_a_fallback() {
-        let folder = Scratch::new("gone");
-        let path = folder.join("missing").join("run.safetensors");
-        assert!(check(&path, CHECKPOINT).unwrap_err().to_string().contains("does not exist"));
-        assert!(keep(&path, &[folder.join("no/run")], b"kept").unwrap_err().to_string().contains("nor to"));
-        let kept = keep(&path, &[folder.join("no/run"), folder.join("run")], b"kept").unwrap();
-        assert!(kept.trouble.unwrap().contains("safe in"));
-        assert_eq!(fs::read(&kept.path).unwrap(), b"kept");
-    }
-
-    #[test]
-    fn files_of_another_kind_are_not_overwritten() {
-        let folder = Scratch::new("foreign");
-        let (notes, empty) = (folder.join("notes.txt"), folder.join("empty"));
-        fs::write(&notes, "these are notes").unwrap();
-        fs::write(&empty, "").unwrap();
-        for kind in [CHECKPOINT, MONITOR] {
-            for path in [&notes, &*folder, Path::new("")] {
-                for done in [check(path, kind), write_whole(path, kind, b"x"), keep(path, &[], b"x").map(drop)] {
-                    assert!(done.is_err(), "{}", path.display());
-                }
-            }
-            let error = format!("{:#}", write_whole(&notes, kind, b"x").unwrap_err());
-            assert!(error.contains("would be lost. Name another file with --"), "{error}");
-            assert_eq!(fs::read_to_string(&notes).unwrap(), "these are notes");
-            check(&empty, kind).unwrap();
-        }
-        assert!(read_checkpoint(&folder).unwrap_err().to_string().contains("folder"));
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no leftovers");
-    }
-
-    #[test]
-    #[cfg(unix)]
-    fn pipes_and_links_are_not_replaced() {
-        use std::os::unix::fs::{FileTypeExt, symlink};
-        let folder = Scratch::new("special");
-        let (pipe, round, dangling) = (folder.join("pipe"), folder.join("round"), folder.join("dangling"));
-        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        symlink("pipe", folder.join("to-pipe")).unwrap();
-        symlink("round", &round).unwrap();
-        symlink("later", &dangling).unwrap();
-        for name in [&pipe, &folder.join("to-pipe"), &round] {
-            for kind in [CHECKPOINT, MONITOR] {
-                assert!(check(name, kind).is_err(), "{}", name.display());
-                assert!(write_whole(name, kind, b"x").is_err(), "{}", name.display());
-            }
-        }
-        assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
-        assert!(fs::symlink_metadata(&round).unwrap().is_symlink());
-        write_whole(&dangling, CHECKPOINT, &checkpoint("")).unwrap();
-        write_whole(&dangling, CHECKPOINT, &checkpoint("again")).unwrap();
-        assert!(fs::symlink_metadata(&dangling).unwrap().is_symlink(), "the link remains");
-        assert_eq!(fs::read(folder.join("later")).unwrap(), checkpoint("again"));
-    }
-
-    #[test]
-    fn endless_input_is_rejected() {
-        assert_eq!(read_at_most(&b"abc"[..], 3, "it").unwrap(), b"abc");
-        let error = read_at_most(std::io::repeat(0), 5 << 20, "standard input").unwrap_err().to_string();
-        assert_eq!(error, "standard input is larger than the limit of 5 MB. Pass a smaller part of it");
-        check_room(7, 7, "it").unwrap();
-        let error = check_room(3 << 30, 1 << 30, "run.safetensors").unwrap_err().to_string();
-        assert!(error.contains("3072 MB") && error.contains("1024 MB of memory"), "{error}");
-    }
-
-    /// Creates a sparse file of `bytes` bytes. It begins with the length of `header` as a little-endian `u64`; `header` itself follows.
-    fn sparse(path: &Path, header: &str, bytes: u64) {
-        let mut file = File::create(path).unwrap();
-        file.write_all(&(header.len() as u64).to_le_bytes()).unwrap();
-        file.write_all(header.as_bytes()).unwrap();
-        file.set_len(bytes).unwrap();
-    }
-
-    #[test]
-    fn the_header_determines_how_much_is_read() {
-        let length = |header: &str| tensors_length(&serde_json::from_str(header).unwrap());
-        let tensors = |last: u64| {
-            let part = |from: u64, to: u64| format!(r#"{{"dtype":"F32","shape":[9],"data_offsets":[{from},{to}]}}"#);
-            let (a, b) = (part(0, 36), part(36, last));
-            format!(r#"{{"__metadata__":{{"hothouse":"{{}}"}},"b":{b},"a":{a}}}"#)
-        };
-        // 1 GiB is the size of about 89 million parameters with both moments.
-        for last in [1 << 20, (1 << 30) - 1, 1 << 30, (1 << 30) + 4, 1 << 40] {
-            assert_eq!(length(&tensors(last)), Some(last));
-        }
-        assert_eq!(length(r#"{"__metadata__":{"hothouse":"{}"}}"#), Some(0));
-        for foreign in [r#"{"__metadata__":{"format":"pt"}}"#, r#"{"a":{"data_offsets":[0,4]}}"#, "[]", "7"] {
-            assert_eq!(length(foreign), None, "{foreign}");
-        }
-
-        let folder = Scratch::new("beginning");
-        let path = folder.join("some.safetensors");
-        const HUGE: u64 = 3 << 30;
-        // The header determines how many bytes are read. Of the trailing data, only one byte is read.
-        sparse(&path, &tensors(72), HUGE);
-        let bytes = read_checkpoint(&path).unwrap();
-        assert_eq!(bytes.len(), HEAD + tensors(72).len() + 72 + 1);
-        check(&path, CHECKPOINT).unwrap();
-        // The three files are a model of another program, zeros, and a text whose ninth character is a brace.
-        sparse(&path, r#"{"a":{"dtype":"U8","shape":[3221225396],"data_offsets":[0,3221225396]}}"#, HUGE);
-        let error = format!("{:#}", read_checkpoint(&path).unwrap_err());
-        assert!(error.contains("some.safetensors") && error.contains("no Hothouse checkpoint"), "{error}");
-        assert!(check(&path, CHECKPOINT).unwrap_err().to_string().contains("would be lost"));
-        for text in ["", r#"{"data":{"a":1}}"#] {
-            fs::write(&path, text).unwrap();
-            File::options().write(true).open(&path).unwrap().set_len(HUGE).unwrap();
-            assert_eq!(read_checkpoint(&path).unwrap().len(), HEAD);
-            assert!(check(&path, CHECKPOINT).unwrap_err().to_string().contains("would be lost"), "{text}");
-        }
-    }
-
-    #[test]
-    #[cfg(unix)]
-    fn links_have_the_identity_of_their_file() {
-        let folder = Scratch::new("names");
-        let path = folder.join("run");
-        let (soft, hard, later) = (folder.join("soft"), folder.join("hard"), folder.join("later"));
-        std::os::unix::fs::symlink("run", &soft).unwrap();
-        assert_eq!(identity(&path), identity(&soft), "before the file is there");
-        assert_eq!(identity(&path), identity(&folder.join(".").join("run")));
-        fs::write(&path, "x").unwrap();
-        fs::hard_link(&path, &hard).unwrap();
-        assert!([&soft, &hard].iter().all(|name| identity(name) == identity(&path)));
-        assert_ne!(identity(&path), identity(&later));
-        assert!(check(&soft, CHECKPOINT).unwrap_err().to_string().contains("--save"));
-        fs::write(&path, checkpoint("one")).unwrap();
-        write_whole(&soft, CHECKPOINT, &checkpoint("two")).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), checkpoint("two"), "the target of the link is replaced");
-    }
 }

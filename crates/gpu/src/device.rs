@@ -5,7 +5,7 @@ use crate::tile::Tuned;
 use learn::Fault;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Maximum time that [`Gpu::pause`] and [`Gpu::pause_for`] wait.
@@ -81,8 +81,9 @@ pub(crate) struct Shared {
     /// Maximum size of a buffer for kernels, in bytes.
     pub largest_buffer: u64,
     pub news: Arc<News>,
-    /// Compiled pipelines, by their WGSL text.
-    pub pipelines: Mutex<HashMap<String, wgpu::ComputePipeline>>,
+    /// Compiled pipelines, by their WGSL text. A pipeline is compiled outside of the lock, so threads can compile different pipelines at
+    /// the same time.
+    pub pipelines: Mutex<HashMap<String, Arc<OnceLock<wgpu::ComputePipeline>>>>,
     pub reduce: Reduce,
     pub layout: wgpu::BindGroupLayout,
     pub pipeline_layout: wgpu::PipelineLayout,

@@ -38,3 +38,11 @@ pub use program::{Arrived, Kernel, Memory, PRELUDE, Program, Readback, Region, S
 pub use rooms::{Special, add_special};
 pub use tile::{TILES, Tile};
 pub use trainer::Trainer;
+
+/// Items for this crate's own tests.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::product::append;
+    pub use crate::shader::{shortened, utf8};
+    pub use crate::tile::{Class, class};
+}

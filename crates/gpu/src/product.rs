@@ -11,7 +11,7 @@ mod dispatch;
 mod shape;
 mod tune;
 
-pub use dispatch::{product_by, products};
+pub use dispatch::{append, product_by, products};
 pub use shape::{Product, Side};
 pub use tune::{Timing, noise};
 #[cfg(not(target_family = "wasm"))]

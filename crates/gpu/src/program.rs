@@ -162,21 +162,11 @@ pub struct Program {
     dispatches: Vec<Dispatch>,
     args: Vec<u8>,
     bound: Option<wgpu::BindGroup>,
-    /// Function that tests set to change each kernel's text before compilation.
-    #[cfg(test)]
-    pub rewrite: Option<fn(String) -> String>,
 }
 
 impl Program {
     pub fn new(gpu: &Gpu) -> Program {
-        Program {
-            gpu: gpu.clone(),
-            dispatches: Vec::new(),
-            args: Vec::new(),
-            bound: None,
-            #[cfg(test)]
-            rewrite: None,
-        }
+        Program { gpu: gpu.clone(), dispatches: Vec::new(), args: Vec::new(), bound: None }
     }
 
     pub fn gpu(&self) -> &Gpu {
@@ -192,18 +182,15 @@ impl Program {
     /// an array of vectors of four floats.
     pub fn kernel_with(&self, label: &str, directives: &str, of_vectors: bool, text: &str) -> Kernel {
         let text = whole(directives, of_vectors, text);
-        #[cfg(test)]
-        let text = self.rewrite.map_or_else(|| text.clone(), |rewrite| rewrite(text.clone()));
+        let pipeline = lock(&self.gpu.shared.pipelines).entry(text.clone()).or_default().clone();
+        Kernel(pipeline.get_or_init(|| self.compiled(label, &text)).clone())
+    }
+
+    fn compiled(&self, label: &str, text: &str) -> wgpu::ComputePipeline {
         let Gpu { device, shared, .. } = &self.gpu;
-        let mut pipelines = lock(&shared.pipelines);
-        if let Some(pipeline) = pipelines.get(&text) {
-            return Kernel(pipeline.clone());
-        }
-        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-            label: Some(label),
-            source: wgpu::ShaderSource::Wgsl(text.as_str().into()),
-        });
-        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        let module =
+            device.create_shader_module(wgpu::ShaderModuleDescriptor { label: Some(label), source: wgpu::ShaderSource::Wgsl(text.into()) });
+        device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
             label: Some(label),
             layout: Some(&shared.pipeline_layout),
             module: &module,
@@ -215,9 +202,7 @@ impl Program {
                 ..Default::default()
             },
             cache: None,
-        });
-        pipelines.insert(text, pipeline.clone());
-        Kernel(pipeline)
+        })
     }
 
     /// Appends a kernel that executes the WGSL text `body` for each `i` below `len`. `body` reads the arguments `args` by their names.

@@ -12,7 +12,7 @@ pub(crate) use include_wgsl;
 
 /// Removes comments, indentation and empty lines from a WGSL text. Returns the first `LEN` bytes of the result, and the length of the whole
 /// result. Block comments are not recognised.
-pub(crate) const fn shortened<const LEN: usize>(text: &[u8]) -> ([u8; LEN], usize) {
+pub const fn shortened<const LEN: usize>(text: &[u8]) -> ([u8; LEN], usize) {
     let (mut out, mut len, mut rest) = ([0; LEN], 0, text);
     while !rest.is_empty() {
         let (line, next) = rest.split_at(find(rest, b"\n"));
@@ -40,21 +40,9 @@ const fn find(text: &[u8], part: &[u8]) -> usize {
     if same == part.len() { at - same } else { at }
 }
 
-pub(crate) const fn utf8(text: &[u8]) -> &str {
+pub const fn utf8(text: &[u8]) -> &str {
     match str::from_utf8(text) {
         Ok(text) => text,
         Err(_) => panic!("a WGSL file is not UTF-8"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{shortened, utf8};
-
-    #[test]
-    fn comments_indentation_and_empty_lines_are_left_out() {
-        const TEXT: &[u8] = b"// Head.\n\nfn f(x: f32) -> f32 {\n    // Half.\n    return x / 2.0; // not 3\n}\n  \n";
-        const SHORT: [u8; shortened::<0>(TEXT).1] = shortened(TEXT).0;
-        assert_eq!(utf8(&SHORT), "fn f(x: f32) -> f32 {\nreturn x / 2.0;\n}\n");
     }
 }

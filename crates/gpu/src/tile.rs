@@ -63,8 +63,8 @@ impl Tile {
 
 /// Class of products that share candidate tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    /// Products whose result has at least [`ENOUGH_TILES`] large tiles.
+pub enum Class {
+    /// Products whose result has at least `ENOUGH_TILES` large tiles.
     Large,
     /// Products whose result has too few large tiles, such as a layer applied to a batch.
     Batch,
@@ -82,7 +82,7 @@ const ENOUGH_TILES: usize = 192;
 const DEEP: usize = 1024;
 
 /// Returns the class of an m x n x k product, by a fixed rule.
-pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
+pub fn class(m: usize, n: usize, k: usize) -> Class {
     let few_rows = m <= 256 && k >= DEEP;
     match (m, n) {
         (_, ..=4) if few_rows => Class::Other(CORNER),
@@ -103,7 +103,7 @@ pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
 impl Class {
     /// Returns the tiles worth timing. The first tile is used without a measurement. All candidates of a class have the same depth and
     /// slices, because depth and slices determine the order of sums.
-    pub(crate) fn candidates(self) -> Vec<Tile> {
+    pub fn candidates(self) -> Vec<Tile> {
         match self {
             Class::Large => vec![LARGE, LARGE_WIDE, MIDDLE, MIDDLE_COARSE],
             Class::Batch => vec![MIDDLE, MIDDLE_FINE, MIDDLE_COARSE, NARROW, LARGE],
@@ -115,7 +115,7 @@ impl Class {
 
     /// Returns the tile that is used without a measurement. This tile also determines how a product is split, even if another tile computes
     /// the product.
-    pub(crate) fn rule(self) -> Tile {
+    pub fn rule(self) -> Tile {
         self.candidates()[0]
     }
 }

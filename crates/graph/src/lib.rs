@@ -83,3 +83,11 @@ pub use optimizer::{Adam, Optimizer};
 pub use params::{Init, ParamSpec, Params, Table};
 pub use plan::{Call, ColumnSpan, Layout, Life, NARROW, Place, Plan, PlanError, PlanNode, Port, Step, arrange};
 pub use shape::Shape;
+
+/// Items for this crate's own tests.
+#[cfg(feature = "export")]
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::export::base64::encoded;
+    pub use crate::export::protobuf::Message;
+}

@@ -6,15 +6,15 @@
 pub mod arena;
 pub mod baselines;
 pub mod bearoff;
-mod inputs;
-mod net;
-mod outcomes;
+pub(crate) mod inputs;
+pub(crate) mod net;
+pub(crate) mod outcomes;
 mod player;
 pub mod published;
-mod random_play;
+pub(crate) mod random_play;
 mod search;
 mod self_taught;
-pub mod td;
+pub(crate) mod td;
 
 pub use player::{Candidate, Depth, Player};
 pub use published::{Generation, Published, PublishedConfig, PublishedError};

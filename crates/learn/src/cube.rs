@@ -11,7 +11,7 @@ pub mod net;
 pub mod search;
 mod settings;
 pub mod supervised;
-mod values;
+pub(crate) mod values;
 
 pub use dqn::{Dqn, DqnConfig, Preset};
 pub use evaluate::{Exhaustive, Report};

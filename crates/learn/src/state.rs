@@ -154,7 +154,7 @@ pub(crate) fn counters<const N: usize>(find: &Find, name: &str) -> Result<[u64; 
 
 /// Maximum number of multiply-adds in an uninterruptible piece of work. A piece of this size takes about two seconds on a typical CPU. A
 /// run stops, pauses and saves only between two pieces.
-pub(crate) const LONGEST: f64 = 5e10;
+pub const LONGEST: f64 = 5e10;
 
 /// Name of the array that holds the partial sums of an unfinished iteration.
 const PARTIAL: &str = "iteration";

@@ -5,7 +5,7 @@
 //! key-value cache, for tests, queries and text generation (`writing.rs`). A batch depends only on the seed and the step number, so a
 //! checkpoint contains no batch.
 
-mod config;
+pub(crate) mod config;
 #[cfg(feature = "export")]
 mod export;
 mod model;

@@ -1,5 +1,6 @@
-//! Compares memory estimates with the memory that learners use. The tests have their own binary, because the counter of live bytes covers
-//! the whole process. The counter exists on native platforms only.
+//! Compares memory estimates with the memory that learners use. The counter of live bytes covers the whole process, including the threads
+//! of its pool. Other tests in the same process would change the counter, so this test has its own binary. The counter exists on native
+//! platforms only.
 #![cfg(not(target_arch = "wasm32"))]
 
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
@@ -24,7 +25,8 @@ fn check(what: &str, estimate: u64, most: f64, learner: impl FnOnce() -> Box<dyn
 
 fn ppo(id: &str, config: PpoConfig) {
     let kind = worlds::control::kind(id).unwrap();
-    check(id, config.bytes(kind), 1.3, || rounds(Ppo::new(kind, config.clone(), 1, Isa::best()).unwrap(), 2));
+    // PPO reserves its memory before the first iteration ends.
+    check(id, config.bytes(kind), 1.3, || rounds(Ppo::new(kind, config.clone(), 1, Isa::best()).unwrap(), 1));
 }
 
 fn rounds(mut learner: impl Learner + 'static, count: usize) -> Box<dyn std::any::Any> {
@@ -55,7 +57,7 @@ fn memory_estimates_cover_actual_use() {
     let large = PpoConfig { hidden: 512, envs: 300, rollout_steps: 4, minibatches: 2, ..PpoConfig::default() };
     ppo("CartPole-v1", large.clone());
     ppo("Pendulum-v1", PpoConfig { shared: true, tanh: true, squash: true, normalize_reward: true, ..large });
-    ppo("Acrobot-v1", PpoConfig { envs: 1000, rollout_steps: 512, minibatches: 64, epochs: 1, ..PpoConfig::default() });
+    ppo("Acrobot-v1", PpoConfig { envs: 250, rollout_steps: 512, minibatches: 64, epochs: 1, ..PpoConfig::default() });
 
     let small = PublishedConfig { actors: 2, round_batches: 20, duel_pairs: 0, ..PublishedConfig::default() };
     published(small.clone(), 2);

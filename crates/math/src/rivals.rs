@@ -53,22 +53,3 @@ fn by_faer(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
     let c = MatMut::from_row_major_slice_mut(c, m, n);
     matmul(c, Accum::Replace, a, b, 1.0, Par::Seq);
 }
-
-#[cfg(all(test, feature = "rivals"))]
-mod tests {
-    #[test]
-    fn rivals_compute_the_compared_product() {
-        let (m, n, k) = (5, 7, 3);
-        let a: Vec<f32> = (0..m * k).map(|i| i as f32 - 6.0).collect();
-        let b: Vec<f32> = (0..k * n).map(|i| 0.5 * i as f32 - 4.0).collect();
-        let mut right = vec![0.0; m * n];
-        for (i, j, l) in (0..m * n * k).map(|x| (x / (n * k), x / k % n, x % k)) {
-            right[i * n + j] += a[i * k + l] * b[l * n + j];
-        }
-        for rival in super::ALL {
-            let mut c = vec![9.0; m * n];
-            (rival.product)(m, n, k, &a, &b, &mut c);
-            assert_eq!(c, right, "{}", rival.name);
-        }
-    }
-}

@@ -32,7 +32,7 @@ impl Fnv {
 
 /// Returns a hash of the bytes of all parts and of the positions at which the parts end. Each block of 64 bytes is processed as eight words
 /// in parallel. A change of a single word always changes the hash.
-pub(crate) fn of_words<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
+pub fn of_words<'a>(parts: impl Iterator<Item = &'a [u8]>) -> String {
     const LANES: usize = 8;
     // The factor is odd, so different words of a lane never collide. The rotation moves high bits to low positions.
     let mix = |lane: u64, word: u64| (lane ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
@@ -109,9 +109,9 @@ pub(crate) fn arithmetic(isa: Isa) -> &'static str {
     }
 }
 
-/// Arithmetic of all iterations of a run so far, or [`MIXED`] if the iterations differ; see [`crate::protocol::Digest`].
+/// Arithmetic of all iterations of a run so far, or `mixed` if the iterations differ; see [`crate::protocol::Digest`].
 #[derive(Clone, Copy)]
-pub(crate) struct Arithmetic(&'static str);
+pub struct Arithmetic(&'static str);
 
 impl Arithmetic {
     pub fn of(isa: Isa) -> Arithmetic {
@@ -174,53 +174,5 @@ impl Digests {
             _ => MIXED,
         };
         self.arithmetic.note(iteration, now);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fnv_agrees_with_its_published_vectors() {
-        // Expected hashes of "" and "foobar" from the FNV authors (Fowler, Noll, Vo).
-        let hash = |text: &str| {
-            let mut h = super::Fnv::new();
-            h.write(text.as_bytes());
-            h.hex()
-        };
-        assert_eq!(hash(""), "cbf29ce484222325");
-        assert_eq!(hash("foobar"), "85944171f73967e8");
-    }
-
-    #[test]
-    fn word_hash_detects_bit_flips_and_different_splits() {
-        let bytes: Vec<u8> = (0..200).map(|i| (i * 7) as u8).collect();
-        let whole = of_words([&bytes[..]].into_iter());
-        assert_eq!(whole, of_words([&bytes.clone()[..]].into_iter()));
-        for bit in 0..8 * bytes.len() {
-            let mut other = bytes.clone();
-            other[bit / 8] ^= 1 << (bit % 8);
-            assert_ne!(whole, of_words([&other[..]].into_iter()), "bit {bit}");
-        }
-        for cut in 0..=bytes.len() {
-            let (one, two) = bytes.split_at(cut);
-            assert_ne!(whole, of_words([one, two].into_iter()), "cut at {cut}");
-        }
-        let longer = [&bytes[..], &[0]].concat();
-        assert_ne!(whole, of_words([&longer[..]].into_iter()));
-    }
-
-    #[test]
-    fn arithmetic_stays_mixed_after_a_change() {
-        let mut arithmetic = Arithmetic::of(Isa::best());
-        arithmetic.note(1, GPU);
-        arithmetic.note(2, GPU);
-        assert_eq!(arithmetic.name(), GPU);
-        arithmetic.note(3, FUSED);
-        arithmetic.note(4, GPU);
-        assert_eq!(arithmetic.name(), MIXED);
-        assert_eq!(Arithmetic::restored("gpu").name(), GPU);
-        assert_eq!(Arithmetic::restored("of tomorrow").name(), MIXED);
     }
 }

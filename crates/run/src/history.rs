@@ -114,7 +114,7 @@ impl Default for History {
 impl History {
     /// Restores the history of a run that has completed `iterations` iterations. Until the list is full, later rows have the same interval
     /// as the last two rows in `rows`. If `rows` has fewer than two rows, the interval is 1.
-    pub(crate) fn restored(rows: Vec<Row>, iterations: u32) -> History {
+    pub fn restored(rows: Vec<Row>, iterations: u32) -> History {
         let at = |row: &Row| u64::from(row.progress.iteration);
         let stride = match &rows[..] {
             [.., a, b] => at(b).saturating_sub(at(a)).max(1),
@@ -163,45 +163,5 @@ impl TimeByPart {
         for (part_s, share) in self.parts_s.iter_mut().zip(shares) {
             *part_s += share.unwrap_or(0.0) * passed_s;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn row(iteration: u32) -> Row {
-        Row { progress: Progress { iteration, ..Progress::default() }, values: Vec::new() }
-    }
-
-    #[test]
-    fn a_long_history_keeps_its_beginning_and_its_end_evenly() {
-        let mut history = History::default();
-        (1..=20_000).for_each(|i| history.add(row(i)));
-        let rows = history.rows().to_vec();
-        assert!((MAX_HISTORY / 2..=MAX_HISTORY).contains(&rows.len()));
-        let stride = rows[1].progress.iteration - rows[0].progress.iteration;
-        assert_eq!((rows[0].progress.iteration, stride), (1, 8));
-        assert!(rows.windows(2).all(|two| two[1].progress.iteration - two[0].progress.iteration == stride));
-        assert!(rows[rows.len() - 1].progress.iteration + stride > 20_000);
-        // A restored history continues with the same stride.
-        let mut restored = History::restored(rows, 20_000);
-        (20_001..=50_000).for_each(|i| {
-            history.add(row(i));
-            restored.add(row(i));
-        });
-        assert_eq!(restored.rows(), history.rows());
-    }
-
-    #[test]
-    fn idle_time_is_not_training_time() {
-        let mut clock = Clock::new();
-        assert_eq!(clock.trained(5.0), 0.0);
-        assert_eq!(clock.trained(5.5), 0.5);
-        clock.rest();
-        assert_eq!(clock.trained(7.0), 0.0);
-        // A gap of 693 seconds arises when the machine sleeps.
-        assert_eq!(clock.trained(700.0), MAX_GAP_S);
-        assert_eq!(clock.train_s, 0.5 + MAX_GAP_S);
     }
 }

@@ -70,6 +70,20 @@ pub use version::VERSION;
 use version::check_version;
 pub use words::is_vocabulary;
 
+/// Items for this crate's own tests.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::backgammon::analysis::review_cube;
+    pub use crate::digest::{Arithmetic, of_words};
+    #[cfg(feature = "export")]
+    pub use crate::export::markdown::{block, plain};
+    pub use crate::networks::views as network_views;
+    pub use crate::permalink::letters::{bytes, letters};
+    pub use crate::permalink::share;
+    pub use crate::runs::testing::thin;
+    pub use crate::tensors::histogram;
+}
+
 /// Lists every room of this crate. The first room is the default.
 macro_rules! rooms {
     ($($room:ty),*) => {

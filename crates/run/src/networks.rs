@@ -7,7 +7,7 @@ use learn::{LayerValues, NetworkValues, Tensor};
 const LISTED: usize = 64;
 
 /// Returns a view of each network, with its values in the first state. `tensors` are the learner's tensors.
-pub(crate) fn views(networks: Vec<NetworkValues>, tensors: &[Tensor]) -> Vec<NetworkView> {
+pub fn views(networks: Vec<NetworkValues>, tensors: &[Tensor]) -> Vec<NetworkView> {
     networks.into_iter().map(|network| view(network, tensors)).collect()
 }
 
@@ -37,35 +37,5 @@ fn layer_view(layer: &LayerValues, tensors: &[Tensor], inputs: &mut Vec<Vec<(usi
         activations: layer.values[..units.min(LISTED)].to_vec(),
         weights: edges(tensor.weights),
         gradients: edges(tensor.gradients),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use learn::InputValue;
-
-    /// Weights and gradients are those of the pairs of units that an edge connects, in both layouts of a matrix.
-    #[test]
-    fn edges_have_the_weights_of_their_units() {
-        let tensor = |name: &str, weights, gradients| Tensor { name: name.into(), shape: vec![3, 2], weights, gradients };
-        let first = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
-        let second = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0];
-        let tensors = [tensor("table", &first, &second), tensor("dense", &second, &first)];
-        let layer = |weight: &str, by_input, values: &[f32]| LayerValues { weight: weight.into(), by_input, values: values.to_vec() };
-        let network = NetworkValues {
-            title: "Net".into(),
-            inputs: vec![InputValue::at(2, "a".into(), 7.0), InputValue { name: "b".into(), value: 8.0, terms: vec![(0, 2.0), (1, -1.0)] }],
-            layers: vec![layer("table", true, &[0.1, 0.2]), layer("dense", false, &[1.0, 2.0, 3.0])],
-            outputs: vec!["out".into()],
-        };
-        let view = views(vec![network], &tensors).remove(0);
-        assert_eq!((view.input_names, view.inputs), (vec!["a".to_string(), "b".into()], vec![7.0, 8.0]));
-        let [table, dense] = &view.layers[..] else { panic!("two layers") };
-        // Row 2 of the table, and twice row 0 minus row 1, for each of the two units.
-        assert_eq!(table.weights, [5.0, 2.0 - 3.0, 6.0, 4.0 - 4.0]);
-        assert_eq!(table.gradients, [50.0, 20.0 - 30.0, 60.0, 40.0 - 40.0]);
-        assert_eq!((dense.units, &dense.weights[..], &dense.gradients[..]), (3, &second[..], &first[..]));
-        assert_eq!(dense.activations, [1.0, 2.0, 3.0]);
     }
 }

@@ -95,22 +95,3 @@ pub fn table(outcomes: &[Outcome], result: &Column, counter: &Column) -> String 
     };
     rows.iter().map(line).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quartiles_match_numpy() {
-        // Expected: numpy.percentile([7, 1, 4, 2], [25, 50, 75])
-        let q = quartiles(&[7.0, 1.0, 4.0, 2.0]);
-        assert_eq!((q.q1, q.median, q.q3), (Some(1.75), Some(3.0), Some(4.75)));
-        let never = f64::INFINITY;
-        let q = quartiles(&[never, 10.0, 30.0, never, 20.0]);
-        assert_eq!((q.q1, q.median, q.q3), (Some(20.0), Some(30.0), None));
-        let q = quartiles(&[never, 10.0]);
-        assert_eq!((q.q1, q.median, q.q3), (None, None, None));
-        assert_eq!(quartiles(&[]), Quartiles::default());
-        assert_eq!(quartiles(&[5.0]).q3, Some(5.0));
-    }
-}

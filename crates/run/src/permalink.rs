@@ -3,7 +3,7 @@
 //! A link contains the config with its seed, and live changes of knobs, for example `&at=320:lr=0.0001` after 320 iterations. If a digest
 //! (a hash of the weights) is known and other machines can reproduce it, the link also contains the digest.
 
-mod letters;
+pub(crate) mod letters;
 mod reading;
 
 pub use reading::decode;
@@ -70,7 +70,7 @@ pub fn can_be_reached(arithmetic: &str) -> bool {
 
 /// Returns the link, the command and the limits of reproduction of a run that has completed `now` iterations. If `config` has more than
 /// [`MOST_CHANGES`] live changes, the linked run begins with the values that the knobs have after the changes made so far.
-pub(crate) fn share(mut config: Config, now: u32, digest: Option<&Digest>, arithmetic: &str, iteration_word: &str) -> Shared {
+pub fn share(mut config: Config, now: u32, digest: Option<&Digest>, arithmetic: &str, iteration_word: &str) -> Shared {
     let mut limits = Vec::new();
     // If a knob changes several times after the same iteration, only the last value counts.
     config.changes.dedup_by(|later, kept| {
@@ -178,100 +178,4 @@ pub fn quoted(text: &str) -> String {
         }
     }
     word + "'"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Host;
-    use crate::protocol::Dataset;
-    use std::collections::BTreeMap;
-
-    fn host() -> Host {
-        Host::new(math::Isa::best())
-    }
-
-    #[test]
-    fn links_survive_the_round_trip() {
-        let mut config = crate::default_config();
-        config.seed = 4_000_000_000;
-        config.knobs = BTreeMap::from([("lr".into(), 0.0025.into()), ("envs".into(), 512.0.into())]);
-        let digest = Digest { iteration: 32, weights: "0123456789abcdef".into(), arithmetic: "fused".into() };
-        let change = |iteration, value: f64| Change { iteration, knob: "lr".into(), value: value.into() };
-        config.changes = vec![change(20, 0.0001), change(20, 0.05), change(320, 0.00001)];
-        let link = encode(&config, Some(&digest));
-        assert!(link.contains("&at=20:lr=0.0001&at=20:lr=0.05&at=320:lr=0.00001&"), "{link}");
-        let whole = Link { config: config.clone(), digest: Some(digest) };
-        assert_eq!(decode(&link, host()).unwrap(), whole);
-        // In an address of the page, the open tab follows the room.
-        assert_eq!(decode(&link.replace("control?", "control/settings/device?"), host()).unwrap(), whole);
-        assert_eq!(
-            native_command(&config),
-            "cargo run --release -- train control --variant CartPole-v1 --seed 4000000000 --set envs=512 --set lr=0.0025 --at \
-             20:lr=0.0001 --at 20:lr=0.05 --at 320:lr=0.00001"
-        );
-    }
-
-    #[test]
-    fn a_shared_run_lists_its_limits() {
-        let digest = Digest { iteration: 32, weights: "0123456789abcdef".into(), arithmetic: "fused".into() };
-        let describe = |config: &Config, digest: Option<&Digest>, arithmetic: &str| share(config.clone(), 100, digest, arithmetic, "round");
-        let mut config = crate::default_config();
-        let plain = describe(&config, Some(&digest), "fused");
-        assert_eq!((plain.changes, plain.checked_at, &plain.limits[..]), (0, Some(32), &[][..]));
-        assert!(plain.link.starts_with(&plain.address) && plain.link.ends_with("&digest=32.0123456789abcdef.fused"));
-        assert!(describe(&config, None, "fused").limits[0].contains("every 16 rounds"));
-        let away = Digest { arithmetic: "gpu".into(), ..digest.clone() };
-        for (arithmetic, why) in [("gpu", "A GPU computes"), ("mixed", "round differently")] {
-            let shared = describe(&config, Some(&away), arithmetic);
-            assert!(shared.link == shared.address && shared.checked_at.is_none());
-            assert!(matches!(&shared.limits[..], [limit] if limit.contains(why)), "{:?}", shared.limits);
-        }
-        // If a knob changes several times after the same iteration, the last value counts.
-        let change = |iteration, value| Change { iteration, knob: "lr".into(), value: Value::Number(value) };
-        config.changes = vec![change(5, 0.01), change(5, 0.02), change(6, 0.03)];
-        let shared = describe(&config, Some(&digest), "fused");
-        assert!(shared.changes == 2 && shared.link.contains("&at=5:lr=0.02&at=6:lr=0.03&"), "{shared:?}");
-        // A link with too many changes begins with the values after all changes.
-        config.changes = (1..=65).map(|i| change(i, 0.01 + 0.0001 * f64::from(i % 2))).collect();
-        config.changes.push(change(200, 0.02));
-        let shared = describe(&config, Some(&digest), "fused");
-        assert!(shared.limits[0].contains("changed 65 times") && shared.checked_at.is_none(), "{shared:?}");
-        assert!(shared.link.contains("&lr=0.0101&at=200:lr=0.02&"), "{shared:?}");
-    }
-
-    #[test]
-    fn quoted_words_are_literal_for_shells_and_terminals() {
-        for (text, word) in [
-            ("lr=0.003", "lr=0.003"),
-            ("", "''"),
-            ("a b", "'a b'"),
-            ("=ls", "'=ls'"),
-            ("it's; rm -r ~ $(id) `id` \\ !!", r"'it'\''s; rm -r ~ $(id) `id` \ !!'"),
-            ("a\\b", r"'a\b'"),
-            ("two\nlines", r"$'two\012lines'"),
-            ("\u{1b}[31m'7\\\u{9b}8", r"$'\033[31m\'7\\\302\2338'"),
-        ] {
-            assert_eq!(quoted(text), word);
-        }
-        let mut config = crate::default_config();
-        config.variant = "a;b".into();
-        config.data = Some(Dataset { name: "-f $x".into(), bytes: 1, hash: String::new(), content: None });
-        assert!(native_command(&config).ends_with(" --variant 'a;b' --seed 1 --data './-f $x'"));
-    }
-
-    #[test]
-    fn an_empty_link_is_the_default_run() {
-        for link in ["", "#", "#/"] {
-            assert_eq!(decode(link, host()).unwrap().config, crate::default_config());
-        }
-    }
-
-    #[test]
-    fn malformed_changes_are_refused() {
-        for bad in ["320", "320:lr", "320:=1", "lr=0.1", "-1:lr=0.1", "1e3:lr=0.1", "4294967296:lr=0.1"] {
-            let said = decode(&format!("#/control?at={bad}"), host()).unwrap_err().to_string();
-            assert!(said.contains("written as 320:lr=0.0001"), "{bad}");
-        }
-    }
 }

@@ -11,7 +11,7 @@ mod entry;
 mod event_queue;
 mod rows;
 mod shell;
-mod testing;
+pub(crate) mod testing;
 
 pub use entry::Entry;
 pub use shell::{AnyRoom, AnyRun, config_of};

@@ -26,7 +26,7 @@ pub(crate) fn views(tensors: &[Tensor], networks: &[NetworkValues]) -> Vec<Tenso
     views
 }
 
-fn histogram(values: &[f32]) -> Histogram {
+pub fn histogram(values: &[f32]) -> Histogram {
     let finite = || values.iter().filter(|x| x.is_finite()).map(|&x| f64::from(x));
     let mut counts = vec![0; BINS];
     let (min, max) = finite().fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), x| (x.min(min), x.max(max)));
@@ -41,35 +41,4 @@ fn histogram(values: &[f32]) -> Histogram {
     }
     let mean = sum / count;
     Histogram { min, max, mean: min + mean, deviation: (squares / count - mean * mean).max(0.0).sqrt(), counts }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn histograms_agree_with_a_sorted_count() {
-        let values: Vec<f32> = (0..1000).map(|i| ((i * 37) % 101) as f32 - 20.0).collect();
-        let Histogram { min, max, mean, deviation, counts } = histogram(&values);
-        assert_eq!((min, max), (-20.0, 80.0));
-        let exact = values.iter().map(|&x| f64::from(x)).sum::<f64>() / 1000.0;
-        let square = values.iter().map(|&x| (f64::from(x) - exact).powi(2)).sum::<f64>() / 1000.0;
-        assert!((mean - exact).abs() < 1e-9 && (deviation - square.sqrt()).abs() < 1e-9, "{mean} {deviation}");
-        let width = (max - min) / BINS as f64;
-        for (bin, &count) in counts.iter().enumerate() {
-            let from = min + width * bin as f64;
-            let holds = |x: f64| x >= from && (x < from + width || bin == BINS - 1);
-            let expected = values.iter().filter(|&&x| holds(x.into())).count();
-            assert_eq!(count as usize, expected, "bin {bin}");
-        }
-    }
-
-    #[test]
-    fn equal_and_invalid_values_have_a_histogram() {
-        let Histogram { min, max, deviation, counts, .. } = histogram(&[0.5, f32::NAN, 0.5, f32::INFINITY]);
-        assert_eq!((min, max, deviation, counts[0]), (0.5, 0.5, 0.0, 2));
-        assert_eq!(counts.iter().sum::<u32>(), 2, "only finite values are counted");
-        let nothing = histogram(&[f32::NAN]);
-        assert_eq!((nothing.min, nothing.counts), (0.0, vec![0; BINS]));
-    }
 }

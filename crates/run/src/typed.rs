@@ -27,20 +27,3 @@ pub fn set_one(name: &str, text: &str, knobs: &[Knob]) -> Result<Value, RunError
     };
     crate::knobs::parse(knob, &plain)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn knobs_are_parsed_by_their_kind() {
-        let knobs = crate::rooms()[0].knobs(&crate::rooms()[0].variants()[0].id);
-        let set = |name: &str, text: &str| set_one(name, text, &knobs);
-        assert_eq!(set("lr", "3e-3").unwrap(), 0.003.into());
-        assert_eq!(set("envs", "1_024").unwrap(), 1024.0.into());
-        for yes in ["1", "on", "true", "yes"] {
-            assert_eq!(set("clip_value", yes).unwrap(), 1.0.into());
-        }
-        assert!(set("lr", "fast").is_err() && set("lr", "99").is_err() && set("wings", "2").is_err());
-    }
-}

@@ -32,7 +32,7 @@ fn whole(layout: Layout) -> (Layout, usize) {
 /// # Safety
 /// `at` was returned by [`Guarded`] for this layout.
 #[allow(unsafe_code)]
-unsafe fn damage(at: *mut u8, layout: Layout) -> Option<isize> {
+pub unsafe fn damage(at: *mut u8, layout: Layout) -> Option<isize> {
     let (_, before) = whole(layout);
     let guards = (-(before as isize)..0).chain(layout.size() as isize..(layout.size() + GUARD) as isize);
     // SAFETY: both guards are part of the allocation.
@@ -65,57 +65,6 @@ unsafe impl GlobalAlloc for Guarded {
             }
             let (all, before) = whole(layout);
             System.dealloc(at.sub(before), all);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::process::Command;
-
-    /// Environment variable that makes the test below write beyond a buffer and free this buffer.
-    const WRITES: &str = "TESTKIT_WRITES_BEYOND_A_BUFFER";
-
-    #[test]
-    #[allow(unsafe_code)]
-    fn a_write_beyond_a_buffer_ends_the_process() {
-        if std::env::var_os(WRITES).is_some() {
-            let layout = Layout::from_size_align(12, 4).unwrap();
-            // SAFETY: the write is within the guard.
-            unsafe {
-                let at = Guarded.alloc(layout);
-                at.add(12).write(0);
-                Guarded.dealloc(at, layout);
-            }
-            return;
-        }
-        let name = "guarded::tests::a_write_beyond_a_buffer_ends_the_process";
-        let mut child = Command::new(std::env::current_exe().unwrap());
-        let output = child.args(["--exact", name, "--nocapture"]).env(WRITES, "1").output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success(), "{said}");
-        assert!(said.contains("byte 12 of a buffer of 12 bytes was written"), "{said}");
-    }
-
-    #[test]
-    #[allow(unsafe_code)]
-    fn writes_beyond_either_end_are_detected() {
-        for (size, align) in [(1, 1), (12, 4), (64, 64), (100, 128)] {
-            let layout = Layout::from_size_align(size, align).unwrap();
-            // SAFETY: the writes are within the guards, which are restored before deallocation.
-            unsafe {
-                let at = Guarded.alloc(layout);
-                assert!((at as usize).is_multiple_of(align));
-                at.write_bytes(7, size);
-                assert_eq!(damage(at, layout), None);
-                for byte in [-64, -1, size as isize, size as isize + 63] {
-                    at.offset(byte).write(0);
-                    assert_eq!(damage(at, layout), Some(byte));
-                    at.offset(byte).write(CANARY);
-                }
-                Guarded.dealloc(at, layout);
-            }
         }
     }
 }

@@ -8,3 +8,15 @@ pub mod control;
 pub mod cube;
 pub mod logic;
 pub mod words;
+
+/// Items for this crate's own tests.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::control::numpy::{f64_number, from_outside, python, rounded};
+    pub use crate::control::rigid::{
+        BODIES, Body, Contact, HINGES, Hinge, Meeting, NEAR, Rig, Scene, Solid, TOLERANCE, Touch, Turn, V2, impact, v2,
+    };
+    pub use crate::control::sweeps::{BLOCK, Fixed, System, sweep_many, sweep_one};
+    pub use crate::words::grammar::{Exit, Node, Source, leave};
+    pub use crate::words::stories::LISTS;
+}

@@ -4,8 +4,8 @@
 mod bpe;
 mod corpus;
 mod error;
-mod grammar;
-mod stories;
+pub(crate) mod grammar;
+pub(crate) mod stories;
 mod tokenizer;
 
 pub use bpe::{BpeTraining, SAMPLE_BYTES};

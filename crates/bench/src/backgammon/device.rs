@@ -68,7 +68,7 @@ fn leaves(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
 
 /// Returns the smallest batch size in `rates` from which on the GPU is faster at every size. Returns `None` if the CPU is faster at the
 /// largest size. `rates` contains (batch size, CPU states/s, GPU states/s) in ascending order of batch size.
-fn break_even(rates: &[(usize, f64, f64)]) -> Option<usize> {
+pub fn break_even(rates: &[(usize, f64, f64)]) -> Option<usize> {
     let lost = rates.iter().rposition(|(_, processor, device)| device <= processor);
     rates.get(lost.map_or(0, |at| at + 1)).map(|rate| rate.0)
 }
@@ -234,21 +234,4 @@ fn packed_samples(decisions: &[Decision]) -> Vec<PackedSample> {
 
 fn is_legal(packed_sample: &PackedSample, action: u32) -> bool {
     packed_sample[SAMPLE + (action / 32) as usize] >> (action % 32) & 1 == 1
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn break_even_ignores_batches_before_a_slower_one() {
-        let from = |rates: &[(f64, f64)]| {
-            let rates: Vec<_> = rates.iter().enumerate().map(|(i, rate)| (64 << i, rate.0, rate.1)).collect();
-            break_even(&rates)
-        };
-        assert_eq!(from(&[(5.0, 1.0), (5.0, 6.0), (5.0, 9.0)]), Some(128));
-        assert_eq!(from(&[(5.0, 6.0), (5.0, 4.0), (5.0, 9.0)]), Some(256));
-        assert_eq!(from(&[(5.0, 6.0), (5.0, 4.0)]), None);
-        assert_eq!(from(&[]), None);
-    }
 }

@@ -1,6 +1,6 @@
 //! Command-line grammar that all rooms share. Parsing returns plain data, or an error that names the valid values.
 
-mod data;
+pub mod data;
 pub mod values;
 
 use clap::{Args, Parser, Subcommand};

@@ -13,6 +13,20 @@ use anyhow::Result;
 use clap::{ArgMatches, Command};
 use run::protocol::Variant;
 
+/// Items for this crate's own tests, by room.
+#[doc(hidden)]
+pub mod internals {
+    pub mod backgammon {
+        pub use crate::rooms::backgammon::internals::*;
+    }
+    pub mod control {
+        pub use crate::rooms::control::internals::*;
+    }
+    pub mod words {
+        pub use crate::rooms::words::internals::*;
+    }
+}
+
 static SHELLS: [&dyn RoomShell; 5] = [&control::Shell, &backgammon::Shell, &cube::Shell, &logic::Shell, &words::Shell];
 
 /// Returns the terminal code (commands, picture, benchmarks) of the room with the id `room`, or `None` if the room has none.

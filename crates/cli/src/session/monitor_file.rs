@@ -22,7 +22,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const EXTENSION: &str = "ring";
 /// Interval between two copies of the memory to the file.
-const WRITE_EVERY: Duration = Duration::from_millis(200);
+pub const WRITE_EVERY: Duration = Duration::from_millis(200);
 /// Number of 64-bit words per block. Only changed blocks are written.
 const BLOCK: usize = 512;
 /// Maximum number of attempts to read the file without a simultaneous write. If every attempt fails, the words of the last attempt are
@@ -60,7 +60,7 @@ impl MonitorFile {
         Ok(MonitorFile::keep(file, copy, memory, writer))
     }
 
-    fn keep(mut file: File, mut copy: Copy, memory: Arc<[AtomicU64]>, writer: Writer) -> MonitorFile {
+    pub fn keep(mut file: File, mut copy: Copy, memory: Arc<[AtomicU64]>, writer: Writer) -> MonitorFile {
         let writer = Arc::new(Mutex::new(Some(writer)));
         let (stop, stopped) = channel();
         let (changes, status_changes) = channel();
@@ -139,7 +139,7 @@ fn snapshot(memory: &[AtomicU64]) -> Vec<u64> {
 
 /// Content of the file: the words that were written last, and the write counter.
 #[derive(Default)]
-struct Copy {
+pub struct Copy {
     written: Vec<u64>,
     times: u64,
 }
@@ -320,63 +320,5 @@ pub fn newest() -> Result<PathBuf> {
     match kept()?.into_iter().next() {
         Some(path) => Ok(path),
         None => bail!("there is no run to watch. Start one with `hothouse train`, or name a file"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn create(path: &Path, about: &str) -> Result<MonitorFile> {
-        MonitorFile::create(path, run::rooms()[0].schema(), about)
-    }
-
-    #[test]
-    fn monitor_file_shows_whether_its_writer_exists() {
-        let folder = testkit::Scratch::new("ring");
-        let path = folder.path("run.ring");
-        assert!(!is_monitor(&path));
-        let writer = create(&path, "{}").unwrap();
-        assert!(is_monitor(&path));
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no temporary file remains");
-        let (one, mut other) = (open(&path).unwrap(), open(&path).unwrap());
-        assert_eq!((one.is_written(), other.is_written()), (Some(true), Some(true)));
-        assert_eq!((one.reader.about(), one.reader.state()), ("{}".into(), State::Paused));
-        drop(writer);
-        assert_eq!((one.is_written(), other.is_written()), (Some(false), Some(false)));
-        other.refresh().unwrap();
-        assert_eq!(other.reader.state(), State::Finished);
-        // A new run of the same name replaces the file, but not the file that a reader has open.
-        let again = create(&path, "again").unwrap();
-        assert_eq!((one.reader.about(), one.is_written()), ("{}".into(), Some(false)));
-        assert_eq!(open(&path).unwrap().reader.about(), "again");
-        drop(again);
-        assert!(create(&folder.path("missing/run.ring"), "").is_err());
-    }
-
-    #[test]
-    fn a_truncated_file_is_rewritten() {
-        let folder = testkit::Scratch::new("ring-cut");
-        let path = folder.path("run.ring");
-        let writer = create(&path, "{}").unwrap();
-        File::options().write(true).open(&path).unwrap().set_len(100).unwrap();
-        drop(writer);
-        assert_eq!(open(&path).unwrap().reader.state(), State::Finished);
-    }
-
-    #[test]
-    fn a_write_failure_is_reported_once() {
-        let folder = testkit::Scratch::new("ring-full");
-        let path = folder.path("run.ring");
-        fs::write(&path, "").unwrap();
-        let schema = run::rooms()[0].schema();
-        let memory = monitor::heap(schema);
-        let writer = Writer::new(Box::new(memory.clone()), schema, "").unwrap();
-        // Writing to a file that was opened for reading fails, as on a full disk.
-        let file = MonitorFile::keep(File::open(&path).unwrap(), Copy::default(), memory, writer);
-        let status_change = || file.status_changes.recv_timeout(Duration::from_secs(10)).unwrap();
-        assert!(status_change().is_some_and(|reason| !reason.is_empty()));
-        std::thread::sleep(3 * WRITE_EVERY);
-        assert_eq!(file.status_change(), None, "the failure is reported once");
     }
 }

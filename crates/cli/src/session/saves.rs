@@ -74,7 +74,7 @@ pub fn fresh_game(game: &str, seed: u32) -> Result<PathBuf> {
 }
 
 /// Removes all games of a folder except the newest `count`. Keeps files whose names do not come from this program.
-fn leave_newest(folder: &Path, count: usize) {
+pub fn leave_newest(folder: &Path, count: usize) {
     let mut games = files_of(folder, EXTENSION).unwrap_or_default();
     games.retain(|path| has_stem(path));
     games.sort_by_cached_key(|path| std::cmp::Reverse(written(path)));
@@ -124,7 +124,7 @@ pub fn chosen() -> Result<Option<PathBuf>> {
 
 /// Asks until the input is a number of the list. An empty line selects the newest run; `q` or the end of the input selects no run and
 /// returns `None`.
-fn choose(saves: &[PathBuf], input: &mut impl BufRead, output: &mut impl Write) -> Result<Option<PathBuf>> {
+pub fn choose(saves: &[PathBuf], input: &mut impl BufRead, output: &mut impl Write) -> Result<Option<PathBuf>> {
     let listed = &saves[..saves.len().min(LISTED)];
     writeln!(output, "Saved runs, newest first:")?;
     for (n, path) in (1..).zip(listed) {
@@ -156,60 +156,4 @@ fn about(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let inner = stem.split_once('-').and_then(|(_, rest)| rest.rsplit_once('-'));
     inner.map_or_else(|| stem.to_string(), |(run, _)| run.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    #[test]
-    fn oldest_games_are_removed_and_other_files_stay() {
-        let scratch = testkit::Scratch::new("games");
-        let folder = scratch.path("games");
-        fs::create_dir_all(&folder).unwrap();
-        let old = |name: &str, hours: u64| {
-            let file = fs::File::create(folder.join(name)).unwrap();
-            file.set_modified(SystemTime::now() - Duration::from_secs(3600 * hours)).unwrap();
-        };
-        old("notes.txt", 1000);
-        old("README", 1000);
-        old(&format!("favourite.{EXTENSION}"), 1000);
-        let name = |game: u64| format!("{}-{game}.{EXTENSION}", stem("match", 1));
-        let names: Vec<String> = (0..5).map(name).collect();
-        (0..).zip(&names).for_each(|(hours, name)| old(name, hours));
-        leave_newest(&folder, 3);
-        let mut left: Vec<_> = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-        left.sort_unstable();
-        let mut expected = names[..3].to_vec();
-        expected.extend(["README", "favourite.safetensors", "notes.txt"].map(String::from));
-        expected.sort_unstable();
-        assert_eq!(left, expected);
-    }
-
-    #[test]
-    fn user_chooses_a_run_by_number() {
-        let names = ["0000000000002-CartPole-v1-seed3-77", "0000000000001-strong-seed1-76"];
-        let saves = names.map(|name| PathBuf::from(format!("{name}.{EXTENSION}")));
-        let ask = |saves: &[PathBuf], typed: &str| {
-            let mut output = Vec::new();
-            let chosen = choose(saves, &mut typed.as_bytes(), &mut output).unwrap();
-            (chosen, String::from_utf8(output).unwrap())
-        };
-        let (chosen, output) = ask(&saves, "\n");
-        assert_eq!(chosen.as_ref(), Some(&saves[0]));
-        assert!(output.contains("  1  CartPole-v1-seed3 ") && output.contains("  2  strong-seed1 "), "{output}");
-        assert!(output.ends_with("Resume which run (1 to 2; Enter for 1, q to cancel)? "), "{output}");
-        assert_eq!(ask(&saves, "2\n").0.as_ref(), Some(&saves[1]));
-        for cancel in ["", "q\n", "Q\n2\n"] {
-            assert_eq!(ask(&saves, cancel).0, None, "{cancel}");
-        }
-        let (chosen, output) = ask(&saves, "0\n3\nyes\n 2 \n");
-        assert_eq!(chosen.as_ref(), Some(&saves[1]));
-        for wrong in ["no 0 in", "no 3 in", "no yes in"] {
-            assert!(output.contains(wrong), "{output}");
-        }
-        let many = vec![saves[0].clone(); KEPT];
-        assert!(ask(&many, "10\n").1.contains("There is no 10"));
-    }
 }

@@ -76,13 +76,13 @@ impl Limit {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum Line {
+pub enum Line {
     SweepRun(Box<Finished>),
     SweepSummary(Totals),
 }
 
 impl Line {
-    fn text(&self) -> String {
+    pub fn text(&self) -> String {
         // Serialization cannot fail: the line is plain data with string keys.
         serde_json::to_string(self).unwrap_or_default()
     }
@@ -90,7 +90,7 @@ impl Line {
 
 /// A finished run: its setting and seed, and its results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Finished {
+pub struct Finished {
     room: String,
     variant: String,
     knobs: Setting,
@@ -116,7 +116,7 @@ struct Finished {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Totals {
+pub struct Totals {
     complete: bool,
     runs: usize,
     finished: usize,
@@ -129,7 +129,7 @@ struct Totals {
     settings: Vec<Outcome>,
 }
 
-struct Sweep {
+pub struct Sweep {
     room: &'static dyn AnyRoom,
     base: Config,
     settings: Vec<Setting>,
@@ -193,7 +193,7 @@ fn done_count(done: &Done, seeds: u32) -> usize {
 }
 
 impl Sweep {
-    fn new(room: &'static dyn AnyRoom, args: &SweepArgs, machine: &Machine) -> Result<(Sweep, Backend)> {
+    pub fn new(room: &'static dyn AnyRoom, args: &SweepArgs, machine: &Machine) -> Result<(Sweep, Backend)> {
         let (host, threads) = (machine.host, machine.threads());
         let variant = begin::variant(room, args.variant.as_ref(), &args.data);
         let mut base = begin::config(room, variant, &args.set, host)?;
@@ -291,7 +291,7 @@ impl Sweep {
     }
 
     /// Parses a results file. Returns the runs, and the length of the complete lines in bytes.
-    fn read(&self, bytes: &[u8]) -> Result<(Done, usize), String> {
+    pub fn read(&self, bytes: &[u8]) -> Result<(Done, usize), String> {
         let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |last| last + 1);
         let rest = &bytes[whole..];
         if !(rest.starts_with(LINE_BEGINS) || LINE_BEGINS.starts_with(rest)) {
@@ -437,7 +437,7 @@ impl Sweep {
         })))
     }
 
-    fn outcomes(&self, done: &Done) -> Vec<Outcome> {
+    pub fn outcomes(&self, done: &Done) -> Vec<Outcome> {
         let ended = |run: &Finished| Ended { result: run.result, solved_at: run.solved_at, diverged: run.diverged };
         let outcome = |(setting, knobs): (usize, &Setting)| {
             let runs = (1..=self.seeds).filter_map(|seed| done.get(&(setting, seed)));
@@ -585,63 +585,5 @@ impl Lines {
             Some(resume) => self.print(&format!("resume      {resume}")),
             None => Ok(()),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn result_files_fuzz() {
-        let (room, setting) = (run::room("control").unwrap(), Setting::from([("lr".to_string(), 0.5.into())]));
-        let limit = Limit { steps: Some(8192), seconds: None, until_solved: true };
-        let sweep = Sweep {
-            room,
-            base: run::config_of(room),
-            settings: vec![setting.clone(), Setting::new()],
-            seeds: 2,
-            limit: limit.clone(),
-            host: Host::new(math::Isa::best()),
-            arithmetic: "fused".into(),
-            version: "1".into(),
-            done: AtomicU64::new(0),
-        };
-        let base = &sweep.base;
-        let finished = Finished {
-            room: base.room.clone(),
-            variant: base.variant.clone(),
-            knobs: setting,
-            seed: 1,
-            limit,
-            arithmetic: "fused".into(),
-            version: "1".into(),
-            progress: serde_json::json!({ "iteration": 2, "steps": 8192.0 }),
-            seconds: 1.5,
-            metrics: serde_json::json!({ "return": 20.0 }),
-            test: serde_json::json!({ "mean": 21.0 }),
-            result: Some(21.0),
-            solved_at: None,
-            diverged: false,
-            digest: "0123456789abcdef".into(),
-        };
-        let line = Line::SweepRun(Box::new(finished)).text();
-        let (done, whole) = sweep.read(format!("{line}\n").as_bytes()).unwrap();
-        assert_eq!((done.len(), whole), (1, line.len() + 1));
-        let document: serde_json::Value = serde_json::from_str(&line).unwrap();
-        testkit::fuzz("sweep file", testkit::cases(300), |mutator| {
-            let file = match mutator.below(2) {
-                0 => mutator.bytes(format!("{line}\n{line}\n").as_bytes()),
-                _ => format!("{}\n{line}\n", mutator.json(&document)).into_bytes(),
-            };
-            match sweep.read(&file) {
-                Err(error) => assert!(error.len() > 10, "{error}"),
-                Ok((done, whole)) => {
-                    assert!(whole <= file.len());
-                    sweep.outcomes(&done);
-                    done.values().for_each(|run| drop(Line::SweepRun(run.clone()).text()));
-                }
-            }
-        });
     }
 }

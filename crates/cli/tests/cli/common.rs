@@ -12,6 +12,8 @@ pub const HOTHOUSE: &str = env!("CARGO_BIN_EXE_hothouse");
 /// shards (parts of at most 512 samples).
 pub const SMALL: &str = "--set envs=256 --set rollout_steps=16 --set hidden=32 --set minibatches=4";
 pub const ITERATION_STEPS: u64 = 256 * 16;
+/// Maximum length of a line of input in bytes, with its line break, of the commands that serve other programs.
+pub const LINE_BYTES: usize = 65_536;
 /// Knobs of the strong backgammon learner, for a small network and short rounds.
 pub const SMALL_GAMES: &str = "--set hidden=16 --set games=24 --set batch=128";
 pub const SMALL_PUBLISHED: &str = "--set tables=2 --set games=4 --set batch=16 --set evals=4 --set round_batches=12 \

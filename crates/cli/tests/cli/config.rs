@@ -1,6 +1,7 @@
 //! Tests of config files and of `hothouse info`.
 
 use crate::common::*;
+use run::protocol::Value as Knob;
 
 #[test]
 fn a_printed_config_gives_the_same_run() {
@@ -79,6 +80,30 @@ fn every_key_survives_printing_and_reading() {
 }
 
 #[test]
+fn the_config_of_every_variant_survives_printing_and_reading() {
+    let scratch = Scratch::new();
+    for room in run::rooms() {
+        for variant in room.variants() {
+            let (room_id, id) = (room.schema().id, &variant.id);
+            let flags = format!("--variant {id} --seed 7 --steps 2e6 --device cpu");
+            let text = scratch.stdout(format!("train {room_id} --print-config {flags}"));
+            let written: toml::Table = toml::from_str(&text).unwrap();
+            let [room_written, variant_written, device] = ["room", "variant", "device"].map(|key| written[key].as_str());
+            assert_eq!((room_written, variant_written, device), (Some(room_id), Some(&**id), Some("cpu")));
+            assert_eq!(["seed", "steps"].map(|key| written[key].as_integer()), [Some(7), Some(2_000_000)], "{id}");
+            for knob in room.knobs(id) {
+                let found = &written["knobs"][knob.name];
+                let number = found.as_float().or_else(|| found.as_integer().map(|number| number as f64));
+                let found = number.map(Knob::from).or_else(|| found.as_str().map(Knob::from));
+                assert_eq!(found.as_ref(), Some(&knob.default), "{} of {id}", knob.name);
+            }
+            scratch.write("run.toml", &text);
+            assert_eq!(scratch.stdout("train --config run.toml --print-config"), text);
+        }
+    }
+}
+
+#[test]
 fn json_is_read_too() {
     let scratch = Scratch::new();
     let knobs = r#"{"envs":256,"rollout_steps":16,"hidden":32,"minibatches":4}"#;
@@ -93,6 +118,7 @@ fn config_errors_suggest_the_nearest_name() {
     let scratch = Scratch::new();
     for (text, message) in [
         ("sed = 3", "there is no key called 'sed'. Did you mean seed?"),
+        ("vairant = 1", "there is no key called 'vairant'. Did you mean variant?"),
         ("[knobs]\nlearning_rate = 3", "there is no knob called 'learning_rate'. Did you mean "),
         ("[knobs]\nenv = 3", "Did you mean envs?"),
         ("[knobs]\nlr = 99", "out of range"),

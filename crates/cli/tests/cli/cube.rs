@@ -19,12 +19,17 @@ fn trained(scratch: &Scratch, variant: &str, steps: &str, file: &str) {
     scratch.stdout(format!("train cube --variant {variant} --steps {steps} --save {file} --json {knobs}"));
 }
 
-/// Asserts that the scramble followed by the solution gives the solved cube. The exact table then finds a solution of length 0.
+/// Asserts that each scramble followed by its solution gives the solved cube. The exact table then finds a solution of length 0. One
+/// process builds the table for all cubes.
 #[track_caller]
-fn solves(scratch: &Scratch, scramble: &str, line: &Value) {
-    let solution = line["solution"].as_str().unwrap();
-    let output = scratch.run(format!("solve cube --method exact --scramble \"{scramble} {solution}\""));
-    assert_eq!(lines(&output)[0]["length"], 0, "{scramble}: {line}");
+fn assert_solved(scratch: &Scratch, solved: &[(&str, Value)]) {
+    let solution = |line: &Value| line["solution"].as_str().unwrap_or_else(|| panic!("{line}")).to_string();
+    let input: String = solved.iter().map(|(scramble, line)| format!("{scramble} {}\n", solution(line))).collect();
+    let found = values(&scratch.stdout_with_input("solve cube --method exact --scramble -", input));
+    assert_eq!(found.len(), solved.len());
+    for ((scramble, line), found) in solved.iter().zip(found) {
+        assert_eq!(found["length"], 0, "{scramble}: {line}");
+    }
 }
 
 #[test]
@@ -61,20 +66,21 @@ fn an_agent_is_trained_saved_tested_resumed_and_solves() {
     let from = "solve cube --from two.safetensors --scramble";
     let run_with_input = |more: &str, all: &[&str]| lines(&scratch.run_with_input(format!("{from} - {more}"), all.join("\n")));
     let scrambles = ["R U F'", "R U2 F' R U' F2 R", "D L2 B U R' F"];
-    for (scramble, line) in scrambles.iter().zip(run_with_input("", &scrambles)) {
-        solves(&scratch, scramble, &line);
+    let mut solved: Vec<(&str, Value)> = scrambles.into_iter().zip(run_with_input("", &scrambles)).collect();
+    for (_, line) in &solved {
         assert!(line["optimal"].as_u64() <= line["length"].as_u64() && line["nodes"].as_u64() > Some(0));
     }
     // The same agent solves a short scramble by other methods.
     for method in ["greedy", "astar"] {
         let output = scratch.run(format!("{from} \"R U\" --method {method}"));
-        solves(&scratch, "R U", &lines(&output)[0]);
+        solved.push(("R U", lines(&output).remove(0)));
     }
     let far = "R U F2 R' U2 F R2 U' F R U2 F'";
     // If a beam fails, a wider beam is tried, and the output line contains the width of the beam that succeeded.
     let all = [far, "U F2 R' U F' R2 U' R F U2 R'", "F R' U2 R F' U R2 F U' R2 F'", "R2 F U' R' U2 F R' U F2 R"];
-    let all: Vec<_> = all.iter().zip(run_with_input("--width 1", &all)).collect();
-    all.iter().for_each(|(scramble, line)| solves(&scratch, scramble, line));
+    let all: Vec<(&str, Value)> = all.into_iter().zip(run_with_input("--width 1", &all)).collect();
+    solved.extend(all.iter().cloned());
+    assert_solved(&scratch, &solved);
     let widened = |line: &Value| line["width"].as_u64() > Some(1) && line["nodes"].as_u64() > Some(6 * 40);
     assert!(all.iter().any(|(_, line)| widened(line)), "{all:?}");
     assert!(all.iter().all(|(_, line)| line["width"].is_null() || widened(line)), "{all:?}");
@@ -127,7 +133,7 @@ fn without_a_checkpoint_the_newest_run_or_a_new_one_solves() {
     let solved = || {
         let output = scratch.run("solve cube --scramble \"R U F\" --seconds 1");
         assert!(output.status.success(), "{}", stderr(&output));
-        solves(&scratch, "R U F", &lines(&output)[0]);
+        assert_solved(&scratch, &[("R U F", lines(&output).remove(0))]);
         stderr(&output)
     };
     let message = solved();

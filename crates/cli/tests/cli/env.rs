@@ -147,6 +147,21 @@ fn an_invalid_line_gets_an_error_and_changes_nothing() {
 }
 
 #[test]
+fn long_lines_and_bytes_that_are_no_text_get_one_answer_each() {
+    let mut lines = vec![b'['; 3 * LINE_BYTES];
+    lines.extend_from_slice(b"\n\xff\xfe\n");
+    // Adds a line of the maximum length, then a last line without a line break.
+    lines.resize(lines.len() + LINE_BYTES - 1, b' ');
+    lines.extend_from_slice(b"\n{\"reset\":{\"seed\":1}}");
+    let answers = values(&Scratch::new().stdout_with_input("env CartPole-v1 --stdio", lines));
+    assert_eq!(answers.len(), 4);
+    assert!(answers[..3].iter().all(|a| a["error"].is_string()), "{answers:?}");
+    assert!(answers[0]["error"].as_str().unwrap().contains("longer"));
+    assert!(!answers[2]["error"].as_str().unwrap().contains("longer"));
+    assert!(answers[3]["obs"].is_array());
+}
+
+#[test]
 fn environments_are_described_and_unknown_ids_are_errors() {
     let scratch = Scratch::new();
     let message = scratch.fails("env Pong-v5 --stdio", 2, "");
@@ -204,14 +219,14 @@ fn goal_of_a_file_ends_a_run_and_is_proposed_if_it_is_missing() {
 fn run_in_a_file_is_trained_tested_and_resumed() {
     let scratch = Scratch::new();
     scratch.write("catch.py", CATCH);
-    scratch.stdout("train control --world catch.py --seed 3 --steps 200_000 --save run.safetensors --plain");
+    scratch.stdout("train control --world catch.py --seed 3 --steps 20_000 --save run.safetensors --plain");
     // The checkpoint contains the Python file, so the file itself is not needed.
     std::fs::remove_file(scratch.path("catch.py")).unwrap();
     let tested = scratch.stdout("eval run.safetensors --episodes 20");
     assert!(tested.contains("control / own, seed 3") && tested.contains(": test "), "{tested}");
-    scratch.stdout("resume run.safetensors --steps 300_000 --plain");
+    scratch.stdout("resume run.safetensors --steps 50_000 --plain");
     scratch.write("catch.py", CATCH);
-    let swept = scratch.stdout("sweep control --world catch.py --knob lr=1e-3,3e-3 --seeds 1 --steps 50_000");
+    let swept = scratch.stdout("sweep control --world catch.py --knob lr=1e-3,3e-3 --seeds 1 --steps 10_000");
     assert!(swept.contains("--variant own --data catch.py --set lr="), "{swept}");
     scratch.fails("train control --variant CartPole-v1 --world catch.py", 2, "built-in environment");
     scratch.fails("train control --variant own", 2, "needs its file");

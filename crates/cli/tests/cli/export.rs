@@ -120,6 +120,8 @@ fn crc_has_the_published_values() {
     assert_eq!(unmasked(masked_crc(b"123456789")), 0xe306_9283);
     assert_eq!(unmasked(masked_crc(&[0; 32])), 0x8a91_36aa);
     assert_eq!(unmasked(masked_crc(&[0xff; 32])), 0x62a8_ab43);
+    // Event files of TensorFlow begin with the length 24 and these bytes.
+    assert_eq!(masked_crc(&24u64.to_le_bytes()).to_le_bytes(), [0xa3, 0x7f, 0x4b, 0x22]);
 }
 
 #[test]

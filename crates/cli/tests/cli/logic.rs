@@ -1,6 +1,7 @@
 //! Tests of the logic room's commands: circuits on grids and their export.
 
 use crate::common::*;
+use run::logic::Circuit;
 use serde_json::Value;
 
 fn ran(scratch: &Scratch, args: &str) -> Value {
@@ -84,6 +85,40 @@ fn every_format_is_written() {
     }
     // A circuit is no network, so it has none of the formats of networks.
     scratch.fails("export logic life --format onnx", 2, "[possible values: svg, json, verilog, rust]");
+}
+
+#[test]
+fn only_exported_circuits_are_overwritten() {
+    let scratch = Scratch::new();
+    let overwritten = |format: &str, text: &str| {
+        scratch.write("file", text);
+        let output = scratch.run(format!("export logic life --format {format} --out file"));
+        assert!(output.status.success() || stderr(&output).contains("would be lost"), "{}", stderr(&output));
+        assert_eq!(scratch.text("file") == text, !output.status.success(), "{format}: {text}");
+        output.status.success()
+    };
+    for periodic in [false, true] {
+        let circuit = Circuit { periodic, name: "a: b gates, c <&>".into(), ..Circuit::life() };
+        assert!(overwritten("svg", &circuit.to_svg()));
+        assert!(overwritten("json", &circuit.to_json()));
+        assert!(overwritten("verilog", &circuit.to_verilog()) && overwritten("rust", &circuit.to_rust()));
+    }
+    let rust = Circuit::life().to_rust();
+    let (header, rest) = rust.split_once('\n').unwrap();
+    for other in [
+        "// The farm has 3 gates, 2 fences and a door.\n",
+        "two gates, and a road",
+        header,
+        &format!("{header}\nfn main() {{}}\n"),
+        &format!("// x: 3 gates, 2 fences\n{rest}"),
+        &format!("fn main() {{}}\n{rust}"),
+    ] {
+        assert!(!overwritten("rust", other) && !overwritten("verilog", other), "{other}");
+    }
+    let picture = Circuit::life().to_svg();
+    for other in ["<svg><title>The park: a circuit of 3 km</title></svg>", &format!("<html>{picture}</html>")] {
+        assert!(!overwritten("svg", other), "{other}");
+    }
 }
 
 #[test]

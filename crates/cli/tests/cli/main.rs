@@ -1,4 +1,4 @@
-//! Tests of the built `hothouse` binary: its exit status, output and files.
+//! Tests of the built `hothouse` binary: its exit status, output and files. `unit` tests functions of the library.
 
 mod backgammon;
 mod bench;
@@ -21,6 +21,7 @@ mod sweep;
 #[cfg(target_os = "linux")]
 mod terminal;
 mod train_backgammon;
+mod unit;
 mod verify;
 mod watch;
 mod words;

@@ -70,6 +70,18 @@ fn an_invalid_line_gets_an_error_and_the_next_one_an_answer() {
 }
 
 #[test]
+fn long_lines_and_bytes_that_are_no_text_get_one_answer_each() {
+    let mut lines = vec![b'A'; 2 * LINE_BYTES];
+    lines.extend_from_slice(b"\n\xff\xfe 3 1\n4HPwATDgc/ABMA 6 6\nquit\n4HPwATDgc/ABMA 6 6\n");
+    let text = Scratch::new().stdout_with_input("moves backgammon --stdio", lines);
+    let answers: Vec<_> = text.lines().collect();
+    assert_eq!(answers.len(), 3, "nothing after quit: {answers:?}");
+    assert!(answers[0].starts_with("error: ") && answers[0].contains("longer"));
+    assert!(answers[1].starts_with("error: ") && !answers[1].contains("longer"));
+    assert_eq!(answers[2].split(' ').count(), 11);
+}
+
+#[test]
 fn usage_errors_name_the_remedy() {
     let scratch = Scratch::new();
     for (args, words) in [

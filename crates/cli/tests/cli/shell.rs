@@ -74,6 +74,12 @@ fn help_lists_commands_rooms_and_knobs() {
     assert!(stdout(&scratch.run("--version")).starts_with("hothouse "));
 }
 
+/// For the completions, clap builds the grammar of every command. In a debug build, clap checks that the grammar is consistent.
+#[test]
+fn the_grammar_is_consistent() {
+    assert!(Scratch::new().stdout("completions bash").contains("hothouse"));
+}
+
 /// The completion also contains the commands of single rooms.
 #[cfg(target_os = "linux")]
 #[test]

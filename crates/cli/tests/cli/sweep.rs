@@ -138,7 +138,7 @@ fn grid_errors_name_the_remedy() {
 fn an_interrupted_sweep_is_resumed_by_the_same_command() {
     let scratch = Scratch::new();
     // The first setting is quick. A run of the second setting takes far longer than the test waits.
-    let slow = "--set rollout_steps=32 --set hidden=128 --steps 6e4";
+    let slow = "--set rollout_steps=32 --set hidden=64 --steps 6e4";
     let args = format!("sweep --knob epochs=1,20 --seeds 1 --threads 2 --set envs=2048 {slow}");
     let mut running = scratch.spawn(&args);
     let mut message = running.read_to("[1/2]");

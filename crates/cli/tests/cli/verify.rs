@@ -153,7 +153,7 @@ fn gallery(name: &str) -> Vec<(PathBuf, String)> {
 }
 
 /// Maximum CPU time in seconds of an entry that this test verifies. The weekly workflow verifies all entries.
-const QUICK_S: f64 = 5.0;
+const QUICK_S: f64 = 2.0;
 
 #[test]
 fn the_gallery_is_valid_and_its_quick_entries_are_reproduced() {

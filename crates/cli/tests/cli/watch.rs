@@ -4,6 +4,7 @@
 use crate::common::*;
 use serde_json::Value;
 use std::fs;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 /// Trains the control room with the knobs of [`SMALL`] and returns the output.
@@ -101,9 +102,20 @@ fn the_cache_keeps_the_newest_files_and_running_monitors() {
     let scratch = Scratch::new();
     let mut training = endless(&scratch, "--seed 77 --save endless.safetensors");
     wait_until(&mut training, || !scratch.cached("ring").is_empty());
-    for seed in 1..=22 {
-        train(&scratch, &format!("--steps 1 --seed {seed} --json"));
+    let run = |seed: u64| train(&scratch, &format!("--steps 1 --seed {seed} --json"));
+    run(1);
+    // Copies of its files are the files of further runs, each of which began a millisecond after the previous run.
+    for extension in ["ring", "safetensors"] {
+        let is_first = |path: &PathBuf| path.to_str().unwrap().contains("-seed1-");
+        let first = scratch.cached(extension).into_iter().find(is_first).unwrap();
+        let (began_ms, rest) = first.file_name().unwrap().to_str().unwrap().split_once('-').unwrap();
+        for seed in 2..=20 {
+            let began_ms = began_ms.parse::<u64>().unwrap() + seed;
+            let name = format!("{began_ms:013}-{}", rest.replace("-seed1-", &format!("-seed{seed}-")));
+            fs::copy(&first, first.with_file_name(name)).unwrap();
+        }
     }
+    (21..=22).for_each(|seed| drop(run(seed)));
     let rings = scratch.cached("ring");
     assert_eq!(rings.len(), 21, "{rings:?}");
     let has = |seed: &str| rings.iter().any(|r| r.to_str().unwrap().contains(&format!("-seed{seed}-")));

@@ -44,8 +44,9 @@ fn a_text_is_learned_and_continued() {
     let rhyme = "One for the master, two for the dame, and three for the little boy who lives down the lane.\n";
     scratch.write("rhyme.txt", rhyme.repeat(60));
     let quick = "--set lr=0.01 --set decay_steps=1200 --set sample=20";
-    let train =
-        |steps: &str, save: &str| scratch.records(format!("train words --text rhyme.txt --steps {steps} --save {save} {SMALL} {quick}"));
+    let train = |steps: &str, save: &str| {
+        scratch.records(format!("train words --text rhyme.txt --device cpu --steps {steps} --save {save} {SMALL} {quick}"))
+    };
     let records = train("300000", "run.safetensors");
     assert!(summary(&records)["progress"]["tokens"].as_f64().unwrap() >= 300_000.0);
     let room_events: Vec<&Value> = of_kind(&records, "room");
@@ -74,9 +75,10 @@ fn a_text_is_learned_and_continued() {
     assert_eq!((&line["prompt"], &line["tokens"]), (&"three for".into(), &500.into()));
 
     // A resumed run has the same weights as an uninterrupted run.
-    let resumed = scratch.summary("resume run.safetensors --steps 360000");
-    let whole = train("360000", "whole.safetensors");
-    assert_eq!(resumed["digest"]["weights"], summary(&whole)["digest"]["weights"]);
+    train("20000", "half.safetensors");
+    let resumed = scratch.summary("resume half.safetensors --device cpu --steps 40000");
+    let whole = train("40000", "whole.safetensors");
+    assert!(resumed["digest"].is_string() && resumed["digest"] == summary(&whole)["digest"], "{resumed}");
 }
 
 /// The file of this test is larger than any memory, so the error must come from its length alone, before its content is read.

@@ -45,7 +45,7 @@ fn are_alike(one: &Product, other: &Product) -> bool {
 
 /// Appends one product, or two products that share a kernel text. `tile` computes the products. `splitting` is the tile from which the
 /// split over k is computed. Without a split, one dispatch is appended; with a split, two.
-pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], [tile, splitting]: [Tile; 2]) {
+pub fn append(program: &mut Program, space: &mut Space, all: &[Product], [tile, splitting]: [Tile; 2]) {
     let p = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product has an empty side: {p:?}");
     // If k is smaller than the tile's depth, the depth is reduced, so that k needs little padding.

@@ -3,14 +3,14 @@
 //!
 //! The formats support only operations of inference. The rows must be independent, except in the causal attention of a single sequence.
 
-mod base64;
+pub(crate) mod base64;
 mod c;
 mod helpers;
 mod js;
 mod model;
 mod nodes;
 mod onnx;
-mod protobuf;
+pub(crate) mod protobuf;
 
 pub use c::c;
 pub use js::js;

@@ -52,18 +52,3 @@ impl Message {
         self.0
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::Message;
-
-    /// The bytes are those of the examples in the documentation of the format.
-    #[test]
-    fn fields_have_the_documented_bytes() {
-        assert_eq!(Message::default().int(1, 150).done(), [0x08, 0x96, 0x01]);
-        assert_eq!(Message::default().text(2, "testing").done(), [0x12, 7, 0x74, 0x65, 0x73, 0x74, 0x69, 0x6e, 0x67]);
-        assert_eq!(Message::default().message(3, Message::default().int(1, 150)).done(), [0x1a, 3, 0x08, 0x96, 0x01]);
-        assert_eq!(Message::default().int(1, -2).done(), [8, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]);
-        assert_eq!(Message::default().float(1, 1.0).done(), [0x0d, 0, 0, 0x80, 0x3f]);
-    }
-}

@@ -1,6 +1,8 @@
 //! The tests of the graph crate in one binary, because they share small nets. `memory` sets a counting allocator for
 //! the whole binary.
 
+#[cfg(feature = "export")]
+mod export;
 mod golden;
 mod memory;
 mod nets;

@@ -59,7 +59,7 @@ impl Tally {
         self.won.iter().sum::<u64>() as f64 / self.games().max(1) as f64
     }
 
-    fn add(&mut self, pair: [i32; 2]) {
+    pub fn add(&mut self, pair: [i32; 2]) {
         self.pairs += 1;
         let sum = i64::from(pair[0] + pair[1]);
         self.points += sum;
@@ -272,23 +272,4 @@ pub fn duel(one: &mut dyn Player, other: &mut dyn Player, seed: u32, pairs: u64,
         duel.advance(one, other)?;
     }
     Ok(*duel.tally())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_standard_error_is_that_of_the_mean_over_pairs() {
-        let mut tally = Tally::default();
-        assert_eq!(tally.standard_error(), None);
-        for pair in [[1, 1], [1, -1], [-2, 1], [3, 0]] {
-            tally.add(pair);
-        }
-        // Points per game of the four pairs: 1, 0, -1/2, 3/2. Their mean is 1/2, and the sum of the squared deviations is 5/2. 5/2 divided
-        // by 3 is the variance of a pair. This variance divided by 4 is the variance of the mean.
-        assert_eq!((tally.mean(), tally.games(), tally.endless), (0.5, 8, 1));
-        let error = tally.standard_error().unwrap();
-        assert!((error - (2.5f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12, "{error}");
-    }
 }

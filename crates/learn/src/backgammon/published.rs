@@ -24,20 +24,20 @@ pub mod accelerator;
 mod config;
 #[cfg(feature = "export")]
 mod export;
-mod inputs;
+pub(crate) mod inputs;
 mod local;
 mod memory;
-mod net;
+pub(crate) mod net;
 mod offload;
 mod offloaded;
 mod player;
-mod replay;
+pub(crate) mod replay;
 mod search;
-mod selfplay;
+pub(crate) mod selfplay;
 pub(super) mod shared;
-mod slices;
-mod trainer;
-mod tree;
+pub(crate) mod slices;
+pub(crate) mod trainer;
+pub(crate) mod tree;
 mod values;
 
 use super::arena::{Duel, Tally};
@@ -111,7 +111,8 @@ pub struct Published {
     isa: Isa,
     /// Plan for players, whose batches have `player::ROWS` rows.
     player_plan: Arc<Plan>,
-    trainer: Trainer,
+    #[doc(hidden)]
+    pub trainer: Trainer,
     /// Weights that the actors use in this round, packed for searches.
     playing: Weights,
     /// Weights of the previous generation.
@@ -123,7 +124,8 @@ pub struct Published {
     /// Number of samples that the last round added to the replay, at most the replay's capacity.
     fresh: usize,
     phase: Phase,
-    limits: Limits,
+    #[doc(hidden)]
+    pub limits: Limits,
     sharing: Shares,
     progress: Progress,
     generation: Generation,
@@ -558,91 +560,12 @@ impl SelfTaught for Published {
 }
 
 /// Draws the replay indices of the minibatch for update `n`. Each shard (a part of the minibatch) uses its own part of the random stream.
-fn draw(config: &PublishedConfig, seed: u32, n: u64, samples: usize, drawn: &mut [u32]) {
+#[doc(hidden)]
+pub fn draw(config: &PublishedConfig, seed: u32, n: u64, samples: usize, drawn: &mut [u32]) {
     let rng = Rng::new(seed, LEARN);
     let rows = config.minibatch / SHARDS;
     for (shard, drawn) in drawn.chunks_exact_mut(rows).enumerate() {
         let mut numbers = rng.sequence(n * config.minibatch as u64 + (shard * rows) as u64);
         drawn.iter_mut().for_each(|place| *place = numbers.below(samples as u32));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn minibatches_cover_the_replay_uniformly_and_differ() {
-        const KEPT: usize = 2000;
-        let config = PublishedConfig::default();
-        let (mut drawn, mut shares) = (vec![0; config.minibatch], [0usize; 10]);
-        let mut last = Vec::new();
-        const STEPS: u64 = 200;
-        for n in 0..STEPS {
-            draw(&config, 5, n, KEPT, &mut drawn);
-            drawn.iter().for_each(|&place| shares[place as usize * 10 / KEPT] += 1);
-            assert_ne!(drawn, last);
-            last.clone_from(&drawn);
-        }
-        let all = STEPS as f64 * config.minibatch as f64;
-        for share in shares {
-            assert!((share as f64 / all - 0.1).abs() < 0.006, "{shares:?}");
-        }
-    }
-
-    #[test]
-    fn rounds_do_not_depend_on_slices() {
-        let config = PublishedConfig {
-            width: 32,
-            blocks: 1,
-            evals: 8,
-            actors: 3,
-            games: 6,
-            batch: 16,
-            round_batches: 30,
-            replay: 200,
-            minibatch: 32,
-            duel_pairs: 0,
-            ..PublishedConfig::default()
-        };
-        let run = |longest: f64| {
-            let mut it = Published::new(config.clone(), 5, Isa::best()).unwrap();
-            it.limits = Limits::new(&config, longest);
-            let plan = net::plan_learning(config.shape(), config.minibatch / SHARDS, it.isa).unwrap();
-            it.trainer.cut = trainer::Cut::new(&plan, config.shape(), config.minibatch, longest / 2.0);
-            let (mut slices, mut within) = (0, 0);
-            while it.progress.iterations < 8 {
-                it.advance();
-                slices += 1;
-                let is_ahead = matches!(it.phase, Phase::Play { ahead: 1.., .. });
-                assert!(!is_ahead || !it.at_boundary() && !it.is_due(), "some actors have played");
-                within += usize::from(!it.trainer.is_between_steps() && !it.at_boundary());
-            }
-            (it.parts(), it.progress.updates, slices, within)
-        };
-        let (whole, updates, few, _) = run(1e12);
-        let (pieces, _, many, within) = run(1.0);
-        assert!(whole == pieces, "slices changed what was learned");
-        assert!(updates > 5 && many > few + 8 * 60, "{updates} updates, {few} and {many} slices");
-        assert!(within as u64 > updates, "{within} slices ended within {updates} updates");
-    }
-
-    #[test]
-    fn the_newest_samples_are_kept_and_no_others() {
-        let sample = |n: u32| {
-            let mut sample = [0; WORDS];
-            sample[10] = n;
-            sample
-        };
-        let mut replay = Replay::new(5);
-        let kept = |replay: &Replay| {
-            let mut kept: Vec<u32> = replay.samples.iter().map(|sample| sample[10]).collect();
-            kept.sort_unstable();
-            kept
-        };
-        replay.add(&[1, 2, 3].map(sample));
-        assert_eq!(kept(&replay), [1, 2, 3]);
-        replay.add(&[4, 5, 6, 7].map(sample));
-        assert_eq!(kept(&replay), [3, 4, 5, 6, 7]);
     }
 }

@@ -81,7 +81,7 @@ impl StrongConfig {
             return u64::MAX;
         }
         let shape = self.shape();
-        let (weights, float) = (shape.len() as f64, size_of::<f32>() as f64);
+        let (weights, float) = (shape.weights_len() as f64, size_of::<f32>() as f64);
         let games = self.games.max(if self.look_after == u64::MAX { 0 } else { self.look_games }) as f64;
         // Games usually need a tenth of this memory. The estimate is higher, because games of untrained players may reach the maximum
         // length.
@@ -110,12 +110,12 @@ impl StrongConfig {
 /// Numbers of the random streams of one seed. The dice of a game also depend on the game's number.
 const WEIGHTS: u32 = 0x5754_5300;
 const SHUFFLE: u32 = 0x5348_5546;
-const DICE: u32 = 0x4449_4345;
+pub const DICE: u32 = 0x4449_4345;
 
 /// Maximum number of games that the learner plays concurrently in a round without look-ahead.
-const SLICE: usize = 16;
+pub const SLICE: usize = 16;
 /// Maximum number of games that the learner plays concurrently in a round with look-ahead.
-const LOOKAHEAD_SLICE: usize = 4;
+pub const LOOKAHEAD_SLICE: usize = 4;
 /// Maximum number of moves of a game. A longer game is stopped, and the estimate of its last board counts as the outcome.
 const LONGEST: usize = 2000;
 /// Share of the training over which weights are averaged for players: about the last 1/`PARTS_OF_MEAN` of the training so far, measured in
@@ -126,50 +126,44 @@ const PARTS_OF_MEAN: f32 = 8.0;
 const RESULTS: usize = 400;
 
 /// Returns the assumed number of boards that are evaluated to choose a move.
-fn boards(lookahead: bool) -> usize {
+pub fn boards(lookahead: bool) -> usize {
     if lookahead { Roll::ALL.len() * RESULTS / 4 } else { RESULTS }
 }
 
 /// Returns the number of moves that each of `games` concurrent games plays in a slice of `longest` multiply-adds: from 1 to `LONGEST`.
-fn moves(shape: Shape, games: usize, lookahead: bool, longest: f64) -> usize {
+pub fn moves(shape: Shape, games: usize, lookahead: bool, longest: f64) -> usize {
     let each = games as f64 * boards(lookahead) as f64 * shape.products();
     ((longest / each) as usize).clamp(1, LONGEST)
 }
 
 /// Result of a game. It contains the number of samples, but not the samples.
 #[derive(Clone, Copy)]
-struct GameResult {
-    samples: usize,
-    moves: u64,
-    evaluations: u64,
-    outcome: OutcomeProbs,
+pub struct GameResult {
+    pub samples: usize,
+    pub moves: u64,
+    pub evaluations: u64,
+    pub outcome: OutcomeProbs,
 }
 
 /// One game of self-play: its buffers and its samples.
-struct SelfPlay {
+pub struct SelfPlay {
     dice: Sequence,
     /// Index of the next move's result among the valuer's boards.
     next: usize,
     is_over: bool,
     valuer: Valuer,
-    samples: Vec<Sample>,
+    pub samples: Vec<Sample>,
     /// Value of the board after each move so far: an estimate by a network, or an exact value.
-    estimates: Vec<OutcomeProbs>,
+    pub estimates: Vec<OutcomeProbs>,
     /// Mean value of each recorded board over all next rolls, each with its best reply. Empty without look-ahead.
-    ahead: Vec<OutcomeProbs>,
+    pub ahead: Vec<OutcomeProbs>,
     moves: u64,
     /// Final outcome; for a stopped game, the estimate of its last board.
     outcome: OutcomeProbs,
 }
 
-impl SelfPlay {
-    /// Returns the memory of a game of maximum length, in bytes.
-    fn bytes(shape: Shape, boards: usize) -> f64 {
-        let game = LONGEST * (size_of::<Sample>() + 2 * size_of::<OutcomeProbs>());
-        Valuer::bytes(shape, boards) + game as f64
-    }
-
-    fn new() -> SelfPlay {
+impl Default for SelfPlay {
+    fn default() -> SelfPlay {
         SelfPlay {
             dice: Rng::new(0, DICE).sequence(0),
             next: 0,
@@ -182,10 +176,18 @@ impl SelfPlay {
             outcome: [0.0; OUTCOMES],
         }
     }
+}
+
+impl SelfPlay {
+    /// Returns the memory of a game of maximum length, in bytes.
+    fn bytes(shape: Shape, boards: usize) -> f64 {
+        let game = LONGEST * (size_of::<Sample>() + 2 * size_of::<OutcomeProbs>());
+        Valuer::bytes(shape, boards) + game as f64
+    }
 
     /// Plays one whole game and sets the targets of its samples. With `lookahead`, the results of all 21 rolls are evaluated before every
     /// move except the first.
-    fn play(&mut self, network: &Network, seed: u32, game: u64, lambda: f32, lookahead: bool) {
+    pub fn play(&mut self, network: &Network, seed: u32, game: u64, lambda: f32, lookahead: bool) {
         self.begin(network, seed, game);
         self.advance_moves(network, lambda, lookahead, LONGEST);
     }
@@ -309,13 +311,16 @@ pub struct Strong {
     trainer: Trainer,
     self_plays: Vec<SelfPlay>,
     /// Number of games in progress. Their results have not been added to the round yet.
-    under_way: usize,
+    #[doc(hidden)]
+    pub under_way: usize,
     /// Maximum number of multiply-adds of a slice.
-    longest: f64,
+    #[doc(hidden)]
+    pub longest: f64,
     samples: [Vec<Sample>; NETS],
     phase: Phase,
     progress: Progress,
-    round: Round,
+    #[doc(hidden)]
+    pub round: Round,
     /// True if a loss or a gradient norm of the last round was not finite.
     diverged: bool,
     /// True if remote workers play the learner's games.
@@ -325,15 +330,15 @@ pub struct Strong {
 
 /// Sums over the games and updates of a round.
 #[derive(Clone, Copy, Default)]
-struct Round {
+pub struct Round {
     loss: f64,
     grad_norm: f64,
     updates: u64,
-    evaluations: u64,
-    moves: u64,
-    games: u64,
-    gammons: f64,
-    backgammons: f64,
+    pub evaluations: u64,
+    pub moves: u64,
+    pub games: u64,
+    pub gammons: f64,
+    pub backgammons: f64,
     parts_s: [f64; PARTS.len()],
 }
 
@@ -349,11 +354,11 @@ impl Strong {
             isa,
             network: Network::new(isa, shape, &weights),
             learned: weights.clone(),
-            moments: [vec![0.0; shape.len()], vec![0.0; shape.len()]],
+            moments: [vec![0.0; shape.weights_len()], vec![0.0; shape.weights_len()]],
             weights,
             steps: [0; NETS],
             trainer: Trainer::new(isa, shape),
-            self_plays: std::iter::repeat_with(SelfPlay::new).take(SLICE.min(settings.games)).collect(),
+            self_plays: std::iter::repeat_with(SelfPlay::default).take(SLICE.min(settings.games)).collect(),
             under_way: 0,
             longest: state::LONGEST,
             samples: Default::default(),
@@ -371,7 +376,7 @@ impl Strong {
     pub fn restore(settings: StrongConfig, seed: u32, isa: Isa, find: &Find) -> Result<Strong, StrongError> {
         settings.check()?;
         // Checks the size of the saved networks before memory is allocated.
-        let floats = |name: &str| state::floats_of(find, name, settings.shape().len());
+        let floats = |name: &str| state::floats_of(find, name, settings.shape().weights_len());
         let (learned, weights) = (floats("strong.learned")?, floats("strong.weights")?);
         let moments = [floats("strong.adam.m")?, floats("strong.adam.v")?].map(<[f32]>::to_vec);
         let [iterations, games, moves, evaluations, updates, contact, race] = state::counters(find, "strong.progress")?;
@@ -398,7 +403,7 @@ impl Strong {
             return Err(StrongError::Fixed);
         }
         self.under_way = 0;
-        self.self_plays.resize_with(SLICE.min(settings.games), SelfPlay::new);
+        self.self_plays.resize_with(SLICE.min(settings.games), SelfPlay::default);
         self.settings = settings;
         Ok(())
     }
@@ -470,7 +475,8 @@ impl Strong {
     }
 
     /// Adds a complete game and its samples to the round.
-    fn add_game(&mut self, game: &GameResult, samples: &[Sample]) {
+    #[doc(hidden)]
+    pub fn add_game(&mut self, game: &GameResult, samples: &[Sample]) {
         let games = self.games();
         for sample in samples {
             let kept = &mut self.samples[usize::from(sample.net)];
@@ -600,7 +606,7 @@ impl Learner for Strong {
     }
 
     fn parts(&self) -> Parts {
-        let len = self.shape.len();
+        let len = self.shape.weights_len();
         let floats = |name: &str, values: &[f32]| (name.to_string(), vec![len], Data::F32(values.to_vec()));
         let Progress { iterations, games, moves, evaluations, updates } = self.progress;
         let [contact, race] = self.steps;
@@ -647,159 +653,5 @@ impl SelfTaught for Strong {
     #[cfg(feature = "export")]
     fn examples(&self, count: usize, seed: u32) -> Result<graph::export::Examples, PlanError> {
         Ok(net::export::examples(&Network::new(self.isa, self.shape, &self.weights), count, seed))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SHAPE: Shape = Shape { hidden: 32, narrow: 32, depth: 1, handmade: true, bearoff: true };
-
-    fn network() -> Network {
-        let mut weights = SHAPE.first_weights(Isa::best(), 3, 1);
-        // The weights are doubled, so that the estimates of different boards differ more.
-        weights.iter_mut().for_each(|w| *w *= 2.0);
-        Network::new(Isa::best(), SHAPE, &weights)
-    }
-
-    /// Plays a complete game and sets the targets of its boards.
-    fn played(lambda: f32, lookahead: bool) -> SelfPlay {
-        let mut self_play = SelfPlay::new();
-        self_play.play(&network(), 5, 2, lambda, lookahead);
-        assert!(self_play.samples.len() > 20 && self_play.estimates.len() > self_play.samples.len());
-        self_play
-    }
-
-    fn close(one: &OutcomeProbs, other: &OutcomeProbs, t: usize) {
-        let far = one.iter().zip(other).any(|(a, b)| (a - b).abs() > 2e-5);
-        assert!(!far, "board {t}: {one:?} {other:?}");
-    }
-
-    #[test]
-    fn lambda_one_targets_the_outcome_and_lambda_zero_the_next_estimate() {
-        let (whole, next) = (played(1.0, false), played(0.0, false));
-        let last = whole.estimates.len() - 1;
-        for (t, sample) in whole.samples.iter().enumerate() {
-            let turns = (last - t) % 2 == 1;
-            let outcome = whole.estimates[last];
-            close(&sample.target, &if turns { outcomes::turned(&outcome) } else { outcome }, t);
-            close(&next.samples[t].target, &outcomes::turned(&next.estimates[t + 1]), t);
-        }
-        // With λ between 0 and 1, the target mixes the next estimate and the next target.
-        let mixed = played(0.6, false);
-        for t in 0..last - 1 {
-            let came = mixed.samples[t + 1].target;
-            let probs: OutcomeProbs = std::array::from_fn(|i| 0.4 * mixed.estimates[t + 1][i] + 0.6 * came[i]);
-            close(&mixed.samples[t].target, &outcomes::turned(&probs), t);
-        }
-    }
-
-    #[test]
-    fn look_ahead_targets_the_mean_of_the_best_replies_and_leaves_the_game_unchanged() {
-        let (plain, looked) = (played(0.0, false), played(0.0, true));
-        assert!(plain.estimates == looked.estimates && looked.ahead.len() == looked.samples.len());
-        for (t, sample) in looked.samples.iter().enumerate() {
-            close(&sample.target, &looked.ahead[t], t);
-        }
-        // The expected target of the first board is the mean over the rolls after this board.
-        let (mut valuer, network) = (Valuer::default(), network());
-        let mut dice = Rng { key: [5, DICE, 2, 0] }.sequence(0);
-        valuer.value_rolls(&network, &Board::START, &[Roll::drawn_to_open(&mut dice)]);
-        let left = valuer.boards[valuer.best(0)];
-        let mut mean = [0.0; OUTCOMES];
-        for roll in Roll::ALL {
-            valuer.value_rolls(&network, &left.turned(), &[roll]);
-            let best = valuer.probs[valuer.best(0)];
-            mean.iter_mut().zip(best).for_each(|(sum, p)| *sum += roll.ways() as f32 / 36.0 * p);
-        }
-        close(&looked.samples[0].target, &outcomes::turned(&mean), 0);
-        // With λ above 0, the target also includes λ times the difference between the next target and the next estimate.
-        let mixed = played(0.5, true);
-        for t in 0..mixed.samples.len() - 1 {
-            let (next, came) = (mixed.estimates[t + 1], mixed.samples[t + 1].target);
-            let surprise = outcomes::turned(&std::array::from_fn(|i| came[i] - next[i]));
-            let probs: OutcomeProbs = std::array::from_fn(|i| mixed.ahead[t][i] + 0.5 * surprise[i]);
-            close(&mixed.samples[t].target, &probs, t);
-        }
-    }
-
-    /// The largest networks and the largest minibatch.
-    const LARGEST: (Shape, usize) = (Shape { hidden: 1024, narrow: 256, depth: 8, handmade: true, bearoff: true }, 8192);
-
-    #[test]
-    fn slices_stay_within_the_limit() {
-        let (shape, batch) = LARGEST;
-        let Shape { hidden, narrow, depth, .. } = shape;
-        let settings = StrongConfig { hidden, narrow, depth, batch, ..StrongConfig::default() };
-        assert_eq!(settings.check(), Ok(()));
-        for (shape, games, lookahead) in [(shape, SLICE, false), (shape, LOOKAHEAD_SLICE, true), (SHAPE, SLICE, false), (SHAPE, 1, true)] {
-            let moves = moves(shape, games, lookahead, state::LONGEST);
-            let all = (moves * games * boards(lookahead)) as f64 * shape.products();
-            assert!(moves > 1 && all <= state::LONGEST, "{moves} moves, {all:e} multiply-adds");
-        }
-        // Training on a board needs three times as many multiply-adds as its evaluation. The last minibatch of a round may be almost twice
-        // as large.
-        assert!(3.0 * (2 * batch - 1) as f64 * shape.products() <= state::LONGEST);
-        // A typical game has some 60 moves and fits in one slice.
-        assert!(moves(StrongConfig::default().shape(), SLICE, false, state::LONGEST) > 120);
-    }
-
-    #[test]
-    fn games_do_not_depend_on_slices() {
-        let settings = StrongConfig { hidden: 32, games: 10, batch: 128, ..StrongConfig::default() };
-        let settings = StrongConfig { look_after: 20, look_games: 3, ..settings };
-        let run = |longest: f64| {
-            let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
-            strong.longest = longest;
-            let (mut slices, mut within) = (0, 0);
-            while strong.progress.iterations < 4 {
-                strong.advance();
-                slices += 1;
-                within += usize::from(strong.under_way > 0 && !strong.at_boundary());
-            }
-            (strong.parts(), slices, within)
-        };
-        let (whole, few, _) = run(f64::INFINITY);
-        let (pieces, many, within) = run(0.0);
-        assert!(pieces == whole && many > few + 100 && within > 100, "{few} and {many} slices");
-    }
-
-    #[test]
-    fn gammons_and_backgammons_of_both_sides_are_counted() {
-        let settings = StrongConfig { hidden: 32, games: 10, batch: 128, ..StrongConfig::default() };
-        let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
-        // Numbers of single games, gammons and backgammons won, then lost.
-        for (ending, games) in [3, 1, 0, 2, 2, 1].into_iter().enumerate() {
-            let mut outcome = [0.0; OUTCOMES];
-            outcome[ending] = 1.0;
-            let game = GameResult { samples: 0, moves: 50, evaluations: 900, outcome };
-            (0..games).for_each(|_| strong.add_game(&game, &[]));
-        }
-        let Round { games, gammons, backgammons, moves, evaluations, .. } = strong.round;
-        assert_eq!((games, gammons, backgammons, moves, evaluations), (9, 3.0, 1.0, 450, 8100));
-    }
-
-    #[test]
-    fn received_games_replace_games_in_progress() {
-        let settings = StrongConfig { hidden: 32, games: 6, batch: 128, ..StrongConfig::default() };
-        let begin = |longest: f64| {
-            let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
-            strong.longest = longest;
-            strong
-        };
-        let (mut own, mut shared) = (begin(f64::INFINITY), begin(0.0));
-        (0..30).for_each(|_| assert!(shared.advance() == Slice::Worked));
-        assert!(shared.under_way == 6 && !shared.at_boundary());
-        let round = shared.round().expect("its games are due");
-        let first = round.games.start;
-        shared.take_games(&round.play(Isa::best(), first..first + 2)).expect("games that are due");
-        while shared.progress.iterations == 0 {
-            shared.advance();
-        }
-        while own.progress.iterations == 0 {
-            own.advance();
-        }
-        assert!(own.parts() == shared.parts());
     }
 }

@@ -26,27 +26,25 @@
 //! The learner does not depend on viewers, on the time (its clock is for profiling only) or on the location of checkpoints.
 
 pub mod accelerator;
-mod actor;
-mod advantages;
+pub(crate) mod actor;
+pub(crate) mod advantages;
 mod config;
-mod evaluation;
+pub(crate) mod evaluation;
 #[cfg(feature = "export")]
 mod export;
-mod gradients;
+pub(crate) mod gradients;
 mod greedy;
 mod memory;
-mod nets;
-mod normalizer;
+pub(crate) mod nets;
+pub(crate) mod normalizer;
 mod offload;
 mod offloaded;
 mod policy;
 mod recorded;
-mod rollout;
-mod sampling;
+pub(crate) mod rollout;
+pub(crate) mod sampling;
 mod state;
-mod stats;
-#[cfg(test)]
-mod testing;
+pub(crate) mod stats;
 mod values;
 
 pub use config::{PpoConfig, PpoError};

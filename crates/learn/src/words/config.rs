@@ -173,7 +173,7 @@ impl Config {
 
 /// Returns cos(πx) for 0 ≤ x ≤ 1. The function uses only operations that round alike on all machines, because the standard library's cosine
 /// may round differently.
-fn cos_pi(x: f64) -> f64 {
+pub fn cos_pi(x: f64) -> f64 {
     // Taylor series around x = 1/2. cos(πx) is odd about this point, so the series has odd terms only. The first omitted term is below
     // 1e-11.
     let y = std::f64::consts::PI * (0.5 - x);
@@ -211,25 +211,4 @@ pub enum WordsError {
     Saved(#[from] SavedError),
     #[error(transparent)]
     Plan(#[from] PlanError),
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hidden_size_is_four_widths_or_the_next_multiple_of_32_with_a_gate() {
-        for (width, gated) in [(4, 32), (12, 32), (64, 192), (120, 320), (384, 1024), (768, 2048), (4096, 10_944)] {
-            assert_eq!(Shape { width, mlp: Mlp::Gelu, ..Shape::default() }.hidden(), 4 * width);
-            assert_eq!(Shape { width, ..Shape::default() }.hidden(), gated, "{width}");
-        }
-    }
-
-    #[test]
-    fn cosine_matches_the_library() {
-        for i in 0..=1000 {
-            let x = f64::from(i) / 1000.0;
-            assert!((cos_pi(x) - (std::f64::consts::PI * x).cos()).abs() < 1e-10, "{x}");
-        }
-    }
 }

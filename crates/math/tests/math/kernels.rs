@@ -8,9 +8,14 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use testkit::test;
 
-/// Runs `check` on random cases; reports the smallest failing case.
+/// Runs `check` on random cases; reports the smallest failing case. The number of cases is `cases` with `npm test -- --all`, otherwise at
+/// most 30.
 fn property<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value)) {
-    let cases = if cfg!(miri) { 2 } else { cases };
+    let cases = match testkit::all() {
+        _ if cfg!(miri) => 2,
+        true => cases,
+        false => cases.min(30),
+    };
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let result = runner.run(&strategy, |case| {

@@ -8,6 +8,10 @@ mod kernels;
 mod logic;
 mod numbers;
 mod packed;
+#[cfg(feature = "rivals")]
+mod rivals;
+mod rounds;
+mod shuffle;
 
 #[cfg(not(any(miri, target_arch = "wasm32")))]
 #[global_allocator]

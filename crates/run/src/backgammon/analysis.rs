@@ -301,7 +301,7 @@ pub(crate) fn verdict(error: f64) -> Verdict {
 }
 
 /// Compares a cube decision with the best one. `game` is the state before the decision.
-pub(crate) fn review_cube(game: &Game, chances: &Chances, did: CubeAct) -> CubeReview {
+pub fn review_cube(game: &Game, chances: &Chances, did: CubeAct) -> CubeReview {
     let equities = game.cube_equities(chances);
     let (passed, taken) = (equities.double_pass, equities.double_take);
     let (best, error) = match did {
@@ -373,39 +373,4 @@ pub(crate) fn review(players: &mut PlayerPool, engine: Engine, before: &Game, ro
         reviewed: 0,
         lost: 0.0,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The expected equities follow from the cube model. There are no gammons, and after a take the other player owns the cube at 2. The
-    /// equity with a live cube is -2 at a winning chance of 20% and 2 at 100%. With a dead cube, it is -2 at 0% and 2 at 100%. Both
-    /// equities are linear between these points. The model's equity is 32% of the equity with a dead cube plus 68% of the equity with a
-    /// live cube.
-    #[test]
-    fn cube_decisions_are_compared_with_the_best_one() {
-        use CubeAct::{Double, NoDouble, Pass, Take};
-        let cube = Cube { value: 1, owner: None };
-        let to_roll = Game::at(Board::START, Seat::One, cube, Stakes::Money).unwrap();
-        let mut doubled = to_roll;
-        doubled.double().unwrap();
-        for (win, did, best, error) in [
-            // Equities: 0.936 without a double, 1.532 after a take, 1 after a pass.
-            (0.9, NoDouble, Double, 0.064),
-            (0.9, Double, Double, 0.0),
-            (0.9, Take, Pass, 0.532),
-            (0.9, Pass, Pass, 0.0),
-            // Equities: 0 without a double, -0.34 after a take.
-            (0.5, NoDouble, NoDouble, 0.0),
-            (0.5, Double, NoDouble, 0.34),
-            (0.5, Take, Take, 0.0),
-            (0.5, Pass, Take, 1.34),
-        ] {
-            let game = if matches!(did, Take | Pass) { doubled } else { to_roll };
-            let review = review_cube(&game, &Chances([win, 0.0, 0.0, 1.0 - win, 0.0, 0.0]), did);
-            assert_eq!((review.did, review.best), (did, best), "{win}");
-            assert!((review.error - error).abs() < 1e-6, "{win} {did:?}: {}", review.error);
-        }
-    }
 }

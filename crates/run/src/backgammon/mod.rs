@@ -1,7 +1,7 @@
 //! The backgammon room. A run trains a learner. Users analyse positions and play games in the meantime. Other programs can use the players
 //! and the rules.
 
-mod analysis;
+pub(crate) mod analysis;
 pub mod decisions;
 #[cfg(feature = "export")]
 mod export;

@@ -25,17 +25,3 @@ pub fn block(text: &str) -> String {
     let fence = "`".repeat(longest.max(2) + 1);
     format!("{fence}text\n{}\n{fence}\n", text.trim_end())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{block, plain};
-
-    #[test]
-    fn text_has_no_effect_in_markdown() {
-        assert_eq!(plain("x (m), 0.5 %"), "x (m), 0.5 %");
-        assert_eq!(plain("<b>*a*_|\n# [x](y) `z` \\ !"), "\\<b\\>\\*a\\*\\_\\| \\# \\[x\\](y) \\`z\\` \\\\ \\!");
-        assert_eq!(["1. a", "12) a", " - a", "---", "-0.5", "1.5"].map(plain), ["1\\. a", "12\\) a", "\\- a", "\\---", "-0.5", "1.5"]);
-        assert_eq!(block("a"), "```text\na\n```\n");
-        assert_eq!(block("```\n````x"), "`````text\n```\n````x\n`````\n");
-    }
-}

@@ -6,7 +6,7 @@ mod described;
 mod examples;
 mod files;
 mod format;
-mod markdown;
+pub(crate) mod markdown;
 
 pub use described::Described;
 pub(crate) use described::{Facts, none};

@@ -1,5 +1,8 @@
 //! Tests that a new environment needs only one file (`puck.rs`) and one line ([`add`]): PPO solves the environment, and checkpoints,
 //! pictures and manual control work. `own.rs` tests environments that exist at run time only.
+//!
+//! These tests need their own process. An added environment is a variant of control in the whole process, and the tests in `tests/run`
+//! train every variant and compare the variants with golden files.
 
 mod own;
 #[path = "../../../worlds/tests/worlds/point.rs"]

@@ -6,6 +6,7 @@ use run::backgammon::Backgammon;
 use run::control::Control;
 use run::cube::Cube;
 use run::export::{CARD_BEGINS, Exported, Format};
+use run::internals::{block, plain};
 use run::protocol::{Command, Config, Dataset};
 use run::room::Room;
 use run::words::Words;
@@ -157,4 +158,13 @@ fn models_without_a_form_are_refused() {
     assert!(clear(&error).contains("no network"), "{error}");
     let error = Format::named("pt").err().unwrap();
     assert!(clear(&error).contains("onnx, c, js"), "{error}");
+}
+
+#[test]
+fn text_has_no_effect_in_markdown() {
+    assert_eq!(plain("x (m), 0.5 %"), "x (m), 0.5 %");
+    assert_eq!(plain("<b>*a*_|\n# [x](y) `z` \\ !"), "\\<b\\>\\*a\\*\\_\\| \\# \\[x\\](y) \\`z\\` \\\\ \\!");
+    assert_eq!(["1. a", "12) a", " - a", "---", "-0.5", "1.5"].map(plain), ["1\\. a", "12\\) a", "\\- a", "\\---", "-0.5", "1.5"]);
+    assert_eq!(block("a"), "```text\na\n```\n");
+    assert_eq!(block("```\n````x"), "`````text\n```\n````x\n`````\n");
 }

@@ -1,5 +1,5 @@
-//! Tests of runs of every room, through the public API. `runs.rs` and `bad_input.rs` test requirements that all rooms share. A file with
-//! the name of a room tests only that room.
+//! Tests of runs of every room, and of parts of the crate such as links and formats. `runs.rs` and `bad_input.rs` test requirements that
+//! all rooms share. A file with the name of a room tests only that room.
 
 mod backgammon;
 mod bad_input;
@@ -10,16 +10,20 @@ mod control;
 mod cube;
 mod data;
 mod device;
+mod digest;
 mod digests;
 mod example;
 #[cfg(feature = "export")]
 mod export;
 mod files;
+mod format;
 mod fuzz;
+mod history;
 mod invariants;
 mod logic;
 mod monitor;
 mod own;
+mod permalink;
 mod players;
 mod property;
 mod runs;
@@ -27,6 +31,8 @@ mod sessions;
 mod settings;
 mod sharing;
 mod solved;
+mod sweeps;
 #[cfg(feature = "typescript")]
 mod typescript;
+mod views;
 mod words;

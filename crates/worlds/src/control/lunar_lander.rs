@@ -195,23 +195,31 @@ struct Rules<R> {
     centre: V2<R>,
 }
 
+fn centre<R: Real>() -> V2<R> {
+    let (_, _, [_, y]) = mass_of(&HULL, HULL_DENSITY);
+    v2(R::of(0.0), R::of(y))
+}
+
+/// Returns the constants of the craft's bodies and hinges.
+pub fn rig<R: Real>() -> Rig<R> {
+    let centre: V2<R> = centre();
+    let leg = Solid::new(&LEG, LEG_DENSITY, LEG_FRICTION);
+    // For leg 1, on the right, `side` is 1. For leg 2, on the left, `side` is -1. The motor of each hinge turns its leg inwards.
+    let hinge = |side: f64| Hinge {
+        anchors: [-centre, v2(R::of(-side * LEG_AWAY), R::of(LEG_UP))],
+        zero: R::of(-side * LEG_LEAN),
+        low: R::of(if side > 0.0 { LEG_IN } else { -LEG_OUT }),
+        high: R::of(if side > 0.0 { LEG_OUT } else { -LEG_IN }),
+        speed: R::of(-side * LEG_SPEED),
+        most: R::of(LEG_TORQUE * STEP_S),
+    };
+    let solids = [Solid::new(&HULL, HULL_DENSITY, HULL_FRICTION), leg, leg];
+    Rig::new(solids, [hinge(1.0), hinge(-1.0)], STEP_S, -GRAVITY)
+}
+
 impl<R: Real> Rules<R> {
     fn new() -> Self {
-        let (_, _, [_, centre_y]) = mass_of(&HULL, HULL_DENSITY);
-        let centre = v2(R::of(0.0), R::of(centre_y));
-        let leg = Solid::new(&LEG, LEG_DENSITY, LEG_FRICTION);
-        // For leg 1, on the right, `side` is 1. For leg 2, on the left, `side` is -1. The motor of each hinge turns its leg inwards.
-        let hinge = |side: f64| Hinge {
-            anchors: [-centre, v2(R::of(-side * LEG_AWAY), R::of(LEG_UP))],
-            zero: R::of(-side * LEG_LEAN),
-            low: R::of(if side > 0.0 { LEG_IN } else { -LEG_OUT }),
-            high: R::of(if side > 0.0 { LEG_OUT } else { -LEG_IN }),
-            speed: R::of(-side * LEG_SPEED),
-            most: R::of(LEG_TORQUE * STEP_S),
-        };
-        let solids = [Solid::new(&HULL, HULL_DENSITY, HULL_FRICTION), leg, leg];
-        let rig = Rig::new(solids, [hinge(1.0), hinge(-1.0)], STEP_S, -GRAVITY);
-        Self { rig, centre }
+        Self { rig: rig(), centre: centre() }
     }
 
     /// Creates a craft at the start of an episode, and takes a first step in which the legs move to their positions.
@@ -633,27 +641,3 @@ impl Vector for LunarLanders {
 
 const _: () = assert!(STATE == 6 * BODIES + 4 * HINGES + 6 + BENDS + 7 * TOUCHES * (BODIES - 1));
 const _: () = assert!(PIECE * (BENDS - 1) as f64 == WIDTH);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_craft_with_legs_at_their_stops_flies_without_sweeps() {
-        let rig = Rules::<f32>::new().rig;
-        let mut scene = Scene::default();
-        let [hull, legs @ ..] = &mut scene.bodies;
-        hull.place = v2(WIDTH as f32 / 2.0, HEIGHT as f32);
-        for (leg, hinge) in legs.iter_mut().zip(&rig.hinges) {
-            let stop = if hinge.speed < 0.0 { hinge.low - 0.01 } else { hinge.high + 0.01 };
-            leg.angle = hinge.zero + stop;
-            leg.place = hull.place + hinge.anchors[0] - Turn::by(leg.angle).of(hinge.anchors[1]);
-        }
-        let mut system = System::none();
-        for t in 0..20 {
-            let step = scene.begin(&rig, V2::default(), &mut system);
-            assert!(step.flown, "step {t}");
-            scene.finish(&rig, step, &system);
-        }
-    }
-}

@@ -10,12 +10,12 @@ mod kinds;
 pub mod lunar_lander;
 pub mod many;
 pub mod mountain_car;
-mod numpy;
+pub(crate) mod numpy;
 pub mod pendulum;
-mod rigid;
+pub(crate) mod rigid;
 pub mod script;
 mod shape;
-mod sweeps;
+pub(crate) mod sweeps;
 pub mod vector;
 pub mod world;
 

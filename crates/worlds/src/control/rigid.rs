@@ -145,7 +145,7 @@ pub struct Solid<R> {
     pub corners: [V2<R>; CORNERS],
     pub normals: [V2<R>; CORNERS],
     count: usize,
-    /// Largest distance from the centre of mass to a corner, plus [`BOX_MARGIN`], m.
+    /// Largest distance from the centre of mass to a corner, plus `BOX_MARGIN`, m.
     pub reach: R,
     /// Coefficient of friction between the body and the ground.
     pub friction: R,
@@ -297,21 +297,21 @@ pub struct Scene<R> {
 /// Contact geometry of a body and a piece of ground: a face of one shape, and contact points of the other shape. Points and normals of the
 /// body are in the body's coordinates. Points and normals of the ground are in world coordinates.
 #[derive(Clone, Copy)]
-struct Meeting<R> {
-    piece: i32,
+pub struct Meeting<R> {
+    pub piece: i32,
     /// True if the face belongs to the body and the points to the ground; false for the reverse.
-    of_body: bool,
+    pub of_body: bool,
     /// Outward normal of the face.
-    normal: V2<R>,
-    on_face: V2<R>,
-    points: [V2<R>; 2],
-    feature: [i32; 2],
-    count: usize,
+    pub normal: V2<R>,
+    pub on_face: V2<R>,
+    pub points: [V2<R>; 2],
+    pub feature: [i32; 2],
+    pub count: usize,
 }
 
 /// A meeting, with the numbers that the sweeps need to solve it.
 #[derive(Clone, Copy)]
-struct Contact<R> {
+pub struct Contact<R> {
     body: usize,
     slot: usize,
     meeting: Meeting<R>,
@@ -426,7 +426,7 @@ fn times<R: Real>([xx, xy, yy]: [R; 3], v: V2<R>) -> V2<R> {
 }
 
 impl<R: Real> Contact<R> {
-    fn new(rig: &Rig<R>, body: usize, slot: usize, at: &Body<R>, meeting: Meeting<R>, touch: &Touch<R>) -> Self {
+    pub fn new(rig: &Rig<R>, body: usize, slot: usize, at: &Body<R>, meeting: Meeting<R>, touch: &Touch<R>) -> Self {
         let solid = &rig.solids[body];
         let turn = Turn::by(at.angle);
         let half = R::of(0.5);
@@ -460,7 +460,7 @@ impl<R: Real> Contact<R> {
     }
 
     /// Returns true if the sweeps solve both contact points together.
-    fn two(&self) -> bool {
+    pub fn two(&self) -> bool {
         self.rows[BLOCK] > R::of(0.0)
     }
 
@@ -641,9 +641,9 @@ fn between<R: Real>(start: &Body<R>, end: &Body<R>, part: R) -> Body<R> {
 }
 
 /// Distance between the body and the ground at a first touch, m.
-const NEAR: f64 = SKIN - 3.0 * SLOP;
+pub const NEAR: f64 = SKIN - 3.0 * SLOP;
 /// Tolerance for the distance [`NEAR`], m.
-const TOLERANCE: f64 = SLOP / 4.0;
+pub const TOLERANCE: f64 = SLOP / 4.0;
 
 /// Returns true if a body certainly stays above a piece of ground during its motion. The function checks only the start and the end of the
 /// motion. Between them, the corners move on arcs, because the body turns. The margin `bulge` accounts for the deviation of these arcs from
@@ -663,7 +663,7 @@ fn passes<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, [a, b]: [V2
 
 /// Returns the time of the first touch between a body and a piece of ground, as a fraction of the body's motion. Returns `None` if no touch
 /// is found, or if the body and the piece already overlap.
-fn impact<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, piece: [V2<R>; 2]) -> Option<R> {
+pub fn impact<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, piece: [V2<R>; 2]) -> Option<R> {
     if passes(solid, start, end, piece) {
         return None;
     }
@@ -1136,49 +1136,4 @@ fn moved<R: Real>(body: &mut Body<R>, time_s: R) {
     }
     body.place = body.place + body.velocity * time_s;
     body.angle += body.spin * time_s;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, SQRT_2};
-
-    const SQUARE: [[f64; 2]; 4] = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
-
-    #[test]
-    fn impact_time_of_a_falling_square_is_that_of_its_lowest_corner() {
-        let solid = Solid::<f64>::new(&SQUARE, 1.0, 0.5);
-        let expected = (3.0 - SQRT_2 - NEAR) / 2.0;
-        for corner in 0..4u8 {
-            let angle = FRAC_PI_4 - FRAC_PI_2 * f64::from(corner);
-            let at = |y: f64| Body { place: v2(0.0, y), angle, ..Body::default() };
-            let part = impact(&solid, &at(3.0), &at(1.0), [v2(-5.0, 0.0), v2(5.0, 0.0)]);
-            let part = part.expect("the square reaches the ground");
-            assert!((part - expected).abs() < TOLERANCE, "corner {corner}: {part}, not {expected}");
-        }
-    }
-
-    /// Box2D solves two points at once up to a condition number of 1000.
-    #[test]
-    fn two_points_that_nearly_coincide_count_as_one() {
-        let solid = Solid { inv_mass: 1.0, inv_inertia: 1.0, ..Solid::<f64>::new(&SQUARE, 1.0, 0.5) };
-        let anchors = [V2::default(); 2];
-        let hinge = Hinge { anchors, zero: 0.0, low: 0.0, high: 0.0, speed: 0.0, most: 0.0 };
-        let rig = Rig::new([solid; BODIES], [hinge; HINGES], 0.02, -10.0);
-        let at = Body { place: v2(0.0, 1.0), ..Body::default() };
-        // If the points are at ±x from the centre, the condition number is (1 + x²)² / 4x².
-        for (x, two) in [(0.0137, false), (0.0156, false), (0.016, true), (0.5, true)] {
-            let meeting = Meeting {
-                piece: 0,
-                of_body: false,
-                normal: v2(0.0, 1.0),
-                on_face: V2::default(),
-                points: [v2(-x, -1.0), v2(x, -1.0)],
-                feature: [0, 1],
-                count: 2,
-            };
-            let contact = Contact::new(&rig, 0, 0, &at, meeting, &Touch::default());
-            assert_eq!(contact.two(), two, "{x}");
-        }
-    }
 }

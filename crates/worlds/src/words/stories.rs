@@ -11,7 +11,7 @@
 //! - `(a|b)` inserts one of the alternatives, all equally likely.
 //!
 //! Every text must have exactly one derivation. Otherwise the entropy would include choices that do not change the text. A test in
-//! `grammar.rs` checks that no text has two derivations.
+//! `tests/worlds/grammar.rs` checks that no text has two derivations.
 
 pub const LISTS: &[(&str, &str)] = &[
     (

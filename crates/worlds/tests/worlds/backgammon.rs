@@ -8,9 +8,18 @@ use testkit::test;
 use worlds::backgammon::*;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/worlds_backgammon.txt");
-/// Only every `STRIDE`-th position is tested. In a browser, the test covers fewer positions, because integer arithmetic does not depend on
-/// the platform.
-const STRIDE: usize = if cfg!(target_arch = "wasm32") { 16 } else { 1 };
+/// Returns n for tests that cover only every n-th position. `npm test -- --all` covers all positions. In a browser, n is `in_browser`,
+/// because integer arithmetic does not depend on the platform.
+pub fn stride(in_browser: usize) -> usize {
+    match testkit::all() {
+        _ if cfg!(target_arch = "wasm32") => in_browser,
+        true => 1,
+        false => 4,
+    }
+}
+
+/// Stride of the tests in this file in a browser.
+const IN_BROWSER: usize = 16;
 
 pub fn roll(one: u8, other: u8) -> Roll {
     Roll::new(one, other).unwrap()
@@ -145,12 +154,13 @@ fn scattered(numbers: &mut Sequence) -> Board {
 #[test]
 fn results_match_an_enumeration_of_all_orders() {
     let mut compared = 0;
-    met(if STRIDE == 1 { 120 } else { 20 }, 1, |now, roll| {
+    let stride = stride(IN_BROWSER);
+    met(if stride == 1 { 120 } else { 20 }, 1, |now, roll| {
         assert_eq!(results(&now, roll), plain::results(&now, roll), "{now:?} {roll:?}");
         compared += 1;
     });
     let mut numbers = numbers(2);
-    for _ in 0..16_000 / STRIDE {
+    for _ in 0..16_000 / stride {
         let (now, roll) = (scattered(&mut numbers), Roll::drawn(&mut numbers));
         assert_eq!(results(&now, roll), plain::results(&now, roll), "{now:?} {roll:?}");
     }
@@ -311,7 +321,8 @@ fn turning_twice_is_the_identity_and_contact_ends_after_passing() {
 #[test]
 fn results_keep_all_checkers_and_move_at_most_the_pips_of_the_dice() {
     let (mut buffer, mut seen, mut hashes) = (Results::new(), BTreeSet::new(), BTreeSet::new());
-    met(200 / STRIDE as u32, 3, |now, roll| {
+    let stride = stride(IN_BROWSER);
+    met(200 / stride as u32, 3, |now, roll| {
         let (low, high) = (u32::from(roll.low()), u32::from(roll.high()));
         let total = if roll.is_double() { 4 * high } else { low + high };
         for after in now.results(roll, &mut buffer) {
@@ -336,7 +347,7 @@ fn results_keep_all_checkers_and_move_at_most_the_pips_of_the_dice() {
             hashes.insert(hash);
         }
     });
-    assert!(seen.len() > 20_000 / STRIDE);
+    assert!(seen.len() > 20_000 / stride);
     assert_eq!(seen.len(), hashes.len(), "two boards have the same hash");
 }
 
@@ -416,8 +427,8 @@ fn invalid_position_ids_return_specific_errors() {
 #[test]
 fn accepted_ids_are_written_unchanged() {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let (mut numbers, mut read) = (numbers(5), 0);
-    for tried in 0..300_000 / STRIDE {
+    let (mut numbers, mut read, stride) = (numbers(5), 0, stride(IN_BROWSER));
+    for tried in 0..300_000 / stride {
         // A text is a real id with some digits changed, or consists of random digits. The last digit is not changed, because its low bits
         // must be 0.
         let mut text = if tried % 4 == 0 { [b'A'; 14] } else { *b"4HPwATDgc/ABMA" };
@@ -430,7 +441,7 @@ fn accepted_ids_are_written_unchanged() {
             read += 1;
         }
     }
-    assert!(read > 1000 / STRIDE, "{read}");
+    assert!(read > 1000 / stride, "{read}");
 }
 
 /// Returns the FNV-1a hash of 64 bits.
@@ -444,14 +455,14 @@ fn joined(ids: &BTreeSet<Id>) -> String {
 
 #[test]
 fn results_of_all_rolls_match_openspiel() {
-    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    let (mut kinds, stride): (Vec<(&str, usize)>, _) = (Vec::new(), stride(IN_BROWSER));
     for line in GOLDEN.lines() {
         match line.split(' ').collect::<Vec<_>>()[..] {
             ["kind", name] => kinds.push((name, 0)),
             [id, hash] => {
                 let count = &mut kinds.last_mut().unwrap().1;
                 *count += 1;
-                if !count.is_multiple_of(STRIDE) {
+                if !count.is_multiple_of(stride) {
                     continue;
                 }
                 let now = Board::from_id(id).unwrap();
@@ -559,7 +570,7 @@ fn illegal_actions_return_errors_and_change_nothing() {
 #[test]
 fn the_taker_owns_the_cube_and_it_multiplies_the_points() {
     let (mut numbers, mut buffer, mut ends) = (numbers(7), Results::new(), [0; 4]);
-    for _ in 0..400 / STRIDE {
+    for _ in 0..400 / stride(IN_BROWSER) {
         let mut game = Game::new(Stakes::Money);
         let mut value = 1;
         loop {

@@ -1,7 +1,7 @@
 //! Step-by-step moves and move notation, compared with the results of a roll. Steps must reach every result of the roll and no other board.
 //! The notation of a result must be read as the same result.
 
-use crate::backgammon::{board, roll};
+use crate::backgammon::{board, roll, stride};
 use math::Rng;
 use std::collections::{BTreeSet, HashSet};
 use testkit::test;
@@ -9,8 +9,8 @@ use worlds::backgammon::notation::{self, NotationError, Play};
 use worlds::backgammon::*;
 
 const GOLDEN: &str = include_str!("../../../../tests/golden/worlds_backgammon.txt");
-/// Only every `STRIDE`-th position is tested.
-const STRIDE: usize = if cfg!(target_arch = "wasm32") { 400 } else { 1 };
+/// Stride of these tests in a browser.
+const IN_BROWSER: usize = 400;
 
 /// Returns every `every`-th position of the golden file, each with a roll.
 fn committed(every: usize) -> impl Iterator<Item = (Board, Roll)> {
@@ -51,8 +51,8 @@ fn whole_plays(play: &mut Play, roll: Roll, visited: &mut HashSet<(Board, Vec<u8
 
 #[test]
 fn steps_reach_exactly_the_results() {
-    let (mut buffer, mut compared, mut kept) = (Results::new(), 0, 0);
-    for (board, roll) in committed(5 * STRIDE) {
+    let (mut buffer, mut compared, mut kept, stride) = (Results::new(), 0, 0, stride(IN_BROWSER));
+    for (board, roll) in committed(5 * stride) {
         let results: BTreeSet<Id> = board.results(roll, &mut buffer).iter().map(Board::id).collect();
         let mut ends = BTreeSet::new();
         whole_plays(&mut Play::new(board, roll), roll, &mut HashSet::new(), &mut ends);
@@ -60,13 +60,13 @@ fn steps_reach_exactly_the_results() {
         compared += 1;
         kept += results.len();
     }
-    assert!(compared >= 4000 / STRIDE && kept > 10 * compared, "{compared} {kept}");
+    assert!(compared >= 4000 / stride && kept > 10 * compared, "{compared} {kept}");
 }
 
 #[test]
 fn notation_of_a_result_is_read_back_as_that_result() {
-    let (mut buffer, mut compared) = (Results::new(), 0);
-    for (board, roll) in committed(3 * STRIDE) {
+    let (mut buffer, mut compared, stride) = (Results::new(), 0, stride(IN_BROWSER));
+    for (board, roll) in committed(3 * stride) {
         let results = board.results(roll, &mut buffer);
         // A double can have many results; about 40 of them are tested.
         for result in results.iter().step_by(1 + results.len() / 40) {
@@ -87,7 +87,7 @@ fn notation_of_a_result_is_read_back_as_that_result() {
             compared += 1;
         }
     }
-    assert!(compared > 40_000 / STRIDE, "{compared}");
+    assert!(compared > 40_000 / stride, "{compared}");
 }
 
 #[test]
@@ -183,8 +183,8 @@ fn random_texts_are_rejected_or_read_as_results() {
     let mut numbers = Rng::new(5, 78).sequence(0);
     let parts =
         ["8/5 ", "6/5 ", "24/18 ", "13/11 ", "8", "5", "/", "/", "*", "(2)", "(", ")", " ", ",", "bar", "off", "é", "999999999999", "-1"];
-    let (mut buffer, mut read) = (Results::new(), 0);
-    for _ in 0..30_000 / STRIDE {
+    let (mut buffer, mut read, stride) = (Results::new(), 0, stride(IN_BROWSER));
+    for _ in 0..30_000 / stride {
         let text: String = (0..1 + numbers.below(6)).map(|_| parts[numbers.below(parts.len() as u32) as usize]).collect();
         let roll = Roll::drawn(&mut numbers);
         if let Ok(result) = notation::read(&Board::START, roll, &text) {
@@ -192,5 +192,5 @@ fn random_texts_are_rejected_or_read_as_results() {
             read += 1;
         }
     }
-    assert!(STRIDE > 1 || read > 0);
+    assert!(stride > 1 || read > 0);
 }

@@ -13,6 +13,15 @@ const METRICS: [Metric; 2] = Metric::ALL;
 
 static DISTANCES: LazyLock<[Distances; 2]> = LazyLock::new(|| METRICS.map(Distances::new));
 
+/// Returns the stride of tests that enumerate the states of the 2x2x2. `npm test -- --all` covers all states.
+fn stride() -> usize {
+    match testkit::all() {
+        _ if cfg!(target_arch = "wasm32") => 61,
+        true => 1,
+        false => 7,
+    }
+}
+
 fn golden() -> Value {
     serde_json::from_str(include_str!("../../../../tests/golden/worlds_cube.json")).unwrap()
 }
@@ -229,7 +238,7 @@ fn counts_of_states_by_distance_match_published_ones() {
 fn an_action_changes_the_distance_by_at_most_one() {
     for distances in &*DISTANCES {
         let actions = distances.actions();
-        for rank in (0..Two::STATES as u32).step_by(if cfg!(target_arch = "wasm32") { 61 } else { 1 }) {
+        for rank in (0..Two::STATES as u32).step_by(stride()) {
             let state = Two::unrank(rank).unwrap();
             let (here, best) = (i32::from(distances.of(state)), distances.best(state));
             for action in 0..actions.count() {
@@ -247,8 +256,9 @@ fn an_action_changes_the_distance_by_at_most_one() {
 
 #[test]
 fn symmetric_states_fold_into_one() {
-    let (exact, mut folded) = (Distances::new(Metric::Half), HashMap::new());
-    for state in (0..).map_while(Two::unrank) {
+    assert_eq!(METRICS[1], Metric::Half);
+    let (exact, mut folded) = (&DISTANCES[1], HashMap::new());
+    for state in (0..).step_by(stride()).map_while(Two::unrank) {
         let (first, symmetry) = state.folded();
         assert_eq!((first.folded(), exact.of(first)), ((first, 0), exact.of(state)));
         *folded.entry(first).or_insert(0) += 1;
@@ -259,6 +269,9 @@ fn symmetric_states_fold_into_one() {
                 assert_eq!(there.folded().0, state.turned(action).folded().0, "{state:?} {symmetry} {action}");
             }
         }
+    }
+    if stride() > 1 {
+        return;
     }
     // Few states are their own images under a symmetry. By Burnside's lemma, the number of classes is therefore slightly above a sixth of
     // the number of states.
@@ -677,10 +690,10 @@ fn symmetric_states_have_equal_rows() {
 fn symmetric_states_have_equal_distances() {
     for distances in &*DISTANCES {
         let mut known = HashMap::new();
-        for state in (0..).map_while(Two::unrank) {
+        for state in (0..).step_by(stride()).map_while(Two::unrank) {
             let distance = distances.of(state);
             assert_eq!(*known.entry(symmetric_rows(state)).or_insert(distance), distance, "{state:?}");
         }
-        assert_eq!(known.len(), 40_296);
+        assert!(known.len() <= 40_296 && (stride() > 1 || known.len() == 40_296), "{}", known.len());
     }
 }

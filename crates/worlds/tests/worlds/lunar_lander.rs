@@ -231,16 +231,18 @@ fn moments(values: &[f64]) -> (f64, f64) {
 #[test]
 fn pilots_have_the_same_statistics_as_in_gymnasium() {
     let golden = golden();
+    // Chance alone rarely causes a difference of more than four standard errors. With fewer episodes, rare events are farther from a normal
+    // distribution.
+    let (each, most) = if testkit::all() { (4, 4.0) } else { (2, 5.0) };
     for (pilot, recorded) in golden["statistics"].as_object().unwrap() {
-        let Flown { mut returns, lengths, ends } = flown(pilot, 4);
+        let Flown { mut returns, lengths, ends } = flown(pilot, each);
         let n = returns.len() as f64;
         let recorded = |name: &str| recorded[name].as_f64().unwrap_or_else(|| panic!("{name}"));
         let m = recorded("episodes");
-        // Chance alone rarely causes a difference of more than four standard errors.
         let agree = |what: &str, ours: f64, theirs: f64, variance: [f64; 2]| {
             let error = (variance[0] / n + variance[1] / m).sqrt();
             let sigmas = (ours - theirs).abs() / error;
-            assert!(sigmas < 4.0, "{pilot}: {what} {ours:.3}, in Gymnasium {theirs:.3}: {sigmas:.1} errors");
+            assert!(sigmas < most, "{pilot}: {what} {ours:.3}, in Gymnasium {theirs:.3}: {sigmas:.1} errors");
         };
         let (mean, deviation) = moments(&returns);
         agree("return", mean, recorded("mean"), [deviation.powi(2), recorded("deviation").powi(2)]);

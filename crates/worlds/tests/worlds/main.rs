@@ -11,12 +11,16 @@ mod cube;
 mod fleet;
 #[cfg(not(target_arch = "wasm32"))]
 mod fuzz;
+mod grammar;
+mod logic;
 mod lunar_lander;
 mod many;
 mod numbers;
+mod numpy;
 mod point;
 mod poles;
 mod recorded;
+mod rigid;
 #[cfg(not(target_arch = "wasm32"))]
 mod script_advice;
 #[cfg(not(target_arch = "wasm32"))]
@@ -32,6 +36,16 @@ mod script_messages;
 #[cfg(not(target_arch = "wasm32"))]
 mod script_parser;
 mod words;
+
+/// Returns the instruction sets of long tests whose result is the same on every set. `npm test -- --all` covers all sets of this machine.
+pub fn sets() -> Vec<math::Isa> {
+    let mut sets = math::Isa::available();
+    if !testkit::all() {
+        // The sets are sorted by speed. The last set is the portable one.
+        sets.drain(1..sets.len().max(2) - 1);
+    }
+    sets
+}
 
 #[global_allocator]
 static COUNTING: testkit::Counting = testkit::Counting;

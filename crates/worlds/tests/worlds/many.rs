@@ -101,7 +101,7 @@ fn acrobot_matches_the_reference_at_every_speed() {
     let mut twin = twin(ACROBOT);
     for (fastest, tolerance) in [([1.0, 1.0], 1e-6), ([3.0, 6.0], 2e-6), ([6.0, 12.0], 1e-5)] {
         let limits = [PI, PI, fastest[0], fastest[1]];
-        for isa in Isa::available() {
+        for isa in crate::sets() {
             let mut fleet = Fleet::new(ACROBOT, isa, 1, 0, COUNT);
             for env in 0..COUNT {
                 let state: [f32; 4] = std::array::from_fn(|i| number(env, i as u32, limits[i]));

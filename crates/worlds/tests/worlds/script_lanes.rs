@@ -31,7 +31,7 @@ fn play(worlds: &mut Worlds, first: u32, turns: std::ops::Range<u32>) -> Played 
 fn instruction_sets_give_equal_bits() {
     for (name, text) in TEMPLATES {
         let world = compiled(text);
-        let runs: Vec<Played> = Isa::available()
+        let runs: Vec<Played> = crate::sets()
             .into_iter()
             .map(|isa| {
                 let mut worlds = Worlds::new(&world, isa, 3, 5, 150);
@@ -186,7 +186,7 @@ const ERRORS: [(&str, u32, &str); 21] = [
 /// Each error occurs where `x` is 2. An action of 2 sets `x` to 2, first in step 2 in the environments 7, 130 and 290.
 #[test]
 fn errors_name_line_environment_and_step() {
-    for isa in Isa::available() {
+    for isa in crate::sets() {
         for (body, line, part) in ERRORS {
             let step = format!("self.x = 2 if action == 2 else 0\n{body}\nreturn 1.0, False");
             let text = file("self.x = 0\nself.y = 0", &step, OBSERVE);

@@ -1,7 +1,7 @@
 //! Metrics of a run for other programs: a CSV table and TensorBoard event files. Both contain the same metrics and tests, and both continue
 //! when a run is resumed. A write error is reported once and never stops a run.
 
-mod csv;
+pub mod csv;
 mod row;
 mod tensorboard;
 

@@ -68,29 +68,3 @@ impl Drop for StderrCapture {
         self.restorer()();
     }
 }
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-    use std::io::Write;
-    use std::time::Duration;
-
-    #[test]
-    fn stderr_lines_are_captured_and_stderr_is_restored() {
-        use rustix::fs::fstat;
-        let inode = || fstat(std::io::stderr()).map(|found| (found.st_dev, found.st_ino)).unwrap();
-        let before = inode();
-        let capture = StderrCapture::start().unwrap();
-        assert_ne!(inode(), before);
-        // The test writes directly, as C code does, because the test harness captures Rust's own output.
-        rustix::io::write(std::io::stderr(), b"error: XDG_RUNTIME_DIR is invalid\x1b[2J\n\n").unwrap();
-        writeln!(std::io::stderr(), "{}", "x".repeat(5000)).unwrap();
-        let mut lines = Vec::new();
-        while lines.len() < 3 {
-            lines.push(capture.lines.recv_timeout(Duration::from_secs(10)).unwrap());
-        }
-        assert!(lines.contains(&"error: XDG_RUNTIME_DIR is invalid[2J".to_string()), "{lines:?}");
-        drop(capture);
-        assert_eq!(inode(), before);
-    }
-}

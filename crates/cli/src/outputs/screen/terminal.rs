@@ -188,27 +188,8 @@ impl Drop for FullScreen {
 }
 
 /// Removes colours but keeps bold, dim and reversed text. If the terminal backend removed the colours, it would also remove these styles.
-fn without_colours(buffer: &mut Buffer) {
+pub fn without_colours(buffer: &mut Buffer) {
     for cell in &mut buffer.content {
         (cell.fg, cell.bg) = (Color::Reset, Color::Reset);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ratatui::layout::Rect;
-    use ratatui::style::{Modifier, Style};
-
-    #[test]
-    fn removing_colours_keeps_bold_and_reversed() {
-        let strong = Modifier::BOLD | Modifier::REVERSED;
-        let mut buffer = Buffer::empty(Rect::new(0, 0, 2, 1));
-        buffer.set_string(0, 0, "ab", Style::new().fg(Color::Green).bg(Color::Black).add_modifier(strong));
-        without_colours(&mut buffer);
-        for cell in &buffer.content {
-            assert_eq!((cell.fg, cell.bg, cell.modifier), (Color::Reset, Color::Reset, strong));
-        }
-        assert_eq!(buffer.content[1].symbol(), "b");
     }
 }

@@ -11,6 +11,14 @@ mod table;
 use crate::shell::{RoomShell, RoomVerb, verb};
 use crate::verbs::export;
 
+/// Items for this crate's own tests.
+#[doc(hidden)]
+pub mod internals {
+    pub use super::gnubg::{Connection, Gnubg, START, find};
+    pub use super::screen::{Answer, Key, LEAST, MINE, Request, THEIRS, TableScreen, WIDE, answer, draw, serve};
+    pub use super::table::{Game, GameOptions};
+}
+
 pub struct Shell;
 
 impl RoomShell for Shell {

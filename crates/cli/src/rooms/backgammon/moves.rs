@@ -65,21 +65,3 @@ fn serve(input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {
         Ok(Some(rules.answer(&line).unwrap_or_else(|error| format!("error: {error}"))))
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn invalid_lines_get_one_answer_each() {
-        let mut lines = vec![b'A'; 2 * LINE_BYTES as usize];
-        lines.extend_from_slice(b"\n\xff\xfe 3 1\n4HPwATDgc/ABMA 6 6\nquit\n4HPwATDgc/ABMA 6 6\n");
-        let mut out = Vec::new();
-        serve(&mut &*lines, &mut out).unwrap();
-        let answers: Vec<_> = std::str::from_utf8(&out).unwrap().lines().collect();
-        assert_eq!(answers.len(), 3, "nothing after quit: {answers:?}");
-        assert!(answers[0].starts_with("error: ") && answers[0].contains("longer"));
-        assert!(answers[1].starts_with("error: ") && !answers[1].contains("longer"));
-        assert_eq!(answers[2].split(' ').count(), 11);
-    }
-}

@@ -189,29 +189,3 @@ generator would, from the same distribution.
 The end of the input ends the program."#;
     text
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn talk(id: &str, lines: &[u8]) -> Vec<Value> {
-        let (mut env, mut out) = (Env::new(id).unwrap(), Vec::new());
-        serve(&mut env, &mut &*lines, &mut out).unwrap();
-        String::from_utf8(out).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect()
-    }
-
-    #[test]
-    fn invalid_lines_get_one_answer_each() {
-        let mut lines = vec![b'['; 3 * LINE_BYTES as usize];
-        lines.extend_from_slice(b"\n\xff\xfe\n");
-        // Adds a line of the maximum length, then a last line without a line break.
-        lines.resize(lines.len() + LINE_BYTES as usize - 1, b' ');
-        lines.extend_from_slice(b"\n{\"reset\":{\"seed\":1}}");
-        let answers = talk("CartPole-v1", &lines);
-        assert_eq!(answers.len(), 4);
-        assert!(answers[..3].iter().all(|a| a["error"].is_string()), "{answers:?}");
-        assert!(answers[0]["error"].as_str().unwrap().contains("longer"));
-        assert!(!answers[2]["error"].as_str().unwrap().contains("longer"));
-        assert!(answers[3]["obs"].is_array());
-    }
-}

@@ -18,6 +18,14 @@ use run::control::{Control, TEST_EPISODES};
 use run::protocol::{Row, Variant};
 use run::{AnyRun, Host, Run};
 
+/// Items for this crate's own tests.
+#[doc(hidden)]
+pub mod internals {
+    pub use super::picture::{Clip, Environments, Stretch};
+    pub use super::play::{Game, Key};
+    pub use super::raster::Raster;
+}
+
 pub struct Shell;
 
 impl RoomShell for Shell {

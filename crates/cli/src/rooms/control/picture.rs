@@ -144,11 +144,11 @@ struct Answer {
 
 /// Consecutive steps of the shown environments. Layout of `observations`: `[steps][shown/32, rounded up][features][32]`.
 #[derive(Default)]
-struct Stretch {
-    shown: usize,
-    steps: usize,
-    features: usize,
-    observations: Vec<f32>,
+pub struct Stretch {
+    pub shown: usize,
+    pub steps: usize,
+    pub features: usize,
+    pub observations: Vec<f32>,
 }
 
 impl From<Answer> for Stretch {
@@ -173,7 +173,7 @@ impl Stretch {
 /// Playback of a stretch (consecutive recorded steps) in real time. When the stretch ends, the newest stretch replaces it. The steps
 /// between the two stretches are skipped, because training is much faster than real time.
 #[derive(Default)]
-struct Clip {
+pub struct Clip {
     stretch: Stretch,
     since: Option<Instant>,
     step_s: f64,
@@ -182,7 +182,7 @@ struct Clip {
 }
 
 impl Clip {
-    fn load(&mut self, stretch: Stretch, step_s: f64, at: Instant) {
+    pub fn load(&mut self, stretch: Stretch, step_s: f64, at: Instant) {
         if stretch.steps > 0 && stretch.observations.len() >= stretch.steps * stretch.step_len() {
             self.stretch = stretch;
             self.step_s = step_s;
@@ -192,7 +192,7 @@ impl Clip {
     }
 
     /// Advances to the step for time `at`. Returns true if the stretch has ended or no stretch is loaded.
-    fn seek(&mut self, at: Instant) -> bool {
+    pub fn seek(&mut self, at: Instant) -> bool {
         let Some(since) = self.since else { return true };
         let played = (at.duration_since(since).as_secs_f64() / self.step_s) as usize;
         let Stretch { steps, shown, features, .. } = self.stretch;
@@ -206,61 +206,11 @@ impl Clip {
     }
 
     /// Returns the current observation of each shown environment.
-    fn now(&self) -> impl Iterator<Item = &[f32]> {
+    pub fn now(&self) -> impl Iterator<Item = &[f32]> {
         self.now.chunks_exact(self.stretch.features.max(1))
     }
 
     fn is_empty(&self) -> bool {
         self.now.is_empty()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ratatui::Terminal;
-    use ratatui::backend::TestBackend;
-    use std::time::Duration;
-
-    #[test]
-    fn clip_plays_in_real_time() {
-        let mut clip = Clip::default();
-        let start = Instant::now();
-        assert!(clip.seek(start), "nothing to play yet");
-        let observations = (0..192).map(|i| (i / 64) as f32).collect();
-        clip.load(Stretch { steps: 3, shown: 1, features: 2, observations }, 0.02, start);
-        let at = |clip: &mut Clip, ms| {
-            let over = clip.seek(start + Duration::from_millis(ms));
-            (clip.now().next().unwrap()[0], over)
-        };
-        assert_eq!([0, 19, 21, 59, 61].map(|ms| at(&mut clip, ms)), [(0.0, false), (0.0, false), (1.0, false), (2.0, false), (2.0, true)]);
-        clip.load(Stretch { steps: 9, shown: 1, features: 2, ..Stretch::default() }, 0.02, start);
-        assert_eq!(clip.now().next().unwrap()[0], 2.0, "a stretch without observations is ignored");
-    }
-
-    #[test]
-    fn every_environment_is_drawn_from_its_run() {
-        let room = run::room("control").unwrap();
-        for variant in room.variants() {
-            let host = run::Host::new(math::Isa::best());
-            let config = run::protocol::Config { variant: variant.id.to_string(), ..run::config_of(room) };
-            let knobs = [("envs".to_string(), 64.0.into()), ("rollout_steps".to_string(), 16.0.into())];
-            let config = run::protocol::Config { knobs: knobs.into(), ..config };
-            let mut run = run::begin(config, host).unwrap();
-            // The run records observations only after the first question.
-            run.ask(serde_json::json!({ "ask": "frame" })).unwrap();
-            run.command(run::protocol::Command::Step).unwrap();
-            while run.advance(0.0) {}
-            let mut picture = Environments::picture(&variant).unwrap();
-            let now = Instant::now();
-            let answer = run.ask(picture.question(now).unwrap()).unwrap();
-            picture.answer(&serde_json::to_vec(&*answer).unwrap(), now);
-            let mut terminal = Terminal::new(TestBackend::new(40, 12)).unwrap();
-            let draw = |frame: &mut Frame| picture.draw(frame, frame.area(), &Knobs::new());
-            terminal.draw(draw).unwrap();
-            let cells = terminal.backend().buffer().content();
-            let dots = cells.iter().filter(|c| ('\u{2801}'..='\u{28ff}').contains(&c.symbol().chars().next().unwrap()));
-            assert!(dots.count() > 5, "{}", variant.id);
-        }
     }
 }

@@ -99,7 +99,7 @@ fn show(game: &mut Game, rate: Option<f64>) -> Result<()> {
 }
 
 #[derive(Debug, PartialEq)]
-enum Key {
+pub enum Key {
     /// The key chose an action, which the next step uses.
     Action,
     Quit,
@@ -107,27 +107,27 @@ enum Key {
 }
 
 /// A game of the user in one environment.
-struct Game {
+pub struct Game {
     kind: Kind,
     env: Env,
     /// Seed of the present episode.
-    seed: u32,
+    pub seed: u32,
     shapes: Vec<Shape>,
     /// Action of the newest key; `None` before the first key of an episode.
     action: Option<Vec<f32>>,
-    steps: u32,
+    pub steps: u32,
     /// Return of the episode so far.
-    total: f64,
+    pub total: f64,
     /// Reward of the newest step.
     reward: f64,
-    best: Option<f64>,
-    over: bool,
+    pub best: Option<f64>,
+    pub over: bool,
     /// Error of the environment's rules in this episode.
-    error: Option<String>,
+    pub error: Option<String>,
 }
 
 impl Game {
-    fn new(kind: Kind, seed: u32) -> Game {
+    pub fn new(kind: Kind, seed: u32) -> Game {
         let env = Env::of(&kind);
         let (shapes, action) = (Vec::new(), None);
         let mut game = Game { kind, env, seed, shapes, action, steps: 0, total: 0.0, reward: 0.0, best: None, over: false, error: None };
@@ -155,7 +155,7 @@ impl Game {
     }
 
     /// Takes a step with the action of the newest key. Does nothing before the first key and after the end of the episode.
-    fn step(&mut self) {
+    pub fn step(&mut self) {
         let Some(action) = self.action.as_ref().filter(|_| !self.ended()) else { return };
         let action = match self.kind.spec.actions {
             Actions::Choices(_) => Action::Choice(action.first().map_or(0, |&choice| choice as u32)),
@@ -175,7 +175,7 @@ impl Game {
         self.look();
     }
 
-    fn key(&mut self, key: KeyEvent) -> Key {
+    pub fn key(&mut self, key: KeyEvent) -> Key {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         if key.code == KeyCode::Esc || control && matches!(key.code, KeyCode::Char('c' | 'C')) {
             return Key::Quit;
@@ -202,7 +202,7 @@ impl Game {
         }
     }
 
-    fn draw(&self, frame: &mut Frame) {
+    pub fn draw(&self, frame: &mut Frame) {
         let area = frame.area();
         let width = usize::from(area.width);
         let status = match &self.error {
@@ -279,67 +279,4 @@ fn name_of(code: KeyCode) -> String {
 fn label(name: &str) -> String {
     let arrows = [("ArrowLeft", "←"), ("ArrowRight", "→"), ("ArrowUp", "↑"), ("ArrowDown", "↓"), (" ", "space"), ("", "space")];
     arrows.iter().find(|(known, _)| *known == name).map_or(name, |(_, label)| label).into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ratatui::Terminal;
-    use ratatui::backend::TestBackend;
-    use run::protocol::Dataset;
-
-    const CATCH: &str = include_str!("../../../../worlds/src/control/script/templates/catch.py");
-
-    fn game(text: &str) -> Game {
-        Game::new(run::control::kind_of(&Dataset::new("catch.py", text.as_bytes().to_vec())).unwrap(), 3)
-    }
-
-    fn screen(game: &Game) -> String {
-        let mut terminal = Terminal::new(TestBackend::new(80, 20)).unwrap();
-        terminal.draw(|frame| game.draw(frame)).unwrap();
-        terminal.backend().to_string()
-    }
-
-    fn press(game: &mut Game, code: KeyCode) -> Key {
-        let key = game.key(KeyEvent::from(code));
-        if key == Key::Action {
-            game.step();
-        }
-        key
-    }
-
-    #[test]
-    fn keys_play_an_episode_and_start_the_next() {
-        let mut game = game(CATCH);
-        assert_eq!(press(&mut game, KeyCode::Char('x')), Key::Nothing);
-        game.step();
-        assert_eq!(game.steps, 0, "no key has chosen an action");
-        let before = screen(&game);
-        assert!(before.contains("catch.py") && before.contains("← left") && before.contains("q quit"), "{before}");
-        let mut steps = 0;
-        while !game.over {
-            assert_eq!(press(&mut game, KeyCode::Left), Key::Action);
-            steps += 1;
-        }
-        assert_eq!((game.steps, game.best), (steps, Some(game.total)));
-        assert!(screen(&game).contains("The episode is over"));
-        press(&mut game, KeyCode::Right);
-        assert_eq!(game.steps, steps, "an episode that is over does not step");
-        press(&mut game, KeyCode::Enter);
-        assert_eq!((game.steps, game.seed, game.over), (0, 4, false));
-        assert_eq!(press(&mut game, KeyCode::Esc), Key::Quit);
-    }
-
-    #[test]
-    fn an_error_of_the_rules_is_shown_with_its_line() {
-        let text = CATCH.replace("self.y += 1", "self.y += 1 + 0 // (2 - self.y)");
-        let mut game = game(&text);
-        while game.error.is_none() {
-            press(&mut game, KeyCode::Char(' '));
-        }
-        let shown = screen(&game);
-        assert!(shown.contains("line") && shown.contains("division by zero"), "{shown}");
-        press(&mut game, KeyCode::Char('r'));
-        assert!(game.error.is_none() && game.steps == 0);
-    }
 }

@@ -110,39 +110,3 @@ impl VerbArgs for ExportArgs {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use run::logic::Circuit;
-
-    fn is_own(format: Format, text: &str) -> bool {
-        (format.kind().is_kind)(&mut text.as_bytes())
-    }
-
-    #[test]
-    fn only_exported_circuits_are_overwritten() {
-        for periodic in [false, true] {
-            let circuit = Circuit { periodic, name: "a: b gates, c <&>".into(), ..Circuit::life() };
-            assert!(is_own(Format::Svg, &circuit.to_svg()));
-            assert!(is_own(Format::Json, &circuit.to_json()));
-            assert!(is_own(Format::Verilog, &circuit.to_verilog()) && is_own(Format::Rust, &circuit.to_rust()));
-        }
-        let rust = Circuit::life().to_rust();
-        let (header, rest) = rust.split_once('\n').unwrap();
-        for other in [
-            "// The farm has 3 gates, 2 fences and a door.\n",
-            "two gates, and a road",
-            header,
-            &format!("{header}\nfn main() {{}}\n"),
-            &format!("// x: 3 gates, 2 fences\n{rest}"),
-            &format!("fn main() {{}}\n{rust}"),
-        ] {
-            assert!(!is_own(Format::Rust, other) && !is_own(Format::Verilog, other), "{other}");
-        }
-        let picture = Circuit::life().to_svg();
-        for other in ["<svg><title>The park: a circuit of 3 km</title></svg>", &format!("<html>{picture}</html>")] {
-            assert!(!is_own(Format::Svg, other), "{other}");
-        }
-    }
-}

@@ -10,6 +10,12 @@ use anyhow::Result;
 use bench::Figure;
 use run::protocol::Config;
 
+/// Items for this crate's own tests.
+#[doc(hidden)]
+pub mod internals {
+    pub use super::versus::{MODES, Rival, SHAPES, fastest, python};
+}
+
 pub struct Shell;
 
 impl RoomShell for Shell {

@@ -18,7 +18,7 @@ const ROUNDS: usize = 5;
 const SECONDS: f64 = 2.0;
 
 /// Each preset with its vocabulary size, width, layers, heads, context and batch.
-const SHAPES: [(&str, [u32; 6]); 4] = [
+pub const SHAPES: [(&str, [u32; 6]); 4] = [
     ("char", [65, 128, 4, 4, 64, 32]),
     ("d256", [8192, 256, 6, 8, 128, 32]),
     ("d384", [8192, 384, 6, 6, 128, 32]),
@@ -27,10 +27,10 @@ const SHAPES: [(&str, [u32; 6]); 4] = [
 /// Comparisons of PyTorch with Hothouse. Each entry contains the modes of the PyTorch script, PyTorch's name in the figures, and the texts
 /// that follow the preset in the names of Hothouse's figures. The fastest mode is compared. A comparison is skipped if Hothouse measured
 /// none of the entry's figures: without hardware support, a bf16 step of PyTorch takes minutes.
-const MODES: [(&[&str], &str, &[&str]); 2] =
+pub const MODES: [(&[&str], &str, &[&str]); 2] =
     [(&["fp32", "fp32-compile"], "pytorch", &[""]), (&["bf16", "bf16-compile"], "pytorch_bf16", &[".bf16", ".amx"])];
 
-fn python() -> String {
+pub fn python() -> String {
     std::env::var("HOTHOUSE_PYTHON").unwrap_or("python3".into())
 }
 
@@ -107,20 +107,20 @@ fn measure(script: &Path, ours: &[Figure], machine: &Machine, emit: Emit) -> Res
 }
 
 /// Returns the index of the figure with the highest value. The value of a figure is its median.
-fn fastest(each: &[Figure]) -> usize {
+pub fn fastest(each: &[Figure]) -> usize {
     let indices = 0..each.len();
     indices.max_by(|&a, &b| each[a].value.total_cmp(&each[b].value)).expect("a rival has a mode")
 }
 
 /// A PyTorch process with one model in one mode.
-struct Rival {
+pub struct Rival {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
-    torch: String,
+    pub torch: String,
 }
 
 impl Rival {
-    fn start(script: &Path, shape: &[u32; 6], threads: usize, mode: &str) -> Result<Rival> {
+    pub fn start(script: &Path, shape: &[u32; 6], threads: usize, mode: &str) -> Result<Rival> {
         let mut child = Command::new(python())
             .arg(script)
             .args(shape.map(|number| number.to_string()))
@@ -136,7 +136,7 @@ impl Rival {
         Ok(rival)
     }
 
-    fn tokens_per_s(&mut self) -> Result<f64> {
+    pub fn tokens_per_s(&mut self) -> Result<f64> {
         // A failed write is ignored: if the process has ended, the read of the answer below returns the error.
         let _ = self.child.stdin.as_mut().context("a pipe")?.write_all(b"\n");
         self.line()?["tokens_per_s"].as_f64().context("a rate")
@@ -162,47 +162,3 @@ impl Drop for Rival {
 
 const GET_TORCH: &str = "`python3 -m venv torch && torch/bin/pip install torch numpy` installs it; then set \
                          HOTHOUSE_PYTHON=torch/bin/python";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A mock of the PyTorch script. The mock prints its arguments in place of the version, and fails at the third input line.
-    const MOCK: &str = "
-import json, sys
-arguments = sys.argv[1:]
-print(json.dumps({'torch': ' '.join(arguments)}), flush=True)
-for at, _ in enumerate(sys.stdin):
-    if at == 2:
-        sys.exit('out of memory')
-    print(json.dumps({'tokens_per_s': 100.5 + at}), flush=True)
-";
-
-    #[test]
-    fn rival_is_the_mode_with_the_higher_median() {
-        // The eager mode has the fastest single round, but the compiled mode has the higher median.
-        let eager = Figure::measured("eager", &[10.0, 11.0, 30.0], "");
-        let compiled = Figure::measured("compiled", &[12.0, 13.0, 14.0], "");
-        assert_eq!(fastest(&[eager.clone(), compiled.clone()]), 1);
-        assert_eq!(fastest(&[compiled, eager]), 0);
-        assert!(MODES.iter().all(|(modes, ..)| modes.iter().any(|mode| mode.ends_with("-compile"))));
-        assert!(MODES.iter().all(|(modes, ..)| modes.iter().any(|mode| !mode.ends_with("-compile"))));
-    }
-
-    #[test]
-    fn rival_answers_line_by_line_and_its_last_error_is_reported() {
-        if Command::new(python()).arg("--version").output().is_err() {
-            return testkit::skip("there is no Python");
-        }
-        let script = std::env::temp_dir().join(format!("hothouse-rival-{}.py", std::process::id()));
-        std::fs::write(&script, MOCK).unwrap();
-        let mut rival = Rival::start(&script, &SHAPES[0].1, 3, "fp32").unwrap();
-        assert_eq!(rival.torch, "65 128 4 4 64 32 3 2 fp32");
-        assert_eq!(rival.tokens_per_s().unwrap(), 100.5);
-        assert_eq!(rival.tokens_per_s().unwrap(), 101.5);
-        let ended = rival.tokens_per_s().unwrap_err().to_string();
-        assert!(ended.contains("ended: out of memory"), "{ended}");
-        std::fs::remove_file(&script).unwrap();
-        assert!(Rival::start(&script, &SHAPES[0].1, 3, "fp32").is_err());
-    }
-}

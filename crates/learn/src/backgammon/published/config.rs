@@ -65,7 +65,8 @@ settings! {
 }
 
 impl PublishedConfig {
-    pub(super) fn shape(&self) -> Shape {
+    /// Returns the size of the network.
+    pub fn shape(&self) -> Shape {
         Shape { width: self.width, blocks: self.blocks }
     }
 

@@ -66,7 +66,7 @@ impl Round {
         }
         let shape = settings.shape();
         let lambda = floats_of(find, LAMBDA, 1)?[0];
-        let learned = floats_of(find, WEIGHTS, shape.len())?.to_vec();
+        let learned = floats_of(find, WEIGHTS, shape.weights_len())?.to_vec();
         Ok(Round { seed, shape, lambda, lookahead, games: start..end, learned })
     }
 
@@ -76,7 +76,7 @@ impl Round {
         let network = Network::new(isa, self.shape, &self.learned);
         let mut played = Games { first: games.start, ..Games::default() };
         let at_once = par::threads().max(1) * 2;
-        let mut self_plays: Vec<SelfPlay> = std::iter::repeat_with(SelfPlay::new).take(at_once).collect();
+        let mut self_plays: Vec<SelfPlay> = std::iter::repeat_with(SelfPlay::default).take(at_once).collect();
         let mut next = games.start;
         while next < games.end {
             let count = at_once.min((games.end - next) as usize);

@@ -250,7 +250,7 @@ impl Evaluator {
 
 /// Networks and normaliser that compute actions and values.
 #[derive(Clone, Copy)]
-pub(super) struct Context<'a> {
+pub struct Context<'a> {
     pub isa: Isa,
     pub task: Task,
     pub params: &'a Params,

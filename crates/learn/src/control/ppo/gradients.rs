@@ -133,7 +133,7 @@ struct Worker {
 /// Inputs for learning from a minibatch. A shuffle index is a position in the shuffled order of the actors' samples. The minibatch consists
 /// of the samples at a range of shuffle indices.
 #[derive(Clone, Copy)]
-pub(super) struct Minibatch<'a> {
+pub struct Minibatch<'a> {
     pub config: &'a PpoConfig,
     pub params: &'a Params,
     pub actors: &'a [Actor],
@@ -148,7 +148,7 @@ pub(super) struct Minibatch<'a> {
 
 impl Minibatch<'_> {
     /// Copies the samples with shuffle indices from `first` on, as many as fit into `to`. Each sample has `W` values.
-    fn copy<const W: usize>(&self, first: usize, to: &mut [f32]) {
+    pub fn copy<const W: usize>(&self, first: usize, to: &mut [f32]) {
         let actor_samples = (LANES * self.config.rollout_steps) as u32;
         // The samples are scattered in memory. Because the indices of a batch are computed first, the processor can load many samples at
         // once.
@@ -165,7 +165,7 @@ impl Minibatch<'_> {
     }
 
     /// Copies samples as [`Self::copy`] does, for a number of values per sample that is known only at run time.
-    fn copy_any(&self, first: usize, width: usize, to: &mut [f32]) {
+    pub fn copy_any(&self, first: usize, width: usize, to: &mut [f32]) {
         let actor_samples = (LANES * self.config.rollout_steps) as u32;
         for (place, to) in to.chunks_exact_mut(width).enumerate() {
             let index = self.shuffle.at((first + place) as u32);
@@ -253,52 +253,6 @@ impl Worker {
         column("return", &|s| s[1] + s[2]);
         if with.config.clip_value {
             column("old_value", &|s| s[2]);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Ppo, SHUFFLE};
-    use super::*;
-    use math::{Isa, Rng};
-
-    /// Number of values in a CartPole sample; both copy methods support this width.
-    const WIDTH: usize = 4 + 1 + REST;
-
-    #[test]
-    fn samples_are_copied_from_their_shuffle_indices_for_all_widths() {
-        let config = PpoConfig { envs: LANES + 72, rollout_steps: 5, epochs: 1, minibatches: 4, hidden: 16, ..PpoConfig::default() };
-        let samples = 5 * (LANES + 72);
-        let kind = worlds::control::kind("CartPole-v1").unwrap();
-        let mut ppo = Ppo::new(kind, config, 7, Isa::best()).unwrap();
-        for (i, actor) in ppo.acting.actors.iter_mut().enumerate() {
-            for (n, x) in actor.samples.iter_mut().enumerate() {
-                *x = (i * 10_000 + n) as f32;
-            }
-        }
-        let shuffle = Shuffle::new(Rng::new(7, SHUFFLE), samples, 0, 0);
-        let minibatch = Minibatch {
-            config: &ppo.config,
-            params: &ppo.params,
-            actors: &ppo.acting.actors,
-            shuffle,
-            first: 0,
-            advantages: (0.0, 1.0),
-            clock: || 0.0,
-        };
-        let count = samples / 4;
-        for first in [0, count, 3 * count] {
-            let (mut known, mut any) = (vec![0.0; count * WIDTH], vec![0.0; count * WIDTH]);
-            minibatch.copy::<WIDTH>(first, &mut known);
-            minibatch.copy_any(first, WIDTH, &mut any);
-            let number = |place: usize, n: usize| {
-                let index = shuffle.at((first + place) as u32) as usize;
-                let (actor, row) = (index / (5 * LANES), index % (5 * LANES));
-                (actor * 10_000 + row * WIDTH + n) as f32
-            };
-            let expected: Vec<f32> = (0..count).flat_map(|place| (0..WIDTH).map(move |n| number(place, n))).collect();
-            assert!(known == expected && any == expected, "from {first} on");
         }
     }
 }

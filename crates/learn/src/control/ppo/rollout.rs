@@ -3,13 +3,13 @@
 use math::{Buffer, PANEL};
 
 /// Number of environments per actor: four panels, one for each word of a random block.
-pub(super) const LANES: usize = 4 * PANEL;
+pub const LANES: usize = 4 * PANEL;
 
 /// Number of values in a sample besides observation, action and mask: log-probability, advantage and value.
-pub(super) const REST: usize = 3;
+pub const REST: usize = 3;
 
 /// Data of `T` steps of an actor's environments.
-pub(super) struct Rollout {
+pub struct Rollout {
     /// Observations before each step, `[T][LANES/PANEL][features][PANEL]`.
     pub observations: Buffer,
     /// Actions as sampled by the policy, before clamping or squashing, `[T][LANES/PANEL][numbers][PANEL]`.

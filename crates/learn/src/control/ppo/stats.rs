@@ -99,7 +99,7 @@ pub struct Times {
 
 /// An episode that has ended.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Episode {
+pub struct Episode {
     pub total: f32,
     pub length: u32,
 }
@@ -154,19 +154,7 @@ pub(super) fn sum<const N: usize>(parts: impl Iterator<Item = [f64; N]>) -> [f64
 
 /// Splits the wall time `whole` in the ratio `a`:`b`, where `a` and `b` are times measured on one thread. If both are 0, the first result
 /// is `whole`.
-pub(super) fn divided(whole: f64, [a, b]: [f64; 2]) -> (f64, f64) {
+pub fn divided(whole: f64, [a, b]: [f64; 2]) -> (f64, f64) {
     let first = if a + b > 0.0 { whole * a / (a + b) } else { whole };
     (first, whole - first)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::divided;
-
-    #[test]
-    fn wall_time_is_split_in_the_ratio_of_two_times() {
-        for (parts, expected) in [([1.0, 3.0], (2.0, 6.0)), ([0.0, 5.0], (0.0, 8.0)), ([5.0, 0.0], (8.0, 0.0)), ([0.0; 2], (8.0, 0.0))] {
-            assert_eq!(divided(8.0, parts), expected, "{parts:?}");
-        }
-    }
 }
