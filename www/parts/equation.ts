@@ -1,6 +1,6 @@
 // Converts equations in a TeX-like notation to MathML.
 
-const ACCENTS: Record<string, string> = { hat: "^", dot: "˙", ddot: "¨" };
+const ACCENTS: Record<string, string> = { hat: "ˆ", dot: "˙", ddot: "¨" };
 const TOKENS = /'[^']+'|[A-Za-z]+|[\d.½]+|\S/gu;
 
 const row = (parts: string[]): string => (parts.length === 1 ? parts[0]! : `<mrow>${parts.join("")}</mrow>`);

@@ -115,8 +115,19 @@ export function palettes(): Child {
   return [palette(""), palette("anything else")];
 }
 
+/** Equations with a sum, a root, fractions, accents and large brackets. */
 export const equations = (): Child =>
-  h("p.padded", markup(equation("the return is the discounted sum of the rewards", "G_t = ∑_{k ≥ 0} γ^k r_{t + k + 1}")));
+  h(
+    "p.padded",
+    markup(
+      equation("the advantage is the discounted sum of the differences", "hat A_t = ∑_{k ≥ 0} (γ λ)^k δ_{t + k}") +
+        equation("the value plus an exploration bonus", "argmax ~ Q_a + c P_a frac{sqrt{N}}{1 + N_a}") +
+        equation(
+          "angular acceleration of the pole",
+          "ddot θ = frac{g ~ sin θ − cos θ ~ frac{F + m_p ℓ dot θ^2 sin θ}{m_c + m_p}}{ℓ (frac 4 3 − frac{m_p cos^2 θ}{m_c + m_p})}",
+        ),
+    ),
+  );
 
 /** A tour's box at its second step, beside the target of this step. */
 export function tour(): { content: Child; begin(): void } {

@@ -34,10 +34,10 @@ const SECTIONS: Record<string, () => Child> = {
   Progress: elements.progress,
 };
 
-/** Shows the samples when style sheets and typeface are loaded, because charts measure and draw text. */
+/** Shows the samples when style sheets and typefaces are loaded, because charts measure and draw text. */
 async function begin(): Promise<void> {
   if (document.readyState !== "complete") await new Promise((loaded) => addEventListener("load", loaded, { once: true }));
-  await document.fonts.load("14px Geologica");
+  await Promise.all(["14px Geologica", "16px 'STIX Two Math'"].map((font) => document.fonts.load(font)));
   startTheme();
   forceStates();
   document.querySelector("#tools")!.append(themeButton());
