@@ -1,13 +1,11 @@
-// `npm test -- --only arm`: runs the tests of `math` for aarch64 under an emulator, to test the NEON kernels. Then runs every variant for
-// aarch64; the digests must equal those of this machine's own instruction set. The tests require an emulator, a linker and Rust's aarch64
-// target, and this script installs none of them. `--digests FILE` writes this machine's digests into a file, for comparison with another
-// machine.
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+// `npm test -- --only arm`: runs the tests of `math` for aarch64 under an emulator, to test the NEON kernels. Then trains the golden runs
+// for aarch64; their digests must be those of tests/golden/digests.txt. The tests require an emulator, a linker and Rust's aarch64 target,
+// and this script installs none of them.
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { digest, everyRun } from "./digests.mjs";
-import { counted, program, target } from "./native.mjs";
-import { rust } from "./setup.mjs";
-import { ask, main, options, sh, step, Trouble } from "./sh.mjs";
+import { digest, goldenRuns } from "./digests.mjs";
+import { counted, target } from "./native.mjs";
+import { ask, sh, step } from "./sh.mjs";
 
 const TARGET = "aarch64-unknown-linux-gnu";
 const LIBRARIES = "/usr/aarch64-linux-gnu";
@@ -47,30 +45,13 @@ export async function arm() {
   await step("hothouse for aarch64", async () => {
     await sh("cargo", ["build", "--release", "-p", "cli", "--no-default-features", "--target", TARGET], { env });
   });
-  const native = await program();
   const emulated = ["qemu-aarch64", "-L", LIBRARIES, join(target, TARGET, "release/hothouse")];
-  for (const run of await everyRun(native))
-    await step(`${run.room}: ${run.variant} on aarch64`, async () => {
-      const [neon, here] = [await digest(emulated, run), await digest([native], run)];
-      if (here.arithmetic !== "fused")
-        throw new Trouble(
-          "this processor rounds a multiply-add twice, so its digests cannot equal NEON's",
-          "run it on one with AVX2 and FMA",
-        );
-      const same = neon.weights === here.weights;
+  for (const { name, config, weights } of goldenRuns())
+    await step(`${name} on aarch64`, async () => {
+      const found = await digest(emulated, config);
+      const same = found.weights === weights[found.arithmetic];
       total[same ? "passed" : "failed"] += 1;
-      return same ? "equal" : `FAILED: ${JSON.stringify(neon)} is not ${JSON.stringify(here)}`;
+      return same ? "equal" : `FAILED: ${JSON.stringify(found)} is not ${JSON.stringify(weights)}`;
     });
   return total;
 }
-
-await main(import.meta.url, async () => {
-  const { digests: file } = options({ digests: "<file>: where to write this machine's digests" });
-  await rust();
-  if (!file) throw new Trouble("nothing to do", "npm test -- --only arm, or node scripts/arm.mjs --digests FILE");
-  const native = await program();
-  const all = {};
-  for (const run of await everyRun(native))
-    await step(`${run.room}: ${run.variant}`, async () => void (all[`${run.room}/${run.variant}`] = await digest([native], run)));
-  writeFileSync(file, `${JSON.stringify(all, null, 1)}\n`);
-});

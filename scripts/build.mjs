@@ -1,36 +1,44 @@
 // `npm run build`: builds the page into dist/, for any static host and any sub-path.
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { filesUnder, fingerprint, main, root, step, Trouble } from "./sh.mjs";
 import { elementBundle } from "./element.mjs";
 import { npmPackages } from "./setup.mjs";
-import { flavours, wasm } from "./wasm.mjs";
+import { target } from "./native.mjs";
+import { flavours, MODULES, PAGE, TESTS, wasm } from "./wasm.mjs";
 
-const dist = join(root, "dist");
-/** Path of a fingerprint of the sources from which dist/ was built. The file is not in dist/, because dist/ contains only public files. */
-const stamp = join(root, "www/pkg/page-stamp");
+/**
+ * Outputs of the build. `dist` is the folder of the page, and `of` has its modules. `stamp` is the path of a fingerprint of the sources
+ * from which the page was built. The stamp is not in `dist`, because `dist` contains only public files.
+ */
+const PUBLIC = { dist: join(root, "dist"), stamp: join(root, "www/pkg/page-stamp"), of: PAGE };
+/** The page for its tests, in which one module contains all rooms. */
+export const TESTED = { dist: join(target, "test-page"), stamp: join(target, "test-page-stamp"), of: TESTS };
 
 /**
  * Options for the bundle of `embed.html`. The bundle shares no files with the bundle of `index.html`, because sharing would split the code
  * into more and smaller files, which makes both bundles larger.
  */
-const FRAME = {
+const frame = (outDir) => ({
   root,
   mode: "frame",
   logLevel: "warn",
   publicDir: false,
-  build: { emptyOutDir: false, assetsDir: "assets/embed", rollupOptions: { input: "embed.html" } },
-};
+  build: { outDir, emptyOutDir: false, assetsDir: "assets/embed", rollupOptions: { input: "embed.html" } },
+});
 
 /**
  * Builds the changed parts of the page. Returns `{ dist, module }`. `dist` is the output folder. `module(path)` builds the wasm module that
- * contains the requested file, unless the module is built already.
+ * contains the requested file, unless the module is built already. `only` lists the modules that are built at once, by default all.
  */
-export async function build({ only } = {}) {
+export async function build({ only, output = PUBLIC } = {}) {
+  const { dist, stamp, of } = output;
   await npmPackages();
-  const modules = await wasm({ only });
+  const modules = await wasm({ only, of });
   const places = Object.fromEntries(Object.entries(modules).map(([name, { hash }]) => [name, `wasm/${name}-${hash}`]));
-  const entries = Object.fromEntries(Object.entries(places).map(([name, place]) => [name, `${place}/lab.js`]));
+  // A module that contains all rooms serves every request of the page.
+  const [every] = of.names ?? [];
+  const entries = Object.fromEntries(MODULES.map((name) => [name, `${places[every ?? name]}/lab.js`]));
   const place = async (name) => {
     cpSync(modules[name].folder, join(dist, places[name]), { recursive: true, filter: (path) => !path.endsWith("stamp") });
     // The bundler never sees the modules' scripts, so they are minified here.
@@ -40,7 +48,7 @@ export async function build({ only } = {}) {
       writeFileSync(script, code);
     }
   };
-  await step("page", async () => {
+  const bundled = async () => {
     // The page contains some files of the crate `worlds`, the gallery, the lessons and the documents, so the fingerprint covers these
     // folders too.
     const own = [
@@ -58,26 +66,27 @@ export async function build({ only } = {}) {
     const others = ["www/pkg", "www/samples"].map((name) => join(root, name));
     const files = texts.flatMap((name) => filesUnder(join(root, name))).filter((file) => !others.some((other) => file.startsWith(other)));
     const wanted = fingerprint([JSON.stringify(entries)], files);
-    const missing = Object.keys(modules).filter((name) => modules[name].built && !existsSync(join(dist, entries[name])));
+    const missing = Object.keys(modules).filter((name) => modules[name].built && !existsSync(join(dist, places[name])));
     // An unchanged page is not written again, because it may be open in a browser.
     if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted && existsSync(join(dist, "index.html"))) {
       for (const name of missing) await place(name);
-      return missing.length ? `dist/, and there ${missing.join(" and ")}` : "unchanged";
+      return missing.length ? `modules ${missing.join(" and ")} added` : "unchanged";
     }
     rmSync(stamp, { force: true });
     const { build: bundle } = await import("vite");
     process.env.HOTHOUSE_MODULES = JSON.stringify(entries);
-    await bundle({ root });
-    await bundle(FRAME);
+    await bundle({ root, build: { outDir: dist, emptyOutDir: true } });
+    await bundle(frame(dist));
     await bundle(elementBundle(dist));
     for (const name of Object.keys(modules)) if (modules[name].built) await place(name);
-    writeServiceWorker(modules, places);
+    writeServiceWorker(dist, modules, places);
     // The service worker does not cache the documents, so they are written after the lists of cached files.
     const { writeDocuments } = await import("./documents.mjs");
     writeDocuments(dist);
     writeFileSync(stamp, wanted);
-    return "dist/";
-  });
+    return `${relative(root, dist)}/`;
+  };
+  await step("page", bundled, { compiles: true });
   const begun = {};
   const module = (path) => {
     const name = Object.keys(places).find((name) => path.startsWith(`/${places[name]}/`) && !modules[name].built);
@@ -98,8 +107,8 @@ async function later(name, hash) {
     throw new Trouble("the sources have changed since the page was built", "stop npm start and run it again");
 }
 
-/** Names of script modules that belong to rooms but do not have the name of a room. */
-const LAZY = ["desk", "explanations", "templates"];
+/** Names of script modules and typefaces that belong to rooms but do not have the name of a room. */
+const LAZY = ["desk", "explanations", "templates", "STIXTwoMath"];
 
 /**
  * Writes this build's hash and two lists of files into the service worker. The first list is cached immediately. It contains the page's
@@ -107,7 +116,7 @@ const LAZY = ["desk", "explanations", "templates"];
  * the files and modules of all rooms, or null if a module is not built. Neither list contains HTML files, source maps, or the files of
  * `embed.html` and of the element.
  */
-function writeServiceWorker(modules, places) {
+function writeServiceWorker(dist, modules, places) {
   const path = join(dist, "sw.js");
   const files = filesUnder(dist).map((file) => file.slice(dist.length + 1));
   const named = [
@@ -122,8 +131,8 @@ function writeServiceWorker(modules, places) {
   const rooms = Object.fromEntries(
     Object.keys(flavours).map((flavour) => {
       const names = Object.keys(modules).filter((name) => name.endsWith(`/${flavour}`));
-      const all =
-        names.every((name) => modules[name].built) && names.flatMap((name) => files.filter((file) => file.startsWith(`${places[name]}/`)));
+      const built = names.length > 0 && names.every((name) => modules[name].built);
+      const all = built && names.flatMap((name) => files.filter((file) => file.startsWith(`${places[name]}/`)));
       return [flavour, all ? [...own, ...all] : null];
     }),
   );

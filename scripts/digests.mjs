@@ -1,42 +1,40 @@
-// Short native runs of every variant of every room, and the digests of these runs. The parity tests compare the digests of machines and of
-// wasm modules. The names of the variants are read from the program's help, so that every new variant is included.
+// The golden runs: short runs of every variant of every room, and the digests of their weights. `crates/run/tests/run/digests.rs` writes
+// the file. The tests of the page's modules, of other browsers and of other processors train the same runs and compare with its lines.
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { target } from "./native.mjs";
-import { own, ROOMS } from "./rooms.mjs";
-import { sh, Trouble } from "./sh.mjs";
+import { root, Trouble } from "./sh.mjs";
 
-export const SEED = 7;
-/** Iteration of a run's first digest. */
-const FIRST = 16;
+const FILE = join(root, "tests/golden/digests.txt");
+const SEED = 7;
+/** Iteration of the digests: the one at which every run reports its first digest. */
+export const ITERATION = 16;
 
-/** Returns all variants as `{ room, variant, knobs }`. scripts/rooms/<room>.mjs defines the knobs for short runs. */
-export async function everyRun(program) {
-  const quick = Object.fromEntries(await own("digests"));
-  const [, list] = (await sh(program, ["train", "--help"])).match(/^Rooms and their variants.*\n((?: +.*\n)+)/m) ?? [];
-  const variants = (room) => {
-    const found = list?.replace(/\s+/g, " ").match(new RegExp(` ${room}: (.+?)\\. --steps`));
-    if (!found) throw new Trouble(`hothouse train --help lists no variants of ${room}`, "see room_list in crates/cli/src/help.rs");
-    return found[1].split(", ");
-  };
-  return ROOMS.flatMap((room) => variants(room).map((variant) => ({ room, variant, knobs: quick[room]?.(variant) ?? {} })));
+/** Returns the golden runs as `{ name, config, weights }`. `weights` contains the digest for each class of arithmetic. */
+export function goldenRuns() {
+  const runs = new Map();
+  for (const line of readFileSync(FILE, "utf8").trim().split("\n")) {
+    const [room, variant, knobs, arithmetic, weights] = line.split(" ");
+    const name = [room, variant, knobs].join(" ");
+    const value = (text) => (Number.isNaN(Number(text)) ? text : Number(text));
+    const pairs = knobs.split("&").map((knob) => [knob.slice(0, knob.indexOf("=")), value(knob.slice(knob.indexOf("=") + 1))]);
+    const config = { version: 2, room, variant, seed: SEED, knobs: Object.fromEntries(pairs) };
+    if (!runs.has(name)) runs.set(name, { name, config, weights: {} });
+    runs.get(name).weights[arithmetic] = weights;
+  }
+  return [...runs.values()];
 }
 
 /**
- * Returns the first digest of a run, as `{ iteration, weights, arithmetic }`. `command` is the program with its leading arguments. The
- * first word of `command` may be an emulator.
+ * Trains a golden run natively and returns its first digest, as `{ iteration, weights, arithmetic }`. `command` is the program with its
+ * leading arguments. The first word of `command` may be an emulator.
  */
-export async function digest(command, { room, variant, knobs }, { isa, threads = 2 } = {}) {
+export function digest(command, { room, variant, seed, knobs }, { isa, threads = 2 } = {}) {
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
-  const args = ["train", room, "--variant", variant, "--seed", String(SEED), "--threads", String(threads), "--device", "cpu", ...set];
-  const found = await firstEvent(command, [...args, ...(isa ? ["--isa", isa] : [])], ({ kind }) => kind === "digest");
-  if (found.iteration !== FIRST)
-    throw new Trouble(
-      `${variant} reported its first digest after ${found.iteration} iterations, not ${FIRST}`,
-      "see DIGEST_EVERY in crates/run/src/digest.rs",
-    );
-  return { iteration: found.iteration, weights: found.weights, arithmetic: found.arithmetic };
+  const args = ["train", room, "--variant", variant, "--seed", String(seed), "--threads", String(threads), "--device", "cpu", ...set];
+  return firstEvent(command, [...args, ...(isa ? ["--isa", isa] : [])], ({ kind }) => kind === "digest");
 }
 
 /** Starts the program, returns its first event for which `holds` is true, and ends the program. */

@@ -1,7 +1,8 @@
 // `npm run mutants`: mutation testing of `worlds`, `learn` and `run`. scripts/mutants finds possible faults (mutants). A seeded sample of
 // them is compiled into a copy of the sources. Each mutant is behind a switch (`MUTANT=17`), so a single compilation is enough for all.
 // Each test runs once to record the mutants that it reaches. Then, for each mutant, the tests that reach it run until one fails, fast ones
-// first. A failure counts only if the same tests pass without a mutant. target/mutants stores the results, and the next run on the same
+// first. A failure counts only if the same tests pass without a mutant. The tests are those of `npm test`, or with `--all` those of
+// `npm test -- --all`. target/mutants stores the results, and the next run on the same
 // sources resumes from them. scripts/mutants/survivors.json contains the reason for each mutant that no test catches.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,6 +10,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { target, testFiles } from "./native.mjs";
 import { rust } from "./setup.mjs";
+import { ALL } from "./tiers.mjs";
 import { filesUnder, fingerprint, main, options, root, sh, sideBySide, step, Trouble } from "./sh.mjs";
 
 let crates = ["worlds", "learn", "run"];
@@ -221,7 +223,9 @@ function heard(command, args, { cwd = root, env = {}, limitMs } = {}) {
 /** Memory limit of a test, so that a runaway mutant does not exhaust the machine. */
 const MOST_KB = 8 << 20;
 const bounded = (file, args, more) =>
-  heard("bash", ["-c", `ulimit -v ${MOST_KB}; exec "$@"`, "bash", file.executable, ...args], { cwd: file.folder, ...more });
+  heard("bash", ["-c", `ulimit -v ${MOST_KB}; exec "$@"`, "bash", file.executable, ...args, ...TIER_ARGS], { cwd: file.folder, ...more });
+/** Arguments of Rust's test runner for the chosen tier. */
+const TIER_ARGS = ALL ? ["--include-ignored"] : [];
 
 /** Runs `work` for each item, as many at a time as there are CPU cores. */
 const each = (items, work) => sideBySide(availableParallelism(), items, work);
@@ -235,8 +239,12 @@ async function tests(files, key) {
   const known = new Map(lines(at).map((one) => [one.title, one]));
   const all = [];
   for (const file of files) {
-    const { out } = await heard(file.executable, ["--list", "--format", "terse"], { cwd: file.folder });
-    for (const [, name] of out.matchAll(/^(.+): test$/gm)) all.push({ file, name, title: `${file.title}: ${name}` });
+    const listed = async (...args) => {
+      const { out } = await heard(file.executable, ["--list", "--format", "terse", ...args], { cwd: file.folder });
+      return [...out.matchAll(/^(.+): test$/gm)].map(([, name]) => name);
+    };
+    const ignored = ALL ? [] : await listed("--ignored");
+    for (const name of await listed()) if (!ignored.includes(name)) all.push({ file, name, title: `${file.title}: ${name}` });
   }
   await each(all, async (test) => {
     let found = known.get(test.title);
@@ -304,6 +312,7 @@ await main(import.meta.url, async () => {
     crates: "<names>: some of these, with their own tests alone [worlds,learn,run]",
     named: "the faults of scripts/mutants/named.json in place of a sample",
     list: "prints what the sample is and ends",
+    all: "the tests of npm test -- --all in place of those of npm test",
   });
   const [count, seed] = [Number(given.count ?? 300), Number(given.seed ?? 1)];
   const began = performance.now();
@@ -325,7 +334,7 @@ await main(import.meta.url, async () => {
   });
   // Key of the stored results: a hash of the mutants and the sources.
   const key = fingerprint(
-    mutants.map(title),
+    [...mutants.map(title), String(ALL)],
     ["crates", "tests"].map((part) => join(root, part)),
   );
   await step("tests, and what each reaches", async () => {

@@ -1,10 +1,12 @@
 // `npm test -- --only python`: tests the Python package in a separate environment. The package consists of its Python sources and the
 // workspace's native library, so only the package's own crate is compiled. If Python, its `venv` module or the network is missing, `npm
 // test` skips this part and reports the reason.
-import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { program, target } from "./native.mjs";
 import { ask, fingerprint, root, sh, step } from "./sh.mjs";
+import { ALL } from "./tiers.mjs";
+import { record } from "./times.mjs";
 
 /** Packages that the tests require, with versions if the tests depend on them. */
 const NEEDS = ["numpy>=1.24", "gymnasium[classic-control]==1.4.0", "pytest>=8", "pandas", "pyarrow", "tqdm", "matplotlib", "pillow>=9.2"];
@@ -43,8 +45,10 @@ async function pytests(making, runs) {
   await step("Python's library", () => void assemble(stage));
   const env = { PYTHONPATH: stage, HOTHOUSE: hothouse, MPLBACKEND: "Agg", XDG_CACHE_HOME: join(home, "cache") };
   const total = { passed: 0, failed: 0, skips: [] };
+  const report = join(home, "report.xml");
+  const tier = ALL ? [] : ["-m", "not all"];
   for (const files of runs) {
-    const out = await sh(python, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", ...files], {
+    const out = await sh(python, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", `--junitxml=${report}`, ...tier, ...files], {
       env,
       show: true,
       limitMs: PATIENCE_MS,
@@ -52,6 +56,7 @@ async function pytests(making, runs) {
       if (trouble.output === undefined) throw trouble;
       return trouble.output;
     });
+    for (const [, file, name, seconds] of timesIn(report)) record("test", `${file}: ${name}`, Number(seconds));
     const count = (word) => Number(out.match(new RegExp(`(\\d+) ${word}`))?.[1] ?? 0);
     total.passed += count("passed");
     // One line can count several skipped tests: `SKIPPED [2] tests/python/test_envs.py:92: why`.
@@ -60,6 +65,10 @@ async function pytests(making, runs) {
   }
   return total;
 }
+
+/** Returns the tests in a report of pytest as `[, file, name, seconds]`. */
+const timesIn = (report) =>
+  existsSync(report) ? readFileSync(report, "utf8").matchAll(/<testcase classname="([^"]*)" name="([^"]*)" time="([\d.]+)"/g) : [];
 
 let made;
 /**

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { record } from "./times.mjs";
 
 export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 
@@ -15,14 +16,18 @@ export class Trouble extends Error {
   }
 }
 
-/** Runs `work` and prints its duration. If `work` returns a text, prints the text as the outcome. */
-export async function step(title, work) {
+/**
+ * Runs `work` and prints its duration. If `work` returns a text, prints the text as the outcome. The durations of steps that compile are
+ * recorded (times.mjs).
+ */
+export async function step(title, work, { compiles = false } = {}) {
   const began = performance.now();
   const seconds = () => `${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s`;
   // Only a step that takes more than two seconds prints its title in advance.
   const slow = setTimeout(() => console.log(`       …  ${title}`), 2000);
   try {
     const outcome = await work();
+    if (compiles) record("compilation", title, (performance.now() - began) / 1000);
     console.log(`${seconds()}  ${title}${typeof outcome === "string" ? `: ${outcome}` : ""}`);
     return outcome;
   } catch (error) {
@@ -34,10 +39,10 @@ export async function step(title, work) {
 }
 
 /**
- * Runs a command in `cwd`, by default the repository's root, and returns its output. With `show` the output is printed immediately,
- * otherwise only on failure. A command that exceeds `limitMs` milliseconds is stopped and fails.
+ * Runs a command in `cwd`, by default the repository's root, and returns its output, with `errors` also its standard error. With `show` the
+ * output is printed immediately, otherwise only on failure. A command that exceeds `limitMs` milliseconds is stopped and fails.
  */
-export function sh(command, args, { env = {}, show = false, cwd = root, next, limitMs } = {}) {
+export function sh(command, args, { env = {}, show = false, errors = false, cwd = root, next, limitMs } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd,
@@ -58,7 +63,7 @@ export function sh(command, args, { env = {}, show = false, cwd = root, next, li
       reject(Object.assign(trouble, { output: out }));
     };
     child.on("error", (error) => fail(error.message));
-    child.on("close", (code, signal) => (code === 0 ? resolve(out) : fail(signal ?? `exit status ${code}`)));
+    child.on("close", (code, signal) => (code === 0 ? resolve(errors ? all : out) : fail(signal ?? `exit status ${code}`)));
   });
 }
 

@@ -10,14 +10,14 @@ import { bindgen, chromium, npmPackages, rust, wasmToolchain } from "./setup.mjs
 import { main, sh, sideBySide, step, Trouble } from "./sh.mjs";
 import { cargoSettings, targetOf } from "./wasm.mjs";
 
-/** Crates that `npm test` tests in Chromium. */
-const CRATES = ["math", "graph", "worlds"];
+/** Crates that the part `wasm` tests in Chromium. */
+export const CORE = ["math", "graph", "worlds"];
 /**
- * Crates that the part `learnwasm` tests in Chromium. By default, `npm test` only checks that their tests compile, because the parity tests
- * (digests in every module) and the page tests (kernels) cover their code.
+ * Crates that the part `learnwasm` tests in Chromium. The part `wasm` only checks that their tests compile, because the digests in every
+ * module and the page tests (kernels) cover their code.
  */
-export const LONG = ["learn", "gpu"];
-/** Time limit of a test file, long enough for a busy machine. A file contains all or half of a crate's tests. */
+export const LEARNING = ["learn", "gpu"];
+/** Time limit of a test file, long enough for a busy machine. A file contains all tests of a crate. */
 const PATIENCE_MS = 1_800_000;
 
 // Defines the functions that `wasm-bindgen-test` calls in a worker, and runs the exported tests.
@@ -40,7 +40,7 @@ const WORKER = `
 const PAGE = `<!doctype html><title>tests</title>`;
 
 /** Runs the tests of some crates; returns `{ passed, failed }`. */
-export async function wasmTests(crates = CRATES) {
+export async function wasmTests(crates) {
   await npmPackages();
   const route = await wasmToolchain();
   const program = await bindgen();
@@ -52,13 +52,16 @@ export async function wasmTests(crates = CRATES) {
       env: { ...settings.env, CARGO_TARGET_DIR: target },
     });
   let files;
-  await step("tests compiled for wasm", async () => {
+  const compile = async () => {
     files = testFiles(await cargo(crates, "test", "--no-run", "--test", "*", "--message-format=json-render-diagnostics"));
     return `${files.length} files`;
-  });
-  const others = LONG.filter((name) => !crates.includes(name));
+  };
+  await step("tests for wasm", compile, { compiles: true });
+  const others = LEARNING.filter((name) => !crates.includes(name));
   if (others.length)
-    await step(`tests of ${others.join(" and ")} checked for wasm`, async () => void (await cargo(others, "check", "--tests")));
+    await step(`check of the tests of ${others.join(" and ")}`, async () => void (await cargo(others, "check", "--tests")), {
+      compiles: true,
+    });
   const browsers = {
     plain: await launch(["--disable-gpu"], { shell: true }),
     gpu: crates.includes("gpu") ? await launch(GPU_ARGS, { shell: true }) : undefined,
@@ -124,6 +127,6 @@ async function inBrowser(browser, folder) {
 
 await main(import.meta.url, async () => {
   await rust();
-  const { failed } = await wasmTests(process.argv.length > 2 ? process.argv.slice(2) : CRATES);
+  const { failed } = await wasmTests(process.argv.length > 2 ? process.argv.slice(2) : CORE);
   if (failed) process.exit(1);
 });

@@ -66,7 +66,17 @@ export function cargoSettings(flavour, route) {
 
 const ofPage = (room, exports) => [room, ...(exports ? ["export"] : [])];
 /** Package of the page's modules. `features` returns the features of a room's module. */
-const PAGE = { name: "web", folder: "crates/web", into: "www/pkg", features: ofPage };
+export const PAGE = { name: "web", folder: "crates/web", into: "www/pkg", features: ofPage };
+/**
+ * The module of the page's tests: all rooms in one module of the first flavour. The modules of each room and flavour are tested by `npm
+ * test -- --all`.
+ */
+export const TESTS = {
+  ...PAGE,
+  into: "target/test-module",
+  features: () => [...MODULE_NAMES, "export"],
+  names: [`every/${FIRST_FLAVOUR}`],
+};
 /** The page's modules with benchmarks, which the page omits. They are built for `npm run bench`. */
 export const BENCH = { ...PAGE, into: "target/bench-page", features: (...of) => ["bench", ...ofPage(...of)] };
 
@@ -75,8 +85,8 @@ export const BENCH = { ...PAGE, into: "target/bench-page", features: (...of) => 
  * except the last are common to the rooms, so each further room takes only seconds. `of` is the package, for example a test's package with
  * its own room.
  */
-export async function wasm({ only = MODULES, of = PAGE } = {}) {
-  const { name: crate, folder, into, features: featuresOf = () => [] } = of;
+export async function wasm({ of = PAGE, only = of.names ?? MODULES } = {}) {
+  const { name: crate, folder, into, names = MODULES, features: featuresOf = () => [] } = of;
   await rust();
   const route = await wasmToolchain();
   const program = await bindgen();
@@ -97,28 +107,28 @@ export async function wasm({ only = MODULES, of = PAGE } = {}) {
     const features = [...(threads ? ["threads"] : []), ...featuresOf(room, exports)];
     const hash = fingerprint([sourceHash, JSON.stringify(settings), features.join()]);
     const built = () => existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
-    if (only.includes(name))
-      await step(`wasm ${of === PAGE ? name : `${basename(into)} ${name}`}`, async () => {
-        if (built()) return "unchanged";
-        const args = ["build", "--release", "--lib", "-p", crate, ...settings.args, "--features", features.join()];
-        await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: targetOf(flavour) } });
-        rmSync(out, { recursive: true, force: true });
-        mkdirSync(out, { recursive: true });
-        await sh(program, ["page", join(targetOf(flavour), TARGET, `release/${crate}.wasm`), out]);
-        bindThreads(out);
-        writeFileSync(stamp, hash);
-        return `${Math.round(statSync(join(out, "lab_bg.wasm")).size / 1024)} kB`;
-      });
+    const compile = async () => {
+      if (built()) return "unchanged";
+      const args = ["build", "--release", "--lib", "-p", crate, ...settings.args, "--features", features.join()];
+      await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: targetOf(flavour) } });
+      rmSync(out, { recursive: true, force: true });
+      mkdirSync(out, { recursive: true });
+      await sh(program, ["page", join(targetOf(flavour), TARGET, `release/${crate}.wasm`), out]);
+      bindThreads(out);
+      writeFileSync(stamp, hash);
+      return `${Math.round(statSync(join(out, "lab_bg.wasm")).size / 1024)} kB`;
+    };
+    if (only.includes(name)) await step(`wasm ${of === PAGE ? name : `${basename(into)} ${name}`}`, compile, { compiles: true });
     modules[name] = { folder: out, hash, built: built() };
   };
   // The last crate and the bindings of a room use a single core, so the flavours are built in parallel.
   await Promise.all(
     Object.keys(flavours).map(async (flavour) => {
-      for (const name of MODULES.filter((name) => name.endsWith(`/${flavour}`))) await make(name);
+      for (const name of names.filter((name) => name.endsWith(`/${flavour}`))) await make(name);
     }),
   );
   // The order depends only on the names, not on the builds, because the fingerprint of the page contains this list.
-  return Object.fromEntries(MODULES.map((name) => [name, modules[name]]));
+  return Object.fromEntries(names.map((name) => [name, modules[name]]));
 }
 
 /**

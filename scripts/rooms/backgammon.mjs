@@ -3,12 +3,6 @@ import { counted } from "../figure.mjs";
 
 const TAUGHT_S = 60;
 
-/** Returns the knobs of the short runs whose digests the parity tests compare. */
-export const digests = (variant) =>
-  variant === "strong"
-    ? { games: 16, hidden: 16, batch: 128 }
-    : { tables: 2, games: 4, batch: 16, evals: 2, round_batches: 12, minibatch: 32, replay: 512 };
-
 /**
  * Training of the agent that the page loads. `kept` matches the tensors with which the agent plays. The page's file omits earlier copies of
  * the agent.

@@ -7,15 +7,6 @@ const SEEDS = [101, 102, 103, 104, 105];
 const SOLVE_PATIENCE_MS = 120_000;
 
 /**
- * Returns the knobs of the short runs whose digests the parity tests compare. One variant switches `squash` on and another one `shared`, so
- * that the runs cover both knobs.
- */
-export const digests = (variant) => ({
-  ...{ envs: 128, rollout_steps: 16, hidden: 32 },
-  ...{ "Pendulum-v1": { squash: 1 }, "Acrobot-v1": { shared: 1, tanh: 0 } }[variant],
-});
-
-/**
  * Measures the time from the start of loading until the run is solved, for each seed. The native figure also includes the program's start.
  */
 export async function bench(browser, server, give) {

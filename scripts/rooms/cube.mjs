@@ -1,14 +1,6 @@
 // Parts of the scripts that are specific to the cube.
 import { counted, measured } from "../figure.mjs";
 
-/** Returns the knobs of the short runs whose digests the parity tests compare. */
-export const digests = (variant) => ({
-  hidden: "32-16",
-  ...(variant.includes("dqn")
-    ? { batch: 16, updates: 8, replay: 512, warmup: 64, envs: 8, window: 10, target_every: 10 }
-    : { batch: 64, walk: 8, updates: 4 }),
-});
-
 /**
  * Training of the agent that the page loads. The agent plays with the averaged weights, whose tensors `kept` matches. `digested` lists
  * these tensors in the order in which the digest covers them.

@@ -6,10 +6,6 @@ import { counted, measured } from "../figure.mjs";
 const SEEDS = [101, 102, 103, 104, 105];
 const PATIENCE_MS = 120_000;
 
-/** Returns the knobs of the short runs whose digests the parity tests compare. */
-export const digests = (variant) =>
-  ["life", "rule"].includes(variant) ? { population: 2, batch: 2, updates: 2 } : { population: 2, batch: 1, updates: 1, steps: 6 };
-
 /** Training of the circuit that the page loads for the lizard. */
 export const trained = {
   variant: "lizard",

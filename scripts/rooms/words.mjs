@@ -4,12 +4,6 @@ import { counted } from "../figure.mjs";
 /** Training time before the measurement. */
 const LEARNED_S = 60;
 
-/** Returns the knobs of the short runs whose digests the parity tests compare. */
-export const digests = () => ({
-  ...{ width: 32, layers: 2, heads: 2, context: 16, batch: 4, micro: 2, steps: 2, warmup: 2 },
-  ...{ characters: 20_000, vocab: 300, sample: 8 },
-});
-
 /** Measures the training speed of a visible page. Then measures how far the loss is above the entropy floor after a fixed training time. */
 export async function bench(browser, server, give) {
   const page = await browser.newPage();

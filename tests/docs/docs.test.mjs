@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import * as docs from "../../scripts/docs.mjs";
 import { root } from "../../scripts/sh.mjs";
-import { parts } from "../../scripts/test.mjs";
+import { parts } from "../../scripts/parts.mjs";
 import { wordFaults } from "../../scripts/words.mjs";
 
 const paths = await docs.files();
