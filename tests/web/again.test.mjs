@@ -1,7 +1,7 @@
 // Tests of `afterAgain`, which counts the results of `npm test` after a second run of failed tests.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { afterAgain } from "../../scripts/test.mjs";
+import { afterAgain } from "../../scripts/node-tests.mjs";
 
 test("a test that passes only in its second run fails under strict, unless it is listed", () => {
   const first = { passed: 10, failed: 3, failing: [] };

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { inAll } from "../../scripts/tiers.mjs";
 import {
   ahead as aheadOf,
   aheadWhere,
@@ -20,14 +21,17 @@ import {
   restore,
   saved,
 } from "./fixture.mjs";
-import { accessible, entrance, fits, isDrawn, large, leave, reads, SCREENS } from "./rooms.mjs";
+import { replayed, replays } from "./replay.mjs";
+import { accessible, addressOf, entrance, fits, isDrawn, large, leave, reads, SCREENS } from "./rooms.mjs";
 
 const here = house();
+replays(here);
 
 /** Address of a small run: short rounds and a small network. */
 const SMALL = "#/backgammon?games=32&hidden=32&v=2";
 
 const enter = entrance(here, "backgammon", SMALL);
+const enterReplay = entrance(here, "backgammon", addressOf("backgammon"), "h1", replayed);
 /** Listens for the next event of a kind. With `games`, listens for the first event with at least that number of games in its progress. */
 const ahead = (page, kind, games = 0) =>
   games ? aheadWhere(page, kind, `(event) => (event.progress?.games ?? 0) >= ${games}`) : aheadOf(page, kind);
@@ -131,47 +135,51 @@ test("the agent trains without a click, is tested, and plays visible games", asy
   await leave(page);
 });
 
-test("board, moves, hint and verdict are on the first screen, and nothing moves when they change", async () => {
-  for (const [width, height] of [
-    [1280, 720],
-    [1024, 768],
-    [1440, 900],
-  ]) {
-    const page = await enter({ context: { viewport: { width, height } } });
-    await sit(page);
-    await roll(page);
-    await page.evaluate(() => scrollTo(0, 0));
-    const boxes = () =>
-      page.evaluate(() => ({
-        bar: document.querySelector(".transport").getBoundingClientRect().top,
-        all: [".board", ".best", ".note", ".writing", ".foot"].map((name) => {
-          const { top, bottom } = document.querySelector(`.table ${name}`).getBoundingClientRect();
-          return [name, top, bottom];
-        }),
-      }));
-    const { bar, all } = await boxes();
-    for (const [name, top, bottom] of all) assert.ok(top >= 0 && bottom <= bar, `${name}: ${top} to ${bottom}; the bar begins at ${bar}`);
-    await button(page, "Hint").click();
-    await reads(page, ".best", /^Hint:/);
-    await page.locator(".best button").first().click();
-    await button(page, "Confirm").click();
-    await reads(page, ".verdict", /^Your move/);
-    // The elements directly below the board keep their distance from it. A long verdict may move only the elements below them.
-    const tops = ({ all: [[, board], ...rest] }) => rest.slice(0, 2).map(([name, top]) => `${name} ${Math.round(top - board)}`);
-    assert.deepEqual(tops(await boxes()), tops({ all }));
-    if (width === 1440) {
-      // The board shows the opponent's answer to a double.
-      await button(page, "Double").click();
-      await page.waitForFunction(() => document.querySelector(".table .playable .word").textContent === "Takes");
-      await reads(page, ".table-status", /takes: the cube is at 2/);
-      assert.equal(await page.locator(".table .playable .word").textContent(), "Takes");
+inAll(
+  "backgammon: the first screen has the picture, the value, the curve and three knobs, and nothing shifts; all places fit",
+  "board, moves, hint and verdict are on the first screen, and nothing moves when they change",
+  async () => {
+    for (const [width, height] of [
+      [1280, 720],
+      [1024, 768],
+      [1440, 900],
+    ]) {
+      const page = await enter({ context: { viewport: { width, height } } });
+      await sit(page);
+      await roll(page);
+      await page.evaluate(() => scrollTo(0, 0));
+      const boxes = () =>
+        page.evaluate(() => ({
+          bar: document.querySelector(".transport").getBoundingClientRect().top,
+          all: [".board", ".best", ".note", ".writing", ".foot"].map((name) => {
+            const { top, bottom } = document.querySelector(`.table ${name}`).getBoundingClientRect();
+            return [name, top, bottom];
+          }),
+        }));
+      const { bar, all } = await boxes();
+      for (const [name, top, bottom] of all) assert.ok(top >= 0 && bottom <= bar, `${name}: ${top} to ${bottom}; the bar begins at ${bar}`);
+      await button(page, "Hint").click();
+      await reads(page, ".best", /^Hint:/);
+      await page.locator(".best button").first().click();
+      await button(page, "Confirm").click();
+      await reads(page, ".verdict", /^Your move/);
+      // The elements directly below the board keep their distance from it. A long verdict may move only the elements below them.
+      const tops = ({ all: [[, board], ...rest] }) => rest.slice(0, 2).map(([name, top]) => `${name} ${Math.round(top - board)}`);
+      assert.deepEqual(tops(await boxes()), tops({ all }));
+      if (width === 1440) {
+        // The board shows the opponent's answer to a double.
+        await button(page, "Double").click();
+        await page.waitForFunction(() => document.querySelector(".table .playable .word").textContent === "Takes");
+        await reads(page, ".table-status", /takes: the cube is at 2/);
+        assert.equal(await page.locator(".table .playable .word").textContent(), "Takes");
+      }
+      await page.context().close();
     }
-    await page.context().close();
-  }
-});
+  },
+);
 
-test("a game accepts moves by pointer, keys and text, and refuses illegal moves", async () => {
-  const page = await enter();
+test("a game accepts moves by pointer, keys and text, refuses illegal moves, and is reviewed", async () => {
+  const page = await enter({ paused: true, context: { reducedMotion: "reduce" } });
   await sit(page);
   // By pointer: one step and its undo, then the whole move.
   await roll(page);
@@ -231,47 +239,63 @@ test("a game accepts moves by pointer, keys and text, and refuses illegal moves"
   await page.locator(".moves li").nth(4).waitFor({ state: "attached" });
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the match" }).click()]);
   assert.match(file.suggestedFilename(), /\.mat$/);
+  const shows = (start) => page.waitForFunction((start) => document.querySelector(".review-text").textContent.startsWith(start), start);
+  await page.getByRole("button", { name: /^Review move 3:/ }).click();
+  await shows("3 of ");
+  assert.equal(await page.locator(".moves [aria-current=true]").count(), 1);
+  await page.getByRole("button", { name: /^First move/ }).click();
+  await shows("1 of ");
+  await reads(page, ".review-text", /Equity [+−]\d/);
+  await page.keyboard.press("ArrowRight");
+  await shows("2 of ");
+  await page.getByRole("button", { name: "Back to the game" }).click();
+  await ownTurn(page);
   await leave(page);
 });
 
-test("a new match stops the animation of the watched game", async () => {
-  const page = await enter();
-  for (let round = 0; round < 3; round++) {
-    // The new match starts while the dice of a watched move are shown and before its checkers move.
-    if (round > 0) await button(page, "Watch").click();
-    const seen = await page.evaluate(
-      () =>
-        new Promise((resolve) => {
-          const places = document.querySelector(".table .board-places");
-          const counts = () => [...places.children].map((one) => one.getAttribute("aria-label").replace(/, (can|taken).*$/, "")).join("; ");
-          const heading = document.querySelector(".considered h2");
-          new MutationObserver((_, heard) => {
-            if (!/ with \d-\d$/.test(heading.textContent)) return;
-            heard.disconnect();
-            [...document.querySelectorAll(".table-actions button")].find((one) => one.textContent === "Play the agent").click();
-            const seen = [];
-            // Recording begins when the new match starts, before the first roll.
-            new MutationObserver(() => {
-              if (seen.length === 0 && !/Roll to begin/.test(document.querySelector(".table-status").textContent)) return;
-              if (seen.length === 0) setTimeout(() => resolve([...new Set(seen)]), 2500);
-              seen.push(counts());
-            }).observe(document.querySelector(".table"), {
-              subtree: true,
-              childList: true,
-              characterData: true,
-              attributes: true,
-              attributeFilter: ["aria-label"],
-            });
-          }).observe(heading, { childList: true, characterData: true, subtree: true });
-        }),
-    );
-    assert.equal(seen.length, 1, seen.join("\n"));
-    assert.match(seen[0], /Point 24, 2 checkers of yours; Point 23, empty/);
-  }
-  await leave(page);
-});
+inAll(
+  "a game accepts moves by pointer, keys and text, refuses illegal moves, and is reviewed",
+  "a new match stops the animation of the watched game",
+  async () => {
+    const page = await enter();
+    for (let round = 0; round < 3; round++) {
+      // The new match starts while the dice of a watched move are shown and before its checkers move.
+      if (round > 0) await button(page, "Watch").click();
+      const seen = await page.evaluate(
+        () =>
+          new Promise((resolve) => {
+            const places = document.querySelector(".table .board-places");
+            const counts = () =>
+              [...places.children].map((one) => one.getAttribute("aria-label").replace(/, (can|taken).*$/, "")).join("; ");
+            const heading = document.querySelector(".considered h2");
+            new MutationObserver((_, heard) => {
+              if (!/ with \d-\d$/.test(heading.textContent)) return;
+              heard.disconnect();
+              [...document.querySelectorAll(".table-actions button")].find((one) => one.textContent === "Play the agent").click();
+              const seen = [];
+              // Recording begins when the new match starts, before the first roll.
+              new MutationObserver(() => {
+                if (seen.length === 0 && !/Roll to begin/.test(document.querySelector(".table-status").textContent)) return;
+                if (seen.length === 0) setTimeout(() => resolve([...new Set(seen)]), 2500);
+                seen.push(counts());
+              }).observe(document.querySelector(".table"), {
+                subtree: true,
+                childList: true,
+                characterData: true,
+                attributes: true,
+                attributeFilter: ["aria-label"],
+              });
+            }).observe(heading, { childList: true, characterData: true, subtree: true });
+          }),
+      );
+      assert.equal(seen.length, 1, seen.join("\n"));
+      assert.match(seen[0], /Point 24, 2 checkers of yours; Point 23, empty/);
+    }
+    await leave(page);
+  },
+);
 
-test("the agent after one minute becomes available as an opponent", async () => {
+inAll("frozen_agent_keeps_its_weights_and_plays", "the agent after one minute becomes available as an opponent", async () => {
   // Once the test listens, the worker's clock runs faster, so that a minute passes sooner.
   const init = inWorkers(`
     const now = performance.now.bind(performance);
@@ -301,15 +325,32 @@ test("the agent after one minute becomes available as an opponent", async () => 
   await leave(page);
 });
 
-test("a position id is analysed, and errors appear beside the field", async () => {
-  const page = await enter();
-  await event(page, "metrics");
+/** Functions that return the text that GNU Backgammon or eXtreme Gammon copies for an id. */
+const COPIED = {
+  xg: (xgid) =>
+    `${xgid}\n\nX:Ann   O:Bob\nScore is X:2 O:1 7 pt.(s) match.\n +13-14-15-16-17-18------19-20-21-22-23-24-+\n | X           O    |   |` +
+    ` O              X |\n +12-11-10--9--8--7-------6--5--4--3--2--1-+\nPip count  X: 167  O: 167 X-O: 2-1/7\nCube: 1\nX to play 61\n`,
+  board: ([position, match]) =>
+    ` GNU Backgammon  Position ID: ${position}\n                 Match ID   : ${match}\n +12-11-10--9--8--7-------6--5--4--3--2--1-+     ` +
+    "O: gnubg\n | X        X  O    |   | O  O  X          |     0 points\n",
+  german: ([position, match]) => ` GNU Backgammon  Positions-ID: ${position}\n                 Spiel-ID   : ${match}\n`,
+};
+
+/** Pastes a text into the field for a position, as a browser does. */
+const pasted = (page, text) =>
+  position(page).evaluate((field, text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    const event = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+    if (field.dispatchEvent(event)) field.value = text.replaceAll("\n", "");
+  }, text);
+
+test("a position id that is typed or pasted is analysed, and errors appear beside the field", async () => {
+  const page = await enter({ paused: true });
   await explore(page);
   const id = position(page);
   const dice = page.locator(".analysis-form").getByLabel(/^Dice/);
   const ask = page.getByRole("button", { name: "Analyse", exact: true });
-  // After the visitor has asked for an analysis, the agent's first test starts no automatic analysis.
-  await ask.click();
   await id.fill("4HPwATDgc/ABMA");
   await dice.fill("3 1");
   // Without a search the table has a single group of moves.
@@ -344,10 +385,15 @@ test("a position id is analysed, and errors appear beside the field", async () =
     await page.waitForFunction(() => document.querySelector(".analysis .error").textContent.length > 20);
     assert.equal(await box.getAttribute("aria-invalid"), "true", `${position} ${roll}`);
   }
+  const xgid = "XGID=-b----E-C---eE---c-e----B-:1:1:1:52:2:1:0:7:10";
+  await pasted(page, COPIED.xg(xgid));
+  await reads(page, ".analysis .stakes", /Match to 7: player on roll 2, opponent 1, cube at 2 owned/);
+  assert.equal(await id.inputValue(), xgid);
+  assert.equal(await page.locator(".analysis-form .error").textContent(), "");
   await leave(page);
 });
 
-test("moves are grouped by search depth in the hint and in the analysis", async () => {
+inAll("moves_are_sorted_and_losses_compare_one_depth", "moves are grouped by search depth in the hint and in the analysis", async () => {
   const page = await enter();
   await event(page, "metrics");
   await explore(page);
@@ -400,44 +446,37 @@ test("moves are grouped by search depth in the hint and in the analysis", async 
   await leave(page);
 });
 
-test("a match id sets score and cube, cube decisions are analysed, and a refused position shows no result", async () => {
-  const page = await enter();
-  await event(page, "metrics");
-  await explore(page);
-  const id = position(page);
-  const ask = page.getByRole("button", { name: "Analyse", exact: true });
-  const stakes = () => page.locator(".analysis .stakes").textContent();
-  await id.fill("4HPwATDgc/ABMA:cAkAAAAAAAAA");
-  await ask.click();
-  await reads(page, ".analysis .stakes", /Jacoby/);
-  assert.equal(await page.locator(".analysis-form").getByLabel(/^Dice/).inputValue(), "", "before the roll");
-  const table = page.locator(".analysis .cube-table");
-  assert.match(await stakes(), /^Money play, cube at 1 in the middle/);
-  assert.deepEqual(await table.locator("tbody th").allTextContents(), ["No double", "Double, take", "Double, pass"]);
-  assert.match(await table.locator("tbody tr").last().textContent(), /\+1\.000/);
-  await id.fill("XGID=-b----E-C---eE---c-e----B-:1:1:1:52:2:1:0:7:10");
-  await ask.click();
-  await reads(page, ".analysis .stakes", /Match to 7: player on roll 2, opponent 1, cube at 2 owned by the player on roll/);
-  assert.equal(await page.locator(".analysis-form").getByLabel(/^Dice/).inputValue(), "5 2");
-  assert.equal(await page.locator(".analysis .candidates tbody button").count(), 4);
-  await id.fill("4HPwATDgc/ABMA:cAkAAAAAAAA");
-  await ask.click();
-  await reads(page, ".analysis .error", /match id has 12 characters, found 11/);
-  assert.equal(await page.locator(".analysis .candidates, .analysis .copy").count(), 0);
-  assert.equal(await page.locator(".analysis .tree").isVisible(), false);
-  await leave(page);
-});
-
-/** Functions that return the text that GNU Backgammon or eXtreme Gammon copies for an id. */
-const COPIED = {
-  xg: (xgid) =>
-    `${xgid}\n\nX:Ann   O:Bob\nScore is X:2 O:1 7 pt.(s) match.\n +13-14-15-16-17-18------19-20-21-22-23-24-+\n | X           O    |   |` +
-    ` O              X |\n +12-11-10--9--8--7-------6--5--4--3--2--1-+\nPip count  X: 167  O: 167 X-O: 2-1/7\nCube: 1\nX to play 61\n`,
-  board: ([position, match]) =>
-    ` GNU Backgammon  Position ID: ${position}\n                 Match ID   : ${match}\n +12-11-10--9--8--7-------6--5--4--3--2--1-+     ` +
-    "O: gnubg\n | X        X  O    |   | O  O  X          |     0 points\n",
-  german: ([position, match]) => ` GNU Backgammon  Positions-ID: ${position}\n                 Spiel-ID   : ${match}\n`,
-};
+inAll(
+  "match_ids_are_read_composed_and_analysed",
+  "a match id sets score and cube, cube decisions are analysed, and a refused position shows no result",
+  async () => {
+    const page = await enter();
+    await event(page, "metrics");
+    await explore(page);
+    const id = position(page);
+    const ask = page.getByRole("button", { name: "Analyse", exact: true });
+    const stakes = () => page.locator(".analysis .stakes").textContent();
+    await id.fill("4HPwATDgc/ABMA:cAkAAAAAAAAA");
+    await ask.click();
+    await reads(page, ".analysis .stakes", /Jacoby/);
+    assert.equal(await page.locator(".analysis-form").getByLabel(/^Dice/).inputValue(), "", "before the roll");
+    const table = page.locator(".analysis .cube-table");
+    assert.match(await stakes(), /^Money play, cube at 1 in the middle/);
+    assert.deepEqual(await table.locator("tbody th").allTextContents(), ["No double", "Double, take", "Double, pass"]);
+    assert.match(await table.locator("tbody tr").last().textContent(), /\+1\.000/);
+    await id.fill("XGID=-b----E-C---eE---c-e----B-:1:1:1:52:2:1:0:7:10");
+    await ask.click();
+    await reads(page, ".analysis .stakes", /Match to 7: player on roll 2, opponent 1, cube at 2 owned by the player on roll/);
+    assert.equal(await page.locator(".analysis-form").getByLabel(/^Dice/).inputValue(), "5 2");
+    assert.equal(await page.locator(".analysis .candidates tbody button").count(), 4);
+    await id.fill("4HPwATDgc/ABMA:cAkAAAAAAAA");
+    await ask.click();
+    await reads(page, ".analysis .error", /match id has 12 characters, found 11/);
+    assert.equal(await page.locator(".analysis .candidates, .analysis .copy").count(), 0);
+    assert.equal(await page.locator(".analysis .tree").isVisible(), false);
+    await leave(page);
+  },
+);
 
 test("every id of the golden file is found in each text that a program copies", async () => {
   const { idIn } = await part("rooms/backgammon/pasted");
@@ -476,41 +515,37 @@ test("a damaged id is passed to the worker, and a text without an id has no resu
     assert.equal(idIn(text), undefined);
 });
 
-test("a pasted text is reduced to its id and analysed at once; other text is refused", async () => {
-  const page = await enter();
-  await event(page, "metrics");
-  await explore(page);
-  const paste = (text) =>
-    position(page).evaluate((field, text) => {
-      const clipboardData = new DataTransfer();
-      clipboardData.setData("text/plain", text);
-      const event = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
-      if (field.dispatchEvent(event)) field.value = text.replaceAll("\n", "");
-    }, text);
-  const xgid = "XGID=-b----E-C---eE---c-e----B-:1:1:1:52:2:1:0:7:10";
-  const gnu = ["4HPwATDgc/ABMA", "QYkqASAAIAAA"];
-  for (const [text, id, stakes] of [
-    [COPIED.xg(xgid), xgid, /Match to 7: player on roll 2, opponent 1, cube at 2 owned/],
-    [COPIED.board(gnu), gnu.join(":"), /Match to 9: player on roll 4, opponent 2/],
-    [xgid.slice(5), xgid, /Match to 7/],
-    [`Position ID: ${gnu[0]} Match ID: ${gnu[1]}`, gnu.join(":"), /Match to 9/],
-    [gnu[0], gnu[0], /Money play.*contains no match/],
-  ]) {
-    await paste(text);
-    await reads(page, ".analysis .stakes", stakes);
-    assert.equal(await position(page).inputValue(), id);
-    assert.equal(await page.locator(".analysis-form .error").textContent(), "");
-  }
-  await paste("A game of backgammon without any position");
-  await page.getByRole("button", { name: "Analyse", exact: true }).click();
-  await reads(page, ".analysis-form .error", /^No position in this text/);
-  assert.equal(await position(page).getAttribute("aria-invalid"), "true");
-  await leave(page);
-});
+inAll(
+  "every id of the golden file is found in each text that a program copies",
+  "a pasted text is reduced to its id and analysed at once; other text is refused",
+  async () => {
+    const page = await enter();
+    await event(page, "metrics");
+    await explore(page);
+    const xgid = "XGID=-b----E-C---eE---c-e----B-:1:1:1:52:2:1:0:7:10";
+    const gnu = ["4HPwATDgc/ABMA", "QYkqASAAIAAA"];
+    for (const [text, id, stakes] of [
+      [COPIED.xg(xgid), xgid, /Match to 7: player on roll 2, opponent 1, cube at 2 owned/],
+      [COPIED.board(gnu), gnu.join(":"), /Match to 9: player on roll 4, opponent 2/],
+      [xgid.slice(5), xgid, /Match to 7/],
+      [`Position ID: ${gnu[0]} Match ID: ${gnu[1]}`, gnu.join(":"), /Match to 9/],
+      [gnu[0], gnu[0], /Money play.*contains no match/],
+    ]) {
+      await pasted(page, text);
+      await reads(page, ".analysis .stakes", stakes);
+      assert.equal(await position(page).inputValue(), id);
+      assert.equal(await page.locator(".analysis-form .error").textContent(), "");
+    }
+    await pasted(page, "A game of backgammon without any position");
+    await page.getByRole("button", { name: "Analyse", exact: true }).click();
+    await reads(page, ".analysis-form .error", /^No position in this text/);
+    assert.equal(await position(page).getAttribute("aria-invalid"), "true");
+    await leave(page);
+  },
+);
 
 test("the editor sets up a position by pointer and keys, and its link opens that position", async () => {
-  const page = await enter();
-  await event(page, "metrics");
+  const page = await enter({ paused: true });
   await explore(page);
   await page.getByRole("button", { name: "Edit the position" }).click();
   const editor = page.getByRole("group", { name: "Position editor" });
@@ -545,66 +580,73 @@ test("the editor sets up a position by pointer and keys, and its link opens that
   const xgid = await page.getByRole("textbox", { name: "XGID", exact: true }).textContent();
   assert.equal(xgid, "XGID=----A-B-------------a-----:0:0:1:21:4:0:1:5:10");
   await page.context().close();
-  const other = await enter({ at: new URL(link).search + SMALL });
+  const other = await enter({ at: new URL(link).search + SMALL, paused: true });
   await reads(other, ".analysis .stakes", /Match to 5/);
   await other.getByRole("button", { name: "Ids and a link to copy" }).click();
   assert.equal(await other.getByRole("textbox", { name: "XGID", exact: true }).textContent(), xgid);
   await leave(other);
+});
+
+inAll("match_ids_are_read_composed_and_analysed", "a link with an invalid position shows the reason", async () => {
   const bad = await enter({ at: `?position=nonsense${SMALL}` });
   await bad.getByText(/The position in this link cannot be opened: .*14 characters/).waitFor();
   await leave(bad);
 });
 
-test("a game is reviewed on the table's board by buttons, keys, its moves and the curve", async () => {
-  const page = await enter();
-  await event(page, "metrics");
-  // Opens the review directly after a move, so that no other move is in progress.
-  const moves = await page.evaluate(
-    () =>
-      new Promise((resolve) => {
-        const list = document.querySelector(".moves");
-        new MutationObserver((_, heard) => {
-          if (list.children.length < 6) return;
-          heard.disconnect();
-          const usable = (one) => !one.hidden && !one.disabled && one.textContent === "Review";
-          [...document.querySelectorAll(".table-actions button")].find(usable).click();
-          resolve(list.children.length);
-        }).observe(list, { childList: true });
-      }),
-  );
-  const shows = (start) => page.waitForFunction((start) => document.querySelector(".review-text").textContent.startsWith(start), start);
-  // The watched game waits, and the board steps through it.
-  await shows(`${moves} of ${moves}.`);
-  assert.equal(await page.locator(".live-panel .board").count(), 1);
-  await page.getByRole("button", { name: /^First move/ }).click();
-  await shows("1 of ");
-  assert.match(await page.locator('.table [data-place="24"]').getAttribute("aria-label"), /2 checkers of yours/);
-  await reads(page, ".review-text", /Equity [+−]\d/);
-  await page.keyboard.press("ArrowRight");
-  await shows("2 of ");
-  await page.keyboard.press("End");
-  await shows(`${moves} of `);
-  await page.keyboard.press("Home");
-  await shows("1 of ");
-  await page.getByRole("button", { name: /^Review move 3:/ }).click();
-  await shows("3 of ");
-  assert.equal(await page.locator(".moves [aria-current=true]").count(), 1);
-  await page.waitForFunction(
-    () =>
-      /0\.\d{4} a move over/.test(document.querySelector(".review-rates").textContent) &&
-      !/left to judge/.test(document.querySelector(".review-rates").textContent),
-  );
-  const graph = page.locator(".review-graph");
-  const { width, height } = await graph.boundingBox();
-  await graph.click({ position: { x: width - 12, y: height / 2 } });
-  await shows(`${moves} of `);
-  assert.equal(await page.locator(".moves li").count(), moves);
-  await page.getByRole("button", { name: "Back to the game" }).click();
-  await page.waitForFunction((moves) => document.querySelectorAll(".moves li").length !== moves, moves);
-  await leave(page);
-});
+inAll(
+  "a game accepts moves by pointer, keys and text, refuses illegal moves, and is reviewed",
+  "a game is reviewed on the table's board by buttons, keys, its moves and the curve",
+  async () => {
+    const page = await enter();
+    await event(page, "metrics");
+    // Opens the review directly after a move, so that no other move is in progress.
+    const moves = await page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const list = document.querySelector(".moves");
+          new MutationObserver((_, heard) => {
+            if (list.children.length < 6) return;
+            heard.disconnect();
+            const usable = (one) => !one.hidden && !one.disabled && one.textContent === "Review";
+            [...document.querySelectorAll(".table-actions button")].find(usable).click();
+            resolve(list.children.length);
+          }).observe(list, { childList: true });
+        }),
+    );
+    const shows = (start) => page.waitForFunction((start) => document.querySelector(".review-text").textContent.startsWith(start), start);
+    // The watched game waits, and the board steps through it.
+    await shows(`${moves} of ${moves}.`);
+    assert.equal(await page.locator(".live-panel .board").count(), 1);
+    await page.getByRole("button", { name: /^First move/ }).click();
+    await shows("1 of ");
+    assert.match(await page.locator('.table [data-place="24"]').getAttribute("aria-label"), /2 checkers of yours/);
+    await reads(page, ".review-text", /Equity [+−]\d/);
+    await page.keyboard.press("ArrowRight");
+    await shows("2 of ");
+    await page.keyboard.press("End");
+    await shows(`${moves} of `);
+    await page.keyboard.press("Home");
+    await shows("1 of ");
+    await page.getByRole("button", { name: /^Review move 3:/ }).click();
+    await shows("3 of ");
+    assert.equal(await page.locator(".moves [aria-current=true]").count(), 1);
+    await page.waitForFunction(
+      () =>
+        /0\.\d{4} a move over/.test(document.querySelector(".review-rates").textContent) &&
+        !/left to judge/.test(document.querySelector(".review-rates").textContent),
+    );
+    const graph = page.locator(".review-graph");
+    const { width, height } = await graph.boundingBox();
+    await graph.click({ position: { x: width - 12, y: height / 2 } });
+    await shows(`${moves} of `);
+    assert.equal(await page.locator(".moves li").count(), moves);
+    await page.getByRole("button", { name: "Back to the game" }).click();
+    await page.waitForFunction((moves) => document.querySelectorAll(".moves li").length !== moves, moves);
+    await leave(page);
+  },
+);
 
-test("a run is saved and loaded, and pauses while another room is open", async () => {
+inAll("save_at_any_slice_resumes_bit_for_bit", "a run is saved and loaded, and pauses while another room is open", async () => {
   const page = await enter();
   await event(page, "metrics", 100);
   const bytes = await saved(page);
@@ -628,100 +670,123 @@ test("a run is saved and loaded, and pauses while another room is open", async (
   await leave(page);
 });
 
-test("a run saved in the page continues natively, and the reverse", async () => {
-  const dir = folder();
-  const page = await enter();
-  await eventWhere(page, "metrics", "({ progress }) => progress.games >= 64");
-  const path = join(dir, "page.safetensors");
-  writeFileSync(path, await saved(page));
-  const onward = join(dir, "native.safetensors");
-  const lines = (await hothouse(["resume", path, "--cpu-seconds", "2", "--json", "--save", onward])).map((line) => JSON.parse(line));
-  const before = lines.find((line) => line.kind === "began").progress.games;
-  const { progress } = lines.at(-1);
-  assert.ok(before >= 64 && progress.games > before, JSON.stringify(lines.at(-1)));
+inAll(
+  "backgammon in the module threads-relaxed with 2 threads has the golden digests",
+  "a run saved in the page continues natively, and the reverse",
+  async () => {
+    const dir = folder();
+    const page = await enter();
+    await eventWhere(page, "metrics", "({ progress }) => progress.games >= 64");
+    const path = join(dir, "page.safetensors");
+    writeFileSync(path, await saved(page));
+    const onward = join(dir, "native.safetensors");
+    const lines = (await hothouse(["resume", path, "--cpu-seconds", "2", "--json", "--save", onward])).map((line) => JSON.parse(line));
+    const before = lines.find((line) => line.kind === "began").progress.games;
+    const { progress } = lines.at(-1);
+    assert.ok(before >= 64 && progress.games > before, JSON.stringify(lines.at(-1)));
 
-  const began = await ahead(page, "began");
-  await restore(page, readFileSync(onward));
-  assert.equal((await began()).progress.games, progress.games);
-  await eventWhere(page, "metrics", `({ progress }) => progress.games > ${progress.games}`);
-  await page.context().close();
-});
-
-test("the room passes axe in both themes and fits a phone", async () => {
-  for (const { colorScheme, viewport } of SCREENS) {
-    const hasTouch = viewport.width < 400;
-    const page = await enter({ context: { colorScheme, viewport, hasTouch } });
-    await sit(page);
-    await roll(page);
-    if (hasTouch) {
-      // A touch beside a movable checker selects the checker.
-      await page.locator(".table .board.playable").click({ trial: true }); // waits until the page no longer scrolls
-      const beside = await page.evaluate(() => {
-        const open = (place) => document.querySelector(`.table .board-places .open[data-place="${place}"]`);
-        const found =
-          [...document.querySelectorAll(".table .board-places .open")].find(
-            ({ dataset: { place } }) => place > 6 && place <= 12 && !open(Number(place) - 1),
-          ) ?? open(6);
-        const { left, right, top, bottom } = found.getBoundingClientRect();
-        // In the lower row, point numbers increase to the left.
-        return { place: found.dataset.place, x: open(Number(found.dataset.place) + 1) ? right + 4 : left - 4, y: (top + bottom) / 2 };
-      });
-      await page.touchscreen.tap(beside.x, beside.y);
-      await page.waitForFunction(
-        (place) => /picked up$/.test(document.querySelector(`.table [data-place="${place}"]`).ariaLabel),
-        beside.place,
-      );
-      await page.keyboard.press("Escape");
-    }
-    await button(page, "Hint").click();
-    await page.locator(".considered .candidates").waitFor();
-    await accessible(page);
-    for (const [name, opened] of [
-      ["Resign", "Resign a gammon"],
-      ["New match", "Start match"],
-    ]) {
-      await button(page, name).click();
-      await page.getByRole("button", { name: opened }).waitFor();
-      await accessible(page, "dialog[open]");
-      await page.keyboard.press("Escape");
-    }
-    await fits(page);
-    const places = page.locator(".table .board-places button");
-    assert.ok((await places.count()) >= 24);
-    await large(places, "width");
-    await playOut(page);
-    await press(page, "Confirm");
-    await page
-      .getByRole("button", { name: /^Review move 1/ })
-      .first()
-      .click();
-    await page.getByRole("button", { name: "Back to the game" }).waitFor();
-    await accessible(page);
-    await explore(page);
-    await page.getByRole("button", { name: "Analyse", exact: true }).click();
-    await page.locator(".analysis .candidates").waitFor();
-    await accessible(page);
-    await page.getByRole("button", { name: "Edit the position" }).click();
-    await page.locator(".editor-message", { hasText: "Valid position" }).waitFor();
-    await accessible(page);
-    await fits(page);
+    const began = await ahead(page, "began");
+    await restore(page, readFileSync(onward));
+    assert.equal((await began()).progress.games, progress.games);
+    await eventWhere(page, "metrics", `({ progress }) => progress.games > ${progress.games}`);
     await page.context().close();
-  }
-});
+  },
+);
 
-test("the units of the network are drawn for the position at the table", async () => {
-  const page = await enter();
-  await event(page, "metrics");
-  await pause(page);
+inAll(
+  "backgammon: the first screen has the picture, the value, the curve and three knobs, and nothing shifts; all places fit",
+  "the room passes axe in both themes and fits a phone",
+  async () => {
+    for (const { colorScheme, viewport } of SCREENS) {
+      const hasTouch = viewport.width < 400;
+      const page = await enter({ context: { colorScheme, viewport, hasTouch } });
+      await sit(page);
+      await roll(page);
+      if (hasTouch) {
+        // A touch beside a movable checker selects the checker.
+        await page.locator(".table .board.playable").click({ trial: true }); // waits until the page no longer scrolls
+        const beside = await page.evaluate(() => {
+          const open = (place) => document.querySelector(`.table .board-places .open[data-place="${place}"]`);
+          const found =
+            [...document.querySelectorAll(".table .board-places .open")].find(
+              ({ dataset: { place } }) => place > 6 && place <= 12 && !open(Number(place) - 1),
+            ) ?? open(6);
+          const { left, right, top, bottom } = found.getBoundingClientRect();
+          // In the lower row, point numbers increase to the left.
+          return { place: found.dataset.place, x: open(Number(found.dataset.place) + 1) ? right + 4 : left - 4, y: (top + bottom) / 2 };
+        });
+        await page.touchscreen.tap(beside.x, beside.y);
+        await page.waitForFunction(
+          (place) => /picked up$/.test(document.querySelector(`.table [data-place="${place}"]`).ariaLabel),
+          beside.place,
+        );
+        await page.keyboard.press("Escape");
+      }
+      await button(page, "Hint").click();
+      await page.locator(".considered .candidates").waitFor();
+      await accessible(page);
+      for (const [name, opened] of [
+        ["Resign", "Resign a gammon"],
+        ["New match", "Start match"],
+      ]) {
+        await button(page, name).click();
+        await page.getByRole("button", { name: opened }).waitFor();
+        await accessible(page, "dialog[open]");
+        await page.keyboard.press("Escape");
+      }
+      await fits(page);
+      const places = page.locator(".table .board-places button");
+      assert.ok((await places.count()) >= 24);
+      await large(places, "width");
+      await playOut(page);
+      await press(page, "Confirm");
+      await page
+        .getByRole("button", { name: /^Review move 1/ })
+        .first()
+        .click();
+      await page.getByRole("button", { name: "Back to the game" }).waitFor();
+      await accessible(page);
+      await explore(page);
+      await page.getByRole("button", { name: "Analyse", exact: true }).click();
+      await page.locator(".analysis .candidates").waitFor();
+      await accessible(page);
+      await page.getByRole("button", { name: "Edit the position" }).click();
+      await page.locator(".editor-message", { hasText: "Valid position" }).waitFor();
+      await accessible(page);
+      await fits(page);
+      await page.context().close();
+    }
+  },
+);
+
+test("the units of the network and histograms of its activations are drawn", async () => {
+  const page = await enterReplay();
   await place(page, "Explore", "Network");
-  const canvas = '.units canvas[aria-label^="Network for contact: 32, 32, 6 units; outputs: win "]';
+  const canvas = '.units canvas[aria-label^="Network for "][aria-label*=" units; outputs: win "]';
   await page.locator(canvas).waitFor();
   await isDrawn(page, canvas, "weights");
-  await page.locator(".units label", { hasText: "Gradients" }).click();
-  await isDrawn(page, canvas, "gradients");
   await page.getByRole("heading", { name: "Weights and gradients" }).scrollIntoViewIfNeeded(); // they are sampled on the screen only
-  await page.getByLabel("Layer", { exact: true }).selectOption("race.1");
   await page.locator(".tensor figcaption", { hasText: "Activations of the layer" }).first().waitFor();
-  assert.deepEqual(page.said, []);
   await leave(page);
 });
+
+inAll(
+  "the units of the network and histograms of its activations are drawn",
+  "the units of the network are drawn for the position at the table",
+  async () => {
+    const page = await enter();
+    await event(page, "metrics");
+    await pause(page);
+    await place(page, "Explore", "Network");
+    const canvas = '.units canvas[aria-label^="Network for contact: 32, 32, 6 units; outputs: win "]';
+    await page.locator(canvas).waitFor();
+    await isDrawn(page, canvas, "weights");
+    await page.locator(".units label", { hasText: "Gradients" }).click();
+    await isDrawn(page, canvas, "gradients");
+    await page.getByRole("heading", { name: "Weights and gradients" }).scrollIntoViewIfNeeded(); // they are sampled on the screen only
+    await page.getByLabel("Layer", { exact: true }).selectOption("race.1");
+    await page.locator(".tensor figcaption", { hasText: "Activations of the layer" }).first().waitFor();
+    assert.deepEqual(page.said, []);
+    await leave(page);
+  },
+);

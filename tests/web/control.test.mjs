@@ -1,12 +1,18 @@
 // Environments of the control room: switching, drawing, manual control, slow motion, sweeps.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
+import { inAll } from "../../scripts/tiers.mjs";
 import { ahead, aheadWhere, begun, event, eventWhere, house, lab, part, place, until, visit } from "./fixture.mjs";
-import { accessible, fits, isDrawn } from "./rooms.mjs";
+import { replayed, replays } from "./replay.mjs";
+import { accessible, addressOf, fits, isDrawn } from "./rooms.mjs";
 
 const here = house();
+replays(here);
 const SMALL = "#/control?envs=64&v=2";
+
+/** Opens a recorded run of CartPole, which does not train. */
+const enterReplay = (settings) => replayed(here, { at: addressOf("control"), ...settings });
 
 /** Listens for the next run that begins in an environment. Must be called before the action that starts the run. */
 const beginning = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
@@ -24,8 +30,7 @@ const announced = (page, text) => page.waitForFunction((source) => announcements
 const reaches = (page, least) => eventWhere(page, "test", `(event) => event.mean_return >= ${least}`);
 
 test("the table of the state plane fits a desktop and a phone", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics");
+  const page = await enterReplay();
   await place(page, "Explore", "State plane");
   await page.getByRole("button", { name: "State plane as a table" }).click();
   const table = page.getByRole("region", { name: "State plane as a table" });
@@ -37,14 +42,13 @@ test("the table of the state plane fits a desktop and a phone", async () => {
     await page.setViewportSize(viewport);
     const [wide, shown] = await table.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
     assert.ok(wide <= shown, `${wide} px of table in ${shown} at ${viewport.width}`);
-    await accessible(page);
   }
+  await accessible(page);
   await page.context().close();
 });
 
-test("the network fits its card at full size, from left to right or downwards", async () => {
-  const page = await visit(here, { at: `${SMALL}&shared=1` });
-  await event(page, "metrics");
+/** Checks that the drawing of the network fits its card on screens of several sizes. */
+async function networkFits(page) {
   await place(page, "Explore", "Network");
   // The drawing appears some frames after the section.
   await page.locator(".network-drawing .drawing").waitFor();
@@ -62,14 +66,29 @@ test("the network fits its card at full size, from left to right or downwards", 
       return fits && height > width === down && Math.abs(box.width / width - 1) < 0.01;
     }, down);
     await fits(page);
-    await accessible(page);
   }
+  await accessible(page);
+}
+
+test("the network fits its card at full size, from left to right or downwards", async () => {
+  const page = await enterReplay();
+  await networkFits(page);
   await page.context().close();
 });
 
+inAll(
+  "the network fits its card at full size, from left to right or downwards",
+  "the network with shared layers fits its card at full size",
+  async () => {
+    const page = await visit(here, { at: `${SMALL}&shared=1` });
+    await event(page, "metrics");
+    await networkFits(page);
+    await page.context().close();
+  },
+);
+
 test("the units of the networks are drawn, with weights or gradients as edges", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics", 2);
+  const page = await enterReplay();
   await place(page, "Explore", "Network");
   const canvas = ".units canvas";
   await page.locator(`${canvas}[aria-label*="Policy: 32, 32, 2 units; outputs: "]`).waitFor();
@@ -84,54 +103,61 @@ test("the units of the networks are drawn, with weights or gradients as edges", 
   await page.context().close();
 });
 
-test("manual control of the lander keeps the pad in view", async () => {
-  const page = await visit(here, {
-    at: "#/control?variant=LunarLander-v3&envs=64&v=2",
-    context: { viewport: { width: 1440, height: 900 } },
-  });
-  await page.getByRole("button", { name: "Take the controls" }).click();
-  await page.locator(".stage-hint", { hasText: "Round 1" }).waitFor();
-  // Waits until the middle of the lower edge is drawn, which shows the ground below the landing pad. The canvas is empty between a change
-  // of its size and the next picture.
-  await until(page, () => {
-    const canvas = document.querySelector(".stage-field canvas");
-    return canvas.getContext("2d").getImageData(canvas.width / 2, canvas.height - 4, 1, 1).data[3] > 0;
-  });
-  await page.context().close();
-});
+inAll(
+  "the first screen shows the environments, the single environment and its controls, without overflow",
+  "manual control of the lander keeps the pad in view",
+  async () => {
+    const page = await visit(here, {
+      at: "#/control?variant=LunarLander-v3&envs=64&v=2",
+      context: { viewport: { width: 1440, height: 900 } },
+    });
+    await page.getByRole("button", { name: "Take the controls" }).click();
+    await page.locator(".stage-hint", { hasText: "Round 1" }).waitFor();
+    // Waits until the middle of the lower edge is drawn, which shows the ground below the landing pad. The canvas is empty between a change
+    // of its size and the next picture.
+    await until(page, () => {
+      const canvas = document.querySelector(".stage-field canvas");
+      return canvas.getContext("2d").getImageData(canvas.width / 2, canvas.height - 4, 1, 1).data[3] > 0;
+    });
+    await page.context().close();
+  },
+);
 
-test("every environment can be selected, is drawn, has its own texts, and trains", async () => {
-  const page = await visit(here);
-  const all = await environments(page);
-  assert.ok(all.length >= 5, `${all.length} environments`);
-  const titles = new Set();
-  for (const environment of [...all.slice(1), all[0]]) {
-    const began = await beginning(page, environment.id);
-    await page.locator(`nav a[href*="variant=${environment.id}&"]`).click();
-    const { config, knobs } = await began();
-    assert.equal(config.variant, environment.id);
-    assert.ok(knobs.envs > 0);
-    await event(page, "metrics", 1);
-    assert.match(new URL(page.url()).hash, new RegExp(`variant=${environment.id}`));
-    assert.equal(await page.locator(".worlds [aria-current=page]").count(), 1);
-    titles.add(await page.locator("h1").textContent());
-    await page.waitForFunction(() => !/none yet/.test(document.querySelector(".environments canvas").getAttribute("aria-label")));
-    for (const canvas of [".environments canvas", ".stage-field canvas"]) await isDrawn(page, canvas, environment.id);
-    assert.equal(await page.locator(".odd").count(), Math.max(1, environment.choices.length));
-    await place(page, "Explore", "State plane");
-    await isDrawn(page, ".plane-field canvas", environment.id);
-    await place(page, "Explore", "Network");
-    await page.locator(".network .kernel:not(.bare)").first().waitFor();
-    await place(page, "Live");
-  }
-  assert.equal(titles.size, all.length);
-  assert.deepEqual(page.said, []);
-  await page.context().close();
-});
+inAll(
+  "a link opens its environment, the key e selects the next one, and the back button the previous one",
+  "every environment can be selected, is drawn, has its own texts, and trains",
+  async () => {
+    const page = await visit(here);
+    const all = await environments(page);
+    assert.ok(all.length >= 5, `${all.length} environments`);
+    const titles = new Set();
+    for (const environment of [...all.slice(1), all[0]]) {
+      const began = await beginning(page, environment.id);
+      await page.locator(`nav a[href*="variant=${environment.id}&"]`).click();
+      const { config, knobs } = await began();
+      assert.equal(config.variant, environment.id);
+      assert.ok(knobs.envs > 0);
+      await event(page, "metrics", 1);
+      assert.match(new URL(page.url()).hash, new RegExp(`variant=${environment.id}`));
+      assert.equal(await page.locator(".worlds [aria-current=page]").count(), 1);
+      titles.add(await page.locator("h1").textContent());
+      await page.waitForFunction(() => !/none yet/.test(document.querySelector(".environments canvas").getAttribute("aria-label")));
+      for (const canvas of [".environments canvas", ".stage-field canvas"]) await isDrawn(page, canvas, environment.id);
+      assert.equal(await page.locator(".odd").count(), Math.max(1, environment.choices.length));
+      await place(page, "Explore", "State plane");
+      await isDrawn(page, ".plane-field canvas", environment.id);
+      await place(page, "Explore", "Network");
+      await page.locator(".network .kernel:not(.bare)").first().waitFor();
+      await place(page, "Live");
+    }
+    assert.equal(titles.size, all.length);
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+  },
+);
 
 test("thousands of environments are drawn on request, and the choice is remembered", async () => {
-  const page = await visit(here);
-  await event(page, "metrics");
+  const page = await enterReplay();
   const all = page.locator(".environments label", { hasText: "all" });
   await all.click();
   await page.waitForFunction(() => /^All 2,048 poles$/.test(document.querySelector("#environments-title").textContent));
@@ -145,27 +171,37 @@ test("thousands of environments are drawn on request, and the choice is remember
   await page.context().close();
 });
 
-test("the key e selects the next environment, and the back button the previous one", async () => {
-  const page = await visit(here, { at: SMALL });
+test("a link opens its environment, the key e selects the next one, and the back button the previous one", async () => {
+  const page = await visit(here, { at: "#/control?variant=Acrobot-v1&envs=64&v=2" });
+  const current = (name) =>
+    page.waitForFunction((name) => document.querySelector(".worlds [aria-current=page]")?.textContent === name, name);
   await event(page, "metrics");
-  const [, second] = await environments(page);
-  const began = await beginning(page, second.id);
+  await current("Acrobot");
+  const all = await environments(page);
+  const next = all[all.findIndex(({ id }) => id === "Acrobot-v1") + 1];
+  const began = await beginning(page, next.id);
   await page.keyboard.press("e");
   await began();
   await event(page, "metrics", 1);
+  await page.waitForFunction(() => !/none yet/.test(document.querySelector(".environments canvas").getAttribute("aria-label")));
+  for (const canvas of [".environments canvas", ".stage-field canvas"]) await isDrawn(page, canvas, next.id);
   await page.goBack();
-  await page.waitForFunction(() => document.querySelector(".worlds [aria-current=page]")?.textContent === "CartPole");
+  await current("Acrobot");
   await event(page, "metrics", 1);
   await page.context().close();
 });
 
-test("a link opens its environment, and training improves the return", async () => {
-  const page = await visit(here, { at: "#/control?variant=Acrobot-v1&seed=2&v=2" });
-  const first = await event(page, "test");
-  const better = await reaches(page, Math.max(-200, first.mean_return + 1));
-  assert.ok(better.progress.env_steps > first.progress.env_steps);
-  await page.context().close();
-});
+inAll(
+  "a link opens its environment, the key e selects the next one, and the back button the previous one",
+  "a link opens its environment, and training improves the return",
+  async () => {
+    const page = await visit(here, { at: "#/control?variant=Acrobot-v1&seed=2&v=2" });
+    const first = await event(page, "test");
+    const better = await reaches(page, Math.max(-200, first.mean_return + 1));
+    assert.ok(better.progress.env_steps > first.progress.env_steps);
+    await page.context().close();
+  },
+);
 
 test("the pictures of policy and value change during training; keys read the plane", async () => {
   const page = await visit(here, { at: SMALL });
@@ -252,7 +288,36 @@ test("a round against the agent is played by keys, and its result is announced",
   await page.context().close();
 });
 
-test("arrow keys and pointer control continuous actions", async () => {
+test("held keys, Shift and a pressed pointer give continuous actions", async () => {
+  const { Hands } = await part("rooms/control/hands");
+  const field = Object.assign(new EventTarget(), {
+    classList: { add() {}, remove() {}, toggle() {} },
+    getBoundingClientRect: () => ({ left: 100, top: 0, width: 500, height: 300 }),
+    focus() {},
+    setPointerCapture() {},
+  });
+  const scene = { environment: { choices: [], range: [-2, 2], numbers: 2 }, world: { controls: {}, large: {} } };
+  const hands = new Hands(field, { driving: true, scene, touched() {}, take() {} });
+  const send = (kind, of) => field.dispatchEvent(Object.assign(new Event(kind), of));
+  const action = () => hands.action(scene, 0);
+  assert.deepEqual(action(), [0, 0]);
+  send("keydown", { key: "ArrowLeft" });
+  assert.deepEqual(action(), [-2, 0]);
+  send("keyup", { key: "ArrowLeft" });
+  send("keydown", { key: "ArrowRight", shiftKey: true });
+  assert.deepEqual(action(), [1, 0]);
+  send("keyup", { key: "ArrowRight" });
+  assert.deepEqual(action(), [0, 0]);
+  // The pointer steers fully at 35% of the width from the centre.
+  send("pointerdown", { button: 0, clientX: 100 + 0.6 * 500, clientY: 150 });
+  assert.ok(Math.abs(action()[0] - (2 * 0.1) / 0.35) < 1e-9, `${action()}`);
+  send("pointermove", { clientX: 100, clientY: 150 });
+  assert.deepEqual(action(), [-2, 0]);
+  send("pointerup", {});
+  assert.deepEqual(action(), [0, 0]);
+});
+
+inAll("held keys, Shift and a pressed pointer give continuous actions", "arrow keys and pointer control continuous actions", async () => {
   const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
   await event(page, "metrics");
   await page.evaluate(() => {
@@ -290,7 +355,7 @@ test("a step takes four times as long at a quarter of the speed, and twice as lo
     for (let frame = 0, from = performance.now(); frame <= 600; frame++) {
       // The time of the first touch does not count: it began when `touches` was created.
       touches.pass(from + (1000 * frame) / 60, rate, async (dt_s) => frame > 0 && (owedS += dt_s));
-      await setTimeout(0); // the answer arrives before the next picture
+      await setImmediate(); // the answer arrives before the next picture
     }
     return Math.round(owedS / step_s);
   };
@@ -300,28 +365,32 @@ test("a step takes four times as long at a quarter of the speed, and twice as lo
   assert.equal(await steps(PACES.quarter), full / 4);
 });
 
-test("a key that is pressed when the controls are taken begins the round", async () => {
-  const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
-  await event(page, "metrics");
-  await page.evaluate(() => {
-    globalThis.steps = { agent: 0, visitor: 0 };
-    const ask = hothouse.ask.bind(hothouse);
-    hothouse.ask = async (question) => {
-      const answer = await ask(question);
-      if (question.touch) steps[question.touch.drive === null ? "agent" : "visitor"] = answer.player.steps;
-      return answer;
-    };
-  });
-  await until(page, "steps.agent > 3");
-  await page.evaluate(() => {
-    [...document.querySelectorAll("button")].find(({ textContent }) => textContent === "Take the controls").click();
-    document.querySelector(".stage-field").dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
-  });
-  await until(page, "steps.visitor >= 5");
-  await page.context().close();
-});
+inAll(
+  "a round against the agent is played by keys, and its result is announced",
+  "a key that is pressed when the controls are taken begins the round",
+  async () => {
+    const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
+    await event(page, "metrics");
+    await page.evaluate(() => {
+      globalThis.steps = { agent: 0, visitor: 0 };
+      const ask = hothouse.ask.bind(hothouse);
+      hothouse.ask = async (question) => {
+        const answer = await ask(question);
+        if (question.touch) steps[question.touch.drive === null ? "agent" : "visitor"] = answer.player.steps;
+        return answer;
+      };
+    });
+    await until(page, "steps.agent > 3");
+    await page.evaluate(() => {
+      [...document.querySelectorAll("button")].find(({ textContent }) => textContent === "Take the controls").click();
+      document.querySelector(".stage-field").dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+    });
+    await until(page, "steps.visitor >= 5");
+    await page.context().close();
+  },
+);
 
-test("controls that are given back and taken again at once begin another round", async () => {
+inAll("handover_begins_a_round", "controls that are given back and taken again at once begin another round", async () => {
   const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
   await event(page, "metrics");
   await page.getByRole("button", { name: "Take the controls" }).click();
@@ -346,139 +415,167 @@ test("controls that are given back and taken again at once begin another round",
   await page.context().close();
 });
 
-test("the speed at the controls slows both players, is remembered, and applies to keys and buttons", async () => {
-  const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
-  await event(page, "metrics");
-  // Records the simulated time of each touch during a round, and the steps of both environments after the touch.
-  await page.evaluate(() => {
-    globalThis.touches = [];
-    const ask = hothouse.ask.bind(hothouse);
-    hothouse.ask = async (question) => {
-      // The list may be replaced before the answer arrives.
-      const list = touches;
-      const answer = await ask(question);
-      const { dt_s, drive } = question.touch ?? {};
-      if (dt_s > 0 && drive !== null) list.push({ dt_s, player: answer.player.steps, rival: answer.rival.steps });
-      return answer;
+inAll(
+  "a step takes four times as long at a quarter of the speed, and twice as long at half of it",
+  "the speed at the controls slows both players, is remembered, and applies to keys and buttons",
+  async () => {
+    const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
+    await event(page, "metrics");
+    // Records the simulated time of each touch during a round, and the steps of both environments after the touch.
+    await page.evaluate(() => {
+      globalThis.touches = [];
+      const ask = hothouse.ask.bind(hothouse);
+      hothouse.ask = async (question) => {
+        // The list may be replaced before the answer arrives.
+        const list = touches;
+        const answer = await ask(question);
+        const { dt_s, drive } = question.touch ?? {};
+        if (dt_s > 0 && drive !== null) list.push({ dt_s, player: answer.player.steps, rival: answer.rival.steps });
+        return answer;
+      };
+    });
+    /** Chooses a speed, holds a control by `hold` for 20 steps, and returns the touches. */
+    const played = async (speed, hold, release) => {
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Take the controls" }).click();
+      if (speed) await page.locator(".pace label", { hasText: speed }).click();
+      // Waits until the focus has left the choice of the speed, because the arrow key would change the speed there.
+      await page.waitForFunction(() => document.activeElement.matches(".stage-field"));
+      await page.evaluate(() => (globalThis.touches = []));
+      await hold();
+      await until(page, "(touches.at(-1)?.player ?? 0) >= 20");
+      await release();
+      return page.evaluate(() => touches.slice(0, 1 + touches.findIndex(({ player }) => player >= 20)));
     };
-  });
-  /** Chooses a speed, holds a control by `hold` for 20 steps, and returns the touches. */
-  const played = async (speed, hold, release) => {
-    await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Take the controls" }).click();
-    if (speed) await page.locator(".pace label", { hasText: speed }).click();
-    // Waits until the focus has left the choice of the speed, because the arrow key would change the speed there.
-    await page.waitForFunction(() => document.activeElement.matches(".stage-field"));
-    await page.evaluate(() => (globalThis.touches = []));
-    await hold();
-    await until(page, "(touches.at(-1)?.player ?? 0) >= 20");
-    await release();
-    return page.evaluate(() => touches.slice(0, 1 + touches.findIndex(({ player }) => player >= 20)));
-  };
-  const key = [() => page.keyboard.down("ArrowRight"), () => page.keyboard.up("ArrowRight")];
-  const button = [
-    () =>
-      page
-        .locator(".push button")
-        .last()
-        .hover()
-        .then(() => page.mouse.down()),
-    () => page.mouse.up(),
-  ];
-  const STEP_S = 0.05;
-  const MOST_S = 0.1;
-  for (const [speed, share, [hold, release]] of [
-    ["", 0.5, key],
-    ["Quarter", 0.25, key],
-    ["Quarter", 0.25, button],
-    ["Full", 1, key],
-  ]) {
-    if (!speed) assert.ok(await page.locator(".pace input").nth(1).isChecked(), "half is the default");
-    const touches = await played(speed, hold, release);
-    // A touch covers at most 0.1 s of real time, so its simulated time `dt_s` is at most the speed times 0.1 s. The worker steps both
-    // players by this simulated time.
-    assert.ok(
-      touches.every(({ dt_s }) => dt_s <= share * MOST_S + 1e-9),
-      `${speed}: a touch of ${Math.max(...touches.map(({ dt_s }) => dt_s))} s`,
-    );
-    // In a test, the page draws at most ten pictures a second, so the touches nearly reach the limit for their speed.
-    const longest = Math.max(...touches.map(({ dt_s }) => dt_s));
-    assert.ok(longest > 0.75 * share * MOST_S, `${speed}: at most ${longest} s in a touch`);
-    let passedS = 0;
-    for (const { dt_s, player, rival } of touches) {
-      passedS += dt_s;
-      assert.ok(Math.abs(player - passedS / STEP_S) <= 1 && rival === player, `${speed}: ${player} and ${rival} steps in ${passedS} s`);
+    const key = [() => page.keyboard.down("ArrowRight"), () => page.keyboard.up("ArrowRight")];
+    const button = [
+      () =>
+        page
+          .locator(".push button")
+          .last()
+          .hover()
+          .then(() => page.mouse.down()),
+      () => page.mouse.up(),
+    ];
+    const STEP_S = 0.05;
+    const MOST_S = 0.1;
+    for (const [speed, share, [hold, release]] of [
+      ["", 0.5, key],
+      ["Quarter", 0.25, key],
+      ["Quarter", 0.25, button],
+      ["Full", 1, key],
+    ]) {
+      if (!speed) assert.ok(await page.locator(".pace input").nth(1).isChecked(), "half is the default");
+      const touches = await played(speed, hold, release);
+      // A touch covers at most 0.1 s of real time, so its simulated time `dt_s` is at most the speed times 0.1 s. The worker steps both
+      // players by this simulated time.
+      assert.ok(
+        touches.every(({ dt_s }) => dt_s <= share * MOST_S + 1e-9),
+        `${speed}: a touch of ${Math.max(...touches.map(({ dt_s }) => dt_s))} s`,
+      );
+      // In a test, the page draws at most ten pictures a second, so the touches nearly reach the limit for their speed.
+      const longest = Math.max(...touches.map(({ dt_s }) => dt_s));
+      assert.ok(longest > 0.75 * share * MOST_S, `${speed}: at most ${longest} s in a touch`);
+      let passedS = 0;
+      for (const { dt_s, player, rival } of touches) {
+        passedS += dt_s;
+        assert.ok(Math.abs(player - passedS / STEP_S) <= 1 && rival === player, `${speed}: ${player} and ${rival} steps in ${passedS} s`);
+      }
     }
-  }
-  assert.ok(await page.locator(".stage-field").evaluate((field) => field === document.activeElement), "a click on a speed keeps the keys");
-  await page.reload();
-  await lab(page);
-  await event(page, "metrics", 1);
-  await page.getByRole("button", { name: "Take the controls" }).click();
-  assert.ok(await page.getByRole("group", { name: "Speed" }).getByLabel("Full").isChecked());
-  await page.context().close();
-});
+    assert.ok(
+      await page.locator(".stage-field").evaluate((field) => field === document.activeElement),
+      "a click on a speed keeps the keys",
+    );
+    await page.reload();
+    await lab(page);
+    await event(page, "metrics", 1);
+    await page.getByRole("button", { name: "Take the controls" }).click();
+    assert.ok(await page.getByRole("group", { name: "Speed" }).getByLabel("Full").isChecked());
+    await page.context().close();
+  },
+);
 
-test("the first screen shows the environments, the single environment and its controls, without overflow", async () => {
-  const page = await visit(here);
-  const rounds = Array.from({ length: 20 }, () => ({ yours: -1234.5, agents: -1234.5 }));
-  await page.evaluate((rounds) => {
+/** Replaces the rounds that the worker reports, so that the table of rounds is as large as it gets. */
+const fillRounds = (page) =>
+  page.evaluate(() => {
+    const rounds = Array.from({ length: 20 }, () => ({ yours: -1234.5, agents: -1234.5 }));
     const ask = hothouse.ask.bind(hothouse);
     hothouse.ask = async (question) => {
       const answer = await ask(question);
       return question.ask === "touch" ? { ...answer, rounds } : answer;
     };
-  }, rounds);
-  /** Returns the parts of the stage that are cut off, overflow or are below the transport bar. */
-  const faults = () =>
-    page.evaluate(() => {
-      const seen = (one) => one.getClientRects().length > 0;
-      const bar = document.querySelector(".transport").getBoundingClientRect().top;
-      const stage = document.querySelector(".live-panel").getBoundingClientRect();
-      const parts = [...document.querySelectorAll(".bench canvas, .bench button, .bench label, .bench p, .bench tr, .bench li")].filter(
-        (one) => seen(one) && !one.closest(".unseen"),
-      );
-      const outside = parts.filter((one) => {
-        const { left, right, bottom } = one.getBoundingClientRect();
-        return bottom > Math.min(bar, stage.bottom) || left < stage.left || right > stage.right;
-      });
-      const full = [...document.querySelectorAll(".stage-side, .stage-actions, .bench")].filter(
-        (one) => one.scrollHeight > one.clientHeight || one.scrollWidth > one.clientWidth,
-      );
-      return [...outside, ...full].map((one) => one.outerHTML.slice(0, 90));
+  });
+
+/** Returns the parts of the stage that are cut off, overflow or are below the transport bar. */
+const faults = (page) =>
+  page.evaluate(() => {
+    const seen = (one) => one.getClientRects().length > 0;
+    const bar = document.querySelector(".transport").getBoundingClientRect().top;
+    const stage = document.querySelector(".live-panel").getBoundingClientRect();
+    const parts = [...document.querySelectorAll(".bench canvas, .bench button, .bench label, .bench p, .bench tr, .bench li")].filter(
+      (one) => seen(one) && !one.closest(".unseen"),
+    );
+    const outside = parts.filter((one) => {
+      const { left, right, bottom } = one.getBoundingClientRect();
+      return bottom > Math.min(bar, stage.bottom) || left < stage.left || right > stage.right;
     });
-  for (const { id } of await environments(page)) {
-    const began = id === "CartPole-v1" ? async () => {} : await beginning(page, id);
-    if (id !== "CartPole-v1") await page.locator(`nav a[href*="variant=${id}&"]`).click();
-    await began();
-    await page.waitForFunction(() => !/none yet/.test(document.querySelector(".environments canvas").getAttribute("aria-label")));
-    for (const [width, height] of [
-      [1024, 768],
-      [1280, 720],
-      [1920, 1080],
-    ]) {
-      await page.setViewportSize({ width, height });
-      assert.deepEqual(await faults(), [], `${id} at ${width} px`);
-      await page.getByRole("button", { name: "Take the controls" }).click();
-      await page.locator(".past tr").first().waitFor();
-      assert.deepEqual(await faults(), [], `${id} at ${width} px, at the controls`);
-      const { wide, high } = await page
-        .locator(".environments canvas")
-        .evaluate((one) => ({ wide: one.clientWidth, high: one.clientHeight }));
-      assert.ok(high >= 96 && wide >= 500, `${id} at ${width} px: environments of ${wide} by ${high} px`);
-      await page.keyboard.press("Escape");
-    }
-    await page.setViewportSize({ width: 390, height: 844 });
-    const high = await page.locator(".live-panel").evaluate((one) => one.clientHeight);
-    assert.ok(high <= 700, `${id}: ${high} px on a phone`);
-    await page.setViewportSize({ width: 1280, height: 720 }); // on a phone, a notice may cover the variants
+    const full = [...document.querySelectorAll(".stage-side, .stage-actions, .bench")].filter(
+      (one) => one.scrollHeight > one.clientHeight || one.scrollWidth > one.clientWidth,
+    );
+    return [...outside, ...full].map((one) => one.outerHTML.slice(0, 90));
+  });
+
+/** Checks on several screens that the stage shows everything without overflow, with and without the visitor at the controls. */
+async function stageFits(page, id) {
+  for (const [width, height] of [
+    [1024, 768],
+    [1280, 720],
+    [1920, 1080],
+  ]) {
+    await page.setViewportSize({ width, height });
+    assert.deepEqual(await faults(page), [], `${id} at ${width} px`);
+    await page.getByRole("button", { name: "Take the controls" }).click();
+    await page.locator(".past tr").first().waitFor();
+    assert.deepEqual(await faults(page), [], `${id} at ${width} px, at the controls`);
+    const { wide, high } = await page
+      .locator(".environments canvas")
+      .evaluate((one) => ({ wide: one.clientWidth, high: one.clientHeight }));
+    assert.ok(high >= 96 && wide >= 500, `${id} at ${width} px: environments of ${wide} by ${high} px`);
+    await page.keyboard.press("Escape");
   }
+  await page.setViewportSize({ width: 390, height: 844 });
+  const high = await page.locator(".live-panel").evaluate((one) => one.clientHeight);
+  assert.ok(high <= 700, `${id}: ${high} px on a phone`);
+}
+
+test("the first screen shows the environments, the single environment and its controls, without overflow", async () => {
+  const page = await enterReplay();
+  await fillRounds(page);
+  await page.waitForFunction(() => !/none yet/.test(document.querySelector(".environments canvas").getAttribute("aria-label")));
+  await stageFits(page, "CartPole-v1");
   await page.context().close();
 });
 
+inAll(
+  "the first screen shows the environments, the single environment and its controls, without overflow",
+  "the first screen of every environment has no overflow",
+  async () => {
+    const page = await visit(here);
+    await fillRounds(page);
+    for (const { id } of await environments(page)) {
+      const began = id === "CartPole-v1" ? async () => {} : await beginning(page, id);
+      if (id !== "CartPole-v1") await page.locator(`nav a[href*="variant=${id}&"]`).click();
+      await began();
+      await page.waitForFunction(() => !/none yet/.test(document.querySelector(".environments canvas").getAttribute("aria-label")));
+      await stageFits(page, id);
+      await page.setViewportSize({ width: 1280, height: 720 }); // on a phone, a notice may cover the variants
+    }
+    await page.context().close();
+  },
+);
+
 test("the state plane moves while the stage is hidden", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics");
+  const page = await enterReplay();
   await place(page, "Explore", "State plane");
   await page.locator(".stage-field").waitFor({ state: "hidden" });
   await page.evaluate(() => {
@@ -532,49 +629,57 @@ test("a small sweep finishes, the paused run resumes, and a value can be used", 
   await page.context().close();
 });
 
-test("a sweep can be stopped, and the run resumes", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics", 2);
-  await place(page, "Compare", "Sweep");
-  // The sweep must not end during this test.
-  await page.getByLabel("Steps each").selectOption("10000000");
-  const paused = await ahead(page, "running");
-  await page.getByRole("button", { name: "Start the sweep" }).click();
-  assert.equal((await paused()).running, false);
-  const { iteration } = await page.evaluate(() => new Promise((resolve) => hothouse.onSweep(({ cells }) => resolve(cells[0].progress))));
-  assert.ok(iteration >= 0);
-  // A run that begins during a sweep is paused, and the page states the reason. The run resumes after the sweep.
-  const anew = await ahead(page, "began");
-  await page.keyboard.press("r");
-  assert.equal((await anew()).progress.iteration, 0);
-  await page.getByText("Paused until the sweep ends.").waitFor();
-  const resumed = await ahead(page, "metrics");
-  await page.getByRole("button", { name: "Stop", exact: true }).click();
-  await resumed();
-  await page.getByText("Stopped.", { exact: true }).waitFor();
-  await page.context().close();
-});
+inAll(
+  "a small sweep finishes, the paused run resumes, and a value can be used",
+  "a sweep can be stopped, and the run resumes",
+  async () => {
+    const page = await visit(here, { at: SMALL });
+    await event(page, "metrics", 2);
+    await place(page, "Compare", "Sweep");
+    // The sweep must not end during this test.
+    await page.getByLabel("Steps each").selectOption("10000000");
+    const paused = await ahead(page, "running");
+    await page.getByRole("button", { name: "Start the sweep" }).click();
+    assert.equal((await paused()).running, false);
+    const { iteration } = await page.evaluate(() => new Promise((resolve) => hothouse.onSweep(({ cells }) => resolve(cells[0].progress))));
+    assert.ok(iteration >= 0);
+    // A run that begins during a sweep is paused, and the page states the reason. The run resumes after the sweep.
+    const anew = await ahead(page, "began");
+    await page.keyboard.press("r");
+    assert.equal((await anew()).progress.iteration, 0);
+    await page.getByText("Paused until the sweep ends.").waitFor();
+    const resumed = await ahead(page, "metrics");
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await resumed();
+    await page.getByText("Stopped.", { exact: true }).waitFor();
+    await page.context().close();
+  },
+);
 
-test("every environment passes axe (desktop light, phone dark) and fits the screen", async () => {
-  const page = await visit(here);
-  for (const { id } of await environments(page)) {
-    const began = id === "CartPole-v1" ? async () => {} : await beginning(page, id);
-    if (id !== "CartPole-v1") await page.locator(`nav a[href*="variant=${id}&"]`).click();
-    await began();
-    await event(page, "metrics", 1);
-    const legends = new Set();
-    for (const [colorScheme, viewport] of [
-      ["light", { width: 1280, height: 800 }],
-      ["dark", { width: 390, height: 844 }],
-    ]) {
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-      await page.setViewportSize(viewport);
-      legends.add((await page.locator(".environments .legend li").allTextContents()).join());
-      await accessible(page);
-      await fits(page);
+inAll(
+  "control: the first screen has the picture, the value, the curve and three knobs, and nothing shifts; all places fit",
+  "every environment passes axe (desktop light, phone dark) and fits the screen",
+  async () => {
+    const page = await visit(here);
+    for (const { id } of await environments(page)) {
+      const began = id === "CartPole-v1" ? async () => {} : await beginning(page, id);
+      if (id !== "CartPole-v1") await page.locator(`nav a[href*="variant=${id}&"]`).click();
+      await began();
+      await event(page, "metrics", 1);
+      const legends = new Set();
+      for (const [colorScheme, viewport] of [
+        ["light", { width: 1280, height: 800 }],
+        ["dark", { width: 390, height: 844 }],
+      ]) {
+        await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        await page.setViewportSize(viewport);
+        legends.add((await page.locator(".environments .legend li").allTextContents()).join());
+        await accessible(page);
+        await fits(page);
+      }
+      await page.setViewportSize({ width: 1280, height: 800 }); // on a phone, a notice may cover the variants
+      assert.equal(legends.size, 1, "the legend lists colours in one order");
     }
-    await page.setViewportSize({ width: 1280, height: 800 }); // on a phone, a notice may cover the variants
-    assert.equal(legends.size, 1, "the legend lists colours in one order");
-  }
-  await page.context().close();
-});
+    await page.context().close();
+  },
+);

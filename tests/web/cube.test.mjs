@@ -2,10 +2,13 @@
 // visitor paints. Other tests measure how well the agent learns.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inAll } from "../../scripts/tiers.mjs";
 import { ahead, event, house, part, place, until } from "./fixture.mjs";
-import { accessible, ask, entrance, fits, isDrawn, large, leave, narrows, reads, SCREENS } from "./rooms.mjs";
+import { replayed, replays } from "./replay.mjs";
+import { accessible, addressOf, ask, entrance, fits, isDrawn, large, leave, narrows, reads, SCREENS } from "./rooms.mjs";
 
 const here = house();
+replays(here);
 
 /** Address of a run with a small network, short steps and a short test of all states. */
 const SMALL = "#/cube?hidden=32-16&walk=14&v=2";
@@ -13,7 +16,17 @@ const SOLVED = "UUUURRRRFFFFDDDDLLLLBBBB";
 
 // Waits until the cube has facelets, which it has once the run has begun. An earlier action would be lost, because the beginning of a run
 // resets the controls.
-const enter = entrance(here, "cube", SMALL, ".cube-picture[data-facelets] canvas");
+const READY = ".cube-picture[data-facelets] canvas";
+const enter = entrance(here, "cube", SMALL, READY);
+/** Opens a recorded run, which shows a cube but does not train. */
+const enterReplay = entrance(here, "cube", addressOf("cube"), READY, replayed);
+/** Opens a run and pauses it after its first iteration, because before that an estimate may be negative. */
+const enterPaused = async (settings) => {
+  const page = await enter(settings);
+  await until(page, "hothouse.progress?.train_s > 0");
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  return page;
+};
 /** Stops the agent's automatic tries. */
 const still = async (page) => {
   const autoPlay = page.getByRole("switch", { name: "Auto-play" });
@@ -56,6 +69,13 @@ test("the agent trains without a click, is tested on every state, and tries scra
   const row = await tested();
   assert.ok(row.at_1 > 0 && row.solved > 0 && row.optimal <= row.solved, JSON.stringify(row));
   await page.waitForFunction(() => /depth 1 \d.*depth 14 /.test(document.querySelector(".depths .bars-field").getAttribute("aria-label")));
+  await leave(page);
+});
+
+test("the solve rates of the newest test are bars and a table, and those of the test before are outlines", async () => {
+  const page = await enterReplay();
+  await page.waitForFunction(() => /depth 1 \d.*depth 14 /.test(document.querySelector(".depths .bars-field").getAttribute("aria-label")));
+  await page.waitForFunction(() => [...document.querySelectorAll(".depths .bar-ghost")].some((ghost) => !ghost.hidden));
   await page.getByRole("button", { name: "Solve rate by depth as a table" }).click();
   const cells = await page
     .getByRole("region", { name: "Solve rate by depth as a table" })
@@ -64,18 +84,13 @@ test("the agent trains without a click, is tested on every state, and tries scra
     .locator("th, td")
     .allTextContents();
   assert.deepEqual([cells[0], cells.at(-1)], ["14", "276"]);
-  await page.getByRole("button", { name: "Solve rate by depth as a table" }).click();
-  // The bars of the second test have the first test's bars as outlines.
-  await event(page, "test", row.progress.iteration + 1);
-  await page.waitForFunction(() => [...document.querySelectorAll(".depths .bar-ghost")].some((ghost) => !ghost.hidden));
   await reads(page, ".lead", /^(Solved at [^;]+; now [0-9.]+%. )?After .*: the newest test solved/);
   assert.equal(await page.locator("h1").textContent(), "An agent that learns to solve the 2x2x2");
   await leave(page);
 });
 
 test("keys, buttons, text and undo turn the cube correctly", async () => {
-  const page = await enter();
-  await page.waitForFunction(() => hothouse.progress?.train_s > 0);
+  const page = await enterPaused();
   await still(page);
   await fresh(page);
   await more(page);
@@ -119,7 +134,7 @@ test("keys, buttons, text and undo turn the cube correctly", async () => {
 });
 
 test("dragging a sticker turns its layer, by mouse and by touch; dragging beside the cube turns the view", async () => {
-  const page = await enter({ context: { hasTouch: true } });
+  const page = await enterReplay({ context: { hasTouch: true } });
   await still(page);
   await fresh(page);
   await drawn(page);
@@ -134,22 +149,16 @@ test("dragging a sticker turns its layer, by mouse and by touch; dragging beside
     await page.waitForTimeout(200);
     await page.mouse.up();
   };
-  /** Returns the quarter turns that lead from the solved cube to the displayed state. */
-  const turns = async () => {
-    const state = await shown(page);
-    const found = [];
-    for (const move of ["U", "U'", "R", "R'", "F", "F'", "D", "D'", "L", "L'", "B", "B'"])
-      if ((await ask(page, { ask: "turn", facelets: SOLVED, moves: move })).facelets === state) found.push(move);
-    return found;
-  };
+  /** Stickers of the solved cube after a turn. */
+  const TURNED = { R: "UFUFRRRRFDFDDBDBLLLLUBUB", "U'": "UUUUFFRRLLFFDDDDBBLLRRBB" };
   // The front face is left of the centre and below it. Dragging its right column up is the turn R.
   const unit = unitOf(box);
   const sticker = [x - 0.12 * unit, y + 0.2 * unit];
   await pull(sticker, [sticker[0], sticker[1] - 1.3 * unit]);
-  assert.deepEqual(await turns(), ["R"]);
+  assert.equal(await shown(page), TURNED.R);
   await fresh(page);
   await pull(sticker, [sticker[0] + 1.3 * unit, sticker[1] + 0.5 * unit]);
-  assert.deepEqual(await turns(), ["U'"]);
+  assert.equal(await shown(page), TURNED["U'"]);
   // A short drag snaps back.
   await fresh(page);
   await pull(sticker, [sticker[0], sticker[1] - 0.2 * unit]);
@@ -172,14 +181,15 @@ test("dragging a sticker turns its layer, by mouse and by touch; dragging beside
   await page.waitForTimeout(200);
   await touch("touchEnd", []);
   await reads(page, ".cube-status", /^R\./);
-  assert.deepEqual(await turns(), ["R"]);
+  assert.equal(await shown(page), TURNED.R);
   assert.equal(await page.evaluate(() => scrollY), scrolled);
   await leave(page);
 });
 
 test("the cube is scrambled by presets and by distance, solved visibly, and methods are compared", async () => {
-  const page = await enter();
-  await event(page, "metrics"); // before training, an estimate may be negative
+  // With reduced motion a scramble is not animated, and Auto-play is off at first.
+  const page = await enterPaused({ context: { reducedMotion: "reduce" } });
+  await page.getByRole("switch", { name: "Auto-play" }).press("Space");
   await page.getByRole("button", { name: "Scramble", exact: true }).click();
   await showing(page, "^Scrambled by 11 turns \\(\\d+ quarter turns\\); \\d+ quarter turns? from solved\\.$");
   assert.ok(!(await page.getByRole("switch", { name: "Auto-play" }).isChecked()));
@@ -286,35 +296,39 @@ test("a random scramble has the chosen number of moves, none of which extends th
   assert.equal(names(3, "quarter")[0], "3 quarter turns");
 });
 
-test("the notation switches moves and counts, and is remembered", async () => {
-  const page = await enter();
-  await more(page);
-  await still(page);
-  await fresh(page);
-  await write(page, "U2 R F2");
-  await showing(page, "^U2 R F2\\.$");
-  await page.getByLabel("Method", { exact: true }).selectOption("exact");
-  await page.getByRole("button", { name: "Solve it" }).first().click();
-  await showing(page, "^Solved in 3 turns \\(5 quarter turns\\)\\. Shortest: 5 quarter turns\\.");
-  await played(page);
-  assert.deepEqual(await strip(page).allTextContents(), ["F2", "R'", "U2"]);
-  const quarter = page.getByText("Quarter turns", { exact: true }).first();
-  await quarter.click();
-  await showing(page, "^Solved in 5 quarter turns\\. Shortest: 5 quarter turns\\.");
-  const split = await strip(page).allTextContents();
-  assert.equal(split.length, 5);
-  assert.deepEqual([split[2], ...split.map((name) => name[0])], ["R'", "F", "F", "R", "U", "U"]);
-  assert.equal(await shown(page), SOLVED, "the step stays");
-  assert.equal(await page.getByRole("button", { name: "Turn U2" }).count(), 0);
-  assert.equal(await page.getByLabel("Length", { exact: true }).locator("option").first().textContent(), "3 quarter turns");
-  await page.reload();
-  await page.locator(".cube-picture canvas").waitFor();
-  assert.ok(await page.getByRole("radio", { name: "Quarter turns" }).isChecked());
-  await leave(page);
-});
+inAll(
+  "successive turns of a face become one move in half turns, and a half turn two moves in quarter turns",
+  "the notation switches moves and counts, and is remembered",
+  async () => {
+    const page = await enter();
+    await more(page);
+    await still(page);
+    await fresh(page);
+    await write(page, "U2 R F2");
+    await showing(page, "^U2 R F2\\.$");
+    await page.getByLabel("Method", { exact: true }).selectOption("exact");
+    await page.getByRole("button", { name: "Solve it" }).first().click();
+    await showing(page, "^Solved in 3 turns \\(5 quarter turns\\)\\. Shortest: 5 quarter turns\\.");
+    await played(page);
+    assert.deepEqual(await strip(page).allTextContents(), ["F2", "R'", "U2"]);
+    const quarter = page.getByText("Quarter turns", { exact: true }).first();
+    await quarter.click();
+    await showing(page, "^Solved in 5 quarter turns\\. Shortest: 5 quarter turns\\.");
+    const split = await strip(page).allTextContents();
+    assert.equal(split.length, 5);
+    assert.deepEqual([split[2], ...split.map((name) => name[0])], ["R'", "F", "F", "R", "U", "U"]);
+    assert.equal(await shown(page), SOLVED, "the step stays");
+    assert.equal(await page.getByRole("button", { name: "Turn U2" }).count(), 0);
+    assert.equal(await page.getByLabel("Length", { exact: true }).locator("option").first().textContent(), "3 quarter turns");
+    await page.reload();
+    await page.locator(".cube-picture canvas").waitFor();
+    assert.ok(await page.getByRole("radio", { name: "Quarter turns" }).isChecked());
+    await leave(page);
+  },
+);
 
 test("on a wide screen the stage with its actions fits the first screen, and the cube's shadow fits the canvas", async () => {
-  const page = await enter({ context: { viewport: { width: 1280, height: 720 } } });
+  const page = await enterReplay({ context: { viewport: { width: 1280, height: 720 } } });
   await still(page);
   await fresh(page);
   const bar = (await page.locator(".transport").boundingBox()).y;
@@ -345,8 +359,7 @@ test("on a wide screen the stage with its actions fits the first screen, and the
 });
 
 test("a custom cube is painted and typed; an invalid cube shows the reason", async () => {
-  const page = await enter();
-  await event(page, "metrics"); // before training, an estimate may be negative
+  const page = await enterPaused({ context: { reducedMotion: "reduce" } });
   const verdict = (words) => reads(page, ".own-verdict", new RegExp(words));
   await place(page, "Explore", "Your own cube");
   await verdict("solved cube");
@@ -357,7 +370,6 @@ test("a custom cube is painted and typed; an invalid cube shows the reason", asy
   await verdict("occurs 5 times");
   assert.ok(await page.locator(".own-verdict.wrong").count());
   await page.locator(".own").getByRole("button", { name: "Solve it" }).click({ force: true });
-  await page.waitForTimeout(500);
   assert.ok(await page.locator(".own-verdict.wrong").count());
   // The key `u` paints the sticker with its previous colour.
   await cell("U1").focus();
@@ -394,11 +406,10 @@ test("a custom cube is painted and typed; an invalid cube shows the reason", asy
   await showing(page, "Solved in 4 turns \\(4 quarter turns\\)\\. Shortest: 4 quarter turns");
   await played(page);
   assert.equal(await shown(page), SOLVED);
-  await event(page, "metrics");
   await leave(page);
 });
 
-test("curriculum and replay of a playing learner are shown on demand", async () => {
+inAll("dqn_learners_show_curriculum_and_replay", "curriculum and replay of a playing learner are shown on demand", async () => {
   const page = await enter({ at: "#/cube?variant=2x2x2-dqn-later&v=2" });
   await event(page, "metrics");
   await still(page);
@@ -431,7 +442,7 @@ test("curriculum and replay of a playing learner are shown on demand", async () 
   await leave(page);
 });
 
-test("a sweep compares learners with the same seed", async () => {
+inAll("sweep_compares_variants", "a sweep compares learners with the same seed", async () => {
   const page = await enter();
   await still(page);
   await place(page, "Compare", "Sweep");
@@ -459,108 +470,130 @@ test("a sweep compares learners with the same seed", async () => {
   await leave(page);
 });
 
-test("a link opens the 3x3x3, with middle layers and long searches that can be stopped", async () => {
-  const page = await enter({ at: "#/cube?variant=3x3x3&hidden=64-32&blocks=0&batch=96&v=2" });
-  await event(page, "metrics");
-  assert.equal(await page.locator(".worlds [aria-current]").textContent(), "3x3x3");
-  await still(page);
-  await more(page);
-  await page.getByRole("button", { name: "Solved cube", exact: true }).click();
-  assert.equal((await shown(page)).length, 54);
-  await page.keyboard.press("c");
-  for (const key of ["r", "Shift+U", "f", "l", "Shift+D", "b"]) await page.keyboard.press(key);
-  const solved = Array.from("URFDLB", (face) => face.repeat(9)).join("");
-  assert.equal(await shown(page), (await ask(page, { ask: "turn", facelets: solved, moves: "R U' F L D' B" })).facelets);
-  await page.waitForFunction(() => document.querySelectorAll(".actions tbody tr").length === 12);
-  // A middle layer moves the centres. The agent still recognises the cube.
-  await page.keyboard.press("m");
-  await page.keyboard.press("Shift+M");
-  // The superflip flips all edges: each sticker of an edge has the colour of the edge's other face. The corners are in place.
-  await page.getByLabel("Length", { exact: true }).selectOption("Superflip");
-  await page.getByRole("button", { name: "Scramble", exact: true }).click();
-  await showing(page, "^Superflip\\.");
-  assert.equal(await shown(page), "UBULURUFURURFRBRDRFUFLFRFDFDFDLDRDBDLULBLFLDLBUBRBLBDB");
-  await page.getByLabel("Length", { exact: true }).selectOption("25");
-  await page.getByRole("button", { name: "Scramble", exact: true }).click();
-  await showing(page, "^Scrambled by 25 turns \\(\\d+ quarter turns\\)\\.$");
-  // Presses the button at the first progress of the search, so that the search cannot end before the button is pressed.
-  await page.evaluate(() => {
-    const progress = document.querySelector(".search-progress");
-    new MutationObserver((_, observer) => {
-      if (!/[1-9][\d,]* states/.test(progress.textContent)) return;
-      observer.disconnect();
-      [...document.querySelectorAll(".cube-actions button")].find((one) => !one.hidden && one.textContent === "Cancel").click();
-    }).observe(progress, { childList: true, characterData: true, subtree: true });
-  });
-  await page.getByRole("button", { name: "Solve it" }).first().click();
-  await showing(page, "cancelled");
-  const { train_s } = await page.evaluate(() => hothouse.progress);
-  await page.waitForFunction((before) => hothouse.progress.train_s > before, train_s);
-  // Selects another variant without leaving the page.
-  await page.locator(".worlds a", { hasText: /^2x2x2$/ }).click();
-  await page.waitForFunction(() => document.querySelectorAll(".net button").length === 24);
-  assert.equal((await shown(page)).length, 24);
-  await leave(page);
-});
-
-test("the room passes axe in both themes, fits a phone, and respects reduced motion", async () => {
-  for (const screen of SCREENS) {
-    const page = await enter({ context: screen });
-    assert.equal(await page.getByRole("switch", { name: "Auto-play" }).isChecked(), screen.colorScheme === "light");
+inAll(
+  "all_faces_turn_and_colour_letters_are_free",
+  "a link opens the 3x3x3, with middle layers and long searches that can be stopped",
+  async () => {
+    const page = await enter({ at: "#/cube?variant=3x3x3&hidden=64-32&blocks=0&batch=96&v=2" });
+    await event(page, "metrics");
+    assert.equal(await page.locator(".worlds [aria-current]").textContent(), "3x3x3");
+    await still(page);
     await more(page);
-    await page.getByRole("button", { name: "Random position" }).click();
-    await showing(page, "^Random position; \\d+ quarter turns from solved");
+    await page.getByRole("button", { name: "Solved cube", exact: true }).click();
+    assert.equal((await shown(page)).length, 54);
+    await page.keyboard.press("c");
+    for (const key of ["r", "Shift+U", "f", "l", "Shift+D", "b"]) await page.keyboard.press(key);
+    const solved = Array.from("URFDLB", (face) => face.repeat(9)).join("");
+    assert.equal(await shown(page), (await ask(page, { ask: "turn", facelets: solved, moves: "R U' F L D' B" })).facelets);
+    await page.waitForFunction(() => document.querySelectorAll(".actions tbody tr").length === 12);
+    // A middle layer moves the centres. The agent still recognises the cube.
+    await page.keyboard.press("m");
+    await page.keyboard.press("Shift+M");
+    // The superflip flips all edges: each sticker of an edge has the colour of the edge's other face. The corners are in place.
+    await page.getByLabel("Length", { exact: true }).selectOption("Superflip");
+    await page.getByRole("button", { name: "Scramble", exact: true }).click();
+    await showing(page, "^Superflip\\.");
+    assert.equal(await shown(page), "UBULURUFURURFRBRDRFUFLFRFDFDFDLDRDBDLULBLFLDLBUBRBLBDB");
+    await page.getByLabel("Length", { exact: true }).selectOption("25");
+    await page.getByRole("button", { name: "Scramble", exact: true }).click();
+    await showing(page, "^Scrambled by 25 turns \\(\\d+ quarter turns\\)\\.$");
+    // Presses the button at the first progress of the search, so that the search cannot end before the button is pressed.
+    await page.evaluate(() => {
+      const progress = document.querySelector(".search-progress");
+      new MutationObserver((_, observer) => {
+        if (!/[1-9][\d,]* states/.test(progress.textContent)) return;
+        observer.disconnect();
+        [...document.querySelectorAll(".cube-actions button")].find((one) => !one.hidden && one.textContent === "Cancel").click();
+      }).observe(progress, { childList: true, characterData: true, subtree: true });
+    });
     await page.getByRole("button", { name: "Solve it" }).first().click();
-    await page.waitForFunction(
-      () => document.querySelector(".solution-moves:not([hidden])") || document.querySelector(".cube-pane .error").textContent,
-    );
-    const check = async () => {
-      await accessible(page);
-      await fits(page);
-      await narrows(page);
-      await page.setViewportSize(screen.viewport);
-    };
-    await check();
-    await large(page.locator(".turns button, .solution-moves span"), "width");
-    await place(page, "Explore", "Method comparison");
-    await page.getByRole("button", { name: "Compare on this state" }).click();
-    await page
-      .getByText(/\d of 5 methods solved it/)
-      .first()
-      .waitFor();
-    await check();
-    await place(page, "Explore", "Your own cube");
-    await page.getByLabel("Facelets, or the moves of a scramble").fill("UUURFRRRFUFFDDDDLLLLBBBB");
-    await page.getByRole("button", { name: "Load cube" }).click();
-    await page.waitForFunction(() => document.querySelector(".own-verdict.wrong"));
-    await check();
-    await large(page.locator(".net button"), "width");
-    await page.context().close();
-  }
-});
+    await showing(page, "cancelled");
+    const { train_s } = await page.evaluate(() => hothouse.progress);
+    await page.waitForFunction((before) => hothouse.progress.train_s > before, train_s);
+    // Selects another variant without leaving the page.
+    await page.locator(".worlds a", { hasText: /^2x2x2$/ }).click();
+    await page.waitForFunction(() => document.querySelectorAll(".net button").length === 24);
+    assert.equal((await shown(page)).length, 24);
+    await leave(page);
+  },
+);
 
-test("the units of the network are drawn for the cube in the tab Live", async () => {
-  const page = await enter();
-  await still(page);
-  await event(page, "metrics", 2);
-  await page.evaluate(() => hothouse.command({ kind: "pause" }));
-  await fresh(page);
-  /** Returns the description of the drawing, once it has changed from `before`. */
-  const described = async (before = "") => {
-    await place(page, "Explore", "Network");
-    const canvas = page.locator('.units canvas[aria-label^="Network: 32, 16, 1 units; outputs: normalised value "]');
-    await canvas.waitFor();
-    await until(page, (before) => document.querySelector(".units canvas").getAttribute("aria-label") !== before, before);
-    return canvas.getAttribute("aria-label");
-  };
-  const solved = await described();
+inAll(
+  "cube: the first screen has the picture, the value, the curve and three knobs, and nothing shifts; all places fit",
+  "the room passes axe in both themes, fits a phone, and respects reduced motion",
+  async () => {
+    for (const screen of SCREENS) {
+      const page = await enter({ context: screen });
+      assert.equal(await page.getByRole("switch", { name: "Auto-play" }).isChecked(), screen.colorScheme === "light");
+      await more(page);
+      await page.getByRole("button", { name: "Random position" }).click();
+      await showing(page, "^Random position; \\d+ quarter turns from solved");
+      await page.getByRole("button", { name: "Solve it" }).first().click();
+      await page.waitForFunction(
+        () => document.querySelector(".solution-moves:not([hidden])") || document.querySelector(".cube-pane .error").textContent,
+      );
+      const check = async () => {
+        await accessible(page);
+        await fits(page);
+        await narrows(page);
+        await page.setViewportSize(screen.viewport);
+      };
+      await check();
+      await large(page.locator(".turns button, .solution-moves span"), "width");
+      await place(page, "Explore", "Method comparison");
+      await page.getByRole("button", { name: "Compare on this state" }).click();
+      await page
+        .getByText(/\d of 5 methods solved it/)
+        .first()
+        .waitFor();
+      await check();
+      await place(page, "Explore", "Your own cube");
+      await page.getByLabel("Facelets, or the moves of a scramble").fill("UUURFRRRFUFFDDDDLLLLBBBB");
+      await page.getByRole("button", { name: "Load cube" }).click();
+      await page.waitForFunction(() => document.querySelector(".own-verdict.wrong"));
+      await check();
+      await large(page.locator(".net button"), "width");
+      await page.context().close();
+    }
+  },
+);
+
+inAll(
+  "the units of the network and histograms of its activations are drawn",
+  "the units of the network are drawn for the cube in the tab Live",
+  async () => {
+    const page = await enter();
+    await still(page);
+    await event(page, "metrics", 2);
+    await page.evaluate(() => hothouse.command({ kind: "pause" }));
+    await fresh(page);
+    /** Returns the description of the drawing, once it has changed from `before`. */
+    const described = async (before = "") => {
+      await place(page, "Explore", "Network");
+      const canvas = page.locator('.units canvas[aria-label^="Network: 32, 16, 1 units; outputs: normalised value "]');
+      await canvas.waitFor();
+      await until(page, (before) => document.querySelector(".units canvas").getAttribute("aria-label") !== before, before);
+      return canvas.getAttribute("aria-label");
+    };
+    const solved = await described();
+    await isDrawn(page, ".units canvas", "units");
+    await page.getByRole("heading", { name: "Weights and gradients" }).scrollIntoViewIfNeeded(); // they are sampled on the screen only
+    await page.locator(".tensor figcaption", { hasText: "Activations of the layer" }).first().waitFor();
+    await place(page, "Live");
+    await page.locator(".cube-picture").press("r");
+    await page.waitForFunction((solved) => document.querySelector(".cube-picture").dataset.facelets !== solved, SOLVED);
+    await described(solved);
+    assert.deepEqual(page.said, []);
+    await leave(page);
+  },
+);
+
+test("the units of the network and histograms of its activations are drawn", async () => {
+  const page = await enterReplay();
+  await place(page, "Explore", "Network");
+  await page.locator('.units canvas[aria-label^="Network: "][aria-label*=" 1 units; outputs: normalised value "]').waitFor();
   await isDrawn(page, ".units canvas", "units");
   await page.getByRole("heading", { name: "Weights and gradients" }).scrollIntoViewIfNeeded(); // they are sampled on the screen only
   await page.locator(".tensor figcaption", { hasText: "Activations of the layer" }).first().waitFor();
-  await place(page, "Live");
-  await page.locator(".cube-picture").press("r");
-  await page.waitForFunction((solved) => document.querySelector(".cube-picture").dataset.facelets !== solved, SOLVED);
-  await described(solved);
-  assert.deepEqual(page.said, []);
   await leave(page);
 });

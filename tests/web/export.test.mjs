@@ -5,7 +5,9 @@ import { extname, join } from "node:path";
 import { after, test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
 import { serve } from "../../scripts/serve.mjs";
+import { inAll } from "../../scripts/tiers.mjs";
 import { ahead, event, folder, hothouse, house, place, saved, still, visit } from "./fixture.mjs";
+import { replaying } from "./replay.mjs";
 import { leave } from "./rooms.mjs";
 
 const here = house();
@@ -30,8 +32,8 @@ test("the example page plays CartPole with an exported policy", async (context) 
 });
 
 /** Starts a run, pauses it, and shows the section that exports its model. */
-async function paused(at) {
-  const page = await visit(here, { at });
+async function paused(at, context) {
+  const page = await visit(here, { at, context });
   await event(page, "metrics", 2);
   await show(page);
   return page;
@@ -50,13 +52,6 @@ async function downloaded(page, button) {
   return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
 }
 
-const RUNS = [
-  ["control", "#/control?variant=CartPole-v1&envs=64&v=2"],
-  ["backgammon", "#/backgammon?variant=strong&v=2"],
-  ["cube", "#/cube?variant=2x2x2&v=2"],
-  ["words", "#/words?variant=char&v=2"],
-];
-
 /** Exports the model of the page in a format, and compares its files with those of the terminal. `more` are arguments of the terminal. */
 async function compare(page, room, format, more = []) {
   await page.getByLabel("Format", { exact: true }).selectOption(format);
@@ -70,45 +65,76 @@ async function compare(page, room, format, more = []) {
   assert.equal(card.bytes.toString(), readFileSync(join(files, `${room}.md`), "utf8"));
 }
 
-for (const [room, at] of RUNS)
-  test(`${room}: the page exports the model and the card that the terminal exports`, async () => {
-    const page = await paused(at);
-    for (const format of ["onnx", "c", "js"]) await compare(page, room, format);
-    await leave(page);
-  });
-
-test("a run on a text that its checkpoint does not contain is exported", async () => {
-  const page = await visit(here, { at: "#/words?v=2" });
-  await event(page, "metrics");
-  const book = join(files, "book.txt");
-  writeFileSync(book, "Once upon a time there was a fox. ".repeat(550_000)); // a checkpoint contains at most 16 MiB
-  await place(page, "Settings", "Your own text");
-  await page.locator(".own-text input[type=file]").setInputFiles(book);
-  const began = ahead(page, "began");
-  await page.getByRole("button", { name: "Train on this text" }).click();
-  assert.equal((await (await began)()).config.data.name, "book.txt");
-  await event(page, "metrics");
-  await show(page);
-  await compare(page, "words", "js", ["--data", book]);
-  await leave(page);
-});
-
-test("a module that cannot be loaded gives an error, and the next export succeeds", async () => {
-  const page = await paused(RUNS[0][1]);
-  await page.context().route("**/wasm/control/simd128-*/**", (route) => route.abort());
+test("control: the page exports the model and the card that the terminal exports, also after a module that cannot be loaded", async () => {
+  const page = await paused("#/control?variant=CartPole-v1&envs=64&v=2", { serviceWorkers: "block" });
+  // Only the page's export loads a module again.
+  await page.context().route("**/wasm/**/lab.js", (route) => route.abort());
   await page.getByRole("button", { name: "Export the model", exact: true }).click();
   await page.getByText(/The model could not be exported: .*Export it again/).waitFor();
-  await page.context().unroute("**/wasm/control/simd128-*/**");
-  await page.evaluate(() => hothouse.command({ kind: "start" }));
-  const { name } = await downloaded(page, "Export the model");
-  assert.match(name, /^control-CartPole-v1/);
+  await page.context().unroute("**/wasm/**/lab.js");
+  for (const format of ["onnx", "c", "js"]) await compare(page, "control", format);
   page.said.length = 0; // the aborted requests
   await leave(page);
 });
 
-test("a room whose model is a circuit has no section for its export", async () => {
-  const page = await visit(here, { at: "#/logic?v=2" });
+for (const [room, at] of [
+  ["backgammon", "#/backgammon?variant=strong&v=2"],
+  ["cube", "#/cube?variant=2x2x2&v=2"],
+  ["words", "#/words?variant=char&v=2"],
+])
+  inAll(
+    "control: the page exports the model and the card that the terminal exports, also after a module that cannot be loaded",
+    `${room}: the page exports the model and the card that the terminal exports`,
+    async () => {
+      const page = await paused(at);
+      for (const format of ["onnx", "c", "js"]) await compare(page, room, format);
+      await leave(page);
+    },
+  );
+
+inAll(
+  "control: the page exports the model and the card that the terminal exports, also after a module that cannot be loaded",
+  "a run on a text that its checkpoint does not contain is exported",
+  async () => {
+    const page = await visit(here, { at: "#/words?v=2" });
+    await event(page, "metrics");
+    const book = join(files, "book.txt");
+    writeFileSync(book, "Once upon a time there was a fox. ".repeat(550_000)); // a checkpoint contains at most 16 MiB
+    await place(page, "Settings", "Your own text");
+    await page.locator(".own-text input[type=file]").setInputFiles(book);
+    const began = ahead(page, "began");
+    await page.getByRole("button", { name: "Train on this text" }).click();
+    assert.equal((await (await began)()).config.data.name, "book.txt");
+    await event(page, "metrics");
+    await show(page);
+    await compare(page, "words", "js", ["--data", book]);
+    await leave(page);
+  },
+);
+
+inAll(
+  "control: the page exports the model and the card that the terminal exports, also after a module that cannot be loaded",
+  "a module that cannot be loaded gives an error, and the next export succeeds during training",
+  async () => {
+    const page = await paused("#/control?variant=CartPole-v1&envs=64&v=2");
+    await page.context().route("**/wasm/control/simd128-*/**", (route) => route.abort());
+    await page.getByRole("button", { name: "Export the model", exact: true }).click();
+    await page.getByText(/The model could not be exported: .*Export it again/).waitFor();
+    await page.context().unroute("**/wasm/control/simd128-*/**");
+    await page.evaluate(() => hothouse.command({ kind: "start" }));
+    const { name } = await downloaded(page, "Export the model");
+    assert.match(name, /^control-CartPole-v1/);
+    page.said.length = 0; // the aborted requests
+    await leave(page);
+  },
+);
+
+test("a room whose model is a circuit has no section for its export", async (context) => {
+  const server = await replaying();
+  context.after(() => server.close());
+  const page = await visit(here, { server, at: "#/logic" });
   await place(page, "Share");
+  await page.getByRole("tab", { name: "Terminal and Python", exact: true }).waitFor();
   assert.equal(await page.getByRole("tab", { name: "Model", exact: true }).count(), 0);
   await leave(page);
 });

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
+import { inAll } from "../../scripts/tiers.mjs";
 import { aheadWhere, event, house, place, until, visit } from "./fixture.mjs";
 import { accessible } from "./rooms.mjs";
 
@@ -65,7 +66,7 @@ const FAULTY = CATCH.replace("self.y += 1", "self.y += 1 + 0 // (2 - self.y)");
 /** Text of a file with another first line. */
 const MINE = CATCH.replace("ten falling fruits", "my fruits");
 
-test("a first visit trains in a template and shows its picture", async () => {
+test("a first visit trains in a template; typed code starts a run by a key, and an error is shown at its line", async () => {
   const page = await openOwn();
   assert.equal(await page.evaluate(() => hothouse.variant.about.summary), "Catch ten falling fruits with a basket");
   await until(
@@ -76,13 +77,8 @@ test("a first visit trains in a template and shows its picture", async () => {
       return new Set(pixels).size > 3;
     })()`,
   );
-  await accessible(page);
-  await page.context().close();
-});
-
-test("typed code starts a run by a key, and an error is shown at its line", async () => {
-  const page = await openOwn();
   await event(page, "metrics", 4); // a past run is kept if it has several points
+  await accessible(page);
   await write(page, CATCH.replace("(width - 1) / 2", "(width - 1) / 3"));
   const begun = await beginning(page);
   await page.keyboard.press("ControlOrMeta+Enter");
@@ -124,43 +120,51 @@ const FAULTS = [
   ["actions that no step reads", CATCH.replace("self.basket + action - 1", "self.basket"), "step does not read action"],
 ];
 
-test("each fault of a typed file has a message with its line, and the run before continues", async () => {
-  const page = await openOwn();
-  for (const [fault, text, message] of FAULTS) {
-    await write(page, text);
-    const problem = page.locator(".own-problems button").first();
-    await problem
-      .filter({ hasText: message })
-      .waitFor({ timeout: 20_000 })
-      .catch(async () => assert.fail(`${fault}: ${await problem.textContent()}`));
-    assert.match(await problem.textContent(), /^Line \d+:/, fault);
-    const { iteration } = await page.evaluate(() => hothouse.progress);
-    await page.keyboard.press("ControlOrMeta+Enter");
-    await event(page, "metrics", iteration + 1);
-  }
-  assert.deepEqual(page.said, []);
-  await page.context().close();
-});
+inAll(
+  "each_fault_of_a_file_is_refused_with_its_line",
+  "each fault of a typed file has a message with its line, and the run before continues",
+  async () => {
+    const page = await openOwn();
+    for (const [fault, text, message] of FAULTS) {
+      await write(page, text);
+      const problem = page.locator(".own-problems button").first();
+      await problem
+        .filter({ hasText: message })
+        .waitFor({ timeout: 20_000 })
+        .catch(async () => assert.fail(`${fault}: ${await problem.textContent()}`));
+      assert.match(await problem.textContent(), /^Line \d+:/, fault);
+      const { iteration } = await page.evaluate(() => hothouse.progress);
+      await page.keyboard.press("ControlOrMeta+Enter");
+      await event(page, "metrics", iteration + 1);
+    }
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+  },
+);
 
-test("a loop without an end and an infinite reward stop the run with their line", async () => {
-  const page = await openOwn();
-  for (const [text, message] of [
-    [
-      CATCH.replace("self.y += 1", "self.y += 1\n        while self.fallen < 100:\n            self.caught = 0"),
-      /line 33: .*more than 10,000 passes/,
-    ],
-    [CATCH.replace("return 0.0, False", "return 1e38 * (self.y + 3), False"), /line \d+: .*reward/],
-  ]) {
-    await write(page, text);
-    await page.locator(".own-problems", { hasText: "No problems." }).waitFor();
-    const stopped = await aheadWhere(page, "notice", `(event) => event.level === "error"`);
-    await page.keyboard.press("ControlOrMeta+Enter");
-    assert.match((await stopped()).text, message);
-  }
-  await page.context().close();
-});
+inAll(
+  "an error of the rules stops training and marks its line",
+  "a loop without an end and an infinite reward stop the run with their line",
+  async () => {
+    const page = await openOwn();
+    for (const [text, message] of [
+      [
+        CATCH.replace("self.y += 1", "self.y += 1\n        while self.fallen < 100:\n            self.caught = 0"),
+        /line 33: .*more than 10,000 passes/,
+      ],
+      [CATCH.replace("return 0.0, False", "return 1e38 * (self.y + 3), False"), /line \d+: .*reward/],
+    ]) {
+      await write(page, text);
+      await page.locator(".own-problems", { hasText: "No problems." }).waitFor();
+      const stopped = await aheadWhere(page, "notice", `(event) => event.level === "error"`);
+      await page.keyboard.press("ControlOrMeta+Enter");
+      assert.match((await stopped()).text, message);
+    }
+    await page.context().close();
+  },
+);
 
-test("any two observations of a file are the axes of the state plane", async () => {
+inAll("state_plane_has_any_two_observations_as_axes", "any two observations of a file are the axes of the state plane", async () => {
   const page = await openOwn();
   await place(page, "Explore", "State plane");
   const [across, up] = ["Horizontal axis", "Vertical axis"].map((name) => page.getByLabel(name));
@@ -185,21 +189,25 @@ test("any two observations of a file are the axes of the state plane", async () 
   await page.context().close();
 });
 
-test("a tour leads from the reward to a new run, whose curve is beside that of the run before", async () => {
-  const page = await openOwn();
-  await openEditor(page);
-  await code(page).waitFor();
-  await page.getByRole("button", { name: "Tour", exact: true }).click();
-  const tour = page.locator(".tour");
-  await tour.getByRole("button", { name: "Next" }).click();
-  const begun = await beginning(page);
-  await page.getByRole("button", { name: "Train", exact: true }).click();
-  await begun();
-  await tour.getByRole("heading", { name: "Watch" }).waitFor();
-  await tour.getByRole("button", { name: "End", exact: true }).click();
-  assert.equal(await tour.isVisible(), false);
-  await page.context().close();
-});
+inAll(
+  "a first visit trains in a template and shows its picture; typed code starts a run by a key, and an error is shown at its line",
+  "a tour leads from the reward to a new run, whose curve is beside that of the run before",
+  async () => {
+    const page = await openOwn();
+    await openEditor(page);
+    await code(page).waitFor();
+    await page.getByRole("button", { name: "Tour", exact: true }).click();
+    const tour = page.locator(".tour");
+    await tour.getByRole("button", { name: "Next" }).click();
+    const begun = await beginning(page);
+    await page.getByRole("button", { name: "Train", exact: true }).click();
+    await begun();
+    await tour.getByRole("heading", { name: "Watch" }).waitFor();
+    await tour.getByRole("button", { name: "End", exact: true }).click();
+    assert.equal(await tour.isVisible(), false);
+    await page.context().close();
+  },
+);
 
 test("a link contains the file, and reproduces the run in a fresh browser", async () => {
   const first = await openOwn();
@@ -230,7 +238,7 @@ test("a link contains the file, and reproduces the run in a fresh browser", asyn
   await page.context().close();
 });
 
-test("a cut link to a file gives a message, and the page continues", async () => {
+inAll("invalid_links_are_rejected", "a cut link to a file gives a message, and the page continues", async () => {
   const first = await openOwn();
   const { link } = await first.evaluate(() => hothouse.shared());
   await first.context().close();
@@ -244,7 +252,7 @@ test("a cut link to a file gives a message, and the page continues", async () =>
   await page.context().close();
 });
 
-test("a sweep trains in a file", async () => {
+inAll("sweep_learns_from_the_data_of_its_config", "a sweep trains in a file", async () => {
   const page = await openOwn();
   await place(page, "Compare", "Sweep");
   await page.getByLabel("Values", { exact: true }).selectOption("3");
@@ -258,29 +266,37 @@ test("a sweep trains in a file", async () => {
   await page.context().close();
 });
 
-test("the editor and the state plane of a file fit a phone", async () => {
-  const page = await openOwn({ context: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } });
-  for (const section of ["Your environment", "State plane"]) {
-    await place(page, "Explore", section);
-    const [wide, shown] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-    assert.ok(wide <= shown, `${section}: ${wide} px wide on ${shown} px`);
-    await accessible(page);
-  }
-  await page.context().close();
-});
+inAll(
+  "on a phone nothing scrolls sideways, and the letters of the editor are 16 px large",
+  "the editor and the state plane of a file fit a phone",
+  async () => {
+    const page = await openOwn({ context: { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } });
+    for (const section of ["Your environment", "State plane"]) {
+      await place(page, "Explore", section);
+      const [wide, shown] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+      assert.ok(wide <= shown, `${section}: ${wide} px wide on ${shown} px`);
+      await accessible(page);
+    }
+    await page.context().close();
+  },
+);
 
-test("a built-in environment follows in the same module, and the file's run continues afterwards", async () => {
-  const page = await openOwn();
-  const began = await aheadWhere(page, "began", `(event) => event.config.variant === "CartPole-v1"`);
-  await page.getByRole("link", { name: "CartPole", exact: true }).click();
-  const { config } = await began();
-  assert.equal(config.data, undefined);
-  await event(page, "metrics");
-  const back = await beginning(page);
-  await page.getByRole("link", { name: "catch.py", exact: true }).or(own(page)).click();
-  assert.ok((await back()).progress.iteration > 0);
-  await page.context().close();
-});
+inAll(
+  "a first visit trains in a template and shows its picture; typed code starts a run by a key, and an error is shown at its line",
+  "a built-in environment follows in the same module, and the file's run continues afterwards",
+  async () => {
+    const page = await openOwn();
+    const began = await aheadWhere(page, "began", `(event) => event.config.variant === "CartPole-v1"`);
+    await page.getByRole("link", { name: "CartPole", exact: true }).click();
+    const { config } = await began();
+    assert.equal(config.data, undefined);
+    await event(page, "metrics");
+    const back = await beginning(page);
+    await page.getByRole("link", { name: "catch.py", exact: true }).or(own(page)).click();
+    assert.ok((await back()).progress.iteration > 0);
+    await page.context().close();
+  },
+);
 
 test("an error of the rules stops training and marks its line", async () => {
   const page = await openOwn();
@@ -303,24 +319,28 @@ test("an error of the rules stops training and marks its line", async () => {
   await page.context().close();
 });
 
-test("after an error of the rules, the run before stays beside the new one and can be continued", async () => {
-  const page = await openOwn();
-  await event(page, "metrics", 4); // a past run is kept if it has several points
-  await write(page, FAULTY);
-  const begun = await beginning(page);
-  const stopped = await aheadWhere(page, "notice", `(event) => event.level === "error"`);
-  await page.keyboard.press("ControlOrMeta+Enter");
-  const failed = await begun();
-  await stopped();
-  const past = page.locator(".returns .ghost-line");
-  await past.locator("label", { hasText: "Past run: other data" }).waitFor();
-  const back = await beginning(page);
-  await past.getByRole("button", { name: "Back to the previous run" }).click();
-  const { config, progress } = await back();
-  assert.ok(progress.iteration > 0);
-  assert.notEqual(config.data.hash, failed.config.data.hash);
-  await page.context().close();
-});
+inAll(
+  "an error of the rules stops training and marks its line",
+  "after an error of the rules, the run before stays beside the new one and can be continued",
+  async () => {
+    const page = await openOwn();
+    await event(page, "metrics", 4); // a past run is kept if it has several points
+    await write(page, FAULTY);
+    const begun = await beginning(page);
+    const stopped = await aheadWhere(page, "notice", `(event) => event.level === "error"`);
+    await page.keyboard.press("ControlOrMeta+Enter");
+    const failed = await begun();
+    await stopped();
+    const past = page.locator(".returns .ghost-line");
+    await past.locator("label", { hasText: "Past run: other data" }).waitFor();
+    const back = await beginning(page);
+    await past.getByRole("button", { name: "Back to the previous run" }).click();
+    const { config, progress } = await back();
+    assert.ok(progress.iteration > 0);
+    assert.notEqual(config.data.hash, failed.config.data.hash);
+    await page.context().close();
+  },
+);
 
 test("a Python file that is dropped on another environment opens in the editor, and training begins in it", async () => {
   const page = await visit(here, { at: SMALL, context: WIDE });
@@ -338,39 +358,47 @@ test("a Python file that is dropped on another environment opens in the editor, 
   await page.context().close();
 });
 
-test("a Python file that is dropped on a file's environment opens in the editor, and a key trains in it", async () => {
-  const page = await openOwn();
-  await drop(page, "mine.py", MINE);
-  await showsFile(page, "mine.py", "Catch my fruits");
-  // The run in the other file continues until the visitor starts a run.
-  assert.equal(await page.evaluate(() => hothouse.variant.about.summary), "Catch ten falling fruits with a basket");
-  const begun = await beginning(page);
-  await code(page).click();
-  await page.keyboard.press("ControlOrMeta+Enter");
-  assert.equal((await begun()).config.data.name, "mine.py");
-  await page.context().close();
-});
+inAll(
+  "a Python file that is dropped on another environment opens in the editor, and training begins in it",
+  "a Python file that is dropped on a file's environment opens in the editor, and a key trains in it",
+  async () => {
+    const page = await openOwn();
+    await drop(page, "mine.py", MINE);
+    await showsFile(page, "mine.py", "Catch my fruits");
+    // The run in the other file continues until the visitor starts a run.
+    assert.equal(await page.evaluate(() => hothouse.variant.about.summary), "Catch ten falling fruits with a basket");
+    const begun = await beginning(page);
+    await code(page).click();
+    await page.keyboard.press("ControlOrMeta+Enter");
+    assert.equal((await begun()).config.data.name, "mine.py");
+    await page.context().close();
+  },
+);
 
-test("the keys of a file move its environment at the controls", async () => {
-  const page = await openOwn();
-  await page.evaluate(() => {
-    globalThis.baskets = [];
-    const basket = hothouse.variant.about.state.indexOf("basket");
-    const ask = hothouse.ask.bind(hothouse);
-    hothouse.ask = async (question) => {
-      const answer = await ask(question);
-      if (question.touch?.drive) baskets.push(answer.player.state[basket]);
-      return answer;
-    };
-  });
-  await page.getByRole("button", { name: "Take the controls" }).click();
-  for (const [key, end] of [
-    ["ArrowRight", 9],
-    ["ArrowLeft", 0],
-  ]) {
-    await page.keyboard.down(key);
-    await until(page, (end) => baskets.at(-1) === end, end);
-    await page.keyboard.up(key);
-  }
-  await page.context().close();
-});
+inAll(
+  "a first visit trains in a template and shows its picture; typed code starts a run by a key, and an error is shown at its line",
+  "the keys of a file move its environment at the controls",
+  async () => {
+    const page = await openOwn();
+    await page.evaluate(() => {
+      globalThis.baskets = [];
+      const basket = hothouse.variant.about.state.indexOf("basket");
+      const ask = hothouse.ask.bind(hothouse);
+      hothouse.ask = async (question) => {
+        const answer = await ask(question);
+        if (question.touch?.drive) baskets.push(answer.player.state[basket]);
+        return answer;
+      };
+    });
+    await page.getByRole("button", { name: "Take the controls" }).click();
+    for (const [key, end] of [
+      ["ArrowRight", 9],
+      ["ArrowLeft", 0],
+    ]) {
+      await page.keyboard.down(key);
+      await until(page, (end) => baskets.at(-1) === end, end);
+      await page.keyboard.up(key);
+    }
+    await page.context().close();
+  },
+);

@@ -12,7 +12,8 @@ import { serve } from "../../scripts/serve.mjs";
 
 export { everywhere, place } from "../../scripts/browser.mjs";
 
-export const dist = join(root, "dist");
+/** Folder of the built page: that of `npm test`, otherwise that of `npm run build`. */
+export const dist = process.env.HOTHOUSE_PAGE ?? join(root, "dist");
 /** Time limit of an expected event on a busy machine. */
 export const WAIT_MS = 180_000;
 /** Longest time of any wait. A test that hangs fails at the place of the wait. */
@@ -93,15 +94,40 @@ function coresOf(count) {
   Object.defineProperty(Navigator.prototype, "hardwareConcurrency", { get: () => count });
 }
 
+/** Runs in the page: pauses each run as soon as the page has it. */
+function pausing() {
+  let client;
+  Object.defineProperty(globalThis, "hothouse", {
+    configurable: true,
+    get: () => client,
+    set: (value) => {
+      client = value;
+      client?.command({ kind: "pause" });
+    },
+  });
+}
+
 /**
  * Opens the page in a fresh profile. `trained` is the file of the trained agent: a buffer, `page` for the page's own file, or nothing for
- * none. The tour starts only if `first` is true. `init` runs before the page's scripts. If `frames` is 10, the page draws at most ten
- * frames a second. The page sees a machine with `cores` cores. The default is one, because two test files run at a time on two cores.
- * `page.said` contains the console's errors and uncaught exceptions.
+ * none. The tour starts only if `first` is true. `init` runs before the page's scripts. If `paused` is true, each run is paused as soon as
+ * it is open, so that training does not slow the page. If `frames` is 10, the page draws at most ten frames a second. The page sees a
+ * machine with `cores` cores. The default is one, because two test files run at a time on two cores. `page.said` contains the console's
+ * errors and uncaught exceptions.
  */
 export async function visit(
   here,
-  { at = "", server = here.server, init, context: settings, started = true, first = false, frames = 10, cores = 1, trained } = {},
+  {
+    at = "",
+    server = here.server,
+    init,
+    context: settings,
+    started = true,
+    first = false,
+    paused = false,
+    frames = 10,
+    cores = 1,
+    trained,
+  } = {},
 ) {
   const context = await here.browser.newContext(settings);
   context.setDefaultTimeout(WAIT_MS);
@@ -109,6 +135,7 @@ export async function visit(
   if (trained !== "page") await context.addInitScript(trainedFile, trained?.toString("base64") ?? "");
   if (frames === 10) await context.addInitScript(fewFrames);
   await context.addInitScript(coresOf, cores);
+  if (paused) await context.addInitScript(pausing);
   if (init) await context.addInitScript(init);
   const page = await context.newPage();
   // Playwright limits the time of its other calls, but not that of `evaluate`.

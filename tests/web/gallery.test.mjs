@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
+import { inAll } from "../../scripts/tiers.mjs";
 import { event, house, part, script, visit } from "./fixture.mjs";
 import { accessible, fits } from "./rooms.mjs";
 
@@ -104,7 +105,7 @@ test("a click on an entry opens its run, which is compared with the entry", asyn
   await badge(page).waitFor({ state: "detached" });
 });
 
-test("a link with another digest is not reproduced", async () => {
+inAll("a check compares digests, curve, end, test and solution", "a link with another digest is not reproduced", async () => {
   const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&seed=5&v=2&digest=16.0123456789abcdef.fused" });
   await badge(page).filter({ hasText: "Not reproduced" }).waitFor();
   await badge(page).click();
@@ -114,11 +115,15 @@ test("a link with another digest is not reproduced", async () => {
     .waitFor();
 });
 
-test("a link that is refused has no badge, because another run was started", async () => {
-  const page = await visit(here, { at: "#/control?variant=None-v0&seed=1&v=2&digest=16.0123456789abcdef.fused" });
-  await event(page, "digest", 16);
-  assert.equal(await badge(page).count(), 0);
-});
+inAll(
+  "a click on an entry opens its run, which is compared with the entry",
+  "a link that is refused has no badge, because another run was started",
+  async () => {
+    const page = await visit(here, { at: "#/control?variant=None-v0&seed=1&v=2&digest=16.0123456789abcdef.fused" });
+    await event(page, "digest", 16);
+    assert.equal(await badge(page).count(), 0);
+  },
+);
 
 const room = {
   iteration_word: "iteration",

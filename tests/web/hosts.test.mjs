@@ -4,14 +4,47 @@ import { execFileSync, spawn } from "node:child_process";
 import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, request as ask } from "node:http";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
 import { launch } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
+import { ALL, inAll } from "../../scripts/tiers.mjs";
 import { MODULES, wasm } from "../../scripts/wasm.mjs";
-import { dist, event, everywhere, folder, house, inWorkers, lab, notice, place, scrolled, until, visit, WAIT_MS } from "./fixture.mjs";
+import {
+  dist,
+  event,
+  everywhere,
+  folder,
+  house,
+  inWorkers,
+  lab,
+  notice,
+  part,
+  place,
+  scrolled,
+  until,
+  visit,
+  WAIT_MS,
+} from "./fixture.mjs";
+import { addressOf } from "./rooms.mjs";
+import { replaying } from "./replay.mjs";
 
 const here = house();
+before(async () => (here.replay = await replaying()));
+after(() => here.replay?.close());
+/**
+ * Serves the page. The page of `npm test` has only modules with threads, so its runs are replayed here. In the tier `--all`, the runs
+ * train.
+ */
+const served = (settings) => (ALL ? serve(dist, settings) : replaying(settings));
+/** Checks in the tier `--all` that a run trains on one thread. */
+async function trainsAlone(page) {
+  if (!ALL) return;
+  assert.equal((await backend(page)).threads, 1);
+  await event(page, "metrics");
+}
+
+const SMALL = "#/control?envs=64&v=2";
 
 /** Runs a script of the project. Returns its exit status and output. */
 async function script([name, ...args], env = process.env) {
@@ -34,7 +67,7 @@ const loadsOf = (page) => page.evaluate(() => Number(sessionStorage.getItem("loa
 
 test("on a host without headers, at a sub-path, one reload enables threads", async () => {
   const server = await serve(dist, { isolated: false, base: "/some/path/" });
-  const page = await visit(here, { server, started: false, init: countLoads });
+  const page = await visit(here, { server, at: SMALL, started: false, init: countLoads });
   await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
   assert.equal(await loadsOf(page), 2);
   assert.equal((await backend(page)).module, "threads-relaxed");
@@ -43,30 +76,77 @@ test("on a host without headers, at a sub-path, one reload enables threads", asy
   await server.close();
 });
 
+/** Returns the result of `work` with other values of globals. */
+function withGlobals(values, work) {
+  const before = Object.keys(values).map((name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)]);
+  for (const [name, value] of Object.entries(values)) Object.defineProperty(globalThis, name, { configurable: true, value });
+  try {
+    return work();
+  } finally {
+    for (const [name, was] of before) was ? Object.defineProperty(globalThis, name, was) : Reflect.deleteProperty(globalThis, name);
+  }
+}
+
+test("the page chooses the fastest module that the browser supports, and states the reasons", async () => {
+  const { choose } = await part("run/features");
+  const FUSED = Buffer.from([0xfd, 0x85, 0x02]);
+  const wasm = (validate) => ({ WebAssembly: { Memory: WebAssembly.Memory, validate } });
+  const noShared = class {
+    port1 = {
+      close() {},
+      postMessage() {
+        throw new Error("no shared memory");
+      },
+    };
+  };
+  for (const [features, use, candidates, why] of [
+    [{}, "auto", ["threads-relaxed", "threads-simd128", "simd128"], /^$/],
+    [{ crossOriginIsolated: false }, "auto", ["simd128"], /^No threads: this page is not cross-origin isolated\.$/],
+    [{ MessageChannel: noShared }, "auto", ["simd128"], /^No threads: workers in this browser cannot share memory\.$/],
+    [wasm((bytes) => !Buffer.from(bytes).includes(FUSED)), "auto", ["threads-simd128", "simd128"], /^No relaxed SIMD: /],
+    [wasm(() => false), "auto", [], /^No SIMD: /],
+    [{}, "simd128", ["simd128"], /^The module 'simd128' was requested\.$/],
+    [{ crossOriginIsolated: false }, "threads-relaxed", ["simd128"], /was requested, but it cannot run here\.$/],
+  ]) {
+    const browser = { crossOriginIsolated: true, navigator: { hardwareConcurrency: 2 }, ...wasm(() => true), ...features };
+    const choice = withGlobals(browser, () => choose(use));
+    assert.deepEqual([choice.candidates, choice.threads], [candidates, 2]);
+    assert.match(choice.why.join(" "), why);
+  }
+  // With more than four cores, one core is left to the page.
+  for (const [cores, threads] of [
+    [1, 1],
+    [4, 4],
+    [6, 5],
+    [64, 8],
+  ])
+    assert.equal(
+      withGlobals({ crossOriginIsolated: true, navigator: { hardwareConcurrency: cores } }, () => choose("auto")).threads,
+      threads,
+    );
+});
+
 test("without headers and service workers, the page does not loop, has no threads, and gives the reason", async () => {
-  const server = await serve(dist, { isolated: false });
+  const server = await served({ isolated: false });
   const init = () =>
     Object.defineProperty(Navigator.prototype, "serviceWorker", {
       get: () => ({ register: () => Promise.reject(new Error("refused")), ready: new Promise(() => {}) }),
     });
-  const page = await visit(here, { server, init });
-  let loads = 0;
-  page.on("domcontentloaded", () => loads++);
+  const page = await visit(here, { server, init: `(${countLoads})(); (${init})()` });
   const inUse = await backend(page);
   assert.equal(inUse.module, "simd128");
-  assert.equal(inUse.threads, 1);
   assert.match(inUse.why.join("\n"), /No threads: this page is not cross-origin isolated/);
-  await event(page, "metrics");
-  assert.equal(loads, 0);
+  await trainsAlone(page);
+  assert.equal(await loadsOf(page), 1);
   await page.context().close();
   await server.close();
 });
 
 test("an ineffective service worker costs a single reload", async () => {
-  const server = await serve(dist, { isolated: false, extra: { "/sw.js": "// adds no headers\n" } });
+  const server = await served({ isolated: false, extra: { "/sw.js": "// adds no headers\n" } });
   const page = await visit(here, { server, started: false, init: countLoads });
+  // The page reloads before it opens its run.
   await lab(page);
-  await page.waitForTimeout(1500);
   const loads = await loadsOf(page);
   assert.ok(loads <= 2, `${loads} loads`);
   assert.equal((await backend(page)).module, "simd128");
@@ -74,24 +154,39 @@ test("an ineffective service worker costs a single reload", async () => {
   await server.close();
 });
 
-test("without https there is no service worker and no threads, and the page trains", async () => {
+test("without https there is no service worker and no threads, and the page opens", async () => {
   // Without https, browsers treat only loopback names as secure.
-  const browser = await launch(["--host-resolver-rules=MAP plain.test 127.0.0.1"]);
-  const server = await serve(dist, { hosts: ["plain.test"] });
+  const browser = await launch(["--host-resolver-rules=MAP plain.test 127.0.0.1"], { shell: true });
+  const server = await served({ hosts: ["plain.test"] });
   const page = await browser.newPage();
   page.setDefaultTimeout(WAIT_MS);
-  await page.goto(`http://plain.test:${server.port}/#/control?envs=64&v=2`);
+  await page.goto(`http://plain.test:${server.port}/${SMALL}`);
   await lab(page);
   assert.equal(await page.evaluate(() => isSecureContext), false);
   assert.equal((await backend(page)).module, "simd128");
-  await event(page, "metrics");
+  await trainsAlone(page);
   await browser.close();
   await server.close();
 });
 
-for (const isolated of [true, false])
-  test(`every room works under the page's policy, other scripts do not (${isolated ? "with" : "without"} the host's headers)`, async () => {
-    const server = await serve(dist, { isolated });
+/** Opens every section of every room, and downloads a file. */
+async function tryRooms(page) {
+  for (const room of await page.evaluate(() => hothouse.rooms.map(({ id }) => id))) {
+    await page.locator(`#rooms a[href="#/${room}"]`).click();
+    await lab(page, room);
+    await event(page, "metrics");
+    await everywhere(page, () => scrolled(page));
+    // Waits until the worker has answered the questions of the last opened section. The room must not close earlier.
+    await page.evaluate(() => hothouse.shared());
+  }
+  await place(page, "Share");
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
+  assert.match(file.suggestedFilename(), /\.safetensors$/);
+}
+
+for (const isolated of ALL ? [true, false] : [true])
+  test(`the page works under its policy, other scripts do not (${isolated ? "with" : "without"} the host's headers)`, async () => {
+    const server = await served({ isolated });
     const init = () => {
       globalThis.refused = [];
       document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) =>
@@ -100,17 +195,7 @@ for (const isolated of [true, false])
     };
     const page = await visit(here, { server, init, started: false });
     await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
-    for (const room of await page.evaluate(() => hothouse.rooms.map(({ id }) => id))) {
-      await page.locator(`#rooms a[href="#/${room}"]`).click();
-      await lab(page, room);
-      await event(page, "metrics");
-      await everywhere(page, () => scrolled(page));
-      // Waits until the worker has answered the questions of the last opened section. The room must not close earlier.
-      await page.evaluate(() => hothouse.shared());
-    }
-    await place(page, "Share");
-    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
-    assert.match(file.suggestedFilename(), /\.safetensors$/);
+    if (ALL) await tryRooms(page);
     assert.deepEqual(await page.evaluate(() => refused), []);
     assert.deepEqual(page.said, []);
     const tried = await page.evaluate(async () => {
@@ -139,7 +224,7 @@ for (const isolated of [true, false])
 
 test("on a shared origin, the service worker caches only its own page and files", async () => {
   const other = '<!doctype html><title>Other</title><script src="data.json"></script><p>Another project';
-  const server = await serve(dist, { isolated: false, extra: { "/other/page.html": other, "/other/data.json": "{}" } });
+  const server = await served({ isolated: false, extra: { "/other/page.html": other, "/other/data.json": "{}" } });
   const page = await visit(here, { server, started: false });
   await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
   await page.evaluate(() => caches.open("hothouse /elsewhere/ 1"));
@@ -170,7 +255,7 @@ test("on a shared origin, the service worker caches only its own page and files"
   await away.close();
   assert.match((await page.goto(`${server.url}icon.svg`)).headers()["content-type"], /svg/);
   await page.goto(server.url);
-  await lab(page);
+  if (ALL) await lab(page); // without a network, no run is replayed
   assert.match(await page.title(), /Hothouse/);
   await page.context().close();
 });
@@ -267,65 +352,90 @@ test("aborted downloads, and more downloads than file descriptors, leak nothing"
 });
 
 for (const isolated of [true, false])
-  test(`offline after the first visit (${isolated ? "with" : "without"} the host's headers)`, async () => {
-    const server = await serve(dist, { isolated });
-    const page = await visit(here, { server, started: false });
-    await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
-    await until(page, async () => {
-      const names = await caches.keys();
-      const kept = names.length ? await (await caches.open(names[0])).keys() : [];
-      return kept.some((request) => request.url.endsWith("lab_bg.wasm"));
-    });
-    await server.close();
-    await page.reload();
-    await lab(page);
-    await event(page, "metrics");
-    assert.equal((await backend(page)).module, "threads-relaxed");
-    await page.context().close();
-  });
+  inAll(
+    "after a visit to one room all rooms open offline, and the page shows when",
+    `offline after the first visit (${isolated ? "with" : "without"} the host's headers)`,
+    async () => {
+      const server = await serve(dist, { isolated });
+      const page = await visit(here, { server, started: false });
+      await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
+      await until(page, async () => {
+        const names = await caches.keys();
+        const kept = names.length ? await (await caches.open(names[0])).keys() : [];
+        return kept.some((request) => request.url.endsWith("lab_bg.wasm"));
+      });
+      await server.close();
+      await page.reload();
+      await lab(page);
+      await event(page, "metrics");
+      assert.equal((await backend(page)).module, "threads-relaxed");
+      await page.context().close();
+    },
+  );
+
+/** Time after which the page caches the files of every room. */
+const KEEP_MS = 10_000;
 
 test("after a visit to one room all rooms open offline, and the page shows when", async () => {
-  const server = await serve(dist);
-  const page = await visit(here, { server });
+  // The service worker isolates the page with and without a network.
+  const server = await serve(dist, { isolated: false });
+  const init = `{
+    const plain = setTimeout;
+    globalThis.setTimeout = (work, ms, ...rest) => plain(work, ms === ${KEEP_MS} ? 500 : ms, ...rest);
+  }`;
+  const page = await visit(here, { server, at: SMALL, started: false, init });
+  await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
+  const rooms = await page.evaluate(() => hothouse.rooms.map(({ id }) => id));
   await page.locator("#offline", { hasText: "Ready offline" }).waitFor();
   await server.close();
-  for (const room of await page.evaluate(() => hothouse.rooms.map(({ id }) => id))) {
+  for (const room of ALL ? rooms : ["control", "cube"]) {
     await page.goto("about:blank");
-    await page.goto(`${server.url}#/${room}`);
+    await page.goto(server.url + addressOf(room));
     await lab(page, room);
     await event(page, "metrics");
+    assert.equal((await backend(page)).module, "threads-relaxed");
   }
   await page.context().close();
 });
 
 test("with Save-Data, unopened rooms are not downloaded", async () => {
-  const server = await serve(dist);
-  const init = () => Object.defineProperty(Navigator.prototype, "connection", { get: () => ({ saveData: true }) });
-  const page = await visit(here, { server, init });
-  /** Runs in the page: returns the addresses of the cached modules. */
-  const modules = async () => {
-    const [name] = await caches.keys();
-    const all = name ? await (await caches.open(name)).keys() : [];
-    return all.map(({ url }) => url).filter((url) => url.endsWith("lab.js"));
-  };
-  await until(page, `(${modules})().then(({ length }) => length)`);
-  await page.waitForTimeout(15_000);
-  const kept = await page.evaluate(modules);
-  assert.equal(kept.length, 1, kept.join(" "));
-  assert.equal(await page.locator("#offline").textContent(), "");
-  await page.context().close();
-  await server.close();
+  for (const saveData of [false, true]) {
+    // Collects what the page does after KEEP_MS, so that the test decides when this time has passed, and messages to the service worker.
+    const init = `{
+      const plain = setTimeout;
+      globalThis.waiting = [];
+      globalThis.setTimeout = (work, ms, ...rest) => (ms === ${KEEP_MS} ? waiting.push(work) : plain(work, ms, ...rest));
+      globalThis.requested = [];
+      ServiceWorker.prototype.postMessage = ({ keepRooms }) => keepRooms && requested.push(keepRooms);
+      Object.defineProperty(Navigator.prototype, "connection", { get: () => ({ saveData: ${saveData} }) });
+    }`;
+    const page = await visit(here, { server: here.replay, init });
+    // The page asks its service worker, which is ready at some time after the page.
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    const kept = await page.evaluate(async () => {
+      for (const work of waiting.splice(0)) work();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      return requested;
+    });
+    assert.deepEqual(kept, saveData ? [] : ["threads-relaxed"]);
+    assert.equal(await page.locator("#offline").textContent(), "");
+    await page.context().close();
+  }
 });
 
-test("the page trains in the module without threads on request", async () => {
-  const page = await visit(here, { at: "?use=simd128#/control?envs=64&v=2" });
-  await event(page, "metrics");
-  const inUse = await backend(page);
-  assert.equal(inUse.module, "simd128");
-  assert.equal(inUse.threads, 1);
-  assert.match(inUse.why.join("\n"), /was requested/);
-  await page.context().close();
-});
+inAll(
+  "the page chooses the fastest module that the browser supports, and states the reasons",
+  "the page trains in the module without threads on request",
+  async () => {
+    const page = await visit(here, { at: `?use=simd128${SMALL}` });
+    await event(page, "metrics");
+    const inUse = await backend(page);
+    assert.equal(inUse.module, "simd128");
+    assert.equal(inUse.threads, 1);
+    assert.match(inUse.why.join("\n"), /was requested/);
+    await page.context().close();
+  },
+);
 
 test("a browser without WebAssembly SIMD gets an error message", async () => {
   const init = () => {
@@ -337,7 +447,24 @@ test("a browser without WebAssembly SIMD gets an error message", async () => {
   await page.context().close();
 });
 
-test("the next module is used if one does not load", async () => {
+test("the next module is used if one does not start", async () => {
+  // The worker reports that the first module has failed.
+  const init = () => {
+    const { postMessage } = Worker.prototype;
+    Worker.prototype.postMessage = function (message, transfer) {
+      if (message.kind !== "open") return postMessage.call(this, message, transfer);
+      Worker.prototype.postMessage = postMessage;
+      this.onmessage({ data: { kind: "failed", text: "no such file" } });
+    };
+  };
+  const page = await visit(here, { server: here.replay, init });
+  const inUse = await backend(page);
+  assert.equal(inUse.module, "threads-simd128");
+  assert.match(inUse.why.join("\n"), /The module 'threads-relaxed' did not start here \(no such file\)/);
+  await page.context().close();
+});
+
+inAll("the next module is used if one does not start", "the next module is used if one does not load", async () => {
   const context = await here.browser.newContext({ serviceWorkers: "block" });
   context.setDefaultTimeout(WAIT_MS);
   await context.route("**/wasm/*/threads-relaxed-*/**", (route) => route.abort());
@@ -350,8 +477,12 @@ test("the next module is used if one does not load", async () => {
   await context.close();
 });
 
-test("a module without threads is used if the threads do not start", async () => {
-  const silent = `globalThis.Worker = class extends EventTarget { postMessage() {} };`;
+inAll("the next module is used if one does not start", "a module without threads is used if the threads do not start", async () => {
+  // The worker waits 20 s for the threads. Here this time is short.
+  const silent = `
+    const plain = setTimeout;
+    globalThis.setTimeout = (work, ms, ...rest) => plain(work, ms === 20_000 ? 500 : ms, ...rest);
+    globalThis.Worker = class extends EventTarget { postMessage() {} };`;
   const page = await visit(here, { init: inWorkers(silent), context: { bypassCSP: true }, cores: 2 });
   const inUse = await backend(page);
   assert.equal(inUse.module, "simd128");
@@ -364,34 +495,52 @@ test("the order of the modules does not depend on the builds", async () => {
   assert.deepEqual(Object.keys(await wasm({ only: [] })), MODULES);
 });
 
-test("npm start skips a port in use and reports it", async () => {
+test("the server skips a port in use, and answers no path outside its folder", async () => {
   const blocker = createServer();
   await new Promise((resolve) => blocker.listen(0, "127.0.0.1", resolve));
   const { port } = blocker.address();
-  const child = spawn("node", [join(root, "scripts/start.mjs"), "--no-open", "--port", String(port)], { cwd: root });
-  let said = "";
-  const url = await new Promise((resolve, reject) => {
-    child.on("exit", () => reject(new Error(said)));
-    child.stderr.on("data", (chunk) => (said += chunk));
-    child.stdout.on("data", (chunk) => {
-      said += chunk;
-      const found = said.match(/Hothouse: (\S+)/);
-      if (found) resolve(found[1]);
-    });
-  });
-  assert.match(said, new RegExp(`Port ${port} is in use`));
-  for (const [path, status] of [
-    ["%", 404],
-    ["%00", 404],
-    ["..%2fpackage.json", 404],
-  ])
-    assert.equal((await fetch(url + path)).status, status, path);
-  const response = await fetch(url);
+  const server = await serve(dist, { port });
+  assert.deepEqual([server.moved, server.port > port], [true, true]);
+  for (const path of ["%", "%00", "..%2fpackage.json"]) assert.equal((await fetch(server.url + path)).status, 404, path);
+  const response = await fetch(server.url);
   assert.equal(response.headers.get("cross-origin-opener-policy"), "same-origin");
   assert.match(await response.text(), /Hothouse/);
-  child.kill();
+  await server.close();
   blocker.close();
 });
+
+inAll(
+  "the server skips a port in use, and answers no path outside its folder",
+  "npm start skips a port in use and reports it",
+  async () => {
+    const blocker = createServer();
+    await new Promise((resolve) => blocker.listen(0, "127.0.0.1", resolve));
+    const { port } = blocker.address();
+    const child = spawn("node", [join(root, "scripts/start.mjs"), "--no-open", "--port", String(port)], { cwd: root });
+    let said = "";
+    const url = await new Promise((resolve, reject) => {
+      child.on("exit", () => reject(new Error(said)));
+      child.stderr.on("data", (chunk) => (said += chunk));
+      child.stdout.on("data", (chunk) => {
+        said += chunk;
+        const found = said.match(/Hothouse: (\S+)/);
+        if (found) resolve(found[1]);
+      });
+    });
+    assert.match(said, new RegExp(`Port ${port} is in use`));
+    for (const [path, status] of [
+      ["%", 404],
+      ["%00", 404],
+      ["..%2fpackage.json", 404],
+    ])
+      assert.equal((await fetch(url + path)).status, status, path);
+    const response = await fetch(url);
+    assert.equal(response.headers.get("cross-origin-opener-policy"), "same-origin");
+    assert.match(await response.text(), /Hothouse/);
+    child.kill();
+    blocker.close();
+  },
+);
 
 test("setup without a network names the missing tool and the next step", async () => {
   const empty = folder();

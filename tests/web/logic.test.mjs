@@ -3,22 +3,29 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { ahead, event, house, lab, notice, place, still, until, visit } from "./fixture.mjs";
-import { accessible, fits, large, narrows, SCREENS } from "./rooms.mjs";
+import { inAll } from "../../scripts/tiers.mjs";
+import { ahead, event, house, notice, part, place, still, until, visit } from "./fixture.mjs";
+import { replayed, replays } from "./replay.mjs";
+import { accessible, addressOf, entrance, fits, large, narrows, SCREENS } from "./rooms.mjs";
 
 const here = house();
+replays(here);
 
 /** Address of a task that is learned within seconds. */
 const LIFE = "#/logic?variant=life&v=2";
 const CHECKERBOARD = "#/logic?seed=1&population=2&v=2";
+/** Address of a run with short iterations. */
+const SHORT = "#/logic?seed=1&population=2&batch=1&updates=1&steps=4&v=2";
 
-const enter = async (settings = {}) => {
-  const page = await visit(here, { at: CHECKERBOARD, started: false, ...settings });
-  await lab(page, "logic");
-  await page.locator(".grid-canvas canvas").waitFor();
-  return page;
-};
+const enter = entrance(here, "logic", CHECKERBOARD, ".grid-canvas canvas");
+/** Opens a recorded run whose best member is perfect. The run does not train. */
+const enterReplay = entrance(here, "logic", addressOf("logic"), ".grid-canvas canvas", replayed);
 const ask = (page, question) => page.evaluate((question) => hothouse.ask(question), question);
+/** Returns the circuit of the best member. */
+const bestCircuit = async (page) => {
+  const { best: member } = await ask(page, { ask: "population" });
+  return ask(page, { ask: "circuit", member });
+};
 const refused = (page, question) =>
   page.evaluate(
     (question) =>
@@ -67,10 +74,136 @@ const stillPerfect = async (page) => {
 const text = (page, part, words) =>
   page.waitForFunction(([part, words]) => new RegExp(words).test(document.querySelector(part)?.textContent ?? ""), [part, words]);
 
+/** Returns a function that gives the position of a cell of a 16 by 16 grid on the screen. */
+const cellsOf = async (page) => {
+  const box = await page.locator(".grid-canvas canvas").boundingBox();
+  return (x, y) => [box.x + ((x + 0.5) * box.width) / 16, box.y + ((y + 0.5) * box.height) / 16];
+};
+/** Flips cells of a paused grid without a wrong cell, by pointer and by keys. */
+async function damages(page) {
+  const cell = await cellsOf(page);
+  await page.locator(".grid-choices").getByLabel("Damage", { exact: true }).selectOption("flip");
+  await page.locator(".grid-choices").getByLabel("Brush", { exact: true }).selectOption("0");
+  // One click changes one cell; a drag changes eight cells in a row.
+  await page.mouse.click(...cell(3, 3));
+  await gridIs(page, "wrong === 1 / 256");
+  await page.mouse.move(...cell(4, 8));
+  await page.mouse.down();
+  await page.mouse.move(...cell(11, 8), { steps: 3 });
+  await page.mouse.up();
+  await gridIs(page, "wrong === 9 / 256");
+  assert.equal(await page.getByRole("switch", { name: "Auto-restart" }).isChecked(), false);
+  // The arrow keys start from the last painted cell.
+  await page.locator(".grid-canvas canvas").focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await gridIs(page, "wrong === 10 / 256");
+  await text(page, ".grid-pane p[role=status]", "^Column 12, row 10: (on|off)\\.$");
+}
+/** Selects a larger grid with soft gates, which starts from random cells, and a blank start. */
+async function grows(page) {
+  const choices = page.locator(".grid-choices");
+  await choices.getByLabel("Start", { exact: true }).selectOption("random");
+  await choices.getByLabel("Grid", { exact: true }).selectOption({ index: 2 });
+  await page.waitForFunction(() => /64 by 64/.test(document.querySelector(".grid-canvas canvas").getAttribute("aria-label")));
+  await choices.getByLabel("Gates", { exact: true }).selectOption("soft");
+  await text(page, ".grid-status", "gates still soft");
+  await gridIs(page, "step > 0");
+  await choices.getByLabel("Start", { exact: true }).selectOption("blank");
+  await gridIs(page, "step > 2");
+  assert.equal(await page.locator(".grid-pane .error").textContent(), "");
+}
+/** Selects gates by keys, and an operation by pointer. */
+async function gatesByKeys(page) {
+  // Keys select only gates that compute.
+  await text(page, ".gates .number", "^[1-9]");
+  await page.locator(".gates-picture").focus();
+  await page.keyboard.press("ArrowDown");
+  await text(page, ".gate-named", "^Gate \\d+ of kernel layer 1, kernel \\d+: .*% certain\\.$");
+  await page.keyboard.press("End");
+  await text(page, ".gate-named", "^Gate \\d+ of update layer ");
+  await page.locator(".ops button").nth(1).click();
+  assert.equal(await page.locator(".ops button").nth(1).getAttribute("aria-pressed"), "true");
+}
+/** Waits until a circuit is drawn, and checks its numbers. */
+async function countsOf(page, circuit) {
+  await page.waitForFunction((count) => document.querySelectorAll(".circuit .circuit-view .gate").length === count, circuit.gates.length);
+  assert.match(
+    await page.locator(".circuit .circuit-counts").first().textContent(),
+    new RegExp(`^Active gates${circuit.gates.length}.*Depth${circuit.depth}gates.*Inputs${circuit.inputs.length}`),
+  );
+}
+/** Explores the drawn circuit by pointer and keys, and downloads it in each format. */
+async function circuitByHand(page, circuit) {
+  // Pointing at a gate shows its cone; keys move along the wires.
+  await page.locator(".circuit .circuit-view .gate").last().hover();
+  await text(page, ".circuit .circuit-named", "Its cone has \\d+ gates");
+  const cone = await page.locator(".circuit .circuit-view .gate.in-cone").count();
+  assert.ok(cone > 1 && cone <= circuit.gates.length, `${cone}`);
+  await page.mouse.move(0, 0);
+  await page.locator(".circuit .circuit-view").focus();
+  await page.keyboard.press("ArrowDown");
+  await text(page, ".circuit .circuit-named", "^Input 1: ");
+  await page.keyboard.press("ArrowRight");
+  await text(page, ".circuit .circuit-named", "^Gate \\d+, layer \\d+: .* Now (on|off)\\.$");
+  // The key moves back along the nearest wire, which may come from another gate. After at most `depth` moves an input is selected, where
+  // the key has no effect.
+  for (let k = 0; k < circuit.depth; k++) await page.keyboard.press("ArrowLeft");
+  await text(page, ".circuit .circuit-named", "^Input \\d: ");
+  for (const [words, holds] of [
+    ["SVG", /<svg/],
+    ["JSON", /^\s*\{/],
+    ["Verilog", /\bendmodule\b/],
+    ["Rust", /\bfn\b/],
+  ]) {
+    const download = page.waitForEvent("download");
+    await page.getByLabel("Format", { exact: true }).selectOption(words);
+    await page.getByRole("button", { name: "Download the circuit" }).click();
+    assert.match(readFileSync(await (await download).path(), "utf8"), holds);
+  }
+}
+/** Returns true if the stage ends above the transport bar. */
+const fitsScreen = (page) =>
+  page.evaluate(() => {
+    const [stage, bar] = [".live-panel", ".transport"].map((part) => document.querySelector(part).getBoundingClientRect());
+    return stage.bottom <= bar.top;
+  });
+/** Shows each part of the stage and follows its link to its tools. The big grid makes more than `steps` steps. */
+async function stageParts(page, gates, steps) {
+  await stage(page, "Circuit");
+  await page.waitForFunction((count) => document.querySelectorAll(".circuit-stage .gate").length === count, gates);
+  await page.waitForFunction(() => document.querySelector(".circuit-stage .valued .wire.on"));
+  await text(page, ".circuit-stage .stage-value", `^${gates} gates$`);
+  assert.ok(await fitsScreen(page));
+  await page.locator(".circuit-stage .gate").last().hover();
+  await text(page, ".circuit-stage .circuit-named", "Its cone has \\d+ gates");
+  await page.getByRole("button", { name: "Counts and downloads" }).click();
+  await page.getByRole("button", { name: "Download the circuit" }).waitFor();
+  await place(page, "Live");
+  // The arrow key moves from the circuit to the million cells.
+  await page.locator(".stage-switch input:checked").focus();
+  await page.keyboard.press("ArrowDown");
+  await text(page, ".big-stage .small:not(:empty)", "cells a second");
+  await page.waitForFunction((steps) => Number(document.querySelector(".big").dataset.step) > steps, steps);
+  assert.ok(await fitsScreen(page));
+  await page.locator(".big-stage").getByRole("button", { name: "Pause the circuit" }).click();
+  await page.getByRole("button", { name: "Sizes and speeds" }).click();
+  await page.locator(".big").getByRole("button", { name: "Run the circuit" }).waitFor();
+  // A key leads from any tab to the grid, and a click damages its middle.
+  await page.locator("body").press("c");
+  await page.getByRole("button", { name: "Damage the middle" }).click();
+  assert.equal(await page.evaluate(() => document.querySelector(".logic-stage").dataset.part), "grid");
+}
+/** Checks that the picture of the circuit is small, and enlarges it. */
+async function enlarges(picture) {
+  await picture.locator(".wire.on").first().waitFor({ state: "attached" });
+  assert.ok((await picture.boundingBox()).width < 300);
+  await picture.click();
+  assert.ok((await picture.boundingBox()).width > 400);
+}
+
 test("the status shows the number of the curve", async () => {
-  const page = await visit(here, { at: "#/logic?variant=life&population=2&v=2", started: false });
-  await lab(page, "logic");
-  await event(page, "test");
+  const page = await enterReplay();
   for (let looks = 0; looks < 200; looks++) {
     const [lead, chart] = await page.evaluate(() => [".lead", ".returns .number"].map((part) => document.querySelector(part).textContent));
     const [, shown] = /(?:has|now) (no wrong cells|[\d.]+%)/.exec(lead) ?? [];
@@ -84,7 +217,7 @@ test("the status shows the number of the curve", async () => {
 });
 
 test("the population trains without a click: the grid runs, gates are shown by operation, members by state", async () => {
-  const page = await enter();
+  const page = await enter({ at: SHORT });
   const tested = await ahead(page, "test");
   const first = await event(page, "metrics");
   const later = await event(page, "metrics", first.progress.iteration + 1);
@@ -126,172 +259,163 @@ test("the population trains without a click: the grid runs, gates are shown by o
   await page.context().close();
 });
 
-test("a grid is damaged by pointer and keys and heals; steps, starts, sizes and soft gates can be selected", async () => {
-  const page = await enter();
-  // The run is paused, because the page restarts the grid when another member becomes the best.
-  await stillPerfect(page);
+test("a grid is damaged by pointer and keys; steps, starts, sizes and soft gates can be selected", async () => {
+  const page = await enter({ paused: true });
   await page.getByText("Grid options").click();
-  await page.locator(".grid-choices").getByLabel("Speed", { exact: true }).selectOption("fast");
-  // The grid restarts with the best member that the page knows. The page may know an outdated member, so the loop resets the grid again.
-  for (let late; !late || late.wrong > 0; ) {
-    await page.getByRole("button", { name: "Reset", exact: true }).first().click();
-    // Clears the displayed step. After the click, only the new grid writes a step.
-    await page.evaluate(() => (document.querySelector(".grid-pane").dataset.step = "0"));
-    await gridIs(page, "step >= 20");
-    await page.locator(".play-grid").click();
-    // The worker answers in order, so after this answer no step is pending.
-    await ask(page, { ask: "population" });
-    late = await grid(page);
+  const choices = page.locator(".grid-choices");
+  await choices.getByLabel("Gates", { exact: true }).selectOption("hard");
+  // The grid starts as the target and is paused before its first step.
+  await until(page, () => !document.querySelector(".grid-choices option[value=target]").disabled);
+  await page.evaluate(() => {
+    const starts = document.querySelector(".grid-choices option[value=target]").parentElement;
+    starts.value = "target";
+    starts.dispatchEvent(new Event("change"));
+    document.querySelector(".play-grid").click();
+  });
+  await gridIs(page, "step === 0 && wrong === 0");
+  await damages(page);
+  for (const step of [1, 2]) {
+    await page.keyboard.press(".");
+    await gridIs(page, `step === ${step}`);
   }
-  const box = await page.locator(".grid-canvas canvas").boundingBox();
-  const cell = (x, y) => [box.x + ((x + 0.5) * box.width) / 16, box.y + ((y + 0.5) * box.height) / 16];
-  await page.locator(".grid-choices").getByLabel("Damage", { exact: true }).selectOption("flip");
-  await page.locator(".grid-choices").getByLabel("Brush", { exact: true }).selectOption("0");
-  // One click changes one cell; a drag changes eight cells in a row.
-  await page.mouse.click(...cell(3, 3));
-  await gridIs(page, "wrong === 1 / 256");
-  await page.mouse.move(...cell(4, 8));
-  await page.mouse.down();
-  await page.mouse.move(...cell(11, 8), { steps: 3 });
-  await page.mouse.up();
-  await gridIs(page, "wrong === 9 / 256");
-  assert.equal(await page.getByRole("switch", { name: "Auto-restart" }).isChecked(), false);
-  // The arrow keys start from the last painted cell.
-  await page.locator(".grid-canvas canvas").focus();
-  await page.keyboard.press("ArrowDown");
-  await page.keyboard.press("Enter");
-  await gridIs(page, "wrong === 10 / 256");
-  await text(page, ".grid-pane p[role=status]", "^Column 12, row 10: (on|off)\\.$");
-  // Noise on every cell is a random start, from which a perfect circuit draws the pattern again in the steps of a test. The circuit need
-  // not repair other damage.
-  await page.locator(".grid-choices").getByLabel("Damage", { exact: true }).selectOption("noise");
-  await page.locator(".grid-choices").getByLabel("Brush", { exact: true }).selectOption("4");
-  const { steps } = await ask(page, { ask: "automaton" });
-  for (let healed = false; !healed; ) {
-    for (const y of [1, 5, 9, 13]) {
-      await page.mouse.move(...cell(0, y));
-      await page.mouse.down();
-      await page.mouse.move(...cell(15, y), { steps: 15 });
-      await page.mouse.up();
-    }
-    await gridIs(page, "wrong > 0.2");
-    await page.locator(".grid-canvas canvas").focus();
-    for (let k = 0; k < steps; k++) {
-      const { step } = await grid(page);
-      await page.keyboard.press(".");
-      await gridIs(page, `step === ${step + 1}`);
-    }
-    healed = (await grid(page)).wrong === 0;
-  }
-  assert.match(await page.locator(".grid-status").textContent(), /Healed/);
-  const { step } = await grid(page);
   await page.keyboard.press(" ");
-  await gridIs(page, `step > ${step + 1}`);
-  // A larger grid with soft gates starts from random cells.
-  await page.locator(".grid-choices").getByLabel("Start", { exact: true }).selectOption("random");
-  await page.locator(".grid-choices").getByLabel("Grid", { exact: true }).selectOption({ index: 2 });
-  await page.waitForFunction(() => /64 by 64/.test(document.querySelector(".grid-canvas canvas").getAttribute("aria-label")));
-  await page.locator(".grid-choices").getByLabel("Gates", { exact: true }).selectOption("soft");
-  await text(page, ".grid-status", "gates still soft");
-  await gridIs(page, "step > 0");
-  await page.locator(".grid-choices").getByLabel("Start", { exact: true }).selectOption("blank");
-  await gridIs(page, "step > 2");
-  assert.equal(await page.locator(".grid-pane .error").textContent(), "");
+  await gridIs(page, "step > 4");
+  await grows(page);
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
-test("gates and wires are explored by pointer and keys, show values, and the circuit is exported", async () => {
-  const page = await enter({ at: LIFE });
-  await stillPerfect(page);
-  const { best } = await ask(page, { ask: "population" });
-  await page.locator(".gates-picture").focus();
-  // The picture may show an earlier best member at first. The legend has a count for each operation that does not only pass a bit on.
-  await until(
-    page,
-    async (member) => {
-      const { ops } = await hothouse.ask({ ask: "gates", member });
-      const counts = Array.from({ length: 16 }, (_, op) => Object.values(ops).filter((one) => one === op).length);
-      const computing = counts.filter((_, op) => op !== 3 && op !== 5).sort((a, b) => a - b);
-      const shown = [...document.querySelectorAll(".ops .op-count")].map(({ textContent }) => Number(textContent.replaceAll(",", "")));
-      return String(shown.sort((a, b) => a - b)) === String(computing);
-    },
-    best,
-  );
-  // Keys select only gates that compute.
-  await text(page, ".gates .number", "^[1-9]");
-  await page.keyboard.press("ArrowDown");
-  await text(page, ".gate-named", "^Gate \\d+ of kernel layer 1, kernel \\d+: .*% certain\\.$");
-  await page.keyboard.press("End");
-  await text(page, ".gate-named", "^Gate \\d+ of update layer ");
-  await page.locator(".ops button").nth(1).click();
-  assert.equal(await page.locator(".ops button").nth(1).getAttribute("aria-pressed"), "true");
+inAll(
+  "grids_advance_and_heal_without_changing_training",
+  "a grid is damaged by pointer and keys and heals; steps, starts, sizes and soft gates can be selected",
+  async () => {
+    const page = await enter();
+    // The run is paused, because the page restarts the grid when another member becomes the best.
+    await stillPerfect(page);
+    await page.getByText("Grid options").click();
+    await page.locator(".grid-choices").getByLabel("Speed", { exact: true }).selectOption("fast");
+    // The grid restarts with the best member that the page knows. The page may know an outdated member, so the loop resets the grid again.
+    for (let late; !late || late.wrong > 0; ) {
+      await page.getByRole("button", { name: "Reset", exact: true }).first().click();
+      // Clears the displayed step. After the click, only the new grid writes a step.
+      await page.evaluate(() => (document.querySelector(".grid-pane").dataset.step = "0"));
+      await gridIs(page, "step >= 20");
+      await page.locator(".play-grid").click();
+      // The worker answers in order, so after this answer no step is pending.
+      await ask(page, { ask: "population" });
+      late = await grid(page);
+    }
+    await damages(page);
+    const cell = await cellsOf(page);
+    // Noise on every cell is a random start, from which a perfect circuit draws the pattern again in the steps of a test. The circuit need
+    // not repair other damage.
+    await page.locator(".grid-choices").getByLabel("Damage", { exact: true }).selectOption("noise");
+    await page.locator(".grid-choices").getByLabel("Brush", { exact: true }).selectOption("4");
+    const { steps } = await ask(page, { ask: "automaton" });
+    for (let healed = false; !healed; ) {
+      for (const y of [1, 5, 9, 13]) {
+        await page.mouse.move(...cell(0, y));
+        await page.mouse.down();
+        await page.mouse.move(...cell(15, y), { steps: 15 });
+        await page.mouse.up();
+      }
+      await gridIs(page, "wrong > 0.2");
+      await page.locator(".grid-canvas canvas").focus();
+      for (let k = 0; k < steps; k++) {
+        const { step } = await grid(page);
+        await page.keyboard.press(".");
+        await gridIs(page, `step === ${step + 1}`);
+      }
+      healed = (await grid(page)).wrong === 0;
+    }
+    assert.match(await page.locator(".grid-status").textContent(), /Healed/);
+    const { step } = await grid(page);
+    await page.keyboard.press(" ");
+    await gridIs(page, `step > ${step + 1}`);
+    await grows(page);
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+  },
+);
+
+test("gates and wires are explored by pointer and keys, and the circuit is exported", async () => {
+  const page = await enterReplay({ context: { viewport: { width: 1440, height: 900 } } });
+  await gatesByKeys(page);
   await place(page, "Explore", "The circuit");
   // The download is visible without scrolling on a laptop's screen.
-  await page.setViewportSize({ width: 1440, height: 900 });
   const bar = await page.locator(".transport").boundingBox();
   const save = await page.getByRole("button", { name: "Download the circuit" }).boundingBox();
   assert.ok(save.y + save.height < bar.y, `${save.y} and ${bar.y}`);
-  const drawn = `^Member ${best + 1} after .* updates of its own, perfect. Verified equal to its automaton on 512 neighbourhoods`;
-  await text(page, ".circuit [role=status]", drawn);
-  const circuit = await ask(page, { ask: "circuit", member: best });
-  assert.ok(circuit.equal && circuit.perfect && circuit.gates.length > 20 && circuit.inputs.length === 9);
-  await page.waitForFunction((count) => document.querySelectorAll(".circuit .circuit-view .gate").length === count, circuit.gates.length);
-  assert.match(
-    await page.locator(".circuit .circuit-counts").first().textContent(),
-    new RegExp(`^Active gates${circuit.gates.length}.*Depth${circuit.depth}gates.*Inputs9`),
+  await text(
+    page,
+    ".circuit [role=status]",
+    "^Member \\d after .* updates of its own, perfect. Verified equal to its automaton on [\\d,]+ neighbourhoods",
   );
-  // The circuit has wires that are on and wires that are off, and the grid's steps change them. A grid may stop changing after many
-  // steps, so the grid starts again.
-  await page.evaluate(() => {
-    [...document.querySelectorAll(".grid-player button")].find(({ textContent }) => textContent === "Reset").click();
-    document.querySelector(".grid-pane").dataset.step = "0";
-  });
-  await gridIs(page, "step > 0");
-  const on = () =>
-    page.locator(".circuit .circuit-view .wire").evaluateAll((all) => all.map((wire) => Number(wire.classList.contains("on"))).join(""));
-  await page.waitForFunction(
-    () =>
-      document.querySelector(".circuit .circuit-view.valued .wire.on") && document.querySelector(".circuit .circuit-view .wire:not(.on)"),
-  );
-  const before = await on();
-  await page.waitForFunction(
-    (before) =>
-      [...document.querySelectorAll(".circuit .circuit-view .wire")].map((wire) => Number(wire.classList.contains("on"))).join("") !==
-      before,
-    before,
-  );
-  // Pointing at a gate shows its cone; keys move along the wires.
-  await page.locator(".circuit .circuit-view .gate").last().hover();
-  await text(page, ".circuit .circuit-named", "Its cone has \\d+ gates");
-  const cone = await page.locator(".circuit .circuit-view .gate.in-cone").count();
-  assert.ok(cone > 1 && cone <= circuit.gates.length, `${cone}`);
-  await page.mouse.move(0, 0);
-  await page.locator(".circuit .circuit-view").focus();
-  await page.keyboard.press("ArrowDown");
-  await text(page, ".circuit .circuit-named", "^Input 1: ");
-  await page.keyboard.press("ArrowRight");
-  await text(page, ".circuit .circuit-named", "^Gate \\d+, layer \\d+: .* Now (on|off)\\.$");
-  // The key moves back along the nearest wire, which may come from another gate. After at most `depth` moves an input is selected, where
-  // the key has no effect.
-  for (let k = 0; k < circuit.depth; k++) await page.keyboard.press("ArrowLeft");
-  await text(page, ".circuit .circuit-named", "^Input \\d: ");
-  for (const [words, holds] of [
-    ["SVG", /<svg/],
-    ["JSON", /^\s*\{/],
-    ["Verilog", /\bendmodule\b/],
-    ["Rust", /\bfn\b/],
-  ]) {
-    const download = page.waitForEvent("download");
-    await page.getByLabel("Format", { exact: true }).selectOption(words);
-    await page.getByRole("button", { name: "Download the circuit" }).click();
-    assert.match(readFileSync(await (await download).path(), "utf8"), holds);
-  }
+  const circuit = await bestCircuit(page);
+  await countsOf(page, circuit);
+  await circuitByHand(page, circuit);
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
-test("the circuit runs Life on a big grid and shows its speed", async () => {
+inAll(
+  "gates and wires are explored by pointer and keys, and the circuit is exported",
+  "gates and wires are explored by pointer and keys, show values, and the circuit is exported",
+  async () => {
+    const page = await enter({ at: LIFE });
+    await stillPerfect(page);
+    const { best } = await ask(page, { ask: "population" });
+    // The picture may show an earlier best member at first. The legend has a count for each operation that does not only pass a bit on.
+    await until(
+      page,
+      async (member) => {
+        const { ops } = await hothouse.ask({ ask: "gates", member });
+        const counts = Array.from({ length: 16 }, (_, op) => Object.values(ops).filter((one) => one === op).length);
+        const computing = counts.filter((_, op) => op !== 3 && op !== 5).sort((a, b) => a - b);
+        const shown = [...document.querySelectorAll(".ops .op-count")].map(({ textContent }) => Number(textContent.replaceAll(",", "")));
+        return String(shown.sort((a, b) => a - b)) === String(computing);
+      },
+      best,
+    );
+    await gatesByKeys(page);
+    await place(page, "Explore", "The circuit");
+    // The download is visible without scrolling on a laptop's screen.
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const bar = await page.locator(".transport").boundingBox();
+    const save = await page.getByRole("button", { name: "Download the circuit" }).boundingBox();
+    assert.ok(save.y + save.height < bar.y, `${save.y} and ${bar.y}`);
+    const drawn = `^Member ${best + 1} after .* updates of its own, perfect. Verified equal to its automaton on 512 neighbourhoods`;
+    await text(page, ".circuit [role=status]", drawn);
+    const circuit = await ask(page, { ask: "circuit", member: best });
+    assert.ok(circuit.equal && circuit.perfect && circuit.gates.length > 20 && circuit.inputs.length === 9);
+    await countsOf(page, circuit);
+    // The circuit has wires that are on and wires that are off, and the grid's steps change them. A grid may stop changing after many
+    // steps, so the grid starts again.
+    await page.evaluate(() => {
+      [...document.querySelectorAll(".grid-player button")].find(({ textContent }) => textContent === "Reset").click();
+      document.querySelector(".grid-pane").dataset.step = "0";
+    });
+    await gridIs(page, "step > 0");
+    const on = () =>
+      page.locator(".circuit .circuit-view .wire").evaluateAll((all) => all.map((wire) => Number(wire.classList.contains("on"))).join(""));
+    await page.waitForFunction(
+      () =>
+        document.querySelector(".circuit .circuit-view.valued .wire.on") && document.querySelector(".circuit .circuit-view .wire:not(.on)"),
+    );
+    const before = await on();
+    await page.waitForFunction(
+      (before) =>
+        [...document.querySelectorAll(".circuit .circuit-view .wire")].map((wire) => Number(wire.classList.contains("on"))).join("") !==
+        before,
+      before,
+    );
+    await circuitByHand(page, circuit);
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+  },
+);
+
+inAll("big_grids_are_packed_and_oversized_ones_are_rejected", "the circuit runs Life on a big grid and shows its speed", async () => {
   const page = await enter({ at: LIFE });
   await perfect(page);
   await place(page, "Explore", "The circuit on a big grid");
@@ -313,9 +437,8 @@ test("the circuit runs Life on a big grid and shows its speed", async () => {
   await page.context().close();
 });
 
-test("a custom drawing and a custom rule are learned; invalid ones show the reason, and the run continues", async () => {
-  const page = await enter({ at: LIFE });
-  await event(page, "metrics");
+test("runs begin with a custom drawing and a custom rule; invalid ones show the reason", async () => {
+  const page = await enter({ at: LIFE, paused: true });
   const own = page.locator(".own-target");
   const draw = () => place(page, "Explore", "Your own target");
   await draw();
@@ -334,7 +457,9 @@ test("a custom drawing and a custom rule are learned; invalid ones show the reas
   for (const key of ["ArrowRight", "ArrowDown", "Enter", "ArrowRight", "1"]) await page.keyboard.press(key);
   await own.getByRole("button", { name: "Train on this drawing" }).click();
   await page.waitForFunction(() => hothouse.variant.id === "own");
-  await event(page, "metrics");
+  const trained = await ahead(page, "metrics");
+  await page.evaluate(() => hothouse.command({ kind: "step" }));
+  await trained();
   const { target } = await ask(page, { ask: "automaton" });
   assert.equal(target.width, 8);
   assert.deepEqual(
@@ -360,155 +485,209 @@ test("a custom drawing and a custom rule are learned; invalid ones show the reas
   await own.getByRole("button", { name: "Train on this rule" }).click();
   await page.waitForFunction(() => hothouse.variant.id === "rule");
   await page.waitForFunction(() => /variant=rule/.test(location.hash));
-  await event(page, "metrics");
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
-test("impossible requests are refused with a next step, and the run is unaffected", async () => {
-  const page = await enter();
-  await ask(page, { ask: "grid", width: 16, height: 16, start: "random", seed: 1, member: 0, soft: false });
-  for (const [question, words] of [
-    [{ ask: "damage", x: 16, y: 0, radius: 1, how: "flip" }, /outside the grid of 16x16.*column below 16/s],
-    [{ ask: "values", x: 0, y: 99 }, /outside the grid/],
-    [{ ask: "advance", steps: 4_000_000_000 }, /too many for one call/],
-    [{ ask: "grid", width: 1e6, height: 1e6, start: "random", seed: 1, member: 0, soft: false }, /cannot be shown.*Choose sides of/s],
-    [{ ask: "big", width: 60_000, height: 60_000, seed: 1, member: 0 }, /needs .* MB of memory.*smaller/s],
-    [{ ask: "gates", member: 1000 }, /no member 1000/],
-  ])
-    assert.match(await refused(page, question), words);
-  await event(page, "metrics");
-  assert.deepEqual(page.said, []);
-  await page.context().close();
-  // Opens a link that contains an invalid drawing.
-  const other = await visit(here, { at: `#/logic?variant=own&target=${encodeURIComponent(".../..")}&v=2`, started: false });
-  await notice(other, /Row 2 of the drawing has 2 cells/);
-  await other.context().close();
-});
+inAll(
+  "invalid_targets_are_rejected_and_the_run_continues",
+  "impossible requests are refused with a next step, and the run is unaffected",
+  async () => {
+    const page = await enter();
+    await ask(page, { ask: "grid", width: 16, height: 16, start: "random", seed: 1, member: 0, soft: false });
+    for (const [question, words] of [
+      [{ ask: "damage", x: 16, y: 0, radius: 1, how: "flip" }, /outside the grid of 16x16.*column below 16/s],
+      [{ ask: "values", x: 0, y: 99 }, /outside the grid/],
+      [{ ask: "advance", steps: 4_000_000_000 }, /too many for one call/],
+      [{ ask: "grid", width: 1e6, height: 1e6, start: "random", seed: 1, member: 0, soft: false }, /cannot be shown.*Choose sides of/s],
+      [{ ask: "big", width: 60_000, height: 60_000, seed: 1, member: 0 }, /needs .* MB of memory.*smaller/s],
+      [{ ask: "gates", member: 1000 }, /no member 1000/],
+    ])
+      assert.match(await refused(page, question), words);
+    await event(page, "metrics");
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+    // Opens a link that contains an invalid drawing.
+    const other = await visit(here, { at: `#/logic?variant=own&target=${encodeURIComponent(".../..")}&v=2`, started: false });
+    await notice(other, /Row 2 of the drawing has 2 cells/);
+    await other.context().close();
+  },
+);
 
-test("the stage shows the grid, the drawn circuit or a million cells; keys switch between them, and each links to its tools", async () => {
-  const page = await enter({ at: LIFE, context: { viewport: { width: 1280, height: 720 } } });
-  await text(page, ".lead", "circuits learn side by side|the best circuit has|now 100%");
-  await perfect(page);
-  const fitsScreen = () =>
-    page.evaluate(() => {
-      const [stage, bar] = [".live-panel", ".transport"].map((part) => document.querySelector(part).getBoundingClientRect());
-      return stage.bottom <= bar.top;
-    });
-  assert.ok(await fitsScreen());
+test("the stage switches between the grid, the drawn circuit and a million cells, and each links to its tools", async () => {
+  const page = await enterReplay({ context: { viewport: { width: 1280, height: 720 } } });
+  await text(page, ".stage-switch", "Circuit: \\d+ gates");
+  const { gates } = await bestCircuit(page);
+  assert.ok(await fitsScreen(page));
   assert.deepEqual(await page.locator(".live-panel button.strong:visible").allTextContents(), ["Damage the middle"]);
-  // The switch shows the gates of the tested circuit. Single iterations follow until the tested circuit is the best circuit.
-  await still(page);
-  const gates = await until(page, async () => {
-    const { best } = await hothouse.ask({ ask: "population" });
-    const { gates } = await hothouse.ask({ ask: "circuit", member: best });
-    if (document.querySelector(".stage-switch").textContent.includes(`Circuit: ${gates.length} gates`)) return gates.length;
-    const ended = new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && resolve()));
-    hothouse.command({ kind: "step" });
-    await ended;
-  });
-  await stage(page, "Circuit");
-  await page.waitForFunction((count) => document.querySelectorAll(".circuit-stage .gate").length === count, gates);
-  await page.waitForFunction(() => document.querySelector(".circuit-stage .valued .wire.on"));
-  await text(page, ".circuit-stage .stage-value", `^${gates} gates$`);
-  assert.ok(await fitsScreen());
-  await page.locator(".circuit-stage .gate").last().hover();
-  await text(page, ".circuit-stage .circuit-named", "Its cone has \\d+ gates");
-  await page.getByRole("button", { name: "Counts and downloads" }).click();
-  await page.getByRole("button", { name: "Download the circuit" }).waitFor();
-  await place(page, "Live");
-  // The arrow key moves from the circuit to the million cells, which run without a click.
-  await page.locator(".stage-switch input:checked").focus();
-  await page.keyboard.press("ArrowDown");
-  await text(page, ".big-stage .small:not(:empty)", "cells a second");
-  await page.waitForFunction(() => Number(document.querySelector(".big").dataset.step) > 50);
-  assert.ok(await fitsScreen());
-  await page.locator(".big-stage").getByRole("button", { name: "Pause the circuit" }).click();
-  await page.getByRole("button", { name: "Sizes and speeds" }).click();
-  await page.locator(".big").getByRole("button", { name: "Run the circuit" }).waitFor();
-  // A key leads from any tab to the grid, and a click damages its middle.
-  await page.locator("body").press("c");
-  await page.getByRole("button", { name: "Damage the middle" }).click();
-  assert.equal(await page.evaluate(() => document.querySelector(".logic-stage").dataset.part), "grid");
+  await stageParts(page, gates.length, 0);
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
-test("on a large screen the perfect circuit is also drawn beside the grid, and a click enlarges it", async () => {
-  const page = await enter({ at: LIFE, context: { viewport: { width: 1440, height: 900 } } });
+inAll(
+  "the stage switches between the grid, the drawn circuit and a million cells, and each links to its tools",
+  "the stage shows the grid, the drawn circuit or a million cells; keys switch between them, and each links to its tools",
+  async () => {
+    const page = await enter({ at: LIFE, context: { viewport: { width: 1280, height: 720 } } });
+    await text(page, ".lead", "circuits learn side by side|the best circuit has|now 100%");
+    await perfect(page);
+    assert.ok(await fitsScreen(page));
+    assert.deepEqual(await page.locator(".live-panel button.strong:visible").allTextContents(), ["Damage the middle"]);
+    // The switch shows the gates of the tested circuit. Single iterations follow until the tested circuit is the best circuit.
+    await still(page);
+    const gates = await until(page, async () => {
+      const { best } = await hothouse.ask({ ask: "population" });
+      const { gates } = await hothouse.ask({ ask: "circuit", member: best });
+      if (document.querySelector(".stage-switch").textContent.includes(`Circuit: ${gates.length} gates`)) return gates.length;
+      const ended = new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && resolve()));
+      hothouse.command({ kind: "step" });
+      await ended;
+    });
+    await stageParts(page, gates, 50);
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+  },
+);
+
+test("on a large screen the perfect circuit is drawn small beside the grid, and a click enlarges it", async () => {
+  const page = await enterReplay({ context: { viewport: { width: 1440, height: 900 } } });
   const picture = page.locator(".circuit-stage .stage-picture");
-  // A new run that is paused has no perfect circuit.
-  await event(page, "metrics");
-  const began = await ahead(page, "began");
-  await page.evaluate(() => {
-    hothouse.command({ kind: "pause" });
-    hothouse.command({ kind: "reset", config: null });
-  });
-  await began();
-  assert.equal(await picture.isVisible(), false);
-  await page.evaluate(() => hothouse.command({ kind: "start" }));
-  await perfect(page);
-  await picture.locator(".wire.on").first().waitFor({ state: "attached" });
-  assert.ok((await picture.boundingBox()).width < 300);
-  await picture.click();
-  assert.ok((await picture.boundingBox()).width > 400);
+  await enlarges(picture);
   await page.context().close();
 });
 
-test("the lizard opens with the trained circuit, and the visitor can show a circuit of the current run", async () => {
+inAll(
+  "on a large screen the perfect circuit is drawn small beside the grid, and a click enlarges it",
+  "on a large screen the perfect circuit is also drawn beside the grid, and a click enlarges it",
+  async () => {
+    const page = await enter({ at: LIFE, context: { viewport: { width: 1440, height: 900 } } });
+    const picture = page.locator(".circuit-stage .stage-picture");
+    // A new run that is paused has no perfect circuit.
+    await event(page, "metrics");
+    const began = await ahead(page, "began");
+    await page.evaluate(() => {
+      hothouse.command({ kind: "pause" });
+      hothouse.command({ kind: "reset", config: null });
+    });
+    await began();
+    assert.equal(await picture.isVisible(), false);
+    await page.evaluate(() => hothouse.command({ kind: "start" }));
+    await perfect(page);
+    await enlarges(picture);
+    await page.context().close();
+  },
+);
+
+test("the lizard opens with the trained circuit, and the visitor can show a circuit of a run that has not trained", async () => {
   // With reduced motion, the grid stops exactly at the last step of the training, even if the page is slow.
   const context = { reducedMotion: "reduce" };
-  const page = await enter({ at: "#/logic?variant=lizard&population=1&v=2", trained: "page", context });
+  const page = await enter({ at: "#/logic?variant=lizard&population=1&v=2", trained: "page", paused: true, context });
   const trained = page.getByRole("radio", { name: "Trained circuit" });
-  await until(page, () =>
-    [...document.querySelectorAll(".stage-choices input")].some(
-      (input) => input.labels[0].textContent === "Trained circuit" && input.checked,
-    ),
-  );
   // The state of the circuit in the page's file: 13 of 400 cells are wrong after the 12 steps for which it was trained.
   await gridIs(page, "step === 12 && Math.round(400 * wrong) === 13");
-  await page.getByRole("button", { name: /^Train it yourself: about .* (min|h)$/ }).click();
+  assert.ok(await trained.isChecked());
+  await page.getByRole("button", { name: "Train it yourself" }).click();
   assert.ok(!(await trained.isChecked()));
   await gridIs(page, "step === 12 && Math.round(400 * wrong) !== 13");
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
-test("before the first test the status shows the progress, and for the lizard the time to the published length", async () => {
-  const page = await enter({ at: "#/logic?variant=lizard&v=2" });
-  await text(page, ".lead", "circuits learn side by side\\. After .* the best gets [\\d.]+% of cells right");
-  await text(page, ".lead", "About [\\d.]+ (min|h) to the published length of 3,500 updates a member");
-  assert.deepEqual(page.said, []);
-  await page.context().close();
-});
-
-test("the room passes axe in both themes, fits a phone, and respects reduced motion", async () => {
-  for (const screen of SCREENS) {
-    const page = await enter({ at: LIFE, context: screen });
-    await event(page, "metrics");
-    await page.evaluate(() => hothouse.command({ kind: "pause" }));
-    for (const part of ["Circuit", "A million cells", "Grid"]) {
-      await stage(page, part);
-      await accessible(page);
-      await fits(page);
-    }
-    await large(page.locator(".live-panel button"), "height");
-    for (const [section, ready] of [
-      ["The circuit", ".circuit .circuit-view svg, .circuit .circuit-named:not(:empty)"],
-      ["The circuit on a big grid", ".big"],
-      ["Population", ".member"],
-      ["Your own target", ".own-target"],
-    ]) {
-      await place(page, "Explore", section);
-      await page.locator(ready).first().waitFor();
-      await accessible(page);
-      await fits(page);
-      const { height, width } = page.viewportSize();
-      if (width < 400) assert.ok((await page.evaluate(() => document.documentElement.scrollHeight)) <= 3000, `${section} on ${height} px`);
-      await large(page.locator(".explore-panel button"), "height");
-    }
-    await narrows(page);
+inAll(
+  "the lizard opens with the trained circuit, and the visitor can show a circuit of a run that has not trained",
+  "the lizard opens with the trained circuit, and the visitor can show a circuit of the current run",
+  async () => {
+    // With reduced motion, the grid stops exactly at the last step of the training, even if the page is slow.
+    const context = { reducedMotion: "reduce" };
+    const page = await enter({ at: "#/logic?variant=lizard&population=1&v=2", trained: "page", context });
+    const trained = page.getByRole("radio", { name: "Trained circuit" });
+    await until(page, () =>
+      [...document.querySelectorAll(".stage-choices input")].some(
+        (input) => input.labels[0].textContent === "Trained circuit" && input.checked,
+      ),
+    );
+    // The state of the circuit in the page's file: 13 of 400 cells are wrong after the 12 steps for which it was trained.
+    await gridIs(page, "step === 12 && Math.round(400 * wrong) === 13");
+    await page.getByRole("button", { name: /^Train it yourself: about .* (min|h)$/ }).click();
+    assert.ok(!(await trained.isChecked()));
+    await gridIs(page, "step === 12 && Math.round(400 * wrong) !== 13");
     assert.deepEqual(page.said, []);
     await page.context().close();
-  }
+  },
+);
+
+test("the status shows the progress before the first test, and the time to the published length", async () => {
+  const { lengthLeft, result, trainYours } = await part("rooms/logic/text");
+  const present = { tests: [], test: () => undefined };
+  const progress = (updates, train_s) => ({ counts: [updates, 0, 0, 0], train_s });
+  const population = {
+    members: [
+      { updates: 5, hard_loss: 0.25 },
+      { updates: 5, hard_loss: 0.2 },
+    ],
+    best: 1,
+  };
+  assert.match(result(present, undefined, progress(0, 0), "updates"), /^Circuits of logic gates start to learn/);
+  assert.match(
+    result(present, population, progress(10, 3), "updates"),
+    /^2 circuits learn side by side. After 3\.0\ss the best gets 80% of cells right.$/,
+  );
+  // 4 members need 14,000 updates, of which 140 took 6 s.
+  assert.equal(lengthLeft("lizard", 4, progress(140, 6)), "About 10 min to the published length of 3,500 updates a member.");
+  assert.equal(lengthLeft("lizard", 4, progress(4, 6)), "The time to the published length of 3,500 updates a member is not known yet.");
+  assert.equal(trainYours("lizard", 4, progress(140, 60)), "Train it yourself: about 1.6 h");
+  for (const [variant, updates] of [
+    ["lizard", 14000],
+    ["life", 140],
+  ])
+    assert.equal(lengthLeft(variant, 4, progress(updates, 6)), "");
 });
+
+inAll(
+  "the status shows the progress before the first test, and the time to the published length",
+  "before the first test the status shows the progress, and for the lizard the time to the published length",
+  async () => {
+    const page = await enter({ at: "#/logic?variant=lizard&v=2" });
+    await text(page, ".lead", "circuits learn side by side\\. After .* the best gets [\\d.]+% of cells right");
+    await text(page, ".lead", "About [\\d.]+ (min|h) to the published length of 3,500 updates a member");
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+  },
+);
+
+inAll(
+  "logic: the first screen has the picture, the value, the curve and three knobs, and nothing shifts; all places fit",
+  "the room passes axe in both themes, fits a phone, and respects reduced motion",
+  async () => {
+    for (const screen of SCREENS) {
+      const page = await enter({ at: LIFE, context: screen });
+      await event(page, "metrics");
+      await page.evaluate(() => hothouse.command({ kind: "pause" }));
+      for (const part of ["Circuit", "A million cells", "Grid"]) {
+        await stage(page, part);
+        await accessible(page);
+        await fits(page);
+      }
+      await large(page.locator(".live-panel button"), "height");
+      for (const [section, ready] of [
+        ["The circuit", ".circuit .circuit-view svg, .circuit .circuit-named:not(:empty)"],
+        ["The circuit on a big grid", ".big"],
+        ["Population", ".member"],
+        ["Your own target", ".own-target"],
+      ]) {
+        await place(page, "Explore", section);
+        await page.locator(ready).first().waitFor();
+        await accessible(page);
+        await fits(page);
+        const { height, width } = page.viewportSize();
+        if (width < 400)
+          assert.ok((await page.evaluate(() => document.documentElement.scrollHeight)) <= 3000, `${section} on ${height} px`);
+        await large(page.locator(".explore-panel button"), "height");
+      }
+      await narrows(page);
+      assert.deepEqual(page.said, []);
+      await page.context().close();
+    }
+  },
+);

@@ -2,11 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
+import { inAll } from "../../scripts/tiers.mjs";
 import { ahead, event, house, lab, part, place, visit } from "./fixture.mjs";
+import { replayed, replays } from "./replay.mjs";
 import { accessible, addressOf, leave, SCREENS } from "./rooms.mjs";
 
 // With this flag Chromium computes accessible names for the page.
 const here = house(["--enable-blink-features=ComputedAccessibilityInfo"]);
+replays(here);
 /** Address of a small run with short iterations. */
 const SMALL = "#/control?envs=64&v=2";
 const LONG_TASK_MS = 50;
@@ -61,8 +64,26 @@ test("a query matches words in any order, the start of a name first, and shows a
   assert.deepEqual(found("thing"), ["Others 50"]);
 });
 
+/** Runs in the page: searches for each name in the open palette, and returns the names that are not in their group of results. */
+async function unlisted(wanted) {
+  const input = document.querySelector(".command-palette input");
+  const missing = [];
+  for (const [kind, names] of Object.entries(wanted))
+    for (const name of names) {
+      input.value = `${name} ${kind}`;
+      input.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      const group = [...document.querySelectorAll(".command-palette [role=group]")].find((group) => {
+        const label = group.ariaLabel ?? document.getElementById(group.getAttribute("aria-labelledby"))?.textContent;
+        return label === kind && group.checkVisibility();
+      });
+      const found = [...(group?.querySelectorAll(".command-name") ?? [])].some(({ textContent }) => textContent.includes(name));
+      if (!found) missing.push(`${kind}: ${name}`);
+    }
+  return missing;
+}
+
 test("the palette opens by key and by button, lists everything, and returns the focus", async () => {
-  const page = await visit(here, { at: SMALL, context: { viewport: { width: 1280, height: 720 } } });
+  const page = await replayed(here, { at: SMALL, context: { viewport: { width: 1280, height: 720 } } });
   await listed(page);
   const opener = page.getByRole("button", { name: "Search Ctrl K", exact: true });
   await opener.click();
@@ -87,23 +108,17 @@ test("the palette opens by key and by button, lists everything, and returns the 
       ...["Help", "Take the tour", "Switch between light and dark", "System in use"],
     ],
   }));
+  for (const [kind, names] of Object.entries(wanted)) assert.ok(names.length > 0, kind);
   await page.keyboard.press("Control+k");
-  for (const [kind, names] of Object.entries(wanted)) {
-    assert.ok(names.length > 0, kind);
-    for (const name of names) {
-      await field(page).fill(`${name} ${kind}`);
-      const group = page.getByRole("group", { name: kind, exact: true });
-      await group.locator(".command-name", { hasText: name }).first().waitFor();
-    }
-  }
+  await field(page).waitFor();
+  assert.deepEqual(await page.evaluate(unlisted, wanted), []);
   await page.keyboard.press("Control+k");
   assert.equal(await page.getByRole("dialog").count(), 0);
   await leave(page);
 });
 
 test("arrow keys, Enter and the pointer choose a command; an empty result suggests a query", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics");
+  const page = await replayed(here, { at: SMALL });
   await page.keyboard.press("Control+k");
   const active = () =>
     field(page).evaluate((input) => document.getElementById(input.getAttribute("aria-activedescendant"))?.textContent ?? "");
@@ -134,7 +149,7 @@ test("arrow keys, Enter and the pointer choose a command; an empty result sugges
 });
 
 test("a command goes to a section, a knob, a run, a device, a variant and a room", async () => {
-  const page = await visit(here, { at: SMALL, context: { permissions: ["clipboard-read", "clipboard-write"] } });
+  const page = await replayed(here, { at: SMALL, context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await listed(page);
   // Waits until the page has written the run's settings into the address. Before that, the back button does not lead to the same run.
   await page.waitForFunction(() => /seed=1/.test(location.hash));
@@ -167,8 +182,7 @@ test("a command goes to a section, a knob, a run, a device, a variant and a room
 });
 
 test("a query with a number sets a live knob within its limits", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics");
+  const page = await replayed(here, { at: SMALL });
   const marked = await ahead(page, "mark");
   await page.keyboard.press("Control+k");
   await field(page).fill("learning rate 0.003");
@@ -188,11 +202,10 @@ test("a query with a number sets a live knob within its limits", async () => {
 });
 
 test("the palette's key works in a text field and without single-key shortcuts, but not above another dialog", async () => {
-  const page = await visit(here, {
+  const page = await replayed(here, {
     at: "#/control/settings/knobs?envs=64&v=2",
     init: () => localStorage.setItem("hothouse.shortcuts", "off"),
   });
-  await event(page, "metrics"); // the beginning of the run takes the focus out of the knobs
   await page.getByLabel("Seed", { exact: true }).focus();
   await page.keyboard.press("Control+k");
   await field(page).waitFor();
@@ -205,69 +218,52 @@ test("the palette's key works in a text field and without single-key shortcuts, 
   await leave(page);
 });
 
-test("opening the palette causes no long task", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics", 4);
-  await page.evaluate(() => hothouse.command({ kind: "pause" }));
-  const ms = await page.evaluate(async () => {
-    const times = [];
-    const timed = async (act) => {
-      const began = performance.now();
-      act();
-      document.body.offsetHeight; // includes the layout
-      times.push(performance.now() - began);
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    };
-    const key = () => document.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }));
-    for (let i = 0; i < 5; i++) {
-      await timed(key);
-      await timed(key);
-    }
-    return times.sort((a, b) => a - b).at(times.length / 2);
-  });
-  console.log(`page.palette_ms ${ms.toFixed(1)}`);
-  assert.ok(ms < LONG_TASK_MS, `${ms} ms`);
+inAll(
+  "the palette opens by key and by button, lists everything, and returns the focus",
+  "opening the palette causes no long task",
+  async () => {
+    const page = await replayed(here, { at: SMALL });
+    await page.evaluate(() => hothouse.command({ kind: "pause" }));
+    const ms = await page.evaluate(async () => {
+      const times = [];
+      const timed = async (act) => {
+        const began = performance.now();
+        act();
+        document.body.offsetHeight; // includes the layout
+        times.push(performance.now() - began);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      };
+      const key = () => document.dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true }));
+      for (let i = 0; i < 5; i++) {
+        await timed(key);
+        await timed(key);
+      }
+      return times.sort((a, b) => a - b).at(times.length / 2);
+    });
+    console.log(`page.palette_ms ${ms.toFixed(1)}`);
+    assert.ok(ms < LONG_TASK_MS, `${ms} ms`);
+    await leave(page);
+  },
+);
+
+test("the palette fits a desktop and a dark phone, and axe finds no issue", async () => {
+  const page = await replayed(here, { at: SMALL });
+  for (const { viewport, ...media } of SCREENS) {
+    await page.setViewportSize(viewport);
+    await page.emulateMedia(media);
+    await page.getByRole("button", { name: viewport.width > 760 ? "Search Ctrl K" : "Search", exact: true }).click();
+    await options(page).first().waitFor();
+    const box = await page.getByRole("dialog").boundingBox();
+    const { width, height } = viewport;
+    assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height, JSON.stringify(box));
+    await accessible(page, ".command-palette");
+    await page.keyboard.press("Escape");
+  }
   await leave(page);
 });
 
-for (const context of SCREENS)
-  test(`the palette fits a ${context.colorScheme} screen of ${context.viewport.width} px, and axe finds no issue`, async () => {
-    const page = await visit(here, { at: SMALL, context });
-    await event(page, "metrics");
-    await page.getByRole("button", { name: context.viewport.width > 760 ? "Search Ctrl K" : "Search", exact: true }).click();
-    await options(page).first().waitFor();
-    const box = await page.getByRole("dialog").boundingBox();
-    const { width, height } = context.viewport;
-    assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height, JSON.stringify(box));
-    await accessible(page, ".command-palette");
-    await leave(page);
-  });
-
-for (const room of ROOMS)
-  test(`${room}: the main action is within ${STOPS} tab stops from the start of the page, and in the palette`, async () => {
-    const page = await visit(here, { at: addressOf(room), context: { viewport: { width: 1280, height: 720 } } });
-    await lab(page, room);
-    await event(page, "metrics"); // the beginning of the run replaces links and knobs, which may have the focus
-    await page.locator(".live-panel button:visible", { hasText: MAIN_ACTIONS[room] }).first().waitFor();
-    const stops = [];
-    while (!MAIN_ACTIONS[room].test(stops.at(-1) ?? "") && stops.length < 3 * STOPS) {
-      await page.keyboard.press("Tab");
-      stops.push(await focused(page));
-    }
-    console.log(`${room}: ${stops.length} stops: ${stops.join(" | ")}`);
-    assert.ok(stops.length <= STOPS, `${stops.length}: ${stops.join(" | ")}`);
-    await page.keyboard.press("Control+k");
-    await field(page).fill(stops.at(-1));
-    await options(page)
-      .filter({ hasText: stops.at(-1) })
-      .first()
-      .waitFor();
-    await leave(page);
-  });
-
 test("arrow keys move in the rooms and the variants, and Enter follows the link", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics");
+  const page = await replayed(here, { at: SMALL });
   await page.locator(".worlds a").first().focus();
   await page.keyboard.press("ArrowRight");
   assert.equal(await focused(page), await page.locator(".worlds a").nth(1).textContent());
@@ -312,16 +308,47 @@ const everywhere = (look) =>
     return [look(open), ...[...sections].map((section) => (section.click(), look(`${open} .panel:not([hidden])`)))].flat();
   });
 
+test("in every room the main action is near the start of the page, and in the palette", async () => {
+  const page = await replayed(here, { at: addressOf(ROOMS[0]), context: { viewport: { width: 1280, height: 720 } } });
+  for (const room of ROOMS) {
+    if (room !== ROOMS[0]) await page.evaluate((address) => (location.hash = address), addressOf(room));
+    await lab(page, room);
+    await page.locator(".live-panel button:visible", { hasText: MAIN_ACTIONS[room] }).first().waitFor();
+    await page.evaluate(() => {
+      document.activeElement.blur();
+      getSelection().collapse(document.body, 0); // the next tab stop is the first one of the page
+    });
+    const stops = [];
+    while (!MAIN_ACTIONS[room].test(stops.at(-1) ?? "") && stops.length < 3 * STOPS) {
+      await page.keyboard.press("Tab");
+      stops.push(await focused(page));
+    }
+    assert.ok(stops.length <= STOPS, `${room}, ${stops.length} tab stops: ${stops.join(" | ")}`);
+    await page.keyboard.press("Control+k");
+    await field(page).fill(stops.at(-1));
+    await options(page)
+      .filter({ hasText: stops.at(-1) })
+      .first()
+      .waitFor();
+    await page.keyboard.press("Escape");
+  }
+  await leave(page);
+});
+
 for (const room of ROOMS)
-  test(`${room}: the spoken name of every button and link contains its visible text`, async () => {
-    const page = await visit(here, { at: addressOf(room) });
-    await event(page, "metrics", 2);
-    await page.evaluate(() => hothouse.command({ kind: "pause" }));
-    const found = await page.evaluate(misnamed);
-    found.push(...(await page.evaluate(`[...new Set((${everywhere})(${misnamed}))]`)));
-    await place(page, "Live");
-    await page.setViewportSize({ width: 390, height: 844 });
-    found.push(...(await page.evaluate(misnamed)));
-    assert.deepEqual(found, []);
-    await leave(page);
-  });
+  inAll(
+    `${room}: the first screen has the picture, the value, the curve and three knobs, and nothing shifts; all places fit`,
+    `${room}: the spoken name of every button and link contains its visible text`,
+    async () => {
+      const page = await visit(here, { at: addressOf(room) });
+      await event(page, "metrics", 2);
+      await page.evaluate(() => hothouse.command({ kind: "pause" }));
+      const found = await page.evaluate(misnamed);
+      found.push(...(await page.evaluate(`[...new Set((${everywhere})(${misnamed}))]`)));
+      await place(page, "Live");
+      await page.setViewportSize({ width: 390, height: 844 });
+      found.push(...(await page.evaluate(misnamed)));
+      assert.deepEqual(found, []);
+      await leave(page);
+    },
+  );

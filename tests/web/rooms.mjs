@@ -7,11 +7,11 @@ import { lab, visit, WAIT_MS } from "./fixture.mjs";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core");
 
-/** Returns a function that opens a room and waits until the element `ready` exists. */
+/** Returns a function that opens a room by `open` and waits until the element `ready` exists. */
 export const entrance =
-  (here, room, at, ready = "h1") =>
+  (here, room, at, ready = "h1", open = visit) =>
   async (settings = {}) => {
-    const page = await visit(here, { at, started: false, ...settings });
+    const page = await open(here, { at, started: false, ...settings });
     await lab(page, room);
     await page.locator(ready).waitFor();
     return page;
@@ -69,12 +69,15 @@ async function violations(page, part, options = {}) {
   return found.violations.map(({ id, impact, nodes }) => ({ impact, text: `${id}: ${nodes.map(({ html }) => html).join(", ")}` }));
 }
 
+/** Rules that axe does not check by default: the accessible name of a control contains its visible text (WCAG 2.5.3). */
+const ALSO = { "label-content-name-mismatch": { enabled: true } };
+
 /**
  * Returns the serious and critical issues that axe finds in a part of the page. In the dark theme axe checks only the contrast. The checks
  * in the light theme cover the other rules.
  */
 export async function serious(page, colorScheme, part = "html") {
-  const found = await violations(page, part, colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {});
+  const found = await violations(page, part, colorScheme === "dark" ? { runOnly: ["color-contrast"] } : { rules: ALSO });
   return found.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ text }) => text);
 }
 

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { samples } from "../../scripts/samples.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { root } from "../../scripts/sh.mjs";
-import { house, WAIT_MS } from "./fixture.mjs";
+import { filesUnder, root } from "../../scripts/sh.mjs";
+import { house, part, WAIT_MS } from "./fixture.mjs";
 import { difference, reduced } from "./pictures.mjs";
 import { serious } from "./rooms.mjs";
 
@@ -106,6 +106,43 @@ test("the comparison finds another colour, padding or radius, and tolerates a sh
     assert.equal(Boolean(found), differs, `${rule}: ${found}`);
     await page.evaluate((at) => document.styleSheets[0].deleteRule(at), at);
   }
+  await page.close();
+});
+
+/** Returns the notation of each equation in the page's sources. */
+function notations() {
+  const sources = filesUnder(join(root, "www")).filter((file) => file.endsWith(".ts") && !file.includes("www/pkg"));
+  const text = sources.map((file) => readFileSync(file, "utf8")).join("");
+  const found = [...text.matchAll(/\bequation\(\s*(?:"[^"]*"[\s+]*)+,\s*(["`])(.+?)\1/g)].map(([, , notation]) => notation);
+  assert.equal(found.length, text.match(/\bequation\(/g).length);
+  return found.map((notation) => notation.replace(/\$\{.+?\}/g, "1"));
+}
+
+/** Returns the names of the typefaces that the page's texts have. The name of a typeface of the machine is followed by its text. */
+async function typefaces(page) {
+  const client = await page.context().newCDPSession(page);
+  for (const domain of ["DOM", "CSS"]) await client.send(`${domain}.enable`);
+  const { nodes } = await client.send("DOM.getFlattenedDocument", { depth: -1, pierce: true });
+  const texts = nodes.filter(({ nodeType, nodeValue }) => nodeType === 3 && nodeValue.trim());
+  const elements = texts.map(({ parentId, nodeValue }) => [parentId, nodeValue]);
+  const drawn = nodes.flatMap(({ pseudoElements = [] }) => pseudoElements.map(({ nodeId, pseudoType }) => [nodeId, pseudoType]));
+  const found = [...elements, ...drawn].map(async ([nodeId, words]) => {
+    const { fonts } = await client.send("CSS.getPlatformFontsForNode", { nodeId });
+    return fonts.map(({ familyName, isCustomFont }) => (isCustomFont ? familyName : `${familyName} of the machine: ${words}`));
+  });
+  return [...new Set((await Promise.all(found)).flat())].sort();
+}
+
+test("the samples and all equations use the bundled typefaces only", async () => {
+  const page = await open(LOOKS[0]);
+  const { equation } = await part("parts/equation");
+  const markup = notations().map((notation) => equation("", notation));
+  await page.locator("#equation").evaluate((section, markup) => section.insertAdjacentHTML("beforeend", markup), markup.join(""));
+  await page.evaluate(() => document.fonts.ready.then(() => {}));
+  assert.deepEqual(await typefaces(page), ["Geologica", "STIX Two Math"]);
+  // Chromium measures the letter under an accent before it makes the letter italic.
+  await page.evaluate(() => document.styleSheets[0].insertRule("mi { text-transform: none !important }"));
+  assert.deepEqual(await typefaces(page), ["Geologica", "STIX Two Math"]);
   await page.close();
 });
 

@@ -3,11 +3,17 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS as LISTED } from "../../scripts/rooms.mjs";
+import { inAll } from "../../scripts/tiers.mjs";
 import { ahead, begun, event, house, lab, place, until, visit } from "./fixture.mjs";
+import { replayed, replays } from "./replay.mjs";
 
 const here = house();
+replays(here);
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 const WORDS = "width=32&layers=2&heads=2&context=32&batch=8&micro=8&steps=8&characters=60000&sample=40";
+
+/** Time for which a finger rests before the release, so that its movement has ended. */
+const REST_MS = 200;
 
 /** Scrolls to an element and returns the screen position of a point, given as shares of the element's width and height. */
 const at = async (page, css, x, y) => {
@@ -122,7 +128,7 @@ const ROOMS = {
       // A sticker in the right column of the front face. The drag moves it up.
       const sticker = [x - 0.12 * unit, y + 0.2 * unit];
       // The finger rests before the release, so that the layer does not keep turning.
-      await pull(page, sticker, [sticker[0], sticker[1] - 1.3 * unit], () => page.waitForTimeout(200));
+      await pull(page, sticker, [sticker[0], sticker[1] - 1.3 * unit], () => page.waitForTimeout(REST_MS));
       await page.waitForFunction(() => /^R\./.test(document.querySelector(".cube-status").textContent));
       assert.equal(await page.evaluate(() => scrollY), scrolled, "turning a layer does not scroll");
       await page.getByRole("button", { name: "Turn U prime" }).tap();
@@ -177,11 +183,26 @@ const ROOMS = {
 
 test("the touch tests cover every room", () => assert.deepEqual(Object.keys(ROOMS).sort(), [...LISTED].sort()));
 
-for (const [room, { link, picture, beside = [0.5, 0.7], play }] of Object.entries(ROOMS))
-  test(`${room}: pause, scroll and play work by touch on a phone`, async () => {
-    const page = await visit(here, { at: link, started: false, context: PHONE });
+/** Checks that nothing is wider than the phone and that the page reported no errors, and closes the page. */
+async function done(page) {
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.viewport.width);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+}
+
+/** Runs in the page: waits until the page no longer scrolls, because a tap during momentum scrolling only stops the scrolling. */
+async function resting() {
+  for (let last = -1; scrollY !== last; ) {
+    last = scrollY;
+    await new Promise((resolve) => setTimeout(resolve, 150));
+  }
+}
+
+test("in every room pause and scroll work by touch on a phone", async () => {
+  const page = await replayed(here, { at: ROOMS.control.link, context: PHONE });
+  for (const [room, { link, picture, beside = [0.5, 0.7] }] of Object.entries(ROOMS)) {
+    if (room !== "control") await page.evaluate((link) => (location.hash = link), link);
     await lab(page, room);
-    await event(page, "metrics");
     for (const running of [false, true]) {
       const changed = await ahead(page, "running");
       // The button changes its text shortly after the state of the run, so the test waits for the text.
@@ -197,17 +218,23 @@ for (const [room, { link, picture, beside = [0.5, 0.7], play }] of Object.entrie
       .first()
       .boundingBox()
       .then((box) => [from[0], Math.min(700, box.y + beside[1] * box.height)]);
-    await pull(page, [x, y], [x, y - 240], () => page.waitForTimeout(200));
+    await pull(page, [x, y], [x, y - 240], () => page.waitForTimeout(REST_MS));
     await page.waitForFunction(() => scrollY > 60);
-    // Waits until the page no longer scrolls, because a tap during momentum scrolling only stops the scrolling.
-    await page.evaluate(async () => {
-      for (let last = -1; scrollY !== last; ) {
-        last = scrollY;
-        await new Promise((resolve) => setTimeout(resolve, 150));
-      }
-    });
-    await play(page);
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.viewport.width);
-    assert.deepEqual(page.said, []);
-    await page.context().close();
-  });
+    await page.evaluate(resting);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.viewport.width, room);
+  }
+  await done(page);
+});
+
+const played = (room) => async () => {
+  const page = await visit(here, { at: ROOMS[room].link, started: false, context: PHONE });
+  await lab(page, room);
+  await event(page, "metrics");
+  await ROOMS[room].play(page);
+  await done(page);
+};
+
+for (const room of ["control", "cube"]) test(`${room}: play works by touch on a phone`, played(room));
+inAll("cube: play works by touch on a phone", "backgammon: play works by touch on a phone", played("backgammon"));
+inAll("cube: play works by touch on a phone", "logic: play works by touch on a phone", played("logic"));
+inAll("cube: play works by touch on a phone", "words: play works by touch on a phone", played("words"));
