@@ -230,7 +230,7 @@ function npmFaults([verb, ...words], { scripts, parts }) {
   const only = words[words.indexOf("--only") + 1];
   const lost =
     name === "test" && words.includes("--only") ? only.split(",").filter((part) => /^[a-z]+$/.test(part) && !parts.includes(part)) : [];
-  const script = read(scripts[name].replace(/^node /, ""));
+  const script = read(scripts[name].split(" ")[1]);
   const flags = flagsOf(after(words)).filter((flag) => !new RegExp(`\\b${flag.slice(2)}\\b`).test(script));
   return [...lost.map((part) => `npm test has no part ${part}`), ...flags.map((flag) => `${scripts[name]} has no option ${flag}`)];
 }
