@@ -160,19 +160,17 @@ const sum = (one, other) => ({
 
 let page;
 /**
- * Builds the page for its tests and records the runs that its tests replay, on the first call. Later calls return the same promise, which
- * gives the folder and the durations of the build. `--all` tests the page of users; otherwise one module contains all rooms, because most
- * of the time of a build goes into the modules.
+ * Builds the page for its tests on the first call, and returns the same promise to later callers. The promise gives the folder and the
+ * durations of the build. `--all` tests the page of users; otherwise one module contains all rooms, because most of the time of a build goes
+ * into the modules.
  */
-const builtPage = () => (page ??= recorded(preparedPage));
+const builtPage = () => (page ??= recorded(() => build(ALL ? {} : { output: TESTED })));
 
-async function preparedPage() {
-  const { dist } = await build(ALL ? {} : { output: TESTED });
-  await chromium();
+/** Records the runs that the tests of the page replay. */
+async function recordRuns(dist) {
   const recordings = async () =>
     void (await sh("node", ["tests/web/replay.mjs"], { env: { HOTHOUSE_PAGE: dist, CARGO_TARGET_DIR: target } }));
   await step("recorded runs", recordings);
-  return dist;
 }
 
 /** Returns true for test files that run alone, because the software GPU uses all cores. */
@@ -184,9 +182,10 @@ async function browserTests(folder, only) {
   for (const { kind, name, seconds } of entries) record(kind, name, seconds);
   await chromium();
   await program();
+  if (folder === "tests/web") await recordRuns(result.dist);
   const files = filesUnder(join(root, folder)).filter((file) => file.endsWith(".test.mjs") && (!only || only.includes(basename(file))));
   const browser = await serveBrowser();
-  const env = { HOTHOUSE_PAGE: result, HOTHOUSE_BROWSER: browser.wsEndpoint() };
+  const env = { HOTHOUSE_PAGE: result.dist, HOTHOUSE_BROWSER: browser.wsEndpoint() };
   const results = [];
   try {
     for (const group of [files.filter((file) => !runsAlone(file)), files.filter(runsAlone)])

@@ -13,7 +13,7 @@ import { addressOf } from "./rooms.mjs";
 
 /** Number of tests after which a recording ends, and the time limit of each of its waits. */
 const TESTS = 2;
-const LIMIT_MS = 120_000;
+const LIMIT_MS = 300_000;
 
 const folder = join(target, "replays");
 /** Returns the paths of the workers of the page and of its frame in other pages. */
@@ -40,10 +40,10 @@ async function recordingOf(browser, server, room) {
   await page.waitForFunction(() => globalThis.hothouse && !document.querySelector(".unready"));
   await page.evaluate(
     ([tests, limit]) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
         let count = 0;
         hothouse.onEvent(({ kind }) => kind === "test" && ++count === tests && resolve());
-        setTimeout(resolve, limit);
+        setTimeout(() => reject(new Error(`only ${count} tests in ${limit / 1000} s`)), limit);
       }),
     [TESTS, LIMIT_MS],
   );

@@ -24,6 +24,8 @@ interface State {
 }
 /** Kinds of recorded events that the replay does not send. Notices, for example about a save, would cover parts of the page. */
 const OMITTED = ["began", "running", "notice"];
+/** Kinds of questions that no recording contains, each with a recorded kind whose answers have the same form. */
+const INSTEAD: Record<string, string> = { "question damage": "question advance" };
 type Began = Event & { kind: "began" };
 
 const page = self as unknown as { postMessage(message: FromWorker): void; onmessage: ((event: MessageEvent<ToWorker>) => void) | null };
@@ -171,7 +173,8 @@ function answer(id: number, message: ToWorker): void {
   if (message.kind === "save_before") return reply(save(before[message.mark]));
   if (message.kind === "origin") return reply({ room: state.config.room, variant: state.config.variant });
   if (message.kind === "has_room") return reply(undefined);
-  const found = recording.answers[keyOf(message)] ?? (message.kind === "ask" ? undefined : recording.answers[keyOf(message, true)]);
+  const kind = keyOf(message, true);
+  const found = recording.answers[keyOf(message)] ?? (kind === "ask" ? undefined : recording.answers[INSTEAD[kind] ?? kind]);
   if (found === undefined) page.postMessage({ kind: "refused", id, text: `The recording has no answer to ${keyOf(message)}.` });
   else reply(found);
 }
