@@ -14,25 +14,13 @@ export const GPU_ARGS = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftsh
 
 /**
  * Opens Chromium. With `shell`, opens Chromium's headless shell instead if the shell is installed. The shell opens pages sooner, but its
- * letters differ from Chromium's by some pixels. If HOTHOUSE_BROWSER is the address of a running shell (`serveBrowser`), connects to it.
+ * letters differ from Chromium's by some pixels.
  */
 export async function launch(args = [], { shell } = {}) {
-  const shared = process.env.HOTHOUSE_BROWSER;
-  if (shared && shell && !args.length) return (await import("playwright-core")).chromium.connect(shared);
   const found = await find();
   // The import is inside the function, because tests without a browser run before the npm packages are installed.
   const { chromium: playwright } = await import("playwright-core");
   return playwright.launch({ executablePath: (shell && found.shell) || found.chromium, args: [...ARGS, ...args] });
-}
-
-/**
- * Starts a Chromium for several processes, which connect to its `wsEndpoint()`. It is the headless shell if that is installed, because the
- * shell opens pages sooner.
- */
-export async function serveBrowser() {
-  const found = await find();
-  const { chromium: playwright } = await import("playwright-core");
-  return playwright.launchServer({ executablePath: found.shell ?? found.chromium, args: ARGS });
 }
 
 /**

@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { arm } from "./arm.mjs";
-import { serveBrowser } from "./browser.mjs";
 import { build, TESTED } from "./build.mjs";
 import { compiledTests, counted, nativeTests, program, target } from "./native.mjs";
 import { nodeTests, patientTests } from "./node-tests.mjs";
@@ -67,6 +66,9 @@ async function checking(more = {}) {
     ...more,
   };
 }
+
+/** Flags of rustdoc. Items that a crate exports for its own tests may link to its private items. */
+const RUSTDOC = "-D warnings -A rustdoc::private-intra-doc-links";
 
 /** What clippy and rustdoc read: the crates of the tests, and the module of the page with its benchmarks. */
 const CHECKED = ["--release", "--workspace", "--no-default-features", "--features", "bandit/terminal,web/bench"];
@@ -135,7 +137,7 @@ async function imports() {
 async function documents(of) {
   const total = { passed: 0, failed: 0, failing: [], skips: [] };
   const rustdoc = async () =>
-    void (await sh("cargo", ["doc", "--no-deps", ...CHECKED], { env: await checking({ RUSTDOCFLAGS: "-D warnings" }) }));
+    void (await sh("cargo", ["doc", "--no-deps", ...CHECKED], { env: await checking({ RUSTDOCFLAGS: RUSTDOC }) }));
   if (!of || of.crates.length) {
     await step("cargo doc", rustdoc, { compiles: true });
     total.passed += 1;
@@ -184,15 +186,10 @@ async function browserTests(folder, only) {
   await program();
   if (folder === "tests/web") await recordRuns(result.dist);
   const files = filesUnder(join(root, folder)).filter((file) => file.endsWith(".test.mjs") && (!only || only.includes(basename(file))));
-  const browser = await serveBrowser();
-  const env = { HOTHOUSE_PAGE: result.dist, HOTHOUSE_BROWSER: browser.wsEndpoint() };
+  const env = { HOTHOUSE_PAGE: result.dist };
   const results = [];
-  try {
-    for (const group of [files.filter((file) => !runsAlone(file)), files.filter(runsAlone)])
-      if (group.length) results.push(await patientTests(group, { concurrency: 2, env }));
-  } finally {
-    await browser.close();
-  }
+  for (const group of [files.filter((file) => !runsAlone(file)), files.filter(runsAlone)])
+    if (group.length) results.push(await patientTests(group, { concurrency: 2, env }));
   return results.reduce((one, other) => ({ ...sum(one, other), unsure: [...(one.unsure ?? []), ...(other.unsure ?? [])] }));
 }
 

@@ -65,6 +65,10 @@ export const OPEN_PANEL = ".panels > .panel:not([hidden])";
 /** Returns the violations that axe finds in a part of the page, each with its `impact` and its text. */
 async function violations(page, part, options = {}) {
   if (!(await page.evaluate(() => Boolean(globalThis.axe)))) await page.evaluate(readFileSync(AXE, "utf8"));
+  // During the transition to another theme, text has a contrast of its own.
+  await page.evaluate(async () => {
+    await Promise.allSettled(document.getAnimations().map((one) => one instanceof CSSTransition && one.finished));
+  });
   const found = await page.evaluate(([part, options]) => axe.run(part, { resultTypes: ["violations"], ...options }), [part, options]);
   return found.violations.map(({ id, impact, nodes }) => ({ impact, text: `${id}: ${nodes.map(({ html }) => html).join(", ")}` }));
 }

@@ -73,9 +73,9 @@ pub struct Node {
 pub struct Chance {
     pub board: Board,
     pub rolls: [u16; Roll::ALL.len()],
-    /// Index of the dice combination for the first visit, in [`COMBINATIONS`].
+    /// Index of the dice combination for the first visit, in `COMBINATIONS`.
     pub start: u8,
-    /// Difference between the indices of consecutive visits in [`COMBINATIONS`], modulo 36.
+    /// Difference between the indices of consecutive visits in `COMBINATIONS`, modulo 36.
     pub stride: u8,
     visits: u32,
 }
