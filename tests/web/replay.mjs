@@ -13,7 +13,7 @@ import { addressOf } from "./rooms.mjs";
 
 /** Number of tests after which a recording ends, and the time limit of each of its waits. */
 const TESTS = 2;
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 600_000;
 
 const folder = join(target, "replays");
 /** Returns the paths of the workers of the page and of its frame in other pages. */
