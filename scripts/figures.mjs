@@ -164,7 +164,7 @@ async function pythonPackage() {
 /** Returns the functions that parts call to measure. */
 async function measuringTools({ quick }) {
   await rust();
-  const hothouse = await program();
+  const hothouse = await program("cli/rivals");
   const files = join(target, "figures");
   mkdirSync(files, { recursive: true });
   const succeeds = (command, args) =>

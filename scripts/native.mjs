@@ -17,9 +17,9 @@ const PATIENCE_MS = 2_400_000;
 /** Tests that take many minutes each. Only the part `long` runs them. */
 const LONG = ["seeded_run_comes_within_five_percent_of_the_floor"];
 
-/** Builds `hothouse` and the library of the Python package, and returns the program's path. */
-export async function program() {
-  const args = ["build", ...SELECTION, "--bin", "hothouse", "--lib"];
+/** Builds `hothouse`, with a further feature if one is given, and the library of the Python package. Returns the program's path. */
+export async function program(feature) {
+  const args = ["build", ...SELECTION, ...(feature ? ["--features", feature] : []), "--bin", "hothouse", "--lib"];
   await step("native program", async () => void (await sh("cargo", args)), { compiles: true });
   return join(target, "release/hothouse");
 }
