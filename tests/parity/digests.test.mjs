@@ -42,7 +42,7 @@ async function paged(room, runs, module, threads) {
           new Promise((resolve, reject) => {
             let begun = false;
             hothouse.onEvent((event) => {
-              begun ||= event.kind === "began" && JSON.stringify(event.config.knobs) === JSON.stringify(config.knobs);
+              begun ||= event.kind === "began" && event.config.variant === config.variant && event.config.seed === config.seed;
               if (begun && event.kind === "digest")
                 resolve({ iteration: event.iteration, weights: event.weights, arithmetic: event.arithmetic });
               if (begun && event.kind === "notice" && event.level === "error") reject(new Error(event.text));

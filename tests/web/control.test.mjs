@@ -259,6 +259,7 @@ test("a round against the agent is played by keys, and its result is announced",
   await event(page, "metrics");
   // The page shows a best episode after the first episode has finished.
   await page.getByText("Best finished episode", { exact: true }).waitFor();
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await recordAnnouncements(page);
   await page.getByRole("button", { name: "Take the controls" }).click();
   await announced(page, "You have the controls");
@@ -597,8 +598,8 @@ test("the state plane moves while the stage is hidden", async () => {
 });
 
 test("a small sweep finishes, the paused run resumes, and a value can be used", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics", 2);
+  const page = await visit(here, { at: "#/control?envs=512&epochs=1&v=2" });
+  await event(page, "metrics");
   await place(page, "Compare", "Sweep");
   await page.getByLabel("Values", { exact: true }).selectOption("3");
   await page.getByLabel("Seeds each").selectOption("1");
@@ -624,14 +625,14 @@ test("a small sweep finishes, the paused run resumes, and a value can be used", 
   assert.equal(await page.locator(".sweep-grid li").count(), 3);
   assert.match(
     await page.getByRole("textbox", { name: "Sweep command" }).textContent(),
-    /sweep control --variant CartPole-v1 --knob lr=0.001,0.002,0.004 --seeds 1 --steps 100000 --set envs=64/,
+    /sweep control --variant CartPole-v1 --knob lr=0.001,0.002,0.004 --seeds 1 --steps 100000 --set envs=512 --set epochs=1/,
   );
   await page.getByRole("button", { name: "The sweep as a table" }).click();
   assert.equal(await page.getByRole("region", { name: "The sweep as a table" }).getByRole("rowheader").count(), 3);
   const began = await beginning(page, "CartPole-v1");
   await page.getByRole("button", { name: "Use Learning rate 0.002 in a new run" }).click();
   const { knobs } = await began();
-  assert.deepEqual([knobs.lr, knobs.envs], [0.002, 64]);
+  assert.deepEqual([knobs.lr, knobs.envs], [0.002, 512]);
   await page.context().close();
 });
 

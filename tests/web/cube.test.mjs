@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inAll } from "../../scripts/tiers.mjs";
 import { ahead, event, house, part, place, until } from "./fixture.mjs";
+import { tellEvents } from "./messages.mjs";
 import { replayed, replays } from "./replay.mjs";
 import { accessible, addressOf, ask, entrance, fits, isDrawn, large, leave, narrows, reads, SCREENS } from "./rooms.mjs";
 
@@ -59,22 +60,26 @@ const fresh = async (page) => {
   assert.equal(await shown(page), SOLVED);
 };
 
-test("the agent trains without a click, is tested on every state, and tries scrambles automatically", async () => {
+test("the agent trains without a click, and tries scrambles automatically", async () => {
   const page = await enter();
-  const tested = await ahead(page, "test");
   const first = await event(page, "metrics");
   const later = await event(page, "metrics", first.progress.iteration + 1);
   assert.ok(later.progress.states > first.progress.states && later.states_per_s > 0 && later.loss > 0);
   await showing(page, "^Auto-play: \\d+ quarter turns? from solved; the agent takes \\d+ quarter turns?");
-  const row = await tested();
-  assert.ok(row.at_1 > 0 && row.solved > 0 && row.optimal <= row.solved, JSON.stringify(row));
-  await page.waitForFunction(() => /depth 1 \d.*depth 14 /.test(document.querySelector(".depths .bars-field").getAttribute("aria-label")));
   await leave(page);
 });
 
 test("the solve rates of the newest test are bars and a table, and those of the test before are outlines", async () => {
-  const page = await enterReplay();
-  await page.waitForFunction(() => /depth 1 \d.*depth 14 /.test(document.querySelector(".depths .bars-field").getAttribute("aria-label")));
+  const page = await enterReplay({ paused: true });
+  const bars = (source) =>
+    page.waitForFunction(
+      (source) => new RegExp(source).test(document.querySelector(".depths .bars-field").getAttribute("aria-label")),
+      source,
+    );
+  await bars("depth 1 \\d.*depth 14 ");
+  const [progress, values] = await page.evaluate(() => [hothouse.progress, hothouse.room.tests.map(() => 0.25)]);
+  await tellEvents(page, { kind: "test", progress, values });
+  await bars("depth 1 25%.*depth 14 25%");
   await page.waitForFunction(() => [...document.querySelectorAll(".depths .bar-ghost")].some((ghost) => !ghost.hidden));
   await page.getByRole("button", { name: "Solve rate by depth as a table" }).click();
   const cells = await page
@@ -88,6 +93,23 @@ test("the solve rates of the newest test are bars and a table, and those of the 
   assert.equal(await page.locator("h1").textContent(), "An agent that learns to solve the 2x2x2");
   await leave(page);
 });
+
+inAll(
+  "the agent trains without a click, and tries scrambles automatically",
+  "the agent is tested on every state, with bars that have the bars of the test before as outlines",
+  async () => {
+    const page = await enter();
+    const tested = await ahead(page, "test");
+    const row = await tested();
+    assert.ok(row.at_1 > 0 && row.solved > 0 && row.optimal <= row.solved, JSON.stringify(row));
+    await page.waitForFunction(() =>
+      /depth 1 \d.*depth 14 /.test(document.querySelector(".depths .bars-field").getAttribute("aria-label")),
+    );
+    await event(page, "test", row.progress.iteration + 1);
+    await page.waitForFunction(() => [...document.querySelectorAll(".depths .bar-ghost")].some((ghost) => !ghost.hidden));
+    await leave(page);
+  },
+);
 
 test("keys, buttons, text and undo turn the cube correctly", async () => {
   const page = await enterPaused();
