@@ -55,9 +55,13 @@ fn ppo_solves_puck_with_general_settings() {
     let config = PpoConfig { envs: 256, ..PpoConfig::general() };
     // Some untrained policies score well by chance, so the baseline is the worst of four untrained policies.
     let mut worst = f32::INFINITY;
+    let trained = if testkit::all() { 4 } else { 1 };
     for seed in 1..=4 {
         let mut ppo = Ppo::new(&puck::KIND, config.clone(), seed, Isa::best()).unwrap();
         worst = worst.min(ppo.evaluate(TEST_EPISODES, 1).mean);
+        if seed > trained {
+            continue;
+        }
         while ppo.progress().env_steps < 200_000 {
             while !matches!(ppo.advance(), Slice::Ended(_)) {}
         }

@@ -155,8 +155,11 @@ fn tests_repeat_during_training_and_are_equal_after_resume() {
     }
     assert!(value(&second, "random_points") > 0.5, "nothing was learned: {second:?}");
 
-    let again = until_tested(&mut *resume(&file), 1).remove(0);
-    assert_eq!(again, second);
+    // `npm test` trains only one run again, because each trains for more than a million boards.
+    if testkit::all() {
+        let again = until_tested(&mut *resume(&file), 1).remove(0);
+        assert_eq!(again, second);
+    }
     // A run that was saved during a test begins the test again.
     let mut resumed = resume(&under_way.expect("the test took too few slices"));
     let boards = resumed.progress().counts;

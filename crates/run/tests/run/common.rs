@@ -5,6 +5,7 @@ use run::protocol::{Column, Command, Config, Confirmation, Event, Knobs, Mark, P
 use run::{AnyRoom, AnyRun, Host, RunError, config_of};
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub use testkit::apart;
@@ -74,6 +75,22 @@ pub fn every(seed: u32) -> Vec<(&'static dyn AnyRoom, Config)> {
         room.variants().into_iter().map(move |variant| (room, small(id, &variant.id, seed)))
     };
     rooms().into_iter().flat_map(of).collect()
+}
+
+/// Returns a small config for the first variant of each learner. The names of the live knobs identify the learner.
+pub fn first_of_each_learner(seed: u32) -> Vec<(&'static dyn AnyRoom, Config)> {
+    let mut seen = BTreeSet::new();
+    let mut is_new = |(room, config): &(&'static dyn AnyRoom, Config)| {
+        let live: Vec<_> = room.knobs(&config.variant).iter().filter(|knob| knob.live).map(|knob| knob.name).collect();
+        seen.insert((room.schema().id, live))
+    };
+    every(seed).into_iter().filter(|one| is_new(one)).collect()
+}
+
+/// Returns a small config for each variant of each room in `npm test -- --all`, and for the first variant of each learner otherwise. Tests
+/// of requirements that the run or the learner meets use these configs, because variants of one learner show the same faults.
+pub fn each_learner(seed: u32) -> Vec<(&'static dyn AnyRoom, Config)> {
+    if testkit::all() { every(seed) } else { first_of_each_learner(seed) }
 }
 
 /// Returns a small config for the first variant of each room.

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use run::cube::Cube;
-use run::protocol::{Command, Config, Event, Progress, Row};
+use run::protocol::{Command, Config, Progress, Row};
 use run::room::Room;
 use run::{AnyRun, Run, RunError, config_of};
 use serde_json::{Value, json};
@@ -356,7 +356,7 @@ fn distances_in_both_metrics_are_equal_in_runs_of_either() {
 
 #[test]
 fn half_turn_metric_adds_half_turn_actions() {
-    let mut run = begin(&with(small("cube", "2x2x2", 1), "metric=htm"));
+    let mut run = begin(&with(small("cube", "2x2x2", 1), "metric=htm inputs=stickers"));
     let view = value(&mut *run, json!({ "ask": "look", "facelets": SOLVED }));
     assert_eq!(view["actions"].as_array().unwrap().len(), 9);
     let turned = value(&mut *run, json!({ "ask": "turn", "facelets": SOLVED, "moves": "R2" }));
@@ -368,21 +368,25 @@ fn half_turn_metric_adds_half_turn_actions() {
     assert!(at(11).is_some() && at(12).is_none() && at(14).is_none());
 }
 
+/// Knobs with which training on millions of states takes seconds. Other kinds of inputs take several times as long.
+const LARGE_BATCHES: &str = "batch=16384 inputs=stickers";
+
 /// The number of training states determines when a test is due. The first tests are early, and the intervals between later tests grow.
 #[test]
 fn tests_come_early_at_growing_intervals() {
-    let mut run = start(&with(small("cube", "2x2x2", 1), "batch=16384"));
-    let events = until(&mut *run, |events| events.tests().len() >= 3);
+    let count = if testkit::all() { 3 } else { 2 };
+    let mut run = start(&with(small("cube", "2x2x2", 1), LARGE_BATCHES));
+    let events = until(&mut *run, |events| events.tests().len() >= count);
     assert!(events.tests().iter().all(|row| row.values.len() == room("cube").schema().tests.len()));
     let at: Vec<f64> = events.tests().iter().map(|row| row.progress.counts[0]).collect();
-    assert!(at[0] < 5e5 && at[1] < 2e6 && at[2] >= 4.0 * at[1], "{at:?}");
+    assert!(at[0] < 5e5 && at[1] < 2e6 && at.windows(2).all(|two| two[1] >= 4.0 * two[0]), "{at:?}");
 }
 
 /// Training on 1.8 million states takes as much time as a test. The first test is due after a fifth of these states. After a test at `n`
 /// states, the wait for the next test is `3 * n` states, but at least the wait for the first test.
 #[test]
 fn test_is_due_by_states_since_the_previous_test() {
-    let config = with(small("cube", "2x2x2", 1), "batch=16384");
+    let config = with(small("cube", "2x2x2", 1), LARGE_BATCHES);
     let mut run = Run::<Cube>::new(config, host()).unwrap();
     let room = run.room();
     let at = |states: f64| {
@@ -401,21 +405,21 @@ fn test_is_due_by_states_since_the_previous_test() {
     }
 }
 
-/// The run is a small version of the default learner and trains for some seconds. After this training, greedy play solves most states near
-/// the solved cube, and a beam search solves all random states.
+/// The run is a small version of the default learner and trains until its first test, for a second or two. In the test, it solves nearly
+/// all states near the solved cube and most of all states. After 307,200 states, the shares were 100% at distance 7 and 84% of all states.
+/// With a tenth of the learning rate, they were 66% and 19%.
 #[test]
 fn seeded_run_learns_to_solve_the_small_cube() {
     let config = Config { seed: 3, ..config_of(room("cube")) };
     let mut run = start(&with(config, "hidden=128-64"));
-    train_for(&mut *run, 1e6);
+    let events = until(&mut *run, |events| !events.tests().is_empty());
     run.command(Command::Pause).unwrap();
-    let test = run.test().unwrap();
+    let test = events.tests()[0];
+    assert!(test.progress.counts[0] < 5e5, "{test:?}");
     let of = |name: &str| test.values[room("cube").schema().test(name).unwrap()].unwrap();
-    assert!(of("at_5") > 0.95 && of("solved") > 0.08, "{} {}", of("at_5"), of("solved"));
+    assert!(of("at_7") > 0.9 && of("solved") > 0.5, "{} {}", of("at_7"), of("solved"));
     assert!(of("solved") >= of("optimal") && of("solved") > of("solved_plain"));
-    let events = run.events();
-    assert!(events.iter().any(|event| matches!(event, Event::Test(_))), "no test came during training");
-    for seed in 0..20 {
+    for seed in 0..10 {
         let drawn = value(&mut *run, json!({ "ask": "draw", "distance": 11, "seed": seed }));
         let view = solve(&mut *run, drawn["facelets"].as_str().unwrap(), beam(256));
         assert!(!view["solution"].is_null(), "{view}");

@@ -276,13 +276,3 @@ fn life_is_learned_and_its_circuit_equals_the_rule() {
     let again = resume(&run.save().unwrap());
     assert!(again.solved().is_some());
 }
-
-#[test]
-fn checkerboard_is_learned_and_heals() {
-    let config = Config { variant: "checkerboard".into(), ..config_of(room("logic")) };
-    let mut run = train_until_solved(&config, 6000.0);
-    let test = Events::drain(&mut *run).tests().pop().unwrap().values.clone();
-    let column = |name: &str| test[run.schema().test(name).unwrap()].unwrap();
-    assert_eq!(column("perfect"), 1.0);
-    assert!(column("larger") > 0.99 && column("healed") > 0.99, "{test:?}");
-}

@@ -134,7 +134,7 @@ fn iterations<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<u32> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if testkit::all() { 64 } else { 16 }, ..ProptestConfig::default() })]
 
     #[test]
     fn reader_that_keeps_up_receives_every_event(kinds in prop::collection::vec(0u8..12, 1..400)) {
@@ -282,6 +282,7 @@ fn concurrent_readers_see_complete_records_only() {
     let source = widest();
     let (mut writer, memory) = source.pair();
     let done = AtomicBool::new(false);
+    let rounds = if testkit::all() { 40 } else { 10 };
     std::thread::scope(|scope| {
         let readers: Vec<_> = (0..2)
             .map(|r| {
@@ -321,7 +322,7 @@ fn concurrent_readers_see_complete_records_only() {
             })
             .collect();
         let mut i = 0;
-        for round in 0..40 {
+        for round in 0..rounds {
             writer.event(&source.began(i, round % 5));
             for _ in 0..5000 {
                 i += 1;
@@ -334,7 +335,7 @@ fn concurrent_readers_see_complete_records_only() {
             i += 10;
         }
         done.store(true, Relaxed);
-        let newest = i - 10 + 39 % 5;
+        let newest = i - 10 + (rounds - 1) % 5;
         for reader in readers {
             let (seen, last) = reader.join().unwrap();
             assert!(seen > 0);

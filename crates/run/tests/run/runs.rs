@@ -8,7 +8,7 @@ use serde_json::json;
 
 #[test]
 fn clock_and_tests_do_not_change_the_weights() {
-    for (_, config) in every(8) {
+    for (_, config) in each_learner(8) {
         let plain = trained(&config, 4);
         let mut watched = start(&config);
         let mut now_s = 100.0;
@@ -28,7 +28,7 @@ fn clock_and_tests_do_not_change_the_weights() {
 
 #[test]
 fn seeds_and_knobs_change_the_weights() {
-    for (_, config) in every(1) {
+    for (_, config) in each_learner(1) {
         let digest = |config: &Config| {
             // The published learner learns only after some iterations, which fill its replay.
             trained(config, 6).digest().weights
@@ -42,7 +42,7 @@ fn seeds_and_knobs_change_the_weights() {
 
 #[test]
 fn knob_changes_at_the_boundary_with_a_mark_in_the_file() {
-    for (_, config) in every(1) {
+    for (_, config) in each_learner(1) {
         let mut run = start(&config);
         run.save().unwrap(); // some rooms prepare data before the first boundary
         // In a room with one slice per iteration, the run is at the next boundary already.
@@ -77,7 +77,7 @@ fn knob_changes_at_the_boundary_with_a_mark_in_the_file() {
 /// Compares two equal runs. In the first run, knobs change at the point at which the second run is saved.
 #[test]
 fn run_before_a_requested_change_is_kept_and_equals_a_save() {
-    for (_, config) in every(3) {
+    for (_, config) in each_learner(3) {
         let variant = &config.variant;
         let replayed = Change { iteration: 1, knob: "lr".into(), value: 0.0019.into() };
         let config = Config { changes: vec![replayed], ..config.clone() };
@@ -122,7 +122,7 @@ fn kept_copies_are_limited_by_number_and_size() {
 
 #[test]
 fn step_trains_one_iteration_and_pauses() {
-    for (_, config) in every(1) {
+    for (_, config) in each_learner(1) {
         let mut run = begin(&config);
         assert!(!run.advance(0.0), "the run works before a command");
         run.command(Command::Step).unwrap();
@@ -172,7 +172,7 @@ fn rows_match_the_schema_and_rates_are_work_per_time() {
 
 #[test]
 fn tests_measure_and_follow_their_iteration() {
-    for (room, config) in every(5) {
+    for (room, config) in each_learner(5) {
         // In these rooms, a test is due only after hundreds of thousands of boards or states; see `backgammon.rs` and `cube.rs`.
         if ["backgammon", "cube"].contains(&room.schema().id) {
             continue;
@@ -218,7 +218,7 @@ fn first_test_at_the_goal_solves_the_run_and_the_file_records_it() {
 
 #[test]
 fn reset_restarts_and_keeps_running() {
-    for (_, config) in every(1) {
+    for (_, config) in each_learner(1) {
         let mut run = trained(&config, 2);
         let digest = run.digest();
         run.events();
@@ -296,7 +296,7 @@ fn sweep_compares_variants() {
 
 #[test]
 fn diverged_run_stops_with_a_notice_and_is_never_saved() {
-    for (room, config) in every(1) {
+    for (room, config) in each_learner(1) {
         // One environment of control suffices, because the learner is the same in all environments.
         if room.schema().id == "control" && config.variant != "CartPole-v1" {
             continue;
@@ -364,7 +364,7 @@ fn diverged_run_stops_with_a_notice_and_is_never_saved() {
 
 #[test]
 fn link_reproduces_the_run_and_reports_the_result() {
-    for (room, config) in every(7) {
+    for (room, config) in each_learner(7) {
         let (id, variant) = (room.schema().id, &config.variant);
         let first = trained(&config, DIGEST_EVERY);
         let digest = first.digest();
@@ -416,9 +416,10 @@ fn run_of_a_link_tests_at_the_iteration_of_the_digest() {
     assert!(tested(Some(digest)).contains(&other), "{plain:?}");
 }
 
+/// `npm test` covers one room here, because the tests of `property.rs` replay a link with changes in every room.
 #[test]
 fn link_replays_live_changes_and_reports_the_result() {
-    for (room, config) in first(7) {
+    for (room, config) in first(7).into_iter().take(if testkit::all() { usize::MAX } else { 1 }) {
         let mut first = start(&config);
         first.command(set("lr", 0.0019)).unwrap();
         train(&mut *first, 5);
@@ -595,6 +596,24 @@ fn checkpoint_with_mismatched_sizes_is_damaged() {
     }
 }
 
+/// A room without a learner in this list would have less coverage in `npm test`.
+#[test]
+fn first_variant_of_each_learner_is_found() {
+    let found: Vec<_> = first_of_each_learner(1).into_iter().map(|(room, config)| (room.schema().id, config.variant)).collect();
+    let expected = [
+        ("control", "CartPole-v1"),
+        ("backgammon", "strong"),
+        ("backgammon", "published"),
+        ("cube", "2x2x2"),
+        ("cube", "2x2x2-dqn"),
+        ("logic", "checkerboard"),
+        ("logic", "life"),
+        ("words", "char"),
+        ("bandit", "three-arms"),
+    ];
+    assert_eq!(found, expected.map(|(room, variant)| (room, variant.to_string())));
+}
+
 #[test]
 fn rooms_are_listed_once_and_their_schemas_are_consistent() {
     let ids: Vec<_> = rooms().iter().map(|room| room.schema().id).collect();
@@ -623,7 +642,7 @@ fn rooms_are_listed_once_and_their_schemas_are_consistent() {
 /// Tests the reported shares of time, and that the clock does not change training.
 #[test]
 fn run_with_a_clock_reports_time_shares() {
-    for (room, config) in every(2) {
+    for (room, config) in each_learner(2) {
         if room.schema().parts.is_empty() {
             continue;
         }
@@ -646,7 +665,7 @@ fn run_with_a_clock_reports_time_shares() {
 /// From the first request on, every call of an operation of the plan is timed. The timing does not change the weights.
 #[test]
 fn operations_are_timed_on_request_without_changing_the_weights() {
-    for (room, config) in every(7) {
+    for (room, config) in each_learner(7) {
         let what = format!("{} {}", room.schema().id, config.variant);
         let (mut plain, mut looked) = (start(&config), start(&config));
         looked.set_clock(ticks);
@@ -714,7 +733,7 @@ fn check_networks(run: &mut dyn AnyRun, tensors: &[TensorView], what: &str) {
 
 #[test]
 fn tensors_are_described_at_any_time_without_changing_the_weights() {
-    for (room, config) in every(7) {
+    for (room, config) in each_learner(7) {
         let what = format!("{} {}", room.schema().id, config.variant);
         let (mut plain, mut asked) = (start(&config), start(&config));
         while asked.progress().iteration < 2 {
@@ -740,7 +759,7 @@ fn timeless_metrics(run: &mut dyn AnyRun) -> Vec<Vec<Option<f64>>> {
 
 #[test]
 fn save_at_any_slice_resumes_bit_for_bit() {
-    for (_, config) in every(3) {
+    for (_, config) in each_learner(3) {
         let variant = &config.variant;
         let mut whole = start(&config);
         settle(&mut *whole, 2);

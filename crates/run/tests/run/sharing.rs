@@ -29,7 +29,7 @@ fn sharing() -> Vec<[Box<dyn AnyRun>; 2]> {
 
 #[test]
 fn learner_without_sharing_reports_it_with_a_next_step() {
-    for (room, config) in every(3) {
+    for (room, config) in each_learner(3) {
         if room.schema().id == "backgammon" && SHARING.contains(&&*config.variant) {
             continue;
         }

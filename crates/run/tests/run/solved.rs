@@ -11,10 +11,10 @@ use run::backgammon::{Backgammon, arena, player_from_checkpoint};
 use run::control::Control;
 use run::cube::Cube;
 use run::logic::Logic;
-use run::protocol::{Command, Config, Confirmation, Row};
-use run::room::Room;
+use run::protocol::{Command, Config, Confirmation, Knob, Row, Variant};
+use run::room::{Answer, ByName, Room, Saved, Schema, Setup};
 use run::words::Words;
-use run::{AnyRun, Run};
+use run::{AnyRun, Run, RunError};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
@@ -31,9 +31,118 @@ fn found<R: Room>(room: &mut R, confirmation: Option<u32>) -> Vec<Option<f64>> {
     }
 }
 
+/// The bandit with a confirmation that fails in the first iterations.
+struct Doubtful {
+    bandit: Bandit,
+    /// True while a confirmation is in progress.
+    confirms: bool,
+}
+
+impl Doubtful {
+    /// Number of iterations before which a confirmation fails.
+    const CONFIRMED_FROM: u32 = 20;
+    /// Value of a failed confirmation.
+    const FAILED: f64 = 0.5;
+
+    fn of(bandit: Bandit) -> Self {
+        Doubtful { bandit, confirms: false }
+    }
+}
+
+impl Room for Doubtful {
+    const SCHEMA: &'static Schema = Bandit::SCHEMA;
+    type Learner = Bandit;
+    type Question = <Bandit as Room>::Question;
+
+    fn variants() -> Vec<Variant> {
+        Bandit::variants()
+    }
+
+    fn knobs(variant: &str) -> Vec<Knob> {
+        <Bandit as Room>::knobs(variant)
+    }
+
+    fn check(setup: Setup) -> Result<(), RunError> {
+        <Bandit as Room>::check(setup)
+    }
+
+    fn bytes(setup: Setup) -> Result<u64, RunError> {
+        <Bandit as Room>::bytes(setup)
+    }
+
+    fn begin(setup: Setup) -> Result<Self, RunError> {
+        Bandit::begin(setup).map(Doubtful::of)
+    }
+
+    fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
+        <Bandit as Room>::restore(setup, saved).map(Doubtful::of)
+    }
+
+    fn learner(&self) -> Option<&Bandit> {
+        self.bandit.learner()
+    }
+
+    fn learner_mut(&mut self) -> Option<&mut Bandit> {
+        self.bandit.learner_mut()
+    }
+
+    fn test_is_due(&self, tests: &[Row], solved: bool) -> bool {
+        self.bandit.test_is_due(tests, solved)
+    }
+
+    fn begin_test(&mut self) {
+        self.confirms = false;
+    }
+
+    fn begin_confirmation(&mut self, _: u32) -> bool {
+        self.confirms = true;
+        true
+    }
+
+    fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
+        if self.confirms && self.bandit.progress().iterations < u64::from(Self::CONFIRMED_FROM) {
+            return Ok(Some(vec![("best", Some(Self::FAILED))]));
+        }
+        self.bandit.advance_test()
+    }
+
+    fn ask(&mut self, question: Self::Question) -> Result<Answer, RunError> {
+        self.bandit.ask(question)
+    }
+}
+
 /// Only a confirmation solves a run, because a test may reach the goal by luck.
 #[test]
 fn failed_confirmation_is_reported_and_saved_as_an_attempt() {
+    let mut run = Run::<Doubtful>::new(small("bandit", "three-arms", 1), host()).unwrap();
+    run.command(Command::Start).unwrap();
+    let events = until(&mut run, |events| !events.confirmations().is_empty());
+    let all = events.confirmations();
+    assert_eq!(all.len(), 1);
+    let Confirmation { progress, value, goal, confirmed } = all[0];
+    let test = events.tests().pop().unwrap();
+    assert_eq!((test.progress.iteration, *goal, *value), (progress.iteration, 0.9, Some(Doubtful::FAILED)));
+    assert!(test.values[0] >= Some(0.9) && !confirmed, "{test:?}");
+    assert_eq!((events.is_solved(), run.solved(), run.attempts()), (false, None, 1));
+    let mut again = Run::<Doubtful>::restore(&run.save().unwrap(), host()).unwrap();
+    assert_eq!((again.attempts(), again.solved()), (1, None));
+    assert_eq!(Events::drain(&mut again).began().attempts, 1);
+    // Training continues until a confirmation reaches the goal.
+    again.command(Command::Start).unwrap();
+    let events = until(&mut again, Events::is_solved);
+    let confirmed: Vec<bool> = events.confirmations().iter().map(|one| one.confirmed).collect();
+    let failed = confirmed.len() - 1;
+    assert!(confirmed[failed] && confirmed[..failed].iter().all(|confirmed| !confirmed), "{confirmed:?}");
+    assert_eq!(again.attempts() as usize, 1 + failed);
+    assert!(again.solved().unwrap().iteration >= Doubtful::CONFIRMED_FROM);
+    let restored = Run::<Doubtful>::restore(&again.save().unwrap(), host()).unwrap();
+    assert_eq!((restored.attempts(), restored.solved()), (again.attempts(), again.solved()));
+}
+
+/// Trains with one seed after the other, until a test reaches the goal by luck and its confirmation fails.
+#[test]
+#[ignore = "all: failed_confirmation_is_reported_and_saved_as_an_attempt"]
+fn failed_confirmation_of_control_is_reported_and_saved_as_an_attempt() {
     let mut failed = false;
     for seed in 1..=60 {
         let mut run = start(&small("control", "CartPole-v1", seed));
@@ -222,8 +331,8 @@ fn cube_confirmation_uses_separate_scrambles() {
     assert!(test != zero && test != one && zero != one, "different draws gave equal states");
 }
 
-/// A confirmation plays more games than a test, with other dice. The dice differ even for the seed 0, which is also the seed of a test
-/// before the first round.
+/// A confirmation plays more games than a test, with the dice of its seed. The highest bit of a confirmation's seed is 1, and that of a
+/// test's seed is 0. Therefore, no test and no confirmation have the same dice.
 #[test]
 fn backgammon_confirmation_uses_separate_dice() {
     let mut run = Run::<Backgammon>::new(small("backgammon", "strong", 3), host()).unwrap();
@@ -231,30 +340,34 @@ fn backgammon_confirmation_uses_separate_dice() {
     let column = |name: &str| Backgammon::SCHEMA.test(name).unwrap();
     let [points, error, games] = ["linear_points", "linear_error", "linear_games"].map(column);
     let result = |values: &[Option<f64>]| [values[points], values[error]];
-    // Plays a duel with as many games as `values` state, and with the dice of a test before the first round.
-    let mut of_that_test = |values: &[Option<f64>]| {
+    // Plays a duel with as many games as `values` state, and with the dice of this seed.
+    let mut duel = |values: &[Option<f64>], seed: u32| {
         let pairs = values[games].unwrap() as u64 / 2;
-        let tally = arena::duel(&mut *player, &mut Linear::new(), 0, pairs, 64).unwrap();
+        let tally = arena::duel(&mut *player, &mut Linear::new(), seed, pairs, 64).unwrap();
         [Some(tally.mean()), tally.standard_error()]
     };
-    let test = found(run.room(), None);
-    assert_eq!(result(&test), of_that_test(&test));
-    let [one, other] = [0, 1].map(|seed| found(run.room(), Some(seed)));
-    assert!(one[games] > test[games] && one[games] == other[games], "{one:?} {other:?}");
-    assert_ne!(result(&one), of_that_test(&one));
-    assert_ne!(result(&one), result(&other));
+    let (test, confirmation) = (found(run.room(), None), found(run.room(), Some(1)));
+    assert!(confirmation[games] > test[games], "{test:?} {confirmation:?}");
+    assert_eq!(result(&test), duel(&test, 0));
+    assert_eq!(result(&confirmation), duel(&confirmation, 1 << 31 | 1));
 }
 
-/// A confirmation has many short slices. A run that was saved during a confirmation repeats the confirmation after the restore.
+/// The default run reaches the goal within a budget; without training, its circuits have wrong cells. A confirmation has many short slices.
+/// A run that was saved during a confirmation repeats the confirmation after the restore.
 #[test]
-fn confirmation_in_slices_continues_after_restore() {
+fn checkerboard_is_learned_and_its_confirmation_continues_after_restore() {
     let config = Config { variant: "checkerboard".into(), ..run::config_of(room("logic")) };
     let mut run = start(&config);
     let reaches = |test: &&Row| test.values[0] == Some(1.0);
-    until(&mut *run, |events| events.tests().iter().any(reaches));
+    let events = until(&mut *run, |events| events.tests().iter().any(reaches));
+    let test = events.tests().pop().unwrap();
+    assert!(test.progress.counts[0] <= 6000.0, "{test:?}");
+    let column = |name: &str| test.values[run.schema().test(name).unwrap()].unwrap();
+    assert!(column("larger") > 0.99 && column("healed") > 0.99, "{test:?}");
     assert!(run.solved().is_none(), "a test without confirmation solved the run");
     (0..3).for_each(|_| assert!(run.advance(0.0)));
-    let mut again = run::restore(&run.save().unwrap(), host()).unwrap();
+    let file = run.save().unwrap();
+    let mut again = run::restore(&file, host()).unwrap();
     assert_eq!(again.solved(), None);
     // The run is paused, but completes the confirmation in progress.
     let ends = |run: &mut dyn AnyRun| {
@@ -272,22 +385,30 @@ fn confirmation_in_slices_continues_after_restore() {
     assert_eq!((one.value, one.confirmed), (other.value, other.confirmed));
     assert_eq!(one.progress.counts, other.progress.counts);
     // A reset ends the confirmation in progress.
-    let mut other = start(&config);
-    until(&mut *other, |events| events.tests().iter().any(reaches));
-    other.command(Command::Reset { config: None }).unwrap();
-    assert_eq!((other.solved(), other.progress().iteration), (None, 0));
+    run.command(restored(file)).unwrap();
+    assert!(run.advance(0.0), "the confirmation is not in progress");
+    run.command(Command::Reset { config: None }).unwrap();
+    assert!(!run.advance(0.0), "the confirmation continued");
+    assert_eq!((run.solved(), run.progress().iteration), (None, 0));
+    assert!(Events::drain(&mut *run).confirmations().is_empty());
 }
 
 /// If a circuit passes a test but is wrong on other grids, the run reports a failed confirmation instead of a solution.
 #[test]
 fn confirmed_circuits_are_right_on_other_grids() {
-    // For some of these seeds, the first circuit that is right on the 64 grids of a test is wrong on some of 20,000 other grids.
-    for seed in [26, 30, 36, 40] {
+    // With each of these seeds, the first circuit that is right on the 64 grids of a test is wrong on some of 20,000 other grids. Another
+    // arithmetic may change this, so `npm test` ends at the first seed with a failed confirmation.
+    let mut failed = 0;
+    for seed in [26, 40, 30, 36] {
+        if failed > 0 && !testkit::all() {
+            break;
+        }
         let config = Config { variant: "checkerboard".into(), seed, ..run::config_of(room("logic")) };
         let mut run = start(&config);
         let events = until(&mut *run, Events::is_solved);
         let all = events.confirmations();
         assert_eq!(all.iter().filter(|one| !one.confirmed).count(), run.attempts() as usize);
+        failed += run.attempts();
         assert_eq!(all.last().unwrap().value, Some(1.0));
         let best: serde_json::Value = ask(&mut *run, json!({ "ask": "population" })).unwrap();
         for grid in 0..200 {
@@ -299,4 +420,5 @@ fn confirmed_circuits_are_right_on_other_grids() {
             assert_eq!(left["wrong"], 0.0, "seed {seed}, grid {grid}");
         }
     }
+    assert!(failed > 0, "no confirmation failed");
 }

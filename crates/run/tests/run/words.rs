@@ -324,10 +324,10 @@ fn digest_names_its_precision() {
     }
 }
 
-/// Trains the default preset for `steps` steps, during which the learning rate decays. Returns the excess of the test's loss over the
-/// entropy floor, relative to the floor.
+/// Trains the default preset for `steps` steps, during which the learning rate decays. The tests write no samples. Returns the excess of
+/// the last test's loss over the entropy floor, relative to the floor.
 fn excess_after(steps: f64) -> f64 {
-    let mut run = start(&with(config_of(room("words")), &format!("decay_steps={steps}")));
+    let mut run = start(&with(config_of(room("words")), &format!("decay_steps={steps} sample=0")));
     work(&mut *run, |run| run.progress().counts[0] >= steps * 512.0);
     tested(&mut *run, "above").unwrap()
 }
@@ -371,10 +371,20 @@ fn floor_equals_the_loss_of_the_best_predictor() {
     }
 }
 
-/// After half a million tokens, the losses with the seeds 1 to 3 were 23%, 27% and 25% above the floor. With half of the learning rate, the
-/// loss with seed 1 was 44% above it. A loss below the floor would mean that the model sees the tokens that it predicts.
+/// After 131,072 tokens, the losses with the seeds 1 to 3 were 141%, 144% and 146% above the floor. With half of the learning rate, the
+/// loss with seed 1 was 204% above it. After 16,384 tokens, it was 779% above it. A loss below the floor would mean that the model sees the
+/// tokens that it predicts.
 #[test]
 fn seeded_run_learns_the_stories() {
+    let above = excess_after(256.0);
+    assert!(0.0 < above && above < 1.7, "{above}");
+}
+
+/// After half a million tokens, the losses with the seeds 1 to 3 were 23%, 27% and 25% above the floor. With half of the learning rate, the
+/// loss with seed 1 was 44% above it.
+#[test]
+#[ignore = "all: seeded_run_learns_the_stories"]
+fn seeded_run_comes_within_a_third_of_the_floor() {
     let above = excess_after(1000.0);
     assert!(0.0 < above && above < 0.35, "{above}");
 }
