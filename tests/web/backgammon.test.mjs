@@ -21,17 +21,14 @@ import {
   restore,
   saved,
 } from "./fixture.mjs";
-import { replayed, replays } from "./replay.mjs";
-import { accessible, addressOf, entrance, fits, isDrawn, large, leave, reads, SCREENS } from "./rooms.mjs";
+import { accessible, entrance, fits, isDrawn, large, leave, reads, SCREENS } from "./rooms.mjs";
 
 const here = house();
-replays(here);
 
 /** Address of a small run: short rounds and a small network. */
 const SMALL = "#/backgammon?games=32&hidden=32&v=2";
 
 const enter = entrance(here, "backgammon", SMALL);
-const enterReplay = entrance(here, "backgammon", addressOf("backgammon"), "h1", replayed);
 /** Listens for the next event of a kind. With `games`, listens for the first event with at least that number of games in its progress. */
 const ahead = (page, kind, games = 0) =>
   games ? aheadWhere(page, kind, `(event) => (event.progress?.games ?? 0) >= ${games}`) : aheadOf(page, kind);
@@ -345,8 +342,9 @@ const pasted = (page, text) =>
     if (field.dispatchEvent(event)) field.value = text.replaceAll("\n", "");
   }, text);
 
-test("a position id that is typed or pasted is analysed, and errors appear beside the field", async () => {
-  const page = await enter({ paused: true });
+test("a position is opened by a link, typed, pasted and edited, and errors appear beside the field", async () => {
+  const page = await enter({ at: `?position=${encodeURIComponent("4HPwATDgc/ABMA:cAkAAAAAAAAA")}${SMALL}`, paused: true });
+  await reads(page, ".analysis .stakes", /^Money play, cube at 1 in the middle/);
   await explore(page);
   const id = position(page);
   const dice = page.locator(".analysis-form").getByLabel(/^Dice/);
@@ -390,6 +388,44 @@ test("a position id that is typed or pasted is analysed, and errors appear besid
   await reads(page, ".analysis .stakes", /Match to 7: player on roll 2, opponent 1, cube at 2 owned/);
   assert.equal(await id.inputValue(), xgid);
   assert.equal(await page.locator(".analysis-form .error").textContent(), "");
+  await id.fill("4HPwATDgc/ABMA");
+  await dice.fill("");
+  await ask.click();
+  await reads(page, ".analysis-summary", /before the roll/);
+  await page.getByRole("button", { name: "Edit the position" }).click();
+  const editor = page.getByRole("group", { name: "Position editor" });
+  const said = (words) => page.waitForFunction((words) => document.querySelector(".editor-message").textContent.includes(words), words);
+  await said("Valid position");
+  await editor.getByRole("button", { name: "Empty board" }).click();
+  await said("borne off all");
+  assert.ok(await editor.getByRole("button", { name: "Apply" }).isDisabled());
+  const point = (at) => editor.locator(`[data-place="${at}"]`);
+  for (let k = 0; k < 2; k++) await point(6).click();
+  await point(4).focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Delete");
+  await editor.getByLabel("Checkers to place").selectOption("opponent");
+  await point(20).click();
+  await said("Valid position. On roll: 3 checkers on the board, 12 off, 16 pips; opponent: 1, 14 off, 5 pips.");
+  await editor.getByLabel("Match to").fill("5");
+  await editor.getByLabel("Score, on roll").fill("5");
+  await said("enter less than 5");
+  await editor.getByLabel("Score, on roll").fill("4");
+  await editor.getByLabel("Crawford game").check();
+  await editor.getByLabel("Dice").fill("2 1");
+  await said("Valid position");
+  await editor.getByRole("button", { name: "Apply" }).click();
+  await reads(page, ".analysis .stakes", /Match to 5: player on roll 4, opponent 0, Crawford game/);
+  // The editor is closed, and the only board shows the result of the analysis.
+  assert.equal(await page.locator(".analysis .board").count(), 1);
+  assert.ok(!(await editor.isVisible()));
+  const ids = page.getByRole("button", { name: "Ids and a link to copy" });
+  if ((await ids.getAttribute("aria-expanded")) === "false") await ids.click();
+  const link = await page.getByRole("textbox", { name: "Link to this position" }).textContent();
+  const own = await page.getByRole("textbox", { name: "XGID", exact: true }).textContent();
+  assert.equal(own, "XGID=----A-B-------------a-----:0:0:1:21:4:0:1:5:10");
+  assert.equal(new URL(link).searchParams.get("position"), own.slice("XGID=".length));
   await leave(page);
 });
 
@@ -544,48 +580,52 @@ inAll(
   },
 );
 
-test("the editor sets up a position by pointer and keys, and its link opens that position", async () => {
-  const page = await enter({ paused: true });
-  await explore(page);
-  await page.getByRole("button", { name: "Edit the position" }).click();
-  const editor = page.getByRole("group", { name: "Position editor" });
-  const said = (words) => page.waitForFunction((words) => document.querySelector(".editor-message").textContent.includes(words), words);
-  await said("Valid position");
-  await editor.getByRole("button", { name: "Empty board" }).click();
-  await said("borne off all");
-  assert.ok(await editor.getByRole("button", { name: "Apply" }).isDisabled());
-  const point = (at) => editor.locator(`[data-place="${at}"]`);
-  for (let k = 0; k < 2; k++) await point(6).click();
-  await point(4).focus();
-  await page.keyboard.press("Enter");
-  await page.keyboard.press("Enter");
-  await page.keyboard.press("Delete");
-  await editor.getByLabel("Checkers to place").selectOption("opponent");
-  await point(20).click();
-  await said("Valid position. On roll: 3 checkers on the board, 12 off, 16 pips; opponent: 1, 14 off, 5 pips.");
-  await editor.getByLabel("Match to").fill("5");
-  await editor.getByLabel("Score, on roll").fill("5");
-  await said("enter less than 5");
-  await editor.getByLabel("Score, on roll").fill("4");
-  await editor.getByLabel("Crawford game").check();
-  await editor.getByLabel("Dice").fill("2 1");
-  await said("Valid position");
-  await editor.getByRole("button", { name: "Apply" }).click();
-  await reads(page, ".analysis .stakes", /Match to 5: player on roll 4, opponent 0, Crawford game/);
-  // The editor is closed, and the only board shows the result of the analysis.
-  assert.equal(await page.locator(".analysis .board").count(), 1);
-  assert.ok(!(await editor.isVisible()));
-  await page.getByRole("button", { name: "Ids and a link to copy" }).click();
-  const link = await page.getByRole("textbox", { name: "Link to this position" }).textContent();
-  const xgid = await page.getByRole("textbox", { name: "XGID", exact: true }).textContent();
-  assert.equal(xgid, "XGID=----A-B-------------a-----:0:0:1:21:4:0:1:5:10");
-  await page.context().close();
-  const other = await enter({ at: new URL(link).search + SMALL, paused: true });
-  await reads(other, ".analysis .stakes", /Match to 5/);
-  await other.getByRole("button", { name: "Ids and a link to copy" }).click();
-  assert.equal(await other.getByRole("textbox", { name: "XGID", exact: true }).textContent(), xgid);
-  await leave(other);
-});
+inAll(
+  "a position is opened by a link, typed, pasted and edited, and errors appear beside the field",
+  "the editor sets up a position by pointer and keys, and its link opens that position",
+  async () => {
+    const page = await enter({ paused: true });
+    await explore(page);
+    await page.getByRole("button", { name: "Edit the position" }).click();
+    const editor = page.getByRole("group", { name: "Position editor" });
+    const said = (words) => page.waitForFunction((words) => document.querySelector(".editor-message").textContent.includes(words), words);
+    await said("Valid position");
+    await editor.getByRole("button", { name: "Empty board" }).click();
+    await said("borne off all");
+    assert.ok(await editor.getByRole("button", { name: "Apply" }).isDisabled());
+    const point = (at) => editor.locator(`[data-place="${at}"]`);
+    for (let k = 0; k < 2; k++) await point(6).click();
+    await point(4).focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Delete");
+    await editor.getByLabel("Checkers to place").selectOption("opponent");
+    await point(20).click();
+    await said("Valid position. On roll: 3 checkers on the board, 12 off, 16 pips; opponent: 1, 14 off, 5 pips.");
+    await editor.getByLabel("Match to").fill("5");
+    await editor.getByLabel("Score, on roll").fill("5");
+    await said("enter less than 5");
+    await editor.getByLabel("Score, on roll").fill("4");
+    await editor.getByLabel("Crawford game").check();
+    await editor.getByLabel("Dice").fill("2 1");
+    await said("Valid position");
+    await editor.getByRole("button", { name: "Apply" }).click();
+    await reads(page, ".analysis .stakes", /Match to 5: player on roll 4, opponent 0, Crawford game/);
+    // The editor is closed, and the only board shows the result of the analysis.
+    assert.equal(await page.locator(".analysis .board").count(), 1);
+    assert.ok(!(await editor.isVisible()));
+    await page.getByRole("button", { name: "Ids and a link to copy" }).click();
+    const link = await page.getByRole("textbox", { name: "Link to this position" }).textContent();
+    const xgid = await page.getByRole("textbox", { name: "XGID", exact: true }).textContent();
+    assert.equal(xgid, "XGID=----A-B-------------a-----:0:0:1:21:4:0:1:5:10");
+    await page.context().close();
+    const other = await enter({ at: new URL(link).search + SMALL, paused: true });
+    await reads(other, ".analysis .stakes", /Match to 5/);
+    await other.getByRole("button", { name: "Ids and a link to copy" }).click();
+    assert.equal(await other.getByRole("textbox", { name: "XGID", exact: true }).textContent(), xgid);
+    await leave(other);
+  },
+);
 
 inAll("match_ids_are_read_composed_and_analysed", "a link with an invalid position shows the reason", async () => {
   const bad = await enter({ at: `?position=nonsense${SMALL}` });
@@ -759,19 +799,8 @@ inAll(
   },
 );
 
-test("the units of the network and histograms of its activations are drawn", async () => {
-  const page = await enterReplay();
-  await place(page, "Explore", "Network");
-  const canvas = '.units canvas[aria-label^="Network for "][aria-label*=" units; outputs: win "]';
-  await page.locator(canvas).waitFor();
-  await isDrawn(page, canvas, "weights");
-  await page.getByRole("heading", { name: "Weights and gradients" }).scrollIntoViewIfNeeded(); // they are sampled on the screen only
-  await page.locator(".tensor figcaption", { hasText: "Activations of the layer" }).first().waitFor();
-  await leave(page);
-});
-
 inAll(
-  "the units of the network and histograms of its activations are drawn",
+  "the network fits its card at full size, and its units are drawn with weights or gradients as edges",
   "the units of the network are drawn for the position at the table",
   async () => {
     const page = await enter();

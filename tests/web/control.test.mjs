@@ -30,9 +30,49 @@ const announced = (page, text) => page.waitForFunction((source) => announcements
 /** Waits for a test whose mean return is at least `least`. */
 const reaches = (page, least) => eventWhere(page, "test", `(event) => event.mean_return >= ${least}`);
 
-test("the table of the state plane fits a desktop and a phone", async () => {
-  const page = await enterReplay();
+test("the state plane is read by keys, has three layers and a table, and moves while the stage is hidden", async () => {
+  // Training is paused, so that only the choice of layer changes the picture.
+  const page = await enterReplay({ paused: true });
   await place(page, "Explore", "State plane");
+  const plane = page.getByRole("application", { name: "The state plane" });
+  await plane.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.locator(".plane-reading", { hasText: /^angle .*: push left \d+%, push right \d+%; value / }).waitFor();
+  await page.evaluate(() => {
+    const looks = [];
+    /**
+     * Compares the plane's picture with all recorded pictures. If more than a fifth of its pixels differ from each of them, records it and
+     * returns a truthy value.
+     */
+    globalThis.another = () => {
+      const { width, height } = document.querySelector(".plane-field canvas");
+      const now = new Uint32Array(
+        document.querySelector(".plane-field canvas").getContext("2d").getImageData(0, 0, width, height).data.buffer,
+      );
+      return looks.every((look) => now.filter((pixel, i) => pixel !== look[i]).length > now.length / 5) && looks.push(now);
+    };
+  });
+  for (const layer of ["Policy", "Value", "Visits"]) {
+    await page.locator(".layers label", { hasText: layer }).click();
+    await page.waitForFunction(() => another());
+    assert.notEqual(await page.locator(".plane .legend-signs").textContent(), "");
+  }
+  await page.locator(".layers label", { hasText: "Policy" }).click();
+  await page.locator(".stage-field").waitFor({ state: "hidden" });
+  await page.evaluate(() => {
+    globalThis.asked = { frame: 0, touch: 0, picture: 0 };
+    const ask = hothouse.ask.bind(hothouse);
+    hothouse.ask = (question) => {
+      asked[question.ask]++;
+      return ask(question);
+    };
+  });
+  // The plane asks for one picture per iteration.
+  const { progress, values } = await page.evaluate(() => ({ progress: hothouse.progress, values: hothouse.room.metrics.map(() => 1) }));
+  for (let iteration = progress.iteration + 1; !(await page.evaluate("Object.values(asked).every((times) => times >= 5)")); iteration++) {
+    await tellEvents(page, { kind: "metrics", progress: { ...progress, iteration }, values });
+    await page.waitForTimeout(50);
+  }
   await page.getByRole("button", { name: "State plane as a table" }).click();
   const table = page.getByRole("region", { name: "State plane as a table" });
   await table.getByRole("rowheader").first().waitFor();
@@ -48,9 +88,8 @@ test("the table of the state plane fits a desktop and a phone", async () => {
   await page.context().close();
 });
 
-/** Checks that the drawing of the network fits its card on screens of several sizes. */
+/** Checks that the drawing of the network fits its card from left to right or downwards, on screens of several sizes. */
 async function networkFits(page) {
-  await place(page, "Explore", "Network");
   // The drawing appears some frames after the section.
   await page.locator(".network-drawing .drawing").waitFor();
   for (const [width, height, down] of [
@@ -68,41 +107,36 @@ async function networkFits(page) {
     }, down);
     await fits(page);
   }
-  await accessible(page);
 }
 
-test("the network fits its card at full size, from left to right or downwards", async () => {
-  const page = await enterReplay();
-  await networkFits(page);
-  await page.context().close();
-});
-
-inAll(
-  "the network fits its card at full size, from left to right or downwards",
-  "the network with shared layers fits its card at full size",
-  async () => {
-    const page = await visit(here, { at: `${SMALL}&shared=1` });
-    await event(page, "metrics");
-    await networkFits(page);
-    await page.context().close();
-  },
-);
-
-test("the units of the networks are drawn, with weights or gradients as edges", async () => {
-  const page = await enterReplay();
+test("the network fits its card at full size, and its units are drawn with weights or gradients as edges", async () => {
+  const page = await enterReplay({ paused: true });
   await place(page, "Explore", "Network");
   const canvas = ".units canvas";
   await page.locator(`${canvas}[aria-label*="Policy: 32, 32, 2 units; outputs: "]`).waitFor();
   await isDrawn(page, canvas, "weights");
   const picture = () => page.evaluate((canvas) => document.querySelector(canvas).toDataURL(), canvas);
-  await page.evaluate(() => hothouse.command({ kind: "pause" }));
   const weights = await picture();
   await page.locator(".units label", { hasText: "Gradients" }).click();
   await isDrawn(page, canvas, "gradients");
   assert.notEqual(await picture(), weights);
+  await networkFits(page);
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
+
+inAll(
+  "the network fits its card at full size, and its units are drawn with weights or gradients as edges",
+  "the network with shared layers fits its card at full size",
+  async () => {
+    const page = await visit(here, { at: `${SMALL}&shared=1` });
+    await event(page, "metrics");
+    await place(page, "Explore", "Network");
+    await networkFits(page);
+    await accessible(page);
+    await page.context().close();
+  },
+);
 
 inAll(
   "the first screen shows the environments, the single environment and its controls, without overflow",
@@ -204,7 +238,7 @@ inAll(
   },
 );
 
-test("the pictures of policy and value change during training; keys read the plane", async () => {
+inAll("picture_contains_policy_and_value_per_point", "the pictures of policy and value change during training", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   const picture = () =>
@@ -224,33 +258,6 @@ test("the pictures of policy and value change during training; keys read the pla
   const moved = (name) => Math.max(...after[name].map((value, k) => Math.abs(value - before[name][k])));
   assert.ok(moved("policy") > 0.02, `the policy moved by ${moved("policy")}`);
   assert.ok(moved("values") > 0.5, `the values moved by ${moved("values")}`);
-
-  await place(page, "Explore", "State plane");
-  const plane = page.getByRole("application", { name: "The state plane" });
-  await plane.focus();
-  await page.keyboard.press("ArrowRight");
-  await page.locator(".plane-reading", { hasText: /^angle .*: push left \d+%, push right \d+%; value / }).waitFor();
-  // Training is paused, so that only the choice of layer changes the picture.
-  await page.evaluate(() => hothouse.command({ kind: "pause" }));
-  await page.evaluate(() => {
-    const looks = [];
-    /**
-     * Compares the plane's picture with all recorded pictures. If more than a fifth of its pixels differ from each of them, records it and
-     * returns a truthy value.
-     */
-    globalThis.another = () => {
-      const { width, height } = document.querySelector(".plane-field canvas");
-      const now = new Uint32Array(
-        document.querySelector(".plane-field canvas").getContext("2d").getImageData(0, 0, width, height).data.buffer,
-      );
-      return looks.every((look) => now.filter((pixel, i) => pixel !== look[i]).length > now.length / 5) && looks.push(now);
-    };
-  });
-  for (const layer of ["Policy", "Value", "Visits"]) {
-    await page.locator(".layers label", { hasText: layer }).click();
-    await page.waitForFunction(() => another());
-    assert.notEqual(await page.locator(".plane .legend-signs").textContent(), "");
-  }
   await page.context().close();
 });
 
@@ -576,29 +583,8 @@ inAll(
   },
 );
 
-test("the state plane moves while the stage is hidden", async () => {
-  const page = await enterReplay({ paused: true });
-  await place(page, "Explore", "State plane");
-  await page.locator(".stage-field").waitFor({ state: "hidden" });
-  await page.evaluate(() => {
-    globalThis.asked = { frame: 0, touch: 0, picture: 0 };
-    const ask = hothouse.ask.bind(hothouse);
-    hothouse.ask = (question) => {
-      asked[question.ask]++;
-      return ask(question);
-    };
-  });
-  // The plane asks for one picture per iteration.
-  const { progress, values } = await page.evaluate(() => ({ progress: hothouse.progress, values: hothouse.room.metrics.map(() => 1) }));
-  for (let iteration = progress.iteration + 1; !(await page.evaluate("Object.values(asked).every((times) => times >= 5)")); iteration++) {
-    await tellEvents(page, { kind: "metrics", progress: { ...progress, iteration }, values });
-    await page.waitForTimeout(50);
-  }
-  await page.context().close();
-});
-
 test("a small sweep finishes, the paused run resumes, and a value can be used", async () => {
-  const page = await visit(here, { at: "#/control?envs=512&epochs=1&v=2" });
+  const page = await visit(here, { at: "#/control?envs=1024&hidden=8&epochs=1&minibatches=4&v=2" });
   await event(page, "metrics");
   await place(page, "Compare", "Sweep");
   await page.getByLabel("Values", { exact: true }).selectOption("3");
@@ -625,14 +611,14 @@ test("a small sweep finishes, the paused run resumes, and a value can be used", 
   assert.equal(await page.locator(".sweep-grid li").count(), 3);
   assert.match(
     await page.getByRole("textbox", { name: "Sweep command" }).textContent(),
-    /sweep control --variant CartPole-v1 --knob lr=0.001,0.002,0.004 --seeds 1 --steps 100000 --set envs=512 --set epochs=1/,
+    /sweep control --variant CartPole-v1 --knob lr=0.001,0.002,0.004 --seeds 1 --steps 100000 .*--set envs=1024/,
   );
   await page.getByRole("button", { name: "The sweep as a table" }).click();
   assert.equal(await page.getByRole("region", { name: "The sweep as a table" }).getByRole("rowheader").count(), 3);
   const began = await beginning(page, "CartPole-v1");
   await page.getByRole("button", { name: "Use Learning rate 0.002 in a new run" }).click();
   const { knobs } = await began();
-  assert.deepEqual([knobs.lr, knobs.envs], [0.002, 512]);
+  assert.deepEqual([knobs.lr, knobs.envs], [0.002, 1024]);
   await page.context().close();
 });
 

@@ -63,7 +63,7 @@ export async function script(name) {
 }
 
 /** Runs in the page: limits the page to ten frames a second, because drawing would otherwise take most of the CPU time. */
-function fewFrames() {
+export function fewFrames() {
   const waiting = new Map();
   let last = 0;
   const draw = () => {

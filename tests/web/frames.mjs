@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after } from "node:test";
 import { returning } from "../../scripts/browser.mjs";
 import { serve } from "../../scripts/serve.mjs";
-import { WAIT_MS } from "./fixture.mjs";
+import { fewFrames, WAIT_MS } from "./fixture.mjs";
 
 const sites = new Set();
 /** Closes the servers of the outer pages that a failed test has left open. */
@@ -21,8 +21,8 @@ function note() {
 /**
  * Opens a page of another origin with the markup `body`. In `body`, `PAGE/` is replaced by the address of the built page, and `SCRIPT` by
  * the address of the element's script. `isolated` is true if the outer page is cross-origin isolated. `extra` contains further files of the
- * outer page. `init` runs in all documents. `page.frame()` waits for the frame of the built page, and `page.next` for an event of an
- * element.
+ * outer page. `init` runs in all documents. A document draws at most ten frames a second. `page.frame()` waits for the frame of the built
+ * page, and `page.next` for an event of an element.
  */
 export async function outer(here, body, { server = here.server, isolated = false, extra, init, context: settings } = {}) {
   const markup = body.replaceAll("SCRIPT", `${here.server.url}hothouse-room.js`).replaceAll("PAGE/", server.url);
@@ -33,6 +33,7 @@ export async function outer(here, body, { server = here.server, isolated = false
   context.setDefaultTimeout(WAIT_MS);
   await context.addInitScript(returning);
   await context.addInitScript(note);
+  await context.addInitScript(fewFrames);
   if (init) await context.addInitScript(init);
   const page = await context.newPage();
   page.said = [];

@@ -33,7 +33,8 @@ const here = house(ALL ? GPU_ARGS : []);
 before(async () => (here.replay = await replaying()));
 after(() => here.replay?.close());
 /** Opens the section of the device in a page that replays a run. */
-const replayed = (at = "") => visit(here, { server: here.replay, at: `${at}#/control/settings/device`, init: watched });
+const replayed = (at = "") =>
+  visit(here, { server: here.replay, at: `${at}#/control/settings/device`, init: watched, context: { serviceWorkers: "block" } });
 /** Address of a run that is small enough for a software GPU and still learns. */
 const SMALL = "#/control/settings/device?envs=256&rollout_steps=16&epochs=2&minibatches=4&seed=3&v=2";
 const STEPS = 256 * 16;
@@ -105,16 +106,15 @@ test("the choice of the device is remembered, is no part of links, and is overri
   const commands = await page.evaluate(() => sent.map(({ command }) => command).filter((command) => command?.kind === "device"));
   assert.deepEqual(commands, [{ kind: "device", wish: "gpu" }]);
   assert.ok(!/device=|gpu/.test(page.url()), page.url());
-  await page.reload();
-  await lab(page);
-  assert.equal(await wish("GPU"), "gpu");
   await page.goto(`${here.replay.url}?device=cpu#/control/settings/device`);
   await lab(page);
   assert.equal(await wish("CPU"), "cpu");
-  await page.goto(`${here.replay.url}?device=tpu#/control/settings/device`);
+  await page.goto(`${here.replay.url}?device=tpu&use=steam#/control/settings/device`);
   await lab(page);
   assert.equal(await wish("GPU"), "gpu");
-  assert.match((await page.evaluate(() => hothouse.backend.why)).join("\n"), /There is no device 'tpu'\. Devices: auto, cpu, gpu/);
+  const why = (await page.evaluate(() => hothouse.backend.why)).join("\n");
+  assert.match(why, /There is no device 'tpu'\. Devices: auto, cpu, gpu/);
+  assert.match(why, /There is no module 'steam'\. Modules: auto, threads-relaxed/);
   await page.context().close();
 });
 

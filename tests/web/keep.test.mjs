@@ -1,9 +1,12 @@
 // Tests that a visitor's runs are kept. A run continues after a visit to another run, and the replacement of a run can be undone.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inAll } from "../../scripts/tiers.mjs";
 import { aheadWhere, event, house, kept, lab, notice, saved, until, visit } from "./fixture.mjs";
+import { replayed, replays } from "./replay.mjs";
 
 const here = house();
+replays(here);
 const SMALL = "#/control?envs=64&rollout_steps=16&v=2";
 
 /** Listens for the next run that begins or continues in a variant. Must be called before the action that causes this event. */
@@ -48,8 +51,8 @@ test("the run of an environment continues after a return or a reload, and r star
 });
 
 test("the back button restores the previous run, also while the address is being updated", async () => {
-  const page = await visit(here, { at: SMALL });
-  const { iteration } = (await event(page, "metrics", 20)).progress;
+  const page = await replayed(here, { at: SMALL });
+  const { iteration } = await page.evaluate(() => hothouse.progress);
   await page.waitForFunction(() => /seed=1/.test(location.hash));
   const other = await began(page, "Acrobot-v1");
   await choose(page, "Acrobot-v1");
@@ -87,29 +90,33 @@ test("the back button restores the previous run, also while the address is being
   await page.context().close();
 });
 
-test("runs of all environments continue after a visit to another room", async () => {
-  const page = await visit(here, { at: SMALL });
-  const { iteration } = (await event(page, "metrics", 20)).progress;
-  const other = await began(page, "Acrobot-v1");
-  await choose(page, "Acrobot-v1");
-  await other();
-  await event(page, "metrics", 1);
-  await page.locator("#rooms a", { hasText: "Backgammon" }).click();
-  await lab(page, "backgammon");
-  // The visitor returns by the back button, with no wait before.
-  await page.goBack();
-  await lab(page, "control");
-  await event(page, "metrics");
-  assert.equal(await page.evaluate(() => hothouse.variant.id), "Acrobot-v1");
-  const back = await began(page, "CartPole-v1");
-  await choose(page, "CartPole-v1");
-  assert.ok((await back()).progress.iteration >= iteration);
-  await page.context().close();
-});
+inAll(
+  "the run of an environment continues after a return or a reload, and r starts a new run",
+  "runs of all environments continue after a visit to another room",
+  async () => {
+    const page = await visit(here, { at: SMALL });
+    const { iteration } = (await event(page, "metrics", 20)).progress;
+    const other = await began(page, "Acrobot-v1");
+    await choose(page, "Acrobot-v1");
+    await other();
+    await event(page, "metrics", 1);
+    await page.locator("#rooms a", { hasText: "Backgammon" }).click();
+    await lab(page, "backgammon");
+    // The visitor returns by the back button, with no wait before.
+    await page.goBack();
+    await lab(page, "control");
+    await event(page, "metrics");
+    assert.equal(await page.evaluate(() => hothouse.variant.id), "Acrobot-v1");
+    const back = await began(page, "CartPole-v1");
+    await choose(page, "CartPole-v1");
+    assert.ok((await back()).progress.iteration >= iteration);
+    await page.context().close();
+  },
+);
 
-test("replacing a run can be undone: by a new run, a file or a link", async () => {
-  const page = await visit(here, { at: SMALL });
-  const { iteration } = (await event(page, "metrics", 20)).progress;
+/** Replaces a run by a new run, a file and a link, and undoes it each time. `ready` prepares the page for the link. */
+async function undone(page, ready = async () => {}) {
+  const { iteration } = await page.evaluate(() => hothouse.progress);
   const again = async () => {
     const back = await began(page, "CartPole-v1");
     await undo(page).click();
@@ -133,7 +140,7 @@ test("replacing a run can be undone: by a new run, a file or a link", async () =
   await notice(page, /Run.safetensors was loaded. The previous run is saved./);
   await again();
 
-  await still(page);
+  await ready();
   await page.evaluate(() => {
     globalThis.before = hothouse;
     location.hash = "#/control?envs=64&rollout_steps=16&seed=9&v=2";
@@ -144,8 +151,20 @@ test("replacing a run can be undone: by a new run, a file or a link", async () =
   await page.evaluate(() => (globalThis.before = hothouse));
   await undo(page).click();
   await page.waitForFunction(() => hothouse !== before);
-  assert.ok((await event(page, "metrics")).progress.iteration >= iteration);
+  await until(page, `hothouse.progress?.iteration >= ${iteration}`);
   assert.match(await page.evaluate(async () => (await hothouse.shared()).address), /seed=1&/);
+}
+
+test("replacing a run can be undone: by a new run, a file or a link", async () => {
+  const page = await replayed(here, { at: SMALL });
+  await undone(page);
+  await page.context().close();
+});
+
+inAll("replacing a run can be undone: by a new run, a file or a link", "replacing a run that trains can be undone", async () => {
+  const page = await visit(here, { at: SMALL });
+  await event(page, "metrics", 20);
+  await undone(page, () => still(page));
   await page.context().close();
 });
 
@@ -161,77 +180,85 @@ const drop = (page, name, bytes) =>
     [name, bytes.toString("base64")],
   );
 
-test("a run dropped in another room opens its own room, and the previous run can be restored", async () => {
-  const page = await visit(here, { at: SMALL });
-  const { iteration } = (await event(page, "metrics", 5)).progress;
-  const bytes = await saved(page);
-  await page.locator("#rooms a", { hasText: "Backgammon" }).click();
-  await lab(page, "backgammon");
-  await event(page, "metrics");
-  await still(page, "hothouse-backgammon");
-  await drop(page, "cart.safetensors", bytes);
-  await lab(page, "control");
-  assert.ok((await event(page, "metrics")).progress.iteration > iteration);
-  await page.waitForFunction(() => /^#\/control/.test(location.hash));
-  assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Control");
-  await undo(page).click();
-  await lab(page, "backgammon");
-  await page.waitForFunction(() => /^#\/backgammon/.test(location.hash));
-  await page.context().close();
-});
+inAll(
+  "replacing a run can be undone: by a new run, a file or a link",
+  "a run dropped in another room opens its own room, and the previous run can be restored",
+  async () => {
+    const page = await visit(here, { at: SMALL });
+    const { iteration } = (await event(page, "metrics", 5)).progress;
+    const bytes = await saved(page);
+    await page.locator("#rooms a", { hasText: "Backgammon" }).click();
+    await lab(page, "backgammon");
+    await event(page, "metrics");
+    await still(page, "hothouse-backgammon");
+    await drop(page, "cart.safetensors", bytes);
+    await lab(page, "control");
+    assert.ok((await event(page, "metrics")).progress.iteration > iteration);
+    await page.waitForFunction(() => /^#\/control/.test(location.hash));
+    assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Control");
+    await undo(page).click();
+    await lab(page, "backgammon");
+    await page.waitForFunction(() => /^#\/backgammon/.test(location.hash));
+    await page.context().close();
+  },
+);
 
 const table = (page) => page.evaluate(() => hothouse.ask({ ask: "session" }));
 
-test("a game continues with another learner, after a new run and after a reload; a new match can be undone", async () => {
-  const page = await visit(here, { at: "#/backgammon?variant=strong&v=2" });
-  await event(page, "metrics");
-  await page.getByText("Play the agent", { exact: true }).click();
-  await page.getByRole("button", { name: "Roll", exact: true }).click();
-  const sat = async () => {
-    const session = await table(page);
-    return session?.setup.seats[0] === null ? session.setup.seed : undefined;
-  };
-  await until(page, async () => (await hothouse.ask({ ask: "session" }))?.phase !== "opening");
-  const seed = await sat();
-  assert.notEqual(seed, undefined);
+inAll(
+  "replacing a run can be undone: by a new run, a file or a link",
+  "a game continues with another learner, after a new run and after a reload; a new match can be undone",
+  async () => {
+    const page = await visit(here, { at: "#/backgammon?variant=strong&v=2" });
+    await event(page, "metrics");
+    await page.getByText("Play the agent", { exact: true }).click();
+    await page.getByRole("button", { name: "Roll", exact: true }).click();
+    const sat = async () => {
+      const session = await table(page);
+      return session?.setup.seats[0] === null ? session.setup.seed : undefined;
+    };
+    await until(page, async () => (await hothouse.ask({ ask: "session" }))?.phase !== "opening");
+    const seed = await sat();
+    assert.notEqual(seed, undefined);
 
-  const other = await began(page, "published");
-  await choose(page, "published");
-  await other();
-  assert.equal(await sat(), seed);
-  const back = await began(page, "strong");
-  await choose(page, "strong");
-  assert.ok((await back()).progress.iteration > 0);
-  assert.equal(await sat(), seed);
-  const fresh = await began(page, "strong");
-  await page.keyboard.press("r");
-  await fresh();
-  assert.equal(await sat(), seed);
+    const other = await began(page, "published");
+    await choose(page, "published");
+    await other();
+    assert.equal(await sat(), seed);
+    const back = await began(page, "strong");
+    await choose(page, "strong");
+    assert.ok((await back()).progress.iteration > 0);
+    assert.equal(await sat(), seed);
+    const fresh = await began(page, "strong");
+    await page.keyboard.press("r");
+    await fresh();
+    assert.equal(await sat(), seed);
 
-  await page.getByRole("button", { name: "Watch", exact: true }).click();
-  await notice(page, /New match started. Previous match saved./);
-  assert.equal(await sat(), undefined);
-  const undone = async () => {
-    await until(page, async (seed) => (await hothouse.ask({ ask: "session" }))?.setup.seed === seed, seed);
-    await page.getByRole("button", { name: "Watch", exact: true }).waitFor();
-  };
-  await page.locator(".notice", { hasText: "New match" }).getByRole("button", { name: "Undo" }).click();
-  await undone();
+    await page.getByRole("button", { name: "Watch", exact: true }).click();
+    await notice(page, /New match started. Previous match saved./);
+    assert.equal(await sat(), undefined);
+    const undone = async () => {
+      await until(page, async (seed) => (await hothouse.ask({ ask: "session" }))?.setup.seed === seed, seed);
+      await page.getByRole("button", { name: "Watch", exact: true }).waitFor();
+    };
+    await page.locator(".notice", { hasText: "New match" }).getByRole("button", { name: "Undo" }).click();
+    await undone();
 
-  const again = async () => {
-    await event(page, "metrics", 1);
-    await kept(page, "hothouse-backgammon");
-    await page.reload();
-    await lab(page, "backgammon");
-  };
-  await again();
-  assert.equal(await sat(), seed);
-  // A reload also keeps the offer to return to the replaced match.
-  await page.getByRole("button", { name: "Watch", exact: true }).click();
-  await notice(page, /New match started/);
-  await again();
-  assert.equal(await sat(), undefined);
-  await page.getByRole("button", { name: "Previous match" }).click();
-  await undone();
-  await page.context().close();
-});
+    const again = async () => {
+      await event(page, "metrics", 1);
+      await kept(page, "hothouse-backgammon");
+      await page.reload();
+      await lab(page, "backgammon");
+    };
+    await again();
+    assert.equal(await sat(), seed);
+    // A reload also keeps the offer to return to the replaced match.
+    await page.getByRole("button", { name: "Watch", exact: true }).click();
+    await notice(page, /New match started/);
+    await again();
+    assert.equal(await sat(), undefined);
+    await page.getByRole("button", { name: "Previous match" }).click();
+    await undone();
+    await page.context().close();
+  },
+);

@@ -1,9 +1,12 @@
 // A link, the address and a command reproduce a run with its live changes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { inAll } from "../../scripts/tiers.mjs";
 import { ahead, event, house, kept, lab, notice, place, until, visit } from "./fixture.mjs";
+import { replayed, replays } from "./replay.mjs";
 
 const here = house();
+replays(here);
 const SMALL = "#/control?envs=64&rollout_steps=16&seed=5&v=2";
 const CLIPBOARD = { permissions: ["clipboard-read", "clipboard-write"] };
 
@@ -43,8 +46,11 @@ test("a link copied after live changes reproduces the run, and the page confirms
 
   await place(page, "Share", "Terminal and Python");
   await page.getByText("The command repeats 2 live changes of knobs, each at its iteration.").waitFor();
-  const command = await page.locator(".commands code").first().textContent();
+  const [command, , python] = await page.locator(".commands .copy code").allTextContents();
+  assert.match(command, /^cargo run --release -- train control .*--seed 5.*--set envs=64/);
   assert.ok(command.endsWith(` --at ${first}:lr=0.001 --at ${second}:entropy=0.02`), command);
+  assert.equal(python, 'hothouse.Run("control", variant="CartPole-v1", seed=5, knobs={"envs": 64, "rollout_steps": 16})');
+  await page.getByText("The Python call does not; a saved run does.").waitFor();
   await page.context().close();
 
   const other = await visit(here, { at: link.slice(link.indexOf("#")) });
@@ -61,73 +67,115 @@ test("a link copied after live changes reproduces the run, and the page confirms
   await other.context().close();
 });
 
-test("copying a link shows what the link cannot contain", async () => {
-  const page = await visit(here, { at: SMALL, context: CLIPBOARD });
-  await page.evaluate(() => hothouse.command({ kind: "pause" }));
-  await page.evaluate(() => hothouse.command({ kind: "reset", config: null }));
+test("copying a link shows its limits, and a changed setting removes the digest of the address", async () => {
+  const at = "#/control?variant=CartPole-v1&seed=5&envs=64&rollout_steps=16&v=2&digest=999999.0123456789abcdef.fused";
+  const page = await replayed(here, { at, context: CLIPBOARD });
+  await page.evaluate(() => {
+    const shared = hothouse.shared.bind(hothouse);
+    hothouse.shared = async () => ({ ...(await shared()), limits: ["No digest is known yet.", "Knobs were changed often."] });
+  });
   await place(page, "Share");
   await page.getByRole("button", { name: "Copy link" }).click();
-  await notice(page, /No digest is known yet: one is taken every 16 iterations/);
-  // Makes more live changes than a link can contain.
-  await page.evaluate(async () => {
-    for (let n = 1; n <= 66; n++) {
-      const done = new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && resolve()));
-      hothouse.command({ kind: "set_knob", name: "lr", value: 0.001 + n * 1e-5 });
-      hothouse.command({ kind: "step" });
-      await done;
-    }
-  });
-  await page.getByRole("button", { name: /Copy link|Link copied/ }).click();
-  await notice(page, /Knobs were changed 6[0-9] times, more than the 64 changes that can be replayed/);
-  await page.context().close();
-});
-
-test("the address follows the settings; a reload continues the run, and a copied address starts the same run", async () => {
-  // Iterations are long, so that the current iteration is stable.
-  const page = await visit(here, { at: "#/control?seed=5" });
-  await event(page, "metrics", 3);
-  assert.match(await address(page, /^#\/control\?variant=CartPole-v1&seed=5&v=2$/), /seed=5/);
-  const at = await turn(page, "lr", 0.001);
-  const hash = await address(page, new RegExp(`seed=5&at=${at}:lr=0.001&v=2$`));
-  const { iteration } = (await event(page, "metrics", at + 20)).progress;
-  await kept(page);
-  await page.reload();
-  await lab(page);
-  assert.ok((await event(page, "metrics")).progress.iteration > iteration);
-  assert.equal(await address(page, /at=/), hash);
-
-  const copy = await visit(here, { at: hash });
-  // The copied run may repeat the live change before this test listens.
-  await event(copy, "metrics", at + 1);
-  assert.deepEqual(
-    (await marksOf(copy)).map(({ progress }) => progress.iteration),
-    [at],
-  );
-  assert.equal(await address(copy, /at=/), hash);
-  // A new run with changed settings changes the address too. It does not repeat the live changes.
-  await place(copy, "Settings", "New run");
-  await copy.getByLabel("Seed", { exact: true }).fill("6");
-  await copy.getByLabel("Seed", { exact: true }).press("Enter");
-  await copy.keyboard.press("Escape");
-  await copy.getByRole("button", { name: "Start new run" }).click();
-  await address(copy, /^#\/control\/settings\/knobs\?variant=CartPole-v1&seed=6&lr=0.001&v=2$/);
-  await copy.context().close();
-  await page.context().close();
-});
-
-test("the digest of a link stays in the address until a setting changes", async () => {
-  const page = await visit(here, {
-    at: `#/control?variant=CartPole-v1&seed=5&envs=64&rollout_steps=16&v=2&digest=999999.0123456789abcdef.fused`,
-  });
-  await event(page, "metrics");
+  await notice(page, /No digest is known yet\. Knobs were changed often\./);
   assert.match(await address(page, /digest/), /digest=999999/);
   await turn(page, "lr", 0.001);
   await page.waitForFunction(() => /at=/.test(location.hash) && !/digest/.test(location.hash));
   await page.context().close();
 });
 
+inAll(
+  "copying a link shows its limits, and a changed setting removes the digest of the address",
+  "copying a link shows what the link cannot contain",
+  async () => {
+    const page = await visit(here, { at: SMALL, context: CLIPBOARD });
+    await page.evaluate(() => hothouse.command({ kind: "pause" }));
+    await page.evaluate(() => hothouse.command({ kind: "reset", config: null }));
+    await place(page, "Share");
+    await page.getByRole("button", { name: "Copy link" }).click();
+    await notice(page, /No digest is known yet: one is taken every 16 iterations/);
+    // Makes more live changes than a link can contain.
+    await page.evaluate(async () => {
+      for (let n = 1; n <= 66; n++) {
+        const done = new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && resolve()));
+        hothouse.command({ kind: "set_knob", name: "lr", value: 0.001 + n * 1e-5 });
+        hothouse.command({ kind: "step" });
+        await done;
+      }
+    });
+    await page.getByRole("button", { name: /Copy link|Link copied/ }).click();
+    await notice(page, /Knobs were changed 6[0-9] times, more than the 64 changes that can be replayed/);
+    await page.context().close();
+  },
+);
+
+test("the address follows the settings, and a new run changes it without repeating the live changes", async () => {
+  const page = await replayed(here, { at: "#/control?seed=5" });
+  assert.match(await address(page, /^#\/control\?variant=CartPole-v1&seed=5&v=2$/), /seed=5/);
+  const at = await turn(page, "lr", 0.001);
+  await address(page, new RegExp(`seed=5&at=${at}:lr=0.001&v=2$`));
+  await place(page, "Settings", "New run");
+  await page.getByLabel("Seed", { exact: true }).fill("6");
+  await page.getByLabel("Seed", { exact: true }).press("Enter");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Start new run" }).click();
+  await address(page, /^#\/control\/settings\/knobs\?variant=CartPole-v1&seed=6&lr=0.001&v=2$/);
+  await page.context().close();
+});
+
+inAll(
+  "the address follows the settings, and a new run changes it without repeating the live changes",
+  "a reload continues a run with live changes, and a copied address starts the same run",
+  async () => {
+    // Iterations are long, so that the current iteration is stable.
+    const page = await visit(here, { at: "#/control?seed=5" });
+    await event(page, "metrics", 3);
+    assert.match(await address(page, /^#\/control\?variant=CartPole-v1&seed=5&v=2$/), /seed=5/);
+    const at = await turn(page, "lr", 0.001);
+    const hash = await address(page, new RegExp(`seed=5&at=${at}:lr=0.001&v=2$`));
+    const { iteration } = (await event(page, "metrics", at + 20)).progress;
+    await kept(page);
+    await page.reload();
+    await lab(page);
+    assert.ok((await event(page, "metrics")).progress.iteration > iteration);
+    assert.equal(await address(page, /at=/), hash);
+
+    const copy = await visit(here, { at: hash });
+    // The copied run may repeat the live change before this test listens.
+    await event(copy, "metrics", at + 1);
+    assert.deepEqual(
+      (await marksOf(copy)).map(({ progress }) => progress.iteration),
+      [at],
+    );
+    assert.equal(await address(copy, /at=/), hash);
+    // A new run with changed settings changes the address too. It does not repeat the live changes.
+    await place(copy, "Settings", "New run");
+    await copy.getByLabel("Seed", { exact: true }).fill("6");
+    await copy.getByLabel("Seed", { exact: true }).press("Enter");
+    await copy.keyboard.press("Escape");
+    await copy.getByRole("button", { name: "Start new run" }).click();
+    await address(copy, /^#\/control\/settings\/knobs\?variant=CartPole-v1&seed=6&lr=0.001&v=2$/);
+    await copy.context().close();
+    await page.context().close();
+  },
+);
+
+inAll(
+  "copying a link shows its limits, and a changed setting removes the digest of the address",
+  "the digest of a link stays in the address of a run that trains until a setting changes",
+  async () => {
+    const page = await visit(here, {
+      at: `#/control?variant=CartPole-v1&seed=5&envs=64&rollout_steps=16&v=2&digest=999999.0123456789abcdef.fused`,
+    });
+    await event(page, "metrics");
+    assert.match(await address(page, /digest/), /digest=999999/);
+    await turn(page, "lr", 0.001);
+    await page.waitForFunction(() => /at=/.test(location.hash) && !/digest/.test(location.hash));
+    await page.context().close();
+  },
+);
+
 test("the commands have links to documents, which open in a new tab and are not cached", async () => {
-  const page = await visit(here, { at: SMALL });
+  const page = await replayed(here, { at: SMALL });
   for (const [section, words, address, title] of [
     ["Terminal and Python", "all commands", "docs/cli.html", "Command line"],
     ["Terminal and Python", "the Python package", "docs/python.html", "Python"],

@@ -202,19 +202,19 @@ async function enlarges(picture) {
   assert.ok((await picture.boundingBox()).width > 400);
 }
 
-test("the status shows the number of the curve", async () => {
-  const page = await enterReplay();
+/** Waits until the status shows the number of the curve. They are written one after the other. */
+async function statusAgrees(page) {
   for (let looks = 0; looks < 200; looks++) {
     const [lead, chart] = await page.evaluate(() => [".lead", ".returns .number"].map((part) => document.querySelector(part).textContent));
     const [, shown] = /(?:has|now) (no wrong cells|[\d.]+%)/.exec(lead) ?? [];
     const [drawn] = /[\d.]+%/.exec(chart) ?? [];
-    if (shown && shown.replace("no wrong cells", "100%") === drawn) return void (await page.context().close());
-    await page.waitForTimeout(250); // status and chart are written one after the other
+    if (shown && shown.replace("no wrong cells", "100%") === drawn) return;
+    await page.waitForTimeout(250);
   }
   assert.fail(
     await page.evaluate(() => `${document.querySelector(".lead").textContent} ${document.querySelector(".returns .number").textContent}`),
   );
-});
+}
 
 test("the population trains without a click: the grid runs, gates are shown by operation, members by state", async () => {
   const page = await enter({ at: SHORT });
@@ -338,9 +338,10 @@ inAll(
   },
 );
 
-test("gates and wires are explored by pointer and keys, and the circuit is exported", async () => {
+test("the circuit is small beside the grid and enlarged by a click, is explored by pointer and keys, and is exported", async () => {
   const page = await enterReplay({ context: { viewport: { width: 1440, height: 900 } } });
   await gatesByKeys(page);
+  await enlarges(page.locator(".circuit-stage .stage-picture"));
   await place(page, "Explore", "The circuit");
   // The download is visible without scrolling on a laptop's screen.
   const bar = await page.locator(".transport").boundingBox();
@@ -359,7 +360,7 @@ test("gates and wires are explored by pointer and keys, and the circuit is expor
 });
 
 inAll(
-  "gates and wires are explored by pointer and keys, and the circuit is exported",
+  "the circuit is small beside the grid and enlarged by a click, is explored by pointer and keys, and is exported",
   "gates and wires are explored by pointer and keys, show values, and the circuit is exported",
   async () => {
     const page = await enter({ at: LIFE });
@@ -468,14 +469,6 @@ test("runs begin with a custom drawing and a custom rule; invalid ones show the 
   );
   await page.waitForFunction(() => /8 by 8/.test(document.querySelector(".target canvas").getAttribute("aria-label")));
   await draw();
-  // The drawing with colours starts from the current target.
-  await own.getByRole("button", { name: "Start from the current target" }).click();
-  await own.getByLabel("Colours").selectOption("rgb");
-  await canvas.focus();
-  await page.keyboard.press("4");
-  await own.getByRole("button", { name: "Train on this drawing" }).click();
-  await answers(page, { ask: "automaton" }, ({ target }) => target?.values.includes(4));
-  await draw();
   const rule = own.getByLabel("Rule: births / survivals by neighbours");
   await rule.fill("B9/S");
   await rule.press("Enter");
@@ -488,6 +481,24 @@ test("runs begin with a custom drawing and a custom rule; invalid ones show the 
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
+
+inAll(
+  "runs begin with a custom drawing and a custom rule; invalid ones show the reason",
+  "a drawing with colours starts from the target",
+  async () => {
+    const page = await enter({ paused: true });
+    const own = page.locator(".own-target");
+    await place(page, "Explore", "Your own target");
+    await own.getByRole("button", { name: "Start from the current target" }).click();
+    await own.getByLabel("Colours").selectOption("rgb");
+    await own.locator("canvas").focus();
+    await page.keyboard.press("4");
+    await own.getByRole("button", { name: "Train on this drawing" }).click();
+    await answers(page, { ask: "automaton" }, ({ target }) => target?.values.includes(4));
+    assert.deepEqual(page.said, []);
+    await page.context().close();
+  },
+);
 
 inAll(
   "invalid_targets_are_rejected_and_the_run_continues",
@@ -514,9 +525,10 @@ inAll(
   },
 );
 
-test("the stage switches between the grid, the drawn circuit and a million cells, and each links to its tools", async () => {
+test("the status shows the number of the curve, and the stage the grid, the circuit and a million cells, each with a link to its tools", async () => {
   const page = await enterReplay({ context: { viewport: { width: 1280, height: 720 } } });
   await text(page, ".stage-switch", "Circuit: \\d+ gates");
+  await statusAgrees(page);
   const { gates } = await bestCircuit(page);
   assert.ok(await fitsScreen(page));
   assert.deepEqual(await page.locator(".live-panel button.strong:visible").allTextContents(), ["Damage the middle"]);
@@ -526,7 +538,7 @@ test("the stage switches between the grid, the drawn circuit and a million cells
 });
 
 inAll(
-  "the stage switches between the grid, the drawn circuit and a million cells, and each links to its tools",
+  "the status shows the number of the curve, and the stage the grid, the circuit and a million cells, each with a link to its tools",
   "the stage shows the grid, the drawn circuit or a million cells; keys switch between them, and each links to its tools",
   async () => {
     const page = await enter({ at: LIFE, context: { viewport: { width: 1280, height: 720 } } });
@@ -550,15 +562,8 @@ inAll(
   },
 );
 
-test("on a large screen the perfect circuit is drawn small beside the grid, and a click enlarges it", async () => {
-  const page = await enterReplay({ context: { viewport: { width: 1440, height: 900 } } });
-  const picture = page.locator(".circuit-stage .stage-picture");
-  await enlarges(picture);
-  await page.context().close();
-});
-
 inAll(
-  "on a large screen the perfect circuit is drawn small beside the grid, and a click enlarges it",
+  "the circuit is small beside the grid and enlarged by a click, is explored by pointer and keys, and is exported",
   "on a large screen the perfect circuit is also drawn beside the grid, and a click enlarges it",
   async () => {
     const page = await enter({ at: LIFE, context: { viewport: { width: 1440, height: 900 } } });

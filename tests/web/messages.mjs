@@ -1,12 +1,15 @@
 // Messages between the page and its worker. A test of a replayed run sends messages in place of the worker, and reads those of the page.
 
-/** Runs in the page before its scripts: records in `sent` what the page sends to its workers. */
-export function watched() {
+/**
+ * Runs in the page before its scripts: records in `sent` what the page sends to its workers. Messages and commands of the kinds `kept` do
+ * not reach the worker.
+ */
+export function watched(kept = []) {
   globalThis.sent = [];
   const { postMessage } = Worker.prototype;
   Worker.prototype.postMessage = function (message, transfer) {
     sent.push(message);
-    postMessage.call(this, message, transfer);
+    if (!kept.includes(message.command?.kind ?? message.kind)) postMessage.call(this, message, transfer);
   };
 }
 

@@ -121,7 +121,7 @@ test("templates have the texts of the crate, a title and the first change", asyn
   }
 });
 
-test("text is typed with indentation and brackets, and undone and redone", async () => {
+test("text is typed with indentation and brackets, undone within its file, and redone", async () => {
   const page = await open({ text: "" });
   await page.keyboard.type("class World:");
   await page.keyboard.press("Enter");
@@ -139,17 +139,15 @@ test("text is typed with indentation and brackets, and undone and redone", async
   await page.keyboard.press("ControlOrMeta+f");
   await page.keyboard.type("self");
   await until(page, "document.querySelector('.own-code').shadowRoot.querySelectorAll('.cm-searchMatch').length === 2");
-  assert.deepEqual(page.said, []);
-});
-
-test("an undo does not reach the text of the file that was open before", async () => {
-  const page = await open();
+  await page.keyboard.press("Escape");
+  // An undo does not reach the text of the file that was open before.
   await press(page, "Duplicate");
   await page.locator("select option", { hasText: "catch 2.py" }).waitFor({ state: "attached" });
   const text = await textOf(page);
   await code(page).click();
   await page.keyboard.press("ControlOrMeta+z");
   assert.equal(await textOf(page), text);
+  assert.deepEqual(page.said, []);
 });
 
 test("completion depends on the place: class, method, self, text and colour", async () => {
@@ -457,7 +455,7 @@ test("an opened or dropped file becomes a file, and bad files are refused", asyn
   assert.deepEqual(page.said, []);
 });
 
-test("a picture has the pixels of its shapes, sharp on a screen of high density", async () => {
+test("a picture has the pixels of its shapes, sharp on a screen of high density, and empty margins", async () => {
   for (const deviceScaleFactor of [1, 2]) {
     const page = await open({ context: { viewport: { width: 1000, height: 900 }, deviceScaleFactor } });
     const { COLOURS, PAPER } = await part(`${OWN}/colours`);
@@ -536,22 +534,19 @@ test("a picture has the pixels of its shapes, sharp on a screen of high density"
     );
     // A capital letter is 6% of the picture's height.
     assert.ok(Math.abs(tall - 0.6 * unit) <= 2, `${tall} rows instead of ${0.6 * unit}`);
+    // A tall picture is in the middle of its canvas, with empty margins.
+    await page.evaluate(() => sample.pane.picture.show({ size: [10, 40], shapes: [] }));
+    const [whole, margin] = await until(page, () => {
+      const { width, height } = document.querySelector(".own-picture");
+      return height > width && [width, (width - height / 4) / 2];
+    });
+    const opaque = (x) =>
+      page.evaluate((x) => document.querySelector(".own-picture").getContext("2d").getImageData(x, 5, 1, 1).data[3] === 255, x);
+    const at = [0, margin - 2, margin + 2, whole / 2, whole - margin - 2, whole - margin + 2].map(Math.round);
+    assert.deepEqual(await Promise.all(at.map(opaque)), [false, false, true, true, true, false]);
     assert.deepEqual(page.said, []);
     await page.context().close();
   }
-});
-
-test("a tall picture is in the middle of its canvas, with empty margins", async () => {
-  const page = await open();
-  await page.evaluate(() => sample.pane.picture.show({ size: [10, 40], shapes: [] }));
-  const [width, margin] = await until(page, () => {
-    const { width, height } = document.querySelector(".own-picture");
-    return height > width && [width, (width - height / 4) / 2];
-  });
-  const opaque = (x) =>
-    page.evaluate((x) => document.querySelector(".own-picture").getContext("2d").getImageData(x, 5, 1, 1).data[3] === 255, x);
-  const at = [0, margin - 2, margin + 2, width / 2, width - margin - 2, width - margin + 2].map(Math.round);
-  assert.deepEqual(await Promise.all(at.map(opaque)), [false, false, true, true, true, false]);
 });
 
 test("on a phone nothing scrolls sideways, and the letters of the editor are 16 px large", async () => {
@@ -577,38 +572,34 @@ test("on a phone nothing scrolls sideways, and the letters of the editor are 16 
   assert.deepEqual(page.said, []);
 });
 
-test("the editor follows the page's theme without a reload, and keeps its text and undo", async () => {
+test("the editor follows the page's theme without a reload, keeps its text and undo, and axe finds no serious issue", async () => {
   const page = await open({ text: "x = 1" });
-  const look = () => page.locator(".cm-editor").evaluate((element) => getComputedStyle(element).backgroundColor);
-  const keyword = () =>
-    page
-      .locator(".cm-line span")
-      .first()
-      .evaluate((element) => getComputedStyle(element).color);
+  const colours = () =>
+    page.evaluate(() => {
+      const { shadowRoot } = document.querySelector(".own-code");
+      const of = (css) => getComputedStyle(shadowRoot.querySelector(css));
+      return [of(".cm-editor").backgroundColor, of(".cm-line span").color];
+    });
   await enter(page, "if x:\n    y");
-  const light = [await look(), await keyword()];
+  assert.deepEqual(await colours(), ["rgb(255, 255, 255)", "rgb(103, 65, 199)"]);
   await page.getByRole("button", { name: /^Colours/ }).click();
-  const dark = [await look(), await keyword()];
-  assert.deepEqual(light, ["rgb(255, 255, 255)", "rgb(103, 65, 199)"]);
-  assert.deepEqual(dark, ["rgb(27, 33, 29)", "rgb(184, 161, 242)"]);
+  assert.deepEqual(await colours(), ["rgb(27, 33, 29)", "rgb(184, 161, 242)"]);
   assert.equal(await textOf(page), "if x:\n    y");
   await code(page).click();
   await page.keyboard.press("ControlOrMeta+z");
   assert.notEqual(await textOf(page), "if x:\n    y");
-});
-
-test("axe finds no serious issue, and a screen reader receives the editor's name and help", async () => {
-  for (const colorScheme of ["light", "dark"]) {
-    const page = await open({ context: { ...WIDE, colorScheme }, text: "lambda\nx = sqrt(2)  # root\ntext = 'a'" });
-    await page.locator(".cm-lintRange-error").waitFor();
-    const editor = page.getByRole("textbox", { name: "Text of the environment" });
-    const help = await editor.evaluate(
-      (element) => element.getRootNode().getElementById(element.getAttribute("aria-describedby")).textContent,
-    );
-    assert.match(help, /press Escape and then Tab/);
-    await page.keyboard.press("ControlOrMeta+f");
-    await page.locator(".cm-search").waitFor();
-    assert.deepEqual(await serious(page, colorScheme), []);
-    await page.context().close();
-  }
+  // A screen reader receives the editor's name and help.
+  await enter(page, "lambda\nx = sqrt(2)  # root\ntext = 'a'");
+  await page.locator(".cm-lintRange-error").waitFor();
+  const editor = page.getByRole("textbox", { name: "Text of the environment" });
+  const help = await editor.evaluate(
+    (element) => element.getRootNode().getElementById(element.getAttribute("aria-describedby")).textContent,
+  );
+  assert.match(help, /press Escape and then Tab/);
+  await page.keyboard.press("ControlOrMeta+f");
+  await page.locator(".cm-search").waitFor();
+  assert.deepEqual(await serious(page, "dark"), []);
+  await page.getByRole("button", { name: /^Colours/ }).click();
+  await page.locator("[data-theme=light]").first().waitFor();
+  assert.deepEqual(await serious(page, "light"), []);
 });

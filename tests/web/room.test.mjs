@@ -1,13 +1,16 @@
 // Interaction with the control room: pushing the pole, changing knobs, restoring, tables, saving and loading.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { setTimeout } from "node:timers/promises";
-import { ALL } from "../../scripts/tiers.mjs";
+import { inAll } from "../../scripts/tiers.mjs";
 import { ahead, begun, event, house, place, reveal, until, visit, WAIT_MS } from "./fixture.mjs";
+import { replayed, replays } from "./replay.mjs";
 
 const here = house();
+replays(here);
 /** Address of a small run with short iterations. */
 const SMALL = "#/control?envs=64&v=2";
+/** Interval between two requests of the page for histograms. */
+const ASK_EVERY_MS = 1000;
 
 const texts = (page, selector) => page.locator(selector).allTextContents();
 const announced = (page, text) =>
@@ -27,8 +30,6 @@ const announcement = (page, text) =>
       }),
     text,
   );
-/** Returns the progress of the run at its next metrics. */
-const progress = async (page) => (await event(page, "metrics")).progress;
 
 test("a live change leaves a mark and can be undone; the undone curve stays as the past run", async () => {
   const page = await visit(here, { at: SMALL });
@@ -59,9 +60,7 @@ test("a live change leaves a mark and can be undone; the undone curve stays as t
 });
 
 test("the current learning rate is shown beside the setting", async () => {
-  const page = await visit(here, { at: "#/control?envs=64&lr=0.005&v=2" });
-  const { lr } = await event(page, "metrics", 20);
-  assert.ok(lr > 0 && lr <= 0.005);
+  const page = await replayed(here, { at: SMALL });
   await page.evaluate(() => {
     const at = hothouse.room.metrics.findIndex(({ name }) => name === "lr");
     hothouse.onEvent((event) => event.kind === "metrics" && (globalThis.newestLr = event.values[at]));
@@ -76,7 +75,7 @@ test("the current learning rate is shown beside the setting", async () => {
   await page.context().close();
 });
 
-test("the previous run can be restored after a new start", async () => {
+inAll("replacing a run can be undone: by a new run, a file or a link", "the previous run can be restored after a new start", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 5);
   const began = () => begun(page, () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
@@ -98,9 +97,8 @@ test("the previous run can be restored after a new start", async () => {
   await page.context().close();
 });
 
-test("a change of a fixed knob is pending until a new run, and can be undone", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics");
+test("a change of a fixed knob is pending until a new run, and can be undone; a value out of range shows the valid range", async () => {
+  const page = await replayed(here, { at: SMALL });
   await place(page, "Settings", "New run");
   const field = page.getByLabel("Environments", { exact: true });
   await field.fill("128");
@@ -125,23 +123,19 @@ test("a change of a fixed knob is pending until a new run, and can be undone", a
   await page.getByRole("button", { name: "Start new run" }).click();
   assert.equal((await began()).knobs.envs, 128);
   assert.equal(await page.getByRole("button", { name: "Start new run" }).count(), 0);
-  await page.context().close();
-});
 
-test("a value out of range shows the valid range beside the field", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics"); // the beginning of the run replaces the fields
-  const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
-  await field.fill("7");
-  await field.press("Enter");
+  // A value out of range shows the valid range beside the field.
+  await place(page, "Live");
+  const rate = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
+  await rate.fill("7");
+  await rate.press("Enter");
   await page.getByText("Enter a number from 0.00001 to 0.1.").waitFor();
-  assert.equal(await field.getAttribute("aria-invalid"), "true");
+  assert.equal(await rate.getAttribute("aria-invalid"), "true");
   await page.context().close();
 });
 
-test("the single pole is pushed by keys and by pointer during training", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics");
+/** Pushes the single pole by keys, and pulls its cart by the pointer. */
+async function push(page) {
   const pole = page.getByRole("application", { name: "The single pole" });
   await page.evaluate(() => {
     globalThis.pushes = [];
@@ -182,14 +176,24 @@ test("the single pole is pushed by keys and by pointer during training", async (
     await page.mouse.up();
   }
   assert.ok(held, "the cart was not found on the track");
-  const { iteration } = await progress(page);
-  assert.ok((await event(page, "metrics", iteration + 2)).progress.iteration > iteration);
+}
+
+test("the single pole is pushed by keys and by pointer", async () => {
+  const page = await replayed(here, { at: SMALL });
+  await push(page);
   await page.context().close();
 });
 
-test("dialogs take and restore the focus; single keys never act from a field and can be turned off", async () => {
+inAll("the single pole is pushed by keys and by pointer", "a run trains while its single pole is pushed", async () => {
   const page = await visit(here, { at: SMALL });
-  await event(page, "metrics");
+  const { iteration } = (await event(page, "metrics")).progress;
+  await push(page);
+  await event(page, "metrics", iteration + 2);
+  await page.context().close();
+});
+
+test("dialogs take and restore the focus; single keys never act from a field and can be turned off; the theme is remembered", async () => {
+  const page = await replayed(here, { at: SMALL, context: { colorScheme: "light" } });
   const badge = page.getByRole("button", { name: /^In use/ });
   await badge.click();
   const dialog = page.getByRole("dialog", { name: "System in use" });
@@ -215,17 +219,23 @@ test("dialogs take and restore the focus; single keys never act from a field and
   await page.evaluate(() => document.activeElement.blur());
   await page.keyboard.press("?");
   assert.equal(await page.getByRole("dialog").count(), 0);
+
+  // The theme choice is remembered.
+  await page.getByRole("button", { name: /^Colours/ }).click();
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  assert.equal(await theme(), "dark");
+  await page.reload();
+  await page.waitForFunction(() => document.documentElement.dataset.theme);
+  assert.equal(await theme(), "dark");
   await page.context().close();
 });
 
 test("a loaded run continues where it was saved, with the replaced run as its past run", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics", 4);
+  const page = await replayed(here, { at: SMALL });
   await place(page, "Share");
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
   assert.match(file.suggestedFilename(), /^hothouse-control-CartPole-v1-seed1-.*\.safetensors$/);
   await page.getByRole("button", { name: "New run", exact: true }).click();
-  await event(page, "metrics", 1);
   const began = await begun(
     page,
     () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && event.progress.iteration > 0 && resolve(event))),
@@ -238,9 +248,8 @@ test("a loaded run continues where it was saved, with the replaced run as its pa
   await page.context().close();
 });
 
-test("every chart and the network have tables with caption and headings", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics", 3);
+test("every chart, the network and the time breakdown have tables with caption and headings", async () => {
+  const page = await replayed(here, { at: SMALL });
   for (const [name, columns] of [
     ["Mean return as a table", ["Steps", "Time", "Training return", "Past run", "Events"]],
     ["State plane as a table", ["angular velocity", "−0.209", "−0.105", "0", "0.105", "0.209"]],
@@ -274,159 +283,8 @@ test("every chart and the network have tables with caption and headings", async 
     await region.getByRole("rowheader").nth(1).waitFor();
     assert.notEqual(await region.locator("caption").textContent(), "");
   }
-  await page.context().close();
-});
-
-test("Network shows histograms of weights and gradients by layer, and asks only while it is on the screen", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics", 2);
-  await page.evaluate(() => {
-    const ask = hothouse.tensors.bind(hothouse);
-    globalThis.asked = 0;
-    hothouse.tensors = () => (globalThis.asked++, ask());
-  });
-  const asked = () => page.evaluate(() => globalThis.asked);
-  await place(page, "Explore", "Network");
-  await page.getByText("No values yet").scrollIntoViewIfNeeded();
-  const pictures = page.locator(".tensor canvas");
-  await pictures.first().waitFor();
-  assert.equal(await pictures.count(), 5, "weights and gradients of a weight and of a bias, and activations");
-  await page.getByLabel("Layer", { exact: true }).selectOption("critic.2");
-  // After a slow answer, the page waits twenty times as long before it asks again.
-  await page
-    .getByRole("img", { name: /^Weights of critic\.2\.weight, (?:[2-9]|\d{2,}) samples; newest: min .*, deviation / })
-    .waitFor({ timeout: 3 * WAIT_MS });
-  await page.getByRole("img", { name: /^Average gradient: Adam’s first moment of critic\.2\.bias, / }).waitFor();
-  await page.getByRole("img", { name: /^Activations of the layer in recent states of critic\.2\.weight, / }).waitFor();
-  await page.getByRole("button", { name: "Weights and gradients as a table" }).click();
-  const table = page.getByRole("region", { name: "Weights and gradients as a table" });
-  await table.getByRole("rowheader", { name: "policy.0.weight" }).first().waitFor();
-  await place(page, "Live");
-  // When this observer reports, the page's own observer has reported that the histograms are off the screen.
-  await page.evaluate(
-    () => new Promise((resolve) => new IntersectionObserver(() => resolve()).observe(document.querySelector(".tensors"))),
-  );
-  const before = await asked();
-  await setTimeout(2500);
-  assert.ok(before >= 2 && (await asked()) === before, `${before} questions, then ${await asked()}`);
-  assert.deepEqual(page.said, []);
-  await page.context().close();
-});
-
-test("training is announced to screen readers at a limited rate", async () => {
-  const page = await visit(here, { at: SMALL });
-  await page.evaluate(() => {
-    globalThis.announced = [];
-    new MutationObserver(() => announced.push(performance.now())).observe(document.querySelector("[aria-live=polite]"), {
-      childList: true,
-    });
-  });
-  await announced(page, "Mean return .* after .* steps");
-  await page.waitForTimeout(3000);
-  const times = await page.evaluate(() => announced);
-  const apart = times.slice(1).map((ms, k) => ms - times[k]);
-  assert.ok(
-    apart.every((ms) => ms > 2900),
-    `announcements come ${apart.map(Math.round)} ms apart`,
-  );
-  await page.context().close();
-});
-
-test("a link contains the run's settings, and the native command starts the same run", async () => {
-  const page = await visit(here, { at: "#/control?envs=64&seed=7&v=2", context: { permissions: ["clipboard-read", "clipboard-write"] } });
-  await event(page, "metrics");
-  await place(page, "Share");
-  // The button shows for two seconds that the link was copied.
-  const copied = await begun(
-    page,
-    () =>
-      new Promise((resolve) => {
-        const place = document.querySelector(".saving");
-        const look = () => [...place.querySelectorAll("button")].some(({ textContent }) => textContent === "Link copied") && resolve();
-        new MutationObserver(look).observe(place, { childList: true, subtree: true });
-      }),
-  );
-  await page.getByRole("button", { name: "Copy link" }).click();
-  await copied();
-  const link = await page.evaluate(() => navigator.clipboard.readText());
-  assert.match(link, /#\/control\?.*envs=64/);
-  assert.match(link, /seed=7/);
-  await place(page, "Share", "Terminal and Python");
-  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
-  await page.getByText(`resume ${file.suggestedFilename()}`).waitFor();
-  const [command, , python, restored] = await texts(page, ".commands .copy code");
-  assert.match(command, /^cargo run --release -- train control .*--seed 7.*--set envs=64/);
-  assert.equal(python, 'hothouse.Run("control", variant="CartPole-v1", seed=7, knobs={"envs": 64})');
-  assert.equal(restored, `hothouse.Run.restore("${file.suggestedFilename()}")`);
-  // A live change is part of the command at once.
-  const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
-  await field.fill("0.001");
-  await field.press("Enter");
-  await page.getByText(/ --at \d+:lr=0.001/).waitFor();
-  await page.getByText("The Python call does not; a saved run does.").waitFor();
-  await page.context().close();
-});
-
-test("the theme choice is remembered", async () => {
-  const page = await visit(here, { at: SMALL, context: { colorScheme: "light" } });
-  await page.getByRole("button", { name: /^Colours/ }).click();
-  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
-  assert.equal(await theme(), "dark");
-  await page.reload();
-  await page.waitForFunction(() => document.documentElement.dataset.theme);
-  assert.equal(await theme(), "dark");
-  await page.context().close();
-});
-
-// The page of `npm test` has no module without threads.
-for (const use of ["auto", ...(ALL ? ["simd128"] : [])])
-  test(`values read from the monitor of ${use} equal the run's own history`, async () => {
-    const page = await visit(here, { at: `?use=${use}${SMALL}` });
-    await event(page, "metrics", 40);
-    const { read, kept } = await page.evaluate(async () => {
-      let read;
-      const began = () =>
-        new Promise((resolve) => {
-          hothouse.onEvent((event) => event.kind === "began" && resolve(event));
-        });
-      // Starts a new run, because the rows in its event `began` and in the later events are together all rows of the run.
-      const far = new Promise((resolve) =>
-        hothouse.onEvent((event) => {
-          if (event.kind === "began") read = { metrics: event.history, test: event.tests };
-          // Rows before the `began` event belong to the previous run.
-          if (!read) return;
-          read[event.kind]?.push(event);
-          if (event.progress?.iteration >= 60 && event.kind === "test") resolve();
-        }),
-      );
-      hothouse.command({ kind: "reset", config: null });
-      await far;
-      const { metrics, test } = read;
-      hothouse.command({ kind: "pause" });
-      const bytes = await hothouse.save();
-      // Waits for all rows from before the pause. The saved file contains their number.
-      const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
-      const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
-      const { progress, tests } = JSON.parse(header.__metadata__.hothouse);
-      while (metrics.at(-1).progress.iteration < progress.iteration || test.length < tests.length)
-        await new Promise((resolve) => requestAnimationFrame(resolve));
-      const again = began();
-      hothouse.command({ kind: "restore", bytes });
-      return { read: { metrics, test }, kept: await again };
-    });
-    const plain = ({ kind, ...rest }) => rest;
-    assert.ok(read.metrics.length >= 60 && read.test.length > 2);
-    assert.deepEqual(read.metrics.map(plain), kept.history);
-    assert.deepEqual(read.test.map(plain), kept.tests);
-    assert.equal(await page.evaluate(() => hothouse.backend.module.startsWith("threads")), use === "auto");
-    await page.context().close();
-  });
-
-test("the time breakdown is shown as a bar and as a table", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics", 40);
+  // The breakdown of the time is a bar and a table. The click also scrolls the bar into view. Elements outside the screen are not drawn.
   await place(page, "Explore", "Training metrics");
-  // The click also scrolls the bar into view. Elements outside the screen are not drawn.
   await page.getByRole("button", { name: "Where the time goes as a table" }).click();
   await page
     .getByRole("figure", { name: "Where the time goes" })
@@ -440,37 +298,205 @@ test("the time breakdown is shown as a bar and as a table", async () => {
   await page.context().close();
 });
 
-test("gradient operations are timed while their table is open, in every room whose learner has a plan", async () => {
-  const opened = async (at) => {
-    const page = await visit(here, { at });
-    await place(page, "Explore", "Training metrics");
-    const button = page.getByRole("button", { name: "Time by operation as a table" });
-    const table = page.getByRole("region", { name: "Time by operation as a table" });
-    return { page, button, table };
-  };
-  const left = async (page) => {
-    assert.deepEqual(page.said, []);
-    await page.context().close();
-  };
-  for (const [at, shape] of [
-    [SMALL, /^\d+x4x\d+$/],
-    ["#/words?width=32&layers=2&heads=2&context=32&batch=4&micro=2&steps=2&characters=60000&v=2", /^\d+x32x96$/],
-  ]) {
-    const { page, button, table } = await opened(at);
-    await event(page, "metrics", 2);
-    await button.click();
-    const linear = table.getByRole("row").filter({ has: page.getByRole("rowheader", { name: "linear", exact: true }) });
-    await linear.locator("td:nth-child(2)").filter({ hasText: shape }).first().waitFor({ timeout: WAIT_MS });
-    const shares = (await table.locator("td:nth-child(4)").allTextContents()).map((share) => parseFloat(share));
-    const whole = shares.reduce((sum, share) => sum + share, 0);
-    assert.ok(Math.abs(whole - 100) < 3, `the operations make ${whole} %`);
-    await button.click();
-    assert.equal(await table.isVisible(), false);
-    assert.ok((await page.evaluate(() => hothouse.operations(false))).length === 0, "profiling is off");
-    await left(page);
-  }
-  const { page, button, table } = await opened("#/logic?population=2&batch=1&updates=2&v=2");
-  await button.click();
-  await table.getByText("This learner has no plan of operations to measure").waitFor({ timeout: WAIT_MS });
-  await left(page);
+test("Network shows histograms of weights and gradients by layer, and asks only while it is on the screen", async () => {
+  const page = await replayed(here, { at: SMALL });
+  await page.evaluate(() => {
+    const ask = hothouse.tensors.bind(hothouse);
+    globalThis.asked = 0;
+    hothouse.tensors = () => (globalThis.asked++, ask());
+  });
+  const asked = () => page.evaluate(() => globalThis.asked);
+  await place(page, "Explore", "Network");
+  await page.getByText("No values yet").scrollIntoViewIfNeeded();
+  const pictures = page.locator(".tensor canvas");
+  await pictures.first().waitFor();
+  assert.equal(await pictures.count(), 5, "weights and gradients of a weight and of a bias, and activations");
+  await page.getByLabel("Layer", { exact: true }).selectOption("critic.2");
+  await page.getByRole("img", { name: /^Weights of critic\.2\.weight, (?:[2-9]|\d{2,}) samples; newest: min .*, deviation / }).waitFor();
+  await page.getByRole("img", { name: /^Average gradient: Adam’s first moment of critic\.2\.bias, / }).waitFor();
+  await page.getByRole("img", { name: /^Activations of the layer in recent states of critic\.2\.weight, / }).waitFor();
+  await page.getByRole("button", { name: "Weights and gradients as a table" }).click();
+  const table = page.getByRole("region", { name: "Weights and gradients as a table" });
+  await table.getByRole("rowheader", { name: "policy.0.weight" }).first().waitFor();
+  await place(page, "Live");
+  // When this observer reports, the page's own observer has reported that the histograms are off the screen.
+  await page.evaluate(
+    () => new Promise((resolve) => new IntersectionObserver(() => resolve()).observe(document.querySelector(".tensors"))),
+  );
+  const before = await asked();
+  await page.waitForTimeout(ASK_EVERY_MS + 300);
+  assert.ok(before >= 2 && (await asked()) === before, `${before} questions, then ${await asked()}`);
+  assert.deepEqual(page.said, []);
+  await page.context().close();
 });
+
+test("training is announced to screen readers at a limited rate", async () => {
+  const page = await replayed(here, { at: SMALL });
+  const times = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const times = [];
+        const place = document.querySelector("[aria-live=polite]");
+        new MutationObserver(() => times.push(performance.now()) === 2 && resolve(times)).observe(place, { childList: true });
+        // Each command is announced.
+        for (const kind of ["pause", "start", "pause"]) hothouse.command({ kind });
+        for (const value of [0.001, 0.002]) hothouse.command({ kind: "set_knob", name: "lr", value });
+      }),
+  );
+  assert.ok(times[1] - times[0] > 2900, `announcements come ${Math.round(times[1] - times[0])} ms apart`);
+  await page.context().close();
+});
+
+inAll("training is announced to screen readers at a limited rate", "the progress of a run that trains is announced", async () => {
+  const page = await visit(here, { at: SMALL });
+  await announced(page, "Mean return .* after .* steps");
+  await page.context().close();
+});
+
+inAll(
+  "a link copied after live changes reproduces the run, and the page confirms it",
+  "a link contains the run's settings, and the native command starts the same run",
+  async () => {
+    const page = await visit(here, { at: "#/control?envs=64&seed=7&v=2", context: { permissions: ["clipboard-read", "clipboard-write"] } });
+    await event(page, "metrics");
+    await place(page, "Share");
+    // The button shows for two seconds that the link was copied.
+    const copied = await begun(
+      page,
+      () =>
+        new Promise((resolve) => {
+          const place = document.querySelector(".saving");
+          const look = () => [...place.querySelectorAll("button")].some(({ textContent }) => textContent === "Link copied") && resolve();
+          new MutationObserver(look).observe(place, { childList: true, subtree: true });
+        }),
+    );
+    await page.getByRole("button", { name: "Copy link" }).click();
+    await copied();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(link, /#\/control\?.*envs=64/);
+    assert.match(link, /seed=7/);
+    await place(page, "Share", "Terminal and Python");
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Save run" }).click()]);
+    await page.getByText(`resume ${file.suggestedFilename()}`).waitFor();
+    const [command, , python, restored] = await texts(page, ".commands .copy code");
+    assert.match(command, /^cargo run --release -- train control .*--seed 7.*--set envs=64/);
+    assert.equal(python, 'hothouse.Run("control", variant="CartPole-v1", seed=7, knobs={"envs": 64})');
+    assert.equal(restored, `hothouse.Run.restore("${file.suggestedFilename()}")`);
+    // A live change is part of the command at once.
+    const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
+    await field.fill("0.001");
+    await field.press("Enter");
+    await page.getByText(/ --at \d+:lr=0.001/).waitFor();
+    await page.getByText("The Python call does not; a saved run does.").waitFor();
+    await page.context().close();
+  },
+);
+
+const readsHistory = (use) => async () => {
+  const page = await visit(here, { at: `?use=${use}${SMALL}` });
+  await event(page, "metrics", 10);
+  const { read, kept } = await page.evaluate(async () => {
+    let read;
+    const began = () =>
+      new Promise((resolve) => {
+        hothouse.onEvent((event) => event.kind === "began" && resolve(event));
+      });
+    // Starts a new run, because the rows in its event `began` and in the later events are together all rows of the run.
+    const far = new Promise((resolve) =>
+      hothouse.onEvent((event) => {
+        if (event.kind === "began") read = { metrics: event.history, test: event.tests };
+        // Rows before the `began` event belong to the previous run.
+        if (!read) return;
+        read[event.kind]?.push(event);
+        if (event.progress?.iteration >= 20 && event.kind === "test") resolve();
+      }),
+    );
+    hothouse.command({ kind: "reset", config: null });
+    await far;
+    const { metrics, test } = read;
+    hothouse.command({ kind: "pause" });
+    const bytes = await hothouse.save();
+    // Waits for all rows from before the pause. The saved file contains their number.
+    const length = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true));
+    const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
+    const { progress, tests } = JSON.parse(header.__metadata__.hothouse);
+    while (metrics.at(-1).progress.iteration < progress.iteration || test.length < tests.length)
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+    const again = began();
+    hothouse.command({ kind: "restore", bytes });
+    return { read: { metrics, test }, kept: await again };
+  });
+  const plain = ({ kind, ...rest }) => rest;
+  assert.ok(read.metrics.length >= 20 && read.test.length > 2);
+  assert.deepEqual(read.metrics.map(plain), kept.history);
+  assert.deepEqual(read.test.map(plain), kept.tests);
+  assert.equal(await page.evaluate(() => hothouse.backend.module.startsWith("threads")), use === "auto");
+  await page.context().close();
+};
+
+test("values read from the monitor equal the run's own history", readsHistory("auto"));
+inAll("values read from the monitor equal the run's own history", "values read without threads equal the history", readsHistory("simd128"));
+
+test("gradient operations are timed while their table is open", async () => {
+  const page = await replayed(here, { at: SMALL });
+  // The recording has no operations.
+  await page.evaluate(() => {
+    globalThis.looks = [];
+    const op = (name, shape, seconds) => ({ name, shape, calls: 2, seconds });
+    hothouse.operations = async (look) => (looks.push(look), look ? [op("linear", "64x4x32", 3), op("tanh", "64x32", 1)] : []);
+  });
+  await place(page, "Explore", "Training metrics");
+  const button = page.getByRole("button", { name: "Time by operation as a table" });
+  const table = page.getByRole("region", { name: "Time by operation as a table" });
+  await button.click();
+  await table.getByRole("rowheader", { name: "linear", exact: true }).waitFor();
+  const shares = (await table.locator("td:nth-child(4)").allTextContents()).map((share) => parseFloat(share));
+  assert.deepEqual(shares, [75, 25]);
+  await button.click();
+  assert.equal(await table.isVisible(), false);
+  await until(page, () => looks.at(-1) === false);
+  await page.evaluate(() => (hothouse.operations = async () => null));
+  await button.click();
+  await table.getByText("This learner has no plan of operations to measure").waitFor();
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
+
+inAll(
+  "gradient operations are timed while their table is open",
+  "gradient operations are timed in every room whose learner has a plan",
+  async () => {
+    const opened = async (at) => {
+      const page = await visit(here, { at });
+      await place(page, "Explore", "Training metrics");
+      const button = page.getByRole("button", { name: "Time by operation as a table" });
+      const table = page.getByRole("region", { name: "Time by operation as a table" });
+      return { page, button, table };
+    };
+    const left = async (page) => {
+      assert.deepEqual(page.said, []);
+      await page.context().close();
+    };
+    for (const [at, shape] of [
+      [SMALL, /^\d+x4x\d+$/],
+      ["#/words?width=32&layers=2&heads=2&context=32&batch=4&micro=2&steps=2&characters=60000&v=2", /^\d+x32x96$/],
+    ]) {
+      const { page, button, table } = await opened(at);
+      await event(page, "metrics", 2);
+      await button.click();
+      const linear = table.getByRole("row").filter({ has: page.getByRole("rowheader", { name: "linear", exact: true }) });
+      await linear.locator("td:nth-child(2)").filter({ hasText: shape }).first().waitFor({ timeout: WAIT_MS });
+      const shares = (await table.locator("td:nth-child(4)").allTextContents()).map((share) => parseFloat(share));
+      const whole = shares.reduce((sum, share) => sum + share, 0);
+      assert.ok(Math.abs(whole - 100) < 3, `the operations make ${whole} %`);
+      await button.click();
+      assert.equal(await table.isVisible(), false);
+      assert.ok((await page.evaluate(() => hothouse.operations(false))).length === 0, "profiling is off");
+      await left(page);
+    }
+    const { page, button, table } = await opened("#/logic?population=2&batch=1&updates=2&v=2");
+    await button.click();
+    await table.getByText("This learner has no plan of operations to measure").waitFor({ timeout: WAIT_MS });
+    await left(page);
+  },
+);

@@ -34,22 +34,16 @@ import { replaying } from "./replay.mjs";
 const here = house();
 before(async () => (here.replay = await replaying()));
 after(() => here.replay?.close());
+/** Opens the page. Its service worker, which would cache the page's files, does not start. */
+const opened = (settings) => visit(here, { context: { serviceWorkers: "block" }, ...settings });
 /** Opens a page that replays a run. */
-const replayed = (settings) => visit(here, { server: here.replay, ...settings });
+const replayed = (settings) => opened({ server: here.replay, ...settings });
+/** For `init`: the worker receives neither requests for autosaves nor saves, so that only the test stores runs. */
+const alone = `(${watched})(["autosave", "restore"]);`;
 const SMALL = "#/control?envs=64&rollout_steps=16&v=2";
 
-/** Opens a link that is refused. Checks the notice, and that the default run trains. */
-async function refused(at, text) {
-  const page = await visit(here, { at });
-  await notice(page, text);
-  await event(page, "metrics");
-  await page.context().close();
-}
-
-test("a refused link shows a notice and starts the default run", () =>
-  refused("#/control?lr=99&v=2", /out of range. Choose a number from 0.00001 to 0.1/));
-
 for (const [what, at, text] of [
+  ["with a knob out of range", "#/control?lr=99&v=2", /out of range. Choose a number from 0.00001 to 0.1/],
   ["from a later version", "#/control?v=999", /newer Hothouse/],
   ["of a format that is not known", "#/control?env=Acrobot-v1&v=1", /format 1, which this Hothouse does not know/],
   ["that is no link at all", "#/%%%?&&=", /link cannot be read|no room called/],
@@ -62,14 +56,19 @@ for (const [what, at, text] of [
     /65 live changes of knobs cannot be replayed. Give at most 64/,
   ],
 ])
-  inAll("invalid_links_are_rejected", `a link ${what} shows a notice and starts the default run`, () => refused(at, text));
+  inAll("invalid_links_are_rejected", `a link ${what} shows a notice and starts the default run`, async () => {
+    const page = await visit(here, { at });
+    await notice(page, text);
+    await event(page, "metrics");
+    await page.context().close();
+  });
 
 const MEMORY = /these settings need about (\d+) MB of memory, but 900 MB are available/i;
 const TIME = /would block for seconds/;
 
 /** Opens a link to a run that is too large. Checks the notice, and that the default run of the room trains. */
 async function oversized(room, at, why) {
-  const page = await visit(here, { at: `${at}&v=2`, started: false });
+  const page = await opened({ at: `${at}&v=2`, started: false });
   await lab(page, room);
   const said = page.getByText(why).first();
   await said.waitFor({ timeout: WAIT_MS });
@@ -101,7 +100,7 @@ const command = (page, kind) => page.evaluate((kind) => hothouse.command({ kind 
  * iterations shows whether it begins with the autosave.
  */
 async function autosaved(settings) {
-  const page = await visit(here, { at: SMALL, paused: true, ...settings });
+  const page = await opened({ at: SMALL, paused: true, ...settings });
   await command(page, "start");
   await event(page, "metrics", 50);
   await still(page);
@@ -119,18 +118,35 @@ async function continues(page, iteration) {
 }
 
 test("a worker ended by the browser is reported, and the run restarts from the last autosave", async () => {
-  const page = await autosaved({ init: clocked });
-  const { iteration } = await page.evaluate(() => hothouse.progress);
+  const page = await replayed({ init: `${alone} (${clocked})()` });
+  await tellAutosave(page, [7, 7, 7]);
   await page.evaluate(() => hothouse.worker.terminate());
   await seconds(page, 60); // the time is longer during a long request
   await notice(page, /has not answered for \d+ s/);
-  await page.evaluate(() => (globalThis.hothouse = undefined));
   await page.getByRole("button", { name: "Restart from the last autosave" }).click();
-  await lab(page);
-  await continues(page, iteration);
+  const { checkpoint } = await until(page, () => sent.filter(({ kind }) => kind === "open")[1]);
+  assert.deepEqual(Object.values(checkpoint), [7, 7, 7]);
   assert.equal(await page.getByText(/has not answered/).count(), 0);
   await page.context().close();
 });
+
+inAll(
+  "a worker ended by the browser is reported, and the run restarts from the last autosave",
+  "after the end of a worker the run continues from the last autosave",
+  async () => {
+    const page = await autosaved({ init: clocked });
+    const { iteration } = await page.evaluate(() => hothouse.progress);
+    await page.evaluate(() => hothouse.worker.terminate());
+    await seconds(page, 60); // the time is longer during a long request
+    await notice(page, /has not answered for \d+ s/);
+    await page.evaluate(() => (globalThis.hothouse = undefined));
+    await page.getByRole("button", { name: "Restart from the last autosave" }).click();
+    await lab(page);
+    await continues(page, iteration);
+    assert.equal(await page.getByText(/has not answered/).count(), 0);
+    await page.context().close();
+  },
+);
 
 test("the notice about a silent worker disappears when it answers", async () => {
   const page = await replayed({ init: clocked });
@@ -195,11 +211,14 @@ const lacks = {
 };
 /** Keys of `lacks` whose features every room uses. */
 const used = ["a locale", "contexts of canvases"];
+/** Keys of `lacks` that a test of hosts covers too. */
+const covered = ["service workers", "a service worker that registers"];
+const COVER = "without headers and service workers, the page does not loop, has no threads, and gives the reason";
 for (const [what, init] of Object.entries(lacks)) {
   // The tier `--all` trains in every room and opens every section.
   const isEvery = ALL && used.includes(what);
-  test(`${isEvery ? "every room" : "the page"} opens in a browser without ${what}`, async () => {
-    const page = await visit(here, { init, server: ALL ? here.server : here.replay });
+  const opens = async () => {
+    const page = await opened({ init, server: ALL ? here.server : here.replay });
     const rooms = await page.evaluate(() => hothouse.rooms.map(({ id }) => id));
     for (const room of isEvery ? rooms : rooms.slice(0, 1)) {
       await page.locator(`#rooms a[href="#/${room}"]`).click();
@@ -215,50 +234,11 @@ for (const [what, init] of Object.entries(lacks)) {
     }
     assert.deepEqual(page.said, []);
     await page.context().close();
-  });
+  };
+  const name = `${isEvery ? "every room" : "the page"} opens in a browser without ${what}`;
+  if (covered.includes(what)) inAll(COVER, name, opens);
+  else test(name, opens);
 }
-
-test("an unknown module name lists the modules in the badge", async () => {
-  const page = await replayed({ at: "?use=steam" });
-  assert.match((await page.evaluate(() => hothouse.backend.why)).join("\n"), /There is no module 'steam'\. Modules: auto, threads-relaxed/);
-  await page.context().close();
-});
-
-test("truncated, foreign, empty, oversized and unreadable files are refused, and the run continues", async () => {
-  const page = await visit(here, { at: SMALL, paused: true });
-  const bytes = await saved(page);
-  const dir = folder();
-  const input = page.locator("input[type=file]").first();
-  for (const [name, content, text] of [
-    ["cut", bytes.subarray(0, bytes.length >> 1), /damaged or cut short/],
-    ["foreign", Buffer.from("PK\x03\x04 not a run"), /no Hothouse checkpoint/],
-    ["empty", Buffer.alloc(0), /no Hothouse checkpoint/],
-  ]) {
-    const path = join(dir, `${name}.safetensors`);
-    writeFileSync(path, content);
-    await input.setInputFiles(path);
-    await notice(page, text);
-    await page
-      .getByRole("button", { name: /^Dismiss/ })
-      .first()
-      .click();
-  }
-  const path = join(dir, "model.safetensors");
-  writeFileSync(path, "");
-  truncateSync(path, 2 ** 30); // makes a sparse file
-  await input.setInputFiles(path);
-  // The page refuses the file before it reads it.
-  await notice(page, /model\.safetensors has 1074 MB, too large to load.*hothouse resume/);
-  await page.evaluate(() => {
-    File.prototype.arrayBuffer = () => Promise.reject(new DOMException("It is gone", "NotFoundError"));
-  });
-  await input.setInputFiles({ name: "gone.safetensors", mimeType: "application/octet-stream", buffer: Buffer.from("x") });
-  await notice(page, /The file gone\.safetensors could not be read \(It is gone\)\. Choose it again/);
-  await command(page, "start");
-  await event(page, "metrics");
-  assert.deepEqual(page.said, []);
-  await page.context().close();
-});
 
 /** Causes a panic and continues from the autosave. */
 async function panics(inPool) {
@@ -284,7 +264,7 @@ inAll(
 );
 
 test("of two tabs one stores the autosave, and the other shows a notice", async () => {
-  const page = await replayed();
+  const page = await replayed({ init: alone });
   const second = await page.context().newPage();
   await second.goto(here.replay.url);
   await lab(second);
@@ -308,7 +288,7 @@ const storedBytes = (page) =>
   });
 
 test("the runs of the last two visits are kept, and the page offers to continue them", async () => {
-  const first = await replayed({ init: watched });
+  const first = await replayed({ init: alone });
   let visited = 0;
   /** Makes a visit whose run has one byte. Returns the page and the texts of the offers to continue earlier runs. */
   const visitOf = async (page, byte) => {
@@ -410,7 +390,7 @@ test("a closing tab writes two saves one after another, so that at most one is i
       return made;
     };
   };
-  const page = await replayed({ init: `(${watched})(); (${init})()` });
+  const page = await replayed({ init: `${alone} (${init})()` });
   await tellAutosave(page);
   await page.waitForFunction(() => writes.done >= 1);
   for (let closings = 0; closings < 5; closings++) {
@@ -649,12 +629,14 @@ inAll("save_at_any_slice_resumes_bit_for_bit", "a restored run continues bit for
   await other.context().close();
 });
 
-test("a run saved in the page continues natively, and the reverse", async () => {
+test("a run saved in the page continues natively, and the reverse; damaged files are refused, and the run continues", async () => {
   const dir = folder();
-  const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&seed=5&v=2" });
+  const page = await opened({ at: "#/control?envs=64&rollout_steps=16&seed=5&v=2" });
   await event(page, "metrics", 3);
   const path = join(dir, "page.safetensors");
-  writeFileSync(path, await saved(page));
+  const bytes = await saved(page);
+  writeFileSync(path, bytes);
+  await command(page, "pause");
   const lines = (await hothouse(["resume", path, "--steps", "60000", "--json", "--save", join(dir, "native.safetensors")])).map((line) =>
     JSON.parse(line),
   );
@@ -665,12 +647,45 @@ test("a run saved in the page continues natively, and the reverse", async () => 
   assert.ok(summary.progress.env_steps >= 60000, JSON.stringify(summary));
 
   const restored = await ahead(page, "began");
-  await page.locator("input[type=file]").first().setInputFiles(join(dir, "native.safetensors"));
+  const input = page.locator("input[type=file]").first();
+  await input.setInputFiles(join(dir, "native.safetensors"));
+
   assert.equal((await restored()).progress.env_steps, summary.progress.env_steps);
+  await command(page, "start");
   const metrics = await event(page, "metrics");
+  await command(page, "pause");
   assert.ok(
     metrics.progress.env_steps > summary.progress.env_steps,
     `${JSON.stringify(metrics.progress)} after ${JSON.stringify(summary)}`,
   );
+
+  for (const [name, content, text] of [
+    ["cut", bytes.subarray(0, bytes.length >> 1), /damaged or cut short/],
+    ["foreign", Buffer.from("PK\x03\x04 not a run"), /no Hothouse checkpoint/],
+    ["empty", Buffer.alloc(0), /no Hothouse checkpoint/],
+  ]) {
+    const damaged = join(dir, `${name}.safetensors`);
+    writeFileSync(damaged, content);
+    await input.setInputFiles(damaged);
+    await notice(page, text);
+    await page
+      .getByRole("button", { name: /^Dismiss/ })
+      .first()
+      .click();
+  }
+  const large = join(dir, "model.safetensors");
+  writeFileSync(large, "");
+  truncateSync(large, 2 ** 30); // makes a sparse file
+  await input.setInputFiles(large);
+  // The page refuses the file before it reads it.
+  await notice(page, /model\.safetensors has 1074 MB, too large to load.*hothouse resume/);
+  await page.evaluate(() => {
+    File.prototype.arrayBuffer = () => Promise.reject(new DOMException("It is gone", "NotFoundError"));
+  });
+  await input.setInputFiles({ name: "gone.safetensors", mimeType: "application/octet-stream", buffer: Buffer.from("x") });
+  await notice(page, /The file gone\.safetensors could not be read \(It is gone\)\. Choose it again/);
+  await command(page, "start");
+  await event(page, "metrics");
+  assert.deepEqual(page.said, []);
   await page.context().close();
 });

@@ -193,7 +193,7 @@ test("the model trains without a click: the loss is above a floor, and a test ad
   await leave(page);
 });
 
-test("older samples can be selected, and the model's parts are described", async () => {
+test("older samples can be selected, the model's parts are described, and the surprise differs between the tokens of a text", async () => {
   const page = await enterReplay({ context: { reducedMotion: "reduce" } });
   await page.waitForFunction(() => document.querySelectorAll(".older li b").length >= 2);
   const samples = await ask(page, { ask: "samples" });
@@ -217,6 +217,12 @@ test("older samples can be selected, and the model's parts are described", async
   assert.match(about, /64 tokens.*story grammar.*Entropy floor[\d.]+ nats per token/s);
   await page.locator(".model").getByRole("button", { name: "Tensors as a table" }).click();
   await text(page, ".model tbody", "transformer\\.wte\\.weight.*transformer\\.h\\.3\\.mlp\\.c_proj\\.weight128 × \\d+");
+  await place(page, "Explore", "Read a text");
+  await text(page, ".reading output", "^loss .*perplexity ");
+  const fills = await page
+    .locator(".paper .tokens span")
+    .evaluateAll((all) => all.map((span) => Number(span.style.getPropertyValue("--fill"))));
+  assert.ok(fills.length > 100 && fills[0] === 0 && Math.max(...fills) > 2 * Math.min(...fills.slice(1)), fills.join());
   await leave(page);
 });
 
@@ -292,17 +298,6 @@ test("a text shows the surprise of each token; pointer and caret show prediction
   await leave(page);
 });
 
-test("the surprise of a trained model differs between the tokens of a text", async () => {
-  const page = await enterReplay();
-  await place(page, "Explore", "Read a text");
-  await text(page, ".reading output", "^loss .*perplexity ");
-  const fills = await page
-    .locator(".paper .tokens span")
-    .evaluateAll((all) => all.map((span) => Number(span.style.getPropertyValue("--fill"))));
-  assert.ok(fills.length > 100 && fills[0] === 0 && Math.max(...fills) > 2 * Math.min(...fills.slice(1)), fills.join());
-  await leave(page);
-});
-
 test("a prompt is continued reproducibly for a seed, until a stop text or the visitor ends it", async () => {
   const page = await enter({ context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await still(page);
@@ -325,27 +320,11 @@ test("a prompt is continued reproducibly for a seed, until a stop text or the vi
   await stage.getByRole("button", { name: "Copy" }).click();
   await copied();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `Once upon a time${one}`);
-  // The text stays until the visitor returns to the samples.
-  await stage.getByRole("button", { name: "Back to the samples" }).click();
-  await text(page, ".text-stage h2", "^(Newest sample|First text)$");
-  await write(page, {});
-  assert.equal(await written(page), one);
-  // The reading pane lists the probability of each token.
-  await stage.getByRole("button", { name: "Inspect" }).click();
-  assert.equal(await page.locator(".reading textarea").inputValue(), `Once upon a time${one}`);
-  await page.locator(".reading").getByRole("button", { name: "Tokens as a table" }).click();
-  await text(page, ".reading tbody tr:last-child", "^46.*%[\\d.]+$");
-  await place(page, "Live");
   // Chooses a stop text without a line break, because its field cannot contain one.
   const [stop] = /[^\n]{2}/.exec(one.slice(10));
   await write(page, { "Stop at this text": stop });
   assert.equal(await written(page), one.slice(0, one.indexOf(stop)));
   await text(page, ".text-stage .head", "stop text");
-  // At temperature 0 the most likely tokens are chosen, so the seed has no effect.
-  await write(page, { "Stop at this text": "", Temperature: 0 });
-  const likeliest = await written(page);
-  await write(page, { Seed: 1 });
-  assert.equal(await written(page), likeliest);
   // The visitor presses Stop at the third request for tokens. The answer to this request or a later answer reports the end.
   await page.evaluate(() => {
     let requests = 0;
@@ -356,7 +335,7 @@ test("a prompt is continued reproducibly for a seed, until a stop text or the vi
       return ask(question);
     };
   });
-  await write(page, { "Length, tokens": 10000 });
+  await write(page, { "Stop at this text": "", "Length, tokens": 10000 });
   assert.ok((await written(page)).length < 10000);
   await text(page, ".text-stage .head", "stopped");
   for (const [settings, words] of [
@@ -371,6 +350,79 @@ test("a prompt is continued reproducibly for a seed, until a stop text or the vi
   }
   await leave(page);
 });
+
+inAll(
+  "a prompt is continued reproducibly for a seed, until a stop text or the visitor ends it",
+  "a prompt is continued, inspected and returned to; without temperature the seed has no effect",
+  async () => {
+    const page = await enter({ context: { permissions: ["clipboard-read", "clipboard-write"] } });
+    await still(page);
+    await write(page, { Prompt: "Once upon a time", "Length, tokens": 30, Seed: 7 });
+    const one = await written(page);
+    assert.equal([...one].length, 30);
+    await text(page, ".text-stage .head", "30 tokens, .* a second, length limit");
+    await write(page, { Seed: 8 });
+    assert.notEqual(await written(page), one);
+    await write(page, { Seed: 7 });
+    assert.equal(await written(page), one);
+    const stage = page.locator(".text-stage");
+    // The button shows the result for two seconds only.
+    const copied = await begun(page, () => {
+      const button = [...document.querySelectorAll(".text-stage button")].find((one) => one.textContent === "Copy");
+      return new Promise((resolve) =>
+        new MutationObserver(() => button.textContent === "Copied" && resolve()).observe(button, { childList: true }),
+      );
+    });
+    await stage.getByRole("button", { name: "Copy" }).click();
+    await copied();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `Once upon a time${one}`);
+    // The text stays until the visitor returns to the samples.
+    await stage.getByRole("button", { name: "Back to the samples" }).click();
+    await text(page, ".text-stage h2", "^(Newest sample|First text)$");
+    await write(page, {});
+    assert.equal(await written(page), one);
+    // The reading pane lists the probability of each token.
+    await stage.getByRole("button", { name: "Inspect" }).click();
+    assert.equal(await page.locator(".reading textarea").inputValue(), `Once upon a time${one}`);
+    await page.locator(".reading").getByRole("button", { name: "Tokens as a table" }).click();
+    await text(page, ".reading tbody tr:last-child", "^46.*%[\\d.]+$");
+    await place(page, "Live");
+    // Chooses a stop text without a line break, because its field cannot contain one.
+    const [stop] = /[^\n]{2}/.exec(one.slice(10));
+    await write(page, { "Stop at this text": stop });
+    assert.equal(await written(page), one.slice(0, one.indexOf(stop)));
+    await text(page, ".text-stage .head", "stop text");
+    // At temperature 0 the most likely tokens are chosen, so the seed has no effect.
+    await write(page, { "Stop at this text": "", Temperature: 0 });
+    const likeliest = await written(page);
+    await write(page, { Seed: 1 });
+    assert.equal(await written(page), likeliest);
+    // The visitor presses Stop at the third request for tokens. The answer to this request or a later answer reports the end.
+    await page.evaluate(() => {
+      let requests = 0;
+      const ask = hothouse.ask.bind(hothouse);
+      hothouse.ask = (question) => {
+        if (question.ask === "continue" && ++requests === 3)
+          [...document.querySelectorAll(".writing button")].find(({ textContent }) => textContent === "Stop").click();
+        return ask(question);
+      };
+    });
+    await write(page, { "Length, tokens": 10000 });
+    assert.ok((await written(page)).length < 10000);
+    await text(page, ".text-stage .head", "stopped");
+    for (const [settings, words] of [
+      [{ Temperature: -1 }, "Temperature: enter a number from 0 to 5"],
+      [{ Temperature: 1, "Top-p (1: all)": 0 }, "Top-p: enter a number from 0.01 to 1"],
+      [{ "Top-p (1: all)": 1, "Length, tokens": 1.5 }, "Length: enter a whole number from 1 to 10000"],
+      [{ "Length, tokens": 20, Prompt: "" }, "prompt is empty"],
+      [{ Prompt: "日" }, "日"],
+    ]) {
+      await write(page, settings);
+      await text(page, ".writing .error", words);
+    }
+    await leave(page);
+  },
+);
 
 inAll(
   "generation_keeps_the_weights_of_its_start",
@@ -401,7 +453,7 @@ inAll(
 );
 
 test("a user text is learned by bytes; an unusable text shows the reason, and the run continues", async () => {
-  const page = await enter();
+  const page = await enter({ paused: true });
   await place(page, "Settings", "Your own text");
   const own = page.locator(".section.own-text");
   const train = own.getByRole("button", { name: "Train on this text" });
@@ -421,13 +473,15 @@ test("a user text is learned by bytes; an unusable text shows the reason, and th
   await own.locator("textarea").fill(OWN);
   await own.getByLabel(/^Tokenizer/).selectOption("bytes");
   await train.click();
+  await page.evaluate(() => hothouse.command({ kind: "start" }));
   await corpusOf(page, (corpus) => corpus.own);
+  assert.ok((await event(page, "metrics")).loss > 0);
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await place(page, "Explore", "Read a text");
   await page.locator(".reading textarea:not([disabled])").fill("Käfer 日");
   await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 7);
   assert.equal((await ask(page, { ask: "tokens", text: "Käfer 日" })).length, 10);
   await text(page, ".model", "pasted text.*bytes.*unknown for your own text");
-  await text(page, ".lead", "^As uncertain as a guess among [\\d.]+ tokens\\.");
   await leave(page);
 });
 
@@ -573,11 +627,20 @@ inAll("oversized_data_is_rejected_by_its_length", "a file of a gigabyte is refus
   rmSync(books, { recursive: true });
 });
 
-test("a newer sample types itself, and waits while a visitor looks at a token", async () => {
+test("pointer and keys select the tokens of a sample; a newer sample types itself, and waits meanwhile", async () => {
   const page = await enterReplay();
   const where = ".text-stage .expected .small";
-  // The pointer selects a token of the newest sample, and a newer sample waits meanwhile.
   await text(page, where, "^Next token after ");
+  await page.locator(".sheet").focus();
+  await page.keyboard.press("Home");
+  await text(page, where, "^No predictions before the first token");
+  await page.keyboard.press("ArrowRight");
+  await text(page, where, "^n after O: ");
+  await text(page, ".text-stage .expected [role=status]", "^“n”, .*%\\. Expected: ");
+  await page.keyboard.press("End");
+  await text(page, where, "^Next token after ");
+  await page.locator(".sheet").blur();
+  // The pointer selects a token too, and a newer sample waits meanwhile.
   await page.waitForFunction(() => document.querySelectorAll(".text-stage .likely li").length >= 10);
   await page.locator(".sheet .tokens span").nth(25).hover();
   await text(page, where, " after .*: .*%, surprise ");
@@ -604,23 +667,8 @@ test("a newer sample types itself, and waits while a visitor looks at a token", 
   await leave(page);
 });
 
-test("arrow keys select the tokens of a sample", async () => {
-  const page = await enterReplay();
-  const where = ".text-stage .expected .small";
-  await text(page, where, "^Next token after ");
-  await page.locator(".sheet").focus();
-  await page.keyboard.press("Home");
-  await text(page, where, "^No predictions before the first token");
-  await page.keyboard.press("ArrowRight");
-  await text(page, where, "^n after O: ");
-  await text(page, ".text-stage .expected [role=status]", "^“n”, .*%\\. Expected: ");
-  await page.keyboard.press("End");
-  await text(page, where, "^Next token after ");
-  await leave(page);
-});
-
 inAll(
-  "a newer sample types itself, and waits while a visitor looks at a token",
+  "pointer and keys select the tokens of a sample; a newer sample types itself, and waits meanwhile",
   "the newest text types itself, with predictions at each token; it stays while a visitor looks at a token",
   async () => {
     const page = await enter();

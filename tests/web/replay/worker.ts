@@ -186,5 +186,5 @@ page.onmessage = ({ data }) => {
   else if (data.kind === "autosave")
     page.postMessage({ kind: "autosave", bytes: save(), variant: state.config.variant, address: address() });
   else if ("id" in data) answer(data.id, data);
-  else if (data.kind === "sweep" || data.kind === "panic" || data.kind === "fail_gpu") refuse(data.kind);
+  else if ((data.kind === "sweep" && data.spec) || data.kind === "panic" || data.kind === "fail_gpu") refuse(data.kind);
 };
