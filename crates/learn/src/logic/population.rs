@@ -19,7 +19,7 @@ use crate::progress;
 use crate::settings::Settings;
 use crate::state::{bad, counters, floats_of, missing, numbers, words};
 use crate::{ByName, Data, Failure, Find, Iteration, Learner, Offload, Parts, Slice, Tensor, WorkedOn};
-use math::{Isa, Rng, par};
+use math::{Isa, Rng, par, poly};
 use offloaded::Offloaded;
 use worlds::logic::Rule;
 
@@ -591,10 +591,12 @@ fn check_each(isa: Isa, experiment: &Experiment, members: &mut [&mut Member]) {
 }
 
 /// Sets the initial logit of the operation that returns the first input; the other logits stay 0. The logits of a four-parameter gate are
-/// set such that the gate computes the same function as a gate with 16 logits.
+/// set such that the gate computes the same function as a gate with 16 logits. The standard library's `exp` and `ln` round differently on
+/// other machines.
 fn set_initial_logit(automaton: &mut Automaton, logit: f32) {
+    let same = Isa::Portable;
     let to = match automaton.form {
-        GateForm::Four => ((logit.exp() + 7.0) / 8.0).ln(),
+        GateForm::Four => poly::ln_1(same, (poly::exp_1(same, logit) + 7.0) / 8.0),
         GateForm::Softmax | GateForm::Gumbel { .. } => logit,
     };
     automaton.params.iter_mut().filter(|x| **x != 0.0).for_each(|x| *x = to.copysign(*x));
