@@ -70,7 +70,7 @@ async function checking(more = {}) {
 /** Flags of rustdoc. Items that a crate exports for its own tests may link to its private items. */
 const RUSTDOC = "-D warnings -A rustdoc::private-intra-doc-links";
 
-/** What clippy and rustdoc read: the crates of the tests, and the module of the page with its benchmarks. */
+/** Crates and features that clippy and rustdoc read: the crates of the tests, and the module of the page with its benchmarks. */
 const CHECKED = ["--release", "--workspace", "--no-default-features", "--features", "bandit/terminal,web/bench"];
 
 async function lints(of) {
@@ -171,7 +171,7 @@ const builtPage = () => (page ??= recorded(() => build(ALL ? {} : { output: TEST
 /** Records the runs that the tests of the page replay. */
 async function recordRuns(dist) {
   const recordings = async () =>
-    void (await sh("node", ["tests/web/replay.mjs"], { env: { HOTHOUSE_PAGE: dist, CARGO_TARGET_DIR: target } }));
+    void (await sh("node", ["tests/web/replay.mjs"], { env: { HOTHOUSE_TEST_PAGE: dist, CARGO_TARGET_DIR: target } }));
   await step("recorded runs", recordings);
 }
 
@@ -186,7 +186,7 @@ async function browserTests(folder, only) {
   await program();
   if (folder === "tests/web") await recordRuns(result.dist);
   const files = filesUnder(join(root, folder)).filter((file) => file.endsWith(".test.mjs") && (!only || only.includes(basename(file))));
-  const env = { HOTHOUSE_PAGE: result.dist };
+  const env = { HOTHOUSE_TEST_PAGE: result.dist };
   const results = [];
   for (const group of [files.filter((file) => !runsAlone(file)), files.filter(runsAlone)])
     if (group.length) results.push(await patientTests(group, { concurrency: 2, env }));

@@ -13,7 +13,7 @@ import { serve } from "../../scripts/serve.mjs";
 export { everywhere, place } from "../../scripts/browser.mjs";
 
 /** Folder of the built page: that of `npm test`, otherwise that of `npm run build`. */
-export const dist = process.env.HOTHOUSE_PAGE ?? join(root, "dist");
+export const dist = process.env.HOTHOUSE_TEST_PAGE ?? join(root, "dist");
 /** Time limit of an expected event on a busy machine. */
 export const WAIT_MS = 180_000;
 /** Longest time of any wait. A test that hangs fails at the place of the wait. */

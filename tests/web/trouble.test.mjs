@@ -580,7 +580,7 @@ test("a save that a reset overtakes is requested again, and every requester rece
   saves.refuse({ text: "The run has diverged", next_step: "Reset it" });
   assert.equal(replies.at(-1).kind, "refused");
   saves.retry();
-  assert.equal(requests.length, 3, "nobody waits any longer");
+  assert.equal(requests.length, 3, "no request waits any longer");
 });
 
 inAll(
