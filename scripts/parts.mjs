@@ -163,8 +163,8 @@ const sum = (one, other) => ({
 let page;
 /**
  * Builds the page for its tests on the first call, and returns the same promise to later callers. The promise gives the folder and the
- * durations of the build. `--all` tests the page of users; otherwise one module contains all rooms, because most of the time of a build goes
- * into the modules.
+ * durations of the build. `--all` tests the page of users; otherwise one module contains all rooms, because most of the time of a build
+ * goes into the modules.
  */
 const builtPage = () => (page ??= recorded(() => build(ALL ? {} : { output: TESTED })));
 
