@@ -538,7 +538,7 @@ test("the status shows the number of the curve, and the stage the grid, the circ
 });
 
 inAll(
-  "the status shows the number of the curve, and the stage the grid, the circuit and a million cells, each with a link to its tools",
+  "the status shows the number of the curve, and the stage the grid, the circuit or a million cells, with links to tools",
   "the stage shows the grid, the drawn circuit or a million cells; keys switch between them, and each links to its tools",
   async () => {
     const page = await enter({ at: LIFE, context: { viewport: { width: 1280, height: 720 } } });
