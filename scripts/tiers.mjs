@@ -29,16 +29,36 @@ const DECLARATIONS = [
   [/\.py$/, /@pytest\.mark\.all\("([^"]*)"\)(?:\s*@[^\n]*)*\s*def (\w+)/g],
 ];
 
+const sources = () => ["crates", "tests"].flatMap((folder) => filesUnder(join(root, folder)));
+
 /** Returns the tests of the tier `--all`: `{ file, name, cheaper }`. */
 export function moved() {
-  return ["crates", "tests"]
-    .flatMap((folder) => filesUnder(join(root, folder)))
-    .flatMap((path) =>
-      DECLARATIONS.filter(([kind]) => kind.test(path)).flatMap(([, declaration]) =>
-        [...readFileSync(path, "utf8").matchAll(declaration)].map((match) => {
-          const [cheaper, name] = match.slice(1).filter((part) => part !== undefined);
-          return { file: path.slice(root.length + 1), name, cheaper };
-        }),
+  return sources().flatMap((path) =>
+    DECLARATIONS.filter(([kind]) => kind.test(path)).flatMap(([, declaration]) =>
+      [...readFileSync(path, "utf8").matchAll(declaration)].map((match) => {
+        const [cheaper, name] = match.slice(1).filter((part) => part !== undefined);
+        return { file: path.slice(root.length + 1), name, cheaper };
+      }),
+    ),
+  );
+}
+
+const NAMES = /\bfn (\w+)\(|\bdef (test_\w+)\(|\btest\(\s*(?:"((?:[^"\\]|\\.)*)"|`([^`]*)`)/g;
+
+/** Returns the tests of the tier `--all` whose cheaper test does not exist. */
+export function orphans() {
+  const texts = sources().filter((path) => /\.(rs|mjs|py)$/.test(path));
+  const names = texts.flatMap((path) => [...readFileSync(path, "utf8").matchAll(NAMES)].map((match) => match.slice(1).find(Boolean)));
+  // A name may contain expressions, such as the name of a room.
+  const literal = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const patterns = names.map(
+    (name) =>
+      new RegExp(
+        `^${name
+          .split(/\$\{[^}]*\}/)
+          .map(literal)
+          .join(".+")}$`,
       ),
-    );
+  );
+  return moved().filter(({ cheaper }) => !patterns.some((pattern) => pattern.test(cheaper)));
 }

@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 import * as docs from "../../scripts/docs.mjs";
 import { root } from "../../scripts/sh.mjs";
 import { parts } from "../../scripts/parts.mjs";
+import { orphans } from "../../scripts/tiers.mjs";
 import { wordFaults } from "../../scripts/words.mjs";
 
 const paths = await docs.files();
@@ -35,6 +36,10 @@ test("the pictures of README have together less than 1 MB", () => {
   const pictures = new Set(docs.read("README.md").match(/docs\/pictures\/[\w-]+\.jpg/g));
   const bytes = [...pictures].reduce((sum, path) => sum + statSync(join(root, path)).size, 0);
   assert.ok(pictures.size === 10 && bytes < 1_000_000, `${pictures.size} pictures, ${bytes} bytes`);
+});
+
+test("each test that only --all runs names a cheaper test", () => {
+  none(orphans().map(({ file, name, cheaper }) => `${file}: ${name}: no test is called '${cheaper}'`));
 });
 
 test("texts keep the writing rules", async () => none(await wordFaults()));

@@ -92,7 +92,7 @@ for (const [module, threads] of [
   ["simd128", 1],
 ])
   inAll(
-    "the environment of a file in its golden digests, and a link copied after live changes reproduces the run",
+    "a link contains the file, and reproduces the run in a fresh browser",
     `the link of a run in a file is reproduced natively: ${module}`,
     async () => {
       const first = await visit(here, { started: false, at: "#/control?envs=64&v=2" });

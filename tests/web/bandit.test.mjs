@@ -222,7 +222,7 @@ inAll(
 );
 
 inAll(
-  "a run dropped in another room opens its own room, and the previous run can be restored",
+  "replacing a run can be undone: by a new run, a file or a link",
   "a dropped run of another room opens in its own room",
   async () => {
     const first = await enter("#/bandit");

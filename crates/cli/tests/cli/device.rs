@@ -48,7 +48,7 @@ fn control_trains_on_the_gpu_and_continues_on_the_cpu() {
 }
 
 #[test]
-#[ignore = "all: control_trains_on_the_gpu_and_continues_on_the_cpu, offloaded_rounds_match_the_processor_and_survive_device_loss"]
+#[ignore = "all: offloaded_rounds_match_the_processor_and_survive_device_loss"]
 fn published_learner_trains_on_the_gpu_and_continues_on_the_cpu() {
     let (log, _) = on_both(&published(), [12, 24], "games");
     let metrics = of_kind(&log, "metrics");
