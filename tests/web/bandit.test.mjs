@@ -221,19 +221,15 @@ inAll(
   },
 );
 
-inAll(
-  "replacing a run can be undone: by a new run, a file or a link",
-  "a dropped run of another room opens in its own room",
-  async () => {
-    const first = await enter("#/bandit");
-    await event(first, "metrics");
-    const buffer = await saved(first);
-    await first.context().close();
-    const page = await visit(here, { server, at: "#/backgammon?variant=strong", started: false });
-    await lab(page, "backgammon");
-    await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer });
-    await lab(page, "bandit");
-    await event(page, "metrics");
-    await page.context().close();
-  },
-);
+inAll("replacing a run can be undone: by a new run, a file or a link", "a dropped run of another room opens in its own room", async () => {
+  const first = await enter("#/bandit");
+  await event(first, "metrics");
+  const buffer = await saved(first);
+  await first.context().close();
+  const page = await visit(here, { server, at: "#/backgammon?variant=strong", started: false });
+  await lab(page, "backgammon");
+  await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer });
+  await lab(page, "bandit");
+  await event(page, "metrics");
+  await page.context().close();
+});
