@@ -27,8 +27,10 @@ const ALSO: Record<string, (ask: (question: { ask: string; [name: string]: unkno
     for (const format of ["svg", "json", "verilog", "rust"]) await ask({ ask: "export", member, format });
     await ask({ ask: "big_advance", ms: 5 });
   },
-  // The newest sample is complete once the stage has read its end.
+  // The page asked about the text when the run began, and the text may have been in preparation. The newest sample is complete once the
+  // stage has read its end.
   async words(ask) {
+    await ask({ ask: "about" });
     document.querySelector<HTMLElement>(".tabs > [role=tab]")!.click();
     const client = hothouse!;
     let end: string | undefined;
