@@ -317,10 +317,10 @@ async fn offloaded_rounds_match_the_processor_and_survive_device_loss(_: Gpu) {
     let config = PublishedConfig {
         evals: 12,
         actors: 3,
-        games: 8,
+        games: 3,
         batch: 32,
-        round_batches: 60,
-        replay: 600,
+        round_batches: 20,
+        replay: 300,
         minibatch: 64,
         duel_pairs: 0,
         ..PublishedConfig::default()

@@ -127,7 +127,7 @@ async fn scaled_gradients_below_the_f16_range_are_kept(gpu: Gpu) {
 /// Returns the config of a small language model.
 pub fn config(half: bool) -> Config {
     let shape = Shape { vocab: 64, width: 48, layers: 2, heads: 3, context: 32, ..Shape::default() };
-    Config { shape, micro: 8, steps: 5, half, lr: 3e-3, min_lr: 3e-4, warmup: 5, decay_steps: 100, ..Config::default() }
+    Config { shape, micro: 8, steps: 3, half, lr: 3e-3, min_lr: 3e-4, warmup: 5, decay_steps: 100, ..Config::default() }
 }
 
 fn learner(half: bool, seed: u32) -> Pretrainer {
@@ -147,7 +147,7 @@ fn iteration(learner: &mut Pretrainer) -> Stats {
     }
 }
 
-/// Trains 25 steps in f16 and in f32. Loss and gradient norm of each iteration differ only by rounding.
+/// Trains 12 steps in f16 and in f32. Loss and gradient norm of each iteration differ only by rounding.
 async fn language_model_learns_in_f16_as_in_f32(gpu: Gpu) {
     if !has_half(&gpu) {
         return;
@@ -159,17 +159,17 @@ async fn language_model_learns_in_f16_as_in_f32(gpu: Gpu) {
     });
     let mut losses = Vec::new();
     let mut differ = false;
-    for i in 0..5 {
+    for i in 0..4 {
         let (rounded, plain) = (iteration(&mut f16), iteration(&mut f32));
         let close = |x: f64, y: f64, most: f64| (x - y).abs() <= most * y;
         assert!(close(rounded.loss, plain.loss, 0.02), "{i}: {} and {}", rounded.loss, plain.loss);
         assert!(close(rounded.grad_norm, plain.grad_norm, 0.1), "{i}: {rounded:?} and {plain:?}");
         differ |= rounded.loss != plain.loss;
         losses.push(rounded.loss);
-        eprintln!("after {} steps: {:.4} in f16, {:.4} in f32", 5 * (i + 1), rounded.loss, plain.loss);
+        eprintln!("after {} steps: {:.4} in f16, {:.4} in f32", 3 * (i + 1), rounded.loss, plain.loss);
     }
     assert!(differ, "f16 gave the results of f32");
-    assert!(losses[4] < 0.7 * losses[0], "{losses:?}");
+    assert!(losses[3] < 0.85 * losses[0], "{losses:?}");
     let length = |x: &[f32]| x.iter().map(|x| f64::from(x * x)).sum::<f64>().sqrt();
     let [f16, f32] = [&f16, &f32].map(|learner| learner.params().values());
     let apart: Vec<f32> = f16.iter().zip(f32).map(|(x, y)| x - y).collect();

@@ -205,8 +205,9 @@ async fn heads_and_windows(gpu: Gpu) {
     for shape in shapes.into_iter().take(if BROWSER { 3 } else { 5 }) {
         let [rows, vocab, inp] = shape;
         let is_large = vocab > 1000;
+        let ways = if is_large { Ways::Fused } else { Ways::Kernels };
         for (name, build) in HEADS.into_iter().take(if is_large { 1 } else { 3 }) {
-            check(&gpu, &format!("{name}, {shape:?}"), |g| build(g, shape)).await;
+            check_in(&gpu, ways, &format!("{name}, {shape:?}"), |g| build(g, shape)).await;
         }
         if is_large {
             continue;

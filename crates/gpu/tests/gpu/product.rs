@@ -340,7 +340,7 @@ async fn batched_products_equal_single_ones(gpu: Gpu) {
 }
 
 /// Tests one shape per class, with sizes that are not multiples of the tiles. The products have bias, residual, activation, slope and row
-/// sums. The products with k = 1100 are split over k.
+/// sums. The products with k = 1100 are split over k. Two small classes suffice for f16, because all classes round their factors alike.
 async fn all_tiles_of_a_class_give_the_same_bits(gpu: Gpu) {
     let shapes = [
         (Class::Large, [2049, 1537, 21], false),
@@ -351,6 +351,9 @@ async fn all_tiles_of_a_class_give_the_same_bits(gpu: Gpu) {
     let halves = [None, gpu.about().half.then_some([4.0, 1.0])];
     let rounded = |half| shapes.map(|(of, shape, across)| (of, shape, across, half));
     for (of, [m, n, k], across, half) in halves.into_iter().flat_map(rounded) {
+        if half.is_some() && m > 200 && !testkit::all() {
+            continue;
+        }
         assert_eq!(class(m, n, k), of, "{m} x {n} x {k}");
         let values: Vec<Vec<f32>> = (0..).zip([m * k, k * n, n, m * n, m * n]).map(|(stream, len)| noise(stream, len)).collect();
         let mut first: Option<Vec<Vec<u32>>> = None;
