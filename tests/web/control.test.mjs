@@ -12,8 +12,18 @@ const here = house();
 replays(here);
 const SMALL = "#/control?envs=64&v=2";
 
+/**
+ * Runs in the page: advances its clock by ten seconds, and again at each call of `tenSeconds`. The page writes the label of the
+ * environments at most every four seconds, and first at this time of the clock.
+ */
+function quickLabels() {
+  const now = performance.now.bind(performance);
+  let skippedMs = 10_000;
+  performance.now = () => now() + skippedMs;
+  globalThis.tenSeconds = () => (skippedMs += 10_000);
+}
 /** Opens a recorded run of CartPole, which does not train. */
-const enterReplay = (settings) => replayed(here, { at: addressOf("control"), ...settings });
+const enterReplay = (settings) => replayed(here, { at: addressOf("control"), init: quickLabels, ...settings });
 
 /** Listens for the next run that begins in an environment. Must be called before the action that starts the run. */
 const beginning = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
@@ -26,6 +36,12 @@ const recordAnnouncements = (page) =>
     new MutationObserver(() => announcements.push(element.textContent)).observe(element, { childList: true });
   });
 const announced = (page, text) => page.waitForFunction((source) => announcements.some((words) => new RegExp(source).test(words)), text);
+
+/** Runs in the page: lets announcements, which are three seconds apart, follow each other soon. */
+function quickAnnouncements() {
+  const plain = setTimeout;
+  globalThis.setTimeout = (work, ms, ...rest) => plain(work, ms > 1000 && ms <= 3000 ? 100 : ms, ...rest);
+}
 
 /** Waits for a test whose mean return is at least `least`. */
 const reaches = (page, least) => eventWhere(page, "test", `(event) => event.mean_return >= ${least}`);
@@ -196,6 +212,7 @@ test("thousands of environments are drawn on request, and the choice is remember
   const all = page.locator(".environments label", { hasText: "all" });
   await all.click();
   await page.waitForFunction(() => /^All 2,048 poles$/.test(document.querySelector("#environments-title").textContent));
+  await page.evaluate(() => tenSeconds());
   await page.waitForFunction(() => /^2048 of 2,048 poles/.test(document.querySelector(".environments canvas").getAttribute("aria-label")));
   await isDrawn(page, ".environments canvas", "all poles", 0.05);
   await page.locator(".environments label", { hasText: "512" }).click();
@@ -262,26 +279,29 @@ inAll("picture_contains_policy_and_value_per_point", "the pictures of policy and
 });
 
 test("a round against the agent is played by keys, and its result is announced", async () => {
-  const page = await visit(here, { at: SMALL });
-  await event(page, "metrics");
+  // The run is paused after one iteration. The agent's rounds are therefore short.
+  const page = await visit(here, { at: SMALL, paused: true, init: quickAnnouncements });
+  const ended = await ahead(page, "metrics");
+  await page.evaluate(() => hothouse.command({ kind: "step" }));
+  await ended();
   // The page shows a best episode after the first episode has finished.
   await page.getByText("Best finished episode", { exact: true }).waitFor();
-  await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await recordAnnouncements(page);
+  await page.evaluate(() => {
+    globalThis.touches = [];
+    const ask = hothouse.ask.bind(hothouse);
+    hothouse.ask = async (question) => {
+      const answer = await ask(question);
+      if (question.touch?.handovers === 1) touches.push([answer.player.steps, answer.rival?.steps]);
+      return answer;
+    };
+  });
   await page.getByRole("button", { name: "Take the controls" }).click();
   await announced(page, "You have the controls");
   await page.getByText("Round 1: begins with your first move").waitFor();
   // Neither environment advances before the visitor's first action.
-  const steps = () =>
-    page.evaluate(async () => {
-      const { player, rival } = await hothouse.ask({
-        ask: "touch",
-        touch: { dt_s: 0, cart_force: 0, tip_force: 0, drive: [1], handovers: 1, singles: 0 },
-      });
-      return [player.steps, rival?.steps];
-    });
-  await page.waitForTimeout(500);
-  assert.deepEqual(await steps(), [0, 0]);
+  await until(page, "touches.length >= 4");
+  assert.deepEqual(await page.evaluate(() => [...new Set(touches.flat())]), [0]);
   await page.keyboard.down("ArrowRight");
   await page.locator(".past tr").first().waitFor();
   const [round] = await page.locator(".past tr").all();

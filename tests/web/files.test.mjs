@@ -39,6 +39,13 @@ async function openOwn(options) {
   return page;
 }
 
+/** Starts a run in the same file with few environments, so that its iterations are short. */
+async function fewer(page) {
+  await page.evaluate(async () => (location.hash = `${(await hothouse.shared()).link}&envs=64`));
+  // In the page's own link to the new run, the file follows the settings.
+  await until(page, "/&envs=64&.*&file=/.test(location.hash)");
+}
+
 /** Opens the editor, and waits until it contains a file. */
 async function openEditor(page) {
   await place(page, "Explore", "Your environment");
@@ -78,7 +85,10 @@ const FAULTY = CATCH.replace("self.y += 1", "self.y += 1 + 0 // (2 - self.y)");
 const MINE = CATCH.replace("ten falling fruits", "my fruits");
 
 test("an environment trains in a template, in typed code and in a dropped file, and errors are shown at their lines", async () => {
-  const page = await openOwn();
+  const page = await openPaused();
+  await fewer(page);
+  await start(page);
+  await event(page, "metrics");
   assert.equal(await page.evaluate(() => hothouse.variant.about.summary), "Catch ten falling fruits with a basket");
   await until(
     page,

@@ -36,7 +36,7 @@ const TALLEST_PX = 3000;
 /** Least number of tabs and sections of a room. */
 const LEAST_PLACES = 14;
 /** Times in which layout shifts are counted, and the greatest permitted sum of the browser's scores of these shifts. */
-const SHIFT_MS = { replayed: 1000, live: 4000 };
+const SHIFT_MS = { replayed: 500, live: 4000 };
 const MOST_SHIFT = 0.02;
 
 /** Runs in the page: finds elements that are clipped, overflow, scroll without a cue, or are too small as targets. */
@@ -346,6 +346,16 @@ async function opened({ mostControls, oddSizes, sizes, most, tallest }) {
   return { places, found };
 }
 
+/**
+ * Runs in the page before axe: stops the pictures, and shortens long tables of numbers to ten rows. The other rows have the same elements.
+ * The tier `--all` looks at all of them.
+ */
+function simplify() {
+  globalThis.requestAnimationFrame = () => 0;
+  for (const row of document.querySelectorAll("tbody > tr:nth-child(n + 11)"))
+    if (!row.querySelector("a, button, input, select")) row.remove();
+}
+
 /** Checks all places of the room at once: on a phone and on a wide screen, with axe in the light theme on the phone. Returns the faults. */
 async function allPlaces(page) {
   await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
@@ -356,13 +366,14 @@ async function allPlaces(page) {
   const opening = await page.evaluate(`(${opened})({ mostControls: ${mostControls}, oddSizes: ${oddSizes}, ...${limits} })`);
   assert.ok(opening.places.length >= LEAST_PLACES, opening.places.join("; "));
   found.push(...opening.found);
-  for (const screen of [PHONE, WIDE]) {
+  for (const screen of [WIDE, PHONE]) {
     await page.setViewportSize(screen);
     await settled(page);
     const faults = await page.evaluate(misfits, ["body", TARGET_PX, SCREENS[0].width]);
-    if (screen === PHONE) faults.push(...(await serious(page, "light")));
     found.push(...faults.map((words) => `${screen.width} px: ${words}`));
   }
+  await page.evaluate(simplify);
+  found.push(...(await serious(page, "light")).map((words) => `${PHONE.width} px: ${words}`));
   return found;
 }
 

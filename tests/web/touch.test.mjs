@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS as LISTED } from "../../scripts/rooms.mjs";
 import { inAll } from "../../scripts/tiers.mjs";
-import { ahead, begun, event, house, lab, place, until, visit } from "./fixture.mjs";
+import { ahead, begun, house, lab, place, until, visit } from "./fixture.mjs";
 import { replayed, replays } from "./replay.mjs";
 
 const here = house();
@@ -198,11 +198,26 @@ async function resting() {
   }
 }
 
-test("in every room pause and scroll work by touch on a phone", async () => {
+const KEYS = /\b(arrow keys?|arrows|Esc(ape)?|Shift|space bar|backspace|press [a-z]\b)/;
+
+/** Checks that the room and its help name gestures and no keys. */
+async function gesturesOnly(page, room) {
+  const named = KEYS.exec(await page.evaluate(() => document.querySelector("#main").innerText));
+  assert.equal(named, null, `${room}: ${named?.input.slice(named.index - 60, named.index + 40)}`);
+  await page.getByRole("button", { name: "Help", exact: true }).tap();
+  await page.locator("dialog[open]").waitFor();
+  const help = await page.evaluate(() => document.querySelector("dialog[open]").innerText);
+  assert.match(help, /drag a slider/);
+  assert.doesNotMatch(help, /Single-key|play or pause/);
+  await page.keyboard.press("Escape");
+}
+
+test("in every room pause and scroll work by touch on a phone, and the texts name gestures and no keys", async () => {
   const page = await replayed(here, { at: ROOMS.control.link, context: PHONE });
   for (const [room, { link, picture, beside = [0.5, 0.7] }] of Object.entries(ROOMS)) {
     if (room !== "control") await page.evaluate((link) => (location.hash = link), link);
     await lab(page, room);
+    await gesturesOnly(page, room);
     for (const running of [false, true]) {
       const changed = await ahead(page, "running");
       // The button changes its text shortly after the state of the run, so the test waits for the text.
@@ -229,10 +244,13 @@ test("in every room pause and scroll work by touch on a phone", async () => {
   await done(page);
 });
 
+/** Opens a run that is paused after one iteration, and plays in the room. */
 const played = (room) => async () => {
-  const page = await visit(here, { at: ROOMS[room].link, started: false, context: PHONE });
+  const page = await visit(here, { at: ROOMS[room].link, started: false, paused: true, context: PHONE });
   await lab(page, room);
-  await event(page, "metrics");
+  const ended = await ahead(page, "metrics");
+  await page.evaluate(() => hothouse.command({ kind: "step" }));
+  await ended();
   await ROOMS[room].play(page);
   await done(page);
 };

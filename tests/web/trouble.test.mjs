@@ -266,6 +266,11 @@ inAll(
 test("of two tabs one stores the autosave, and the other shows a notice", async () => {
   const page = await replayed({ init: alone });
   const second = await page.context().newPage();
+  // A tab waits two seconds for the other tab. Here this time is short.
+  await second.addInitScript(() => {
+    const plain = setTimeout;
+    globalThis.setTimeout = (work, ms, ...rest) => plain(work, ms === 2000 ? 200 : ms, ...rest);
+  });
   await second.goto(here.replay.url);
   await lab(second);
   await notice(second, /open in another tab/);
