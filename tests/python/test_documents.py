@@ -1,31 +1,28 @@
-"""Python examples: those of the documents, and the files in examples/."""
+"""Python examples: those of the documents, and the files in examples/. The tests of Ray (test_ray.py) run the examples with a cluster."""
 
-import importlib.util
-import pathlib
-import re
 import subprocess
 import sys
 
+import documents
 import hothouse
 import pytest
 
-ROOT = pathlib.Path(__file__).parents[2]
 
-
-@pytest.mark.parametrize("document, least", [("README.md", 1), ("docs/python.md", 4), ("crates/python/README.md", 1)])
+@pytest.mark.parametrize("document, least", documents.WITH_EXAMPLES.items())
 def test_examples_of_a_document_run(document, least, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.S)
-    assert len(blocks) >= least
+    # A replay draws the beginning of its episode.
+    monkeypatch.setattr("hothouse._replay._LONGEST", 20)
+    found = documents.examples(document)
+    assert len(found) >= least
     names = {}
-    for block in blocks:
-        if "hothouse.ray" in block and importlib.util.find_spec("ray") is None:
-            continue
-        exec(compile(block, document, "exec"), names)
+    for text in found:
+        if not documents.needs_cluster(text):
+            exec(compile(text, document, "exec"), names)
 
 
 def example(name, *args):
-    done = subprocess.run([sys.executable, ROOT / "examples" / name, *args], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, documents.ROOT / "examples" / name, *args], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

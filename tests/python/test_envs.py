@@ -9,6 +9,8 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
+import tier
+from colours import colours
 from gymnasium.vector import AutoresetMode
 
 import hothouse
@@ -34,7 +36,7 @@ def test_single_steps_match_gymnasium(name):
     rng = np.random.default_rng(7)
     theirs.reset(seed=0)
     ends = {"terminated": 0, "continued": 0}
-    for _ in range(150):
+    for _ in range(150 if tier.ALL else 50):
         states = [ours.state(i)[0].astype(np.float64) for i in range(64)]
         actions = sample(ours, rng)
         observations, rewards, terminated, truncated, info = ours.step(actions)
@@ -107,7 +109,8 @@ def test_lander_returns_match_gymnasium():
     x, _ = envs.reset(seed=1)
     totals, first = np.zeros(256), np.full(256, np.nan)
     for _ in range(1000):
-        actions = np.array([heuristic(theirs.unwrapped, row) for row in x])
+        # Only the first episode of each environment counts.
+        actions = np.array([heuristic(theirs.unwrapped, row) if runs else 0 for row, runs in zip(x, np.isnan(first))])
         x, rewards, terminated, truncated, _ = envs.step(actions)
         totals += np.where(np.isnan(first), rewards, 0)
         first = np.where(np.isnan(first) & (terminated | truncated), totals, first)
@@ -345,7 +348,7 @@ def test_pictures_depend_on_the_state(name):
             envs.step(sample(envs, rng))
     for frame in (frame for pair in frames for frame in pair):
         assert frame.shape == (400, 600, 3) and frame.dtype == np.uint8
-        assert len(np.unique(frame.reshape(-1, 3), axis=0)) > 4
+        assert colours(frame) > 4
     assert not np.array_equal(frames[0][0], frames[1][0]) and not np.array_equal(frames[0][0], frames[0][1])
 
 

@@ -12,10 +12,11 @@ import pytest
 
 import hothouse
 import terminal
+import tier
 
 TEMPLATES = pathlib.Path(__file__).parents[2] / "crates/worlds/src/control/script/templates"
 #: Number of inputs per model. A window of words counts as one input per token.
-ITEMS = 1000
+ITEMS = 1000 if tier.ALL else 250
 #: Largest difference, relative to the result if this exceeds 1.
 TOLERANCE = 1e-5
 

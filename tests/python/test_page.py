@@ -30,10 +30,10 @@ def built(tmp_path):
     return folder
 
 
-def ask(address, path, method="GET", host=None):
+def ask(address, path, method="GET", host=None, timeout=30):
     """Request without the normalisation of paths by clients. Returns status, headers and body."""
     place = urlsplit(address)
-    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=timeout)
     connection.putrequest(method, path, skip_host=True)
     connection.putheader("Host", host or place.netloc)
     connection.endheaders()
@@ -75,14 +75,18 @@ def test_other_names_and_methods_are_refused(built):
     assert ask(address, "/embed.html", host=f"localhost:{urlsplit(address).port}")[0] == 200
 
 
-def test_a_folder_has_one_server_with_a_limited_number_of_connections(built):
+def test_a_folder_has_one_server_with_a_limited_number_of_connections(built, monkeypatch):
+    # Few connections wait. The system would refuse more waiting connections than the server's queue holds, and try again after seconds.
+    monkeypatch.setattr(pages, "_MOST_CONNECTIONS", 4)
     address = pages.serve(built)
     assert pages.serve(str(built)) == address
     place = urlsplit(address)
-    idle = [socket.create_connection((place.hostname, place.port)) for _ in range(pages._MOST_CONNECTIONS + 8)]
+    idle = [socket.create_connection((place.hostname, place.port)) for _ in range(pages._MOST_CONNECTIONS + 1)]
     try:
+        with pytest.raises(TimeoutError):
+            ask(address, "/embed.html", timeout=0.3)
         ours = [thread for thread in threading.enumerate() if "process_request_thread" in thread.name]
-        assert len(ours) <= pages._MOST_CONNECTIONS
+        assert len(ours) == pages._MOST_CONNECTIONS
         assert all(thread.daemon for thread in ours)
     finally:
         for connection in idle:

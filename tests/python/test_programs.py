@@ -4,11 +4,12 @@ import os
 
 import numpy as np
 import programs
+import tier
 
 import hothouse
 
 #: Number of programs; the environment variable `PROGRAMS` overrides it.
-COUNT = int(os.environ.get("PROGRAMS", "200"))
+COUNT = int(os.environ.get("PROGRAMS", "200" if tier.ALL else "50"))
 ENVS, STEPS = 3, 30
 
 

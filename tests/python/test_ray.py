@@ -14,9 +14,12 @@ import pytest
 
 pytest.importorskip("ray", reason="pip install 'hothouse-rl[ray]'")
 
+import documents
 import hothouse
 import ray
-from hothouse.ray import Trainable, train
+import tier
+from hothouse.ray import __main__ as program
+from hothouse.ray import Trainable, connect, train
 from hothouse.ray._sweep import Axis, sweep, table
 from ray.cluster_utils import Cluster
 from terminal import hothouse as terminal, needed
@@ -40,10 +43,18 @@ def alone(steps, **settings):
     return hothouse.Run("backgammon", seed=3, knobs=SMALL, **settings).advance(steps=steps)
 
 
-def test_digest_is_that_of_one_process_for_any_number_of_workers(cluster):
+@pytest.fixture(scope="module")
+def shared(cluster, tmp_path_factory):
+    """A run whose games three workers played, and its event file."""
+    events = tmp_path_factory.mktemp("shared") / "run.events"
+    return train("backgammon", seed=3, knobs=SMALL, workers=3, address=cluster.address, steps=64 * 12, events=events), events
+
+
+def test_digest_is_that_of_one_process_for_any_number_of_workers(cluster, shared):
     own = alone(64 * 12)
-    for workers in (1, 3):
-        trained = train("backgammon", seed=3, knobs=SMALL, workers=workers, address=cluster.address, steps=64 * 12)
+    # The next test also trains with one worker.
+    others = [train("backgammon", seed=3, knobs=SMALL, workers=1, address=cluster.address, steps=64 * 12)] if tier.ALL else []
+    for trained in [shared[0], *others]:
         assert trained.run.digest == own.digest and trained.rounds == 12 and trained.deaths == 0
         places = [{name: value for name, value in run.progress.items() if name != "train_s"} for run in (trained.run, own)]
         assert places[0] == places[1]
@@ -55,11 +66,11 @@ def test_the_published_learner_has_the_same_digest_and_resumes(cluster, tmp_path
     of = {"variant": "published", "seed": 3, "knobs": SMALL_PUBLISHED}
     own = [hothouse.Run("backgammon", **of).advance(steps=steps) for steps in (12, 20)]
     assert own[1].progress["updates"] > 20 and own[1].digest != own[0].digest
-    for workers in (1, 3):
-        saved = tmp_path / f"{workers}.safetensors"
-        trained = train("backgammon", **of, workers=workers, address=cluster.address, steps=12, save=saved)
+    for first, second in [(1, 3), (3, 4)] if tier.ALL else [(1, 3)]:
+        saved = tmp_path / f"{first}.safetensors"
+        trained = train("backgammon", **of, workers=first, address=cluster.address, steps=12, save=saved)
         assert trained.run.digest == own[0].digest
-        trained = train(resume=saved, workers=workers + 1, address=cluster.address, steps=20)
+        trained = train(resume=saved, workers=second, address=cluster.address, steps=20)
         assert trained.run.digest == own[1].digest
         places = [{name: value for name, value in run.progress.items() if name != "train_s"} for run in (trained.run, own[1])]
         assert places[0] == places[1]
@@ -116,48 +127,66 @@ def test_a_run_survives_the_death_of_workers_learner_and_node(cluster, tmp_path)
             ended[0] = state["progress"]["games"]
 
     saved = tmp_path / "run.safetensors"
-    steps = 64 * 100
+    steps = 64 * 20
     trained = train("backgammon", seed=3, knobs=SMALL, workers=4, address=cluster.address, steps=steps, save=saved, report=on_report)
     while killer.is_alive() or not ended[0]:
-        steps += 64 * 100
+        steps += 64 * 20
         trained = train(resume=saved, workers=4, address=cluster.address, steps=steps, save=saved, report=on_report)
     killer.join()
     assert killed == ["_play", "_Learner", "_play", "node"]
-    assert trained.run.digest == alone(steps).digest
+    own = alone(steps)
+    assert trained.run.digest == own.digest
     # The program can resume the file.
-    more = steps + 64 * 4
+    more = own.advance(steps=64 * 4).progress["games"]
     lines = terminal("resume", saved, "--games", more, "--json", "--save", tmp_path / "on.safetensors")
-    assert lines[-1]["digest"] == alone(more).digest
+    assert lines[-1]["digest"] == own.digest
 
 
 @needed
-def test_watch_reads_the_events_of_a_cluster_run(cluster, tmp_path):
-    events = tmp_path / "run.events"
-    trained = train("backgammon", seed=3, knobs=SMALL, workers=2, address=cluster.address, steps=64 * 8, events=events)
+def test_watch_reads_the_events_of_a_cluster_run(shared):
+    trained, events = shared
     # The summary has the fields that the program writes.
     knobs = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
     own = terminal("train", "backgammon", "--seed", 3, *knobs, "--games", 64, "--json")[-1]
     assert json.loads(events.read_text().splitlines()[-1]).keys() == own.keys()
     text = terminal("watch", events, "--plain", text=True)
-    assert trained.run.digest in text and "512 games" in text
+    assert trained.run.digest in text and "768 games" in text
 
 
-def test_invalid_requests_raise_with_the_remedy(cluster, tmp_path):
+def test_invalid_requests_raise_with_the_remedy(cluster, monkeypatch, capsys):
     for room, variant in [("control", None), ("cube", None), ("cube", "2x2x2-dqn")]:
         with pytest.raises(ValueError, match="cannot share its work.*Train it on one machine"):
             train(room, variant, steps=1000, address=cluster.address)
-    given = ["cube", "--variant", "3x3x3", "--steps", "1000"]
-    other = subprocess.run([sys.executable, "-m", "hothouse.ray", "train", *given], capture_output=True, text=True)
-    assert other.returncode == 1 and "Train it on one machine" in other.stderr, other.stderr
+
+    def trains(*given):
+        """Runs `python -m hothouse.ray train` in this process. Returns its exit status and its errors."""
+        monkeypatch.setattr(sys, "argv", ["hothouse.ray", "train", *given])
+        try:
+            status = program.main()
+        except SystemExit as error:
+            status = error.code
+        return status, capsys.readouterr().err
+
+    status, said = trains("cube", "--variant", "3x3x3", "--steps", "1000")
+    assert status == 1 and "Train it on one machine" in said, said
+    for given, remedy in [(["--workers", "x"], "write a number"), (["--set", "wings=2"], "Try one of: lr"), (["--steps", "0"], "whole number of at least 1")]:
+        status, said = trains(*given)
+        assert status != 0 and remedy in said, said
     with pytest.raises(ValueError, match="workers = 0"):
         train("backgammon", steps=64, workers=0, address=cluster.address)
     with pytest.raises(TypeError, match="Give steps= or seconds="):
         train("backgammon")
     other = subprocess.run([sys.executable, "-m", "hothouse.ray", "train", "--address", "127.0.0.1:9"], capture_output=True, text=True)
     assert other.returncode == 1 and "no answer from 127.0.0.1:9" in other.stderr and "ray start --head" in other.stderr
-    for given, said in [(["--workers", "x"], "write a number"), (["--set", "wings=2"], "Try one of: lr"), (["--steps", "0"], "whole number of at least 1")]:
-        other = subprocess.run([sys.executable, "-m", "hothouse.ray", "train", *given], capture_output=True, text=True)
-        assert other.returncode != 0 and said in other.stderr, other.stderr
+
+
+def test_examples_of_documents_run_on_a_cluster(cluster, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    connect(cluster.address)
+    found = [text for document in documents.WITH_EXAMPLES for text in documents.examples(document) if documents.needs_cluster(text)]
+    assert found
+    for text in found:
+        exec(compile(text, "a document", "exec"), {"hothouse": hothouse})
 
 
 @pytest.mark.parametrize("variant, knobs", [("strong", SMALL), ("published", SMALL_PUBLISHED)])

@@ -16,7 +16,8 @@ TEMPLATES = pathlib.Path(__file__).parents[2] / "crates/worlds/src/control/scrip
 
 @pytest.fixture(scope="module")
 def pole():
-    return hothouse.Run("control", variant="CartPole-v1", knobs=SMALL).advance(steps=1)
+    """A run that has not trained. Its episodes have about nine steps, so that few pictures are drawn."""
+    return hothouse.Run("control", variant="CartPole-v1", knobs=SMALL)
 
 
 def frames(path):
@@ -84,10 +85,10 @@ def test_durations_add_up_to_the_time_for_any_rate(pole, tmp_path):
 
 @pytest.mark.parametrize("variant", ["Pendulum-v1", "MountainCarContinuous-v0", "Acrobot-v1"])
 def test_environments_with_continuous_and_with_discrete_actions_are_replayed(variant, tmp_path, monkeypatch):
-    monkeypatch.setattr("hothouse._replay._LONGEST", 20)
+    monkeypatch.setattr("hothouse._replay._LONGEST", 8)
     run = hothouse.Run("control", variant=variant, knobs=SMALL)
     [total] = hothouse.replay(run, tmp_path / "run.gif", seed=2)
-    expected, steps = played(run, 2, 20)
+    expected, steps = played(run, 2, 8)
     assert total == pytest.approx(expected)
     pictures, durations, _ = frames(tmp_path / "run.gif")
     assert 1 < len(pictures) <= steps + 1  # Pillow joins equal pictures
@@ -96,7 +97,7 @@ def test_environments_with_continuous_and_with_discrete_actions_are_replayed(var
 
 @pytest.mark.parametrize("name", ["taxi", "snake", "pong"])
 def test_an_environment_from_a_file_is_replayed_from_its_checkpoint(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("hothouse._replay._LONGEST", 20)
+    monkeypatch.setattr("hothouse._replay._LONGEST", 8)
     file = TEMPLATES / f"{name}.py"
     run = hothouse.Run("control", world=file, knobs=SMALL)
     assert run.world == file.read_text()

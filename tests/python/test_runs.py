@@ -58,11 +58,18 @@ def test_checkpoints_are_shared_with_the_program(tmp_path):
     assert whole.digest == run.digest
 
 
+#: Knobs of the rooms whose iterations are long by default.
+SHORT = {
+    "backgammon": {"hidden": 16, "games": 24, "batch": 128},
+    "words": {"width": 32, "layers": 1, "heads": 2, "context": 32, "batch": 4, "micro": 2, "steps": 2},
+}
+
+
 @pytest.mark.parametrize("room", list(hothouse.rooms()))
 def test_every_room_trains_saves_and_restores(room):
-    run = hothouse.Run(room, seed=2).advance(seconds=0.5)
+    run = hothouse.Run(room, seed=2, knobs=SHORT.get(room)).advance(seconds=0.2)
     while run.progress["iteration"] == 0:
-        run.advance(seconds=0.5)
+        run.advance(seconds=0.2)
     run.advance(steps=1)  # a limit of seconds may have left a long iteration before its end
     again = hothouse.Run.restore(run.save())
     assert again.digest == run.digest and again.room == room
@@ -155,7 +162,7 @@ def test_questions_and_live_knobs():
 
 def test_ctrl_c_stops_after_the_iteration():
     run = hothouse.Run("control", seed=4, knobs=SMALL)
-    timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         run.advance(seconds=60)
@@ -174,32 +181,32 @@ LONG = {"width": 32, "layers": 1, "heads": 2, "context": 32, "micro": 8, "batch"
 def test_a_long_iteration_can_be_stopped_and_saved():
     run = hothouse.Run("words", seed=4, knobs=LONG)
     began = time.monotonic()
-    run.advance(seconds=1)
+    run.advance(seconds=0.3)
     assert time.monotonic() - began < 6
     tokens = run.progress["tokens"]
     assert run.progress["iteration"] == 0 and tokens > 0 and run.arithmetic == "partial"
     again = hothouse.Run.restore(run.save())
     assert again.progress["tokens"] == tokens and again.digest == run.digest
-    timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         run.advance(seconds=600)
-    # One second until the signal, and about one until training stops within the iteration.
+    # A moment until the signal, and about a second until training stops within the iteration.
     assert time.monotonic() - began < 6
     assert run.progress["iteration"] == 0 and run.progress["tokens"] > tokens
 
 
 def test_training_releases_the_interpreter_lock():
     run = hothouse.Run("control", threads=1)
-    worker = threading.Thread(target=lambda: run.advance(seconds=2))
+    worker = threading.Thread(target=lambda: run.advance(seconds=0.5))
     began = time.monotonic()
     worker.start()
     turns = 0
     while worker.is_alive():
         time.sleep(0.001)
         turns += 1
-    assert turns > 20 and time.monotonic() - began >= 2
+    assert turns > 20 and time.monotonic() - began >= 0.5
 
 
 def in_threads(count, work):

@@ -60,11 +60,12 @@ export async function record() {
   mkdirSync(folder, { recursive: true });
   const [browser, server] = [await launch([], { shell: true }), await serve(dist)];
   try {
-    await sideBySide(2, missing, async (room) => {
+    const one = async (room) => {
       const path = pathOf(room);
       writeFileSync(`${path}.${process.pid}`, await recordingOf(browser, server, room));
       renameSync(`${path}.${process.pid}`, path);
-    });
+    };
+    await sideBySide(2, missing, (room) => step(`recorded run: ${room}`, () => one(room)));
   } finally {
     await browser.close();
     await server.close();

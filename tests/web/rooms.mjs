@@ -17,11 +17,11 @@ export const entrance =
     return page;
   };
 
-/**
- * Returns the address of a room for tests of its page. On one thread, an iteration of the default run of `words` takes seconds. The address
- * therefore requests a run with shorter iterations.
- */
-export const addressOf = (room) => (room === "words" ? "#/words?steps=4&v=2" : `#/${room}`);
+/** Settings of the runs that tests of the page open. On one thread, an iteration or a test of the default run would take many seconds. */
+const QUICK = { cube: "hidden=64-32", words: "steps=4" };
+
+/** Returns the address of a room for tests of its page. */
+export const addressOf = (room) => (QUICK[room] ? `#/${room}?${QUICK[room]}&v=2` : `#/${room}`);
 
 export const ask = (page, question) => page.evaluate((question) => hothouse.ask(question), question);
 
