@@ -1,13 +1,16 @@
 // Pictures and videos of the stage: their files, their contents, the ends of a recording, and errors.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
-import { event, house, lab, place, script, visit } from "./fixture.mjs";
+import { root } from "../../scripts/sh.mjs";
+import { house, lab, place, script } from "./fixture.mjs";
+import { replayed, replays } from "./replay.mjs";
 import { accessible, addressOf, fits, SCREENS } from "./rooms.mjs";
 
 const here = house();
-const SMALL = "#/control?envs=64&v=2";
+replays(here);
 
 /** Presses a button that saves a file, and returns the file. */
 const saved = async (page, name) => {
@@ -17,6 +20,7 @@ const saved = async (page, name) => {
 
 /** Waits until the stage is drawn, and opens the section for pictures. */
 async function section(page) {
+  await place(page, "Live");
   await page.locator(".live-panel canvas, .live-panel svg.drawing, .sheet").first().waitFor();
   await place(page, "Share", "Pictures");
   await page.getByRole("button", { name: "Save picture" }).waitFor();
@@ -35,10 +39,12 @@ async function decoded(base64) {
 for (const [k, room] of ROOMS.entries())
   test(`the picture of ${room} is a PNG of the stated size that shows the stage`, async () => {
     const { colorScheme, viewport } = SCREENS[k % 2];
-    const page = await visit(here, { at: addressOf(room), context: { colorScheme, viewport } });
-    await page.getByRole("tab", { name: "Live" }).waitFor();
-    // If the stage shows a text and no canvas, waits for the text.
-    await page.waitForFunction(() => document.querySelector(".sheet")?.innerText.length > 20 || !document.querySelector(".sheet"));
+    const page = await replayed(here, { at: addressOf(room), paused: true, context: { colorScheme, viewport } });
+    // If the stage shows a text and no canvas, waits until the text is complete.
+    await page.waitForFunction(() => {
+      const sheet = document.querySelector(".sheet");
+      return !sheet || (sheet.innerText.length > 20 && !sheet.querySelector(".typing"));
+    });
     await section(page);
     const { name, bytes } = await saved(page, "Save picture");
     assert.match(name, new RegExp(`^hothouse-${room}-.*\\.png$`));
@@ -55,10 +61,15 @@ for (const [k, room] of ROOMS.entries())
     await page.context().close();
   });
 
-/** Elements with all kinds of content that pictures contain. The button is left out of a picture. */
+/** Elements with all kinds of content that pictures contain, in the typeface of the page. The button is left out of a picture. */
 const PAINTED = `
+  <style>@font-face {
+    font-family: "Bundled";
+    font-weight: 400 700;
+    src: url("data:font/woff2;base64,${readFileSync(join(root, "www/fonts/Geologica.woff2"), "base64")}");
+  }</style>
   <div id="whole" style="position:absolute;inset:0 auto auto 0;width:300px;height:200px;background:#fff;overflow:hidden">
-    <p style="position:absolute;left:20px;top:10px;width:100px;margin:0;color:#d00;font:bold 20px monospace">III<br>III</p>
+    <p style="position:absolute;left:20px;top:10px;width:100px;margin:0;color:#d00;font:bold 20px Bundled">III<br>III</p>
     <div style="position:absolute;left:150px;top:20px;width:100px;height:40px;border-radius:8px;background:#0a0;opacity:.5"></div>
     <div style="position:absolute;left:150px;top:80px;width:96px;height:36px;border:2px solid #00d"></div>
     <div style="display:contents"><i style="position:absolute;left:20px;top:80px;width:30px;height:30px;background:#d0d"></i></div>
@@ -71,7 +82,7 @@ const PAINTED = `
       <rect x="20" y="2" width="12" height="12" rx="2" fill="#f80" stroke="#000" stroke-width="2" />
       <line x1="2" y1="24" x2="20" y2="24" stroke="#808" stroke-width="2" stroke-dasharray="4 2" />
       <path d="M28 24H46" stroke="#a50" stroke-width="2" marker-end="url(#head)" />
-      <text x="40" y="12" font-size="12" font-family="monospace" fill="#080">II</text>
+      <text x="40" y="12" font-size="12" font-family="Bundled" fill="#080">M</text>
     </svg>
   </div>`;
 
@@ -88,6 +99,7 @@ function tiles(image) {
 test("a painted element equals the element on the screen, without its controls", async () => {
   const page = await here.browser.newPage();
   await page.setContent(PAINTED);
+  assert.equal(await page.evaluate(() => document.fonts.load("20px Bundled").then(({ length }) => length)), 1);
   await page.evaluate(`${await script("parts/paint")}; globalThis.tiles = ${tiles}`);
   const painted = await page.evaluate(() => {
     const canvas = new OffscreenCanvas(300, 200);
@@ -123,7 +135,7 @@ async function decodedVideo(bytes) {
       });
     video.src = URL.createObjectURL(new Blob([Uint8Array.fromBase64(base64)], { type: "video/webm" }));
     await once("loadeddata");
-    video.currentTime = 1;
+    video.currentTime = 0.5;
     await once("seeked");
     const { videoWidth: width, videoHeight: height, duration } = video;
     const c = new OffscreenCanvas(width, height).getContext("2d");
@@ -140,41 +152,40 @@ const record = async (page) => {
   await page.getByText(/^Recording: \d+ of 60 s$/).waitFor();
 };
 
-for (const { colorScheme, viewport, reducedMotion } of SCREENS)
-  test(`a recording of Control is a video of the stage (${colorScheme})`, async () => {
-    const page = await visit(here, { at: SMALL, context: { colorScheme, viewport, reducedMotion } });
-    await event(page, "metrics", 3);
+/** Waits until the recording has a second or more. */
+const recorded = (page) => page.getByText(/^Recording: [1-9]\d? of 60 s$/).waitFor();
+
+test("a recording of Control is a video of the stage, on a light desktop and on a dark phone with reduced motion", async () => {
+  const page = await replayed(here);
+  for (const { colorScheme, viewport, reducedMotion } of SCREENS) {
+    await page.emulateMedia({ colorScheme, reducedMotion });
+    await page.setViewportSize(viewport);
     await record(page);
     assert.ok(await page.locator(".stage-field canvas").isVisible());
     assert.equal(await page.evaluate(() => document.activeElement.textContent), "Stop and save");
     await accessible(page, ".recording");
     await fits(page);
-    await page.getByText(/^Recording: ([2-9]|[1-5]\d) of 60 s$/).waitFor();
+    await recorded(page);
     const { name, bytes } = await saved(page, "Stop and save");
     assert.match(name, /^hothouse-control-CartPole-v1-seed1-.*\.webm$/);
     const { width, height, duration, colours } = await decodedVideo(bytes);
     assert.ok(width > 300 && width <= viewport.width + 72 && height > 200 && width % 2 === 0 && height % 2 === 0, `${width} by ${height}`);
-    assert.ok(duration > 1 && duration < 60, `${duration} s`);
+    assert.ok(duration > 0.5 && duration < 60, `${duration} s`);
     assert.ok(colours > 20, `${colours} colours`);
     await page.getByRole("status").getByText(`seconds and is in ${name}.`).waitFor();
     // The visitor stopped the recording, so the page shows the section again.
     await page.waitForFunction(() => document.activeElement?.textContent === "Record video");
     assert.equal(await page.locator(".recording").isVisible(), false);
-    assert.deepEqual(page.said, []);
-    await page.context().close();
-  });
+  }
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
 
-const ENDS = {
-  "the visitor opens another tab": ["The stage is no longer shown.", (page) => place(page, "Settings")],
-  "a new run begins": ["The run has changed.", (page) => page.getByRole("button", { name: "New run", exact: true }).click()],
-  "another room opens": [
-    "The stage is no longer shown.",
-    async (page) => {
-      await page.getByRole("link", { name: "Cube", exact: true }).click();
-      await lab(page, "cube");
-    },
-  ],
-  "60 s have passed": [
+/** Ends of a recording, each with the reason that the page shows. The last one leaves the page, and shows no reason. */
+const ENDS = [
+  ["The stage is no longer shown.", (page) => place(page, "Settings")],
+  ["The run has changed.", (page) => page.getByRole("button", { name: "New run", exact: true }).click()],
+  [
     "A video lasts at most 60 seconds.",
     (page) =>
       page.evaluate(() => {
@@ -182,36 +193,49 @@ const ENDS = {
         performance.now = () => now() + 60_000;
       }),
   ],
-};
-for (const [title, [reason, act]] of Object.entries(ENDS))
-  test(`a recording ends and is saved if ${title}`, async () => {
-    const page = await visit(here, { at: SMALL });
-    await event(page, "metrics", 3);
+  [
+    undefined,
+    async (page) => {
+      await page.getByRole("link", { name: "Cube", exact: true }).click();
+      await lab(page, "cube");
+    },
+  ],
+];
+test("a recording ends and is saved if another tab opens, a new run begins, 60 s have passed, or another room opens", async () => {
+  const page = await replayed(here);
+  for (const [reason, act] of ENDS) {
     await record(page);
-    await page.getByText(/^Recording: ([3-9]|\d\d) of 60 s$/).waitFor();
+    await recorded(page);
     const [file] = await Promise.all([page.waitForEvent("download"), act(page)]);
-    assert.match(file.suggestedFilename(), /^hothouse-control-.*\.webm$/);
-    assert.ok((await decodedVideo(readFileSync(await file.path()))).width > 300);
-    if (title !== "another room opens") await page.getByRole("status").getByText(reason).waitFor();
-    assert.equal(await page.locator(".recording").isVisible(), false);
-    assert.deepEqual(page.said, []);
-    await page.context().close();
-  });
+    assert.match(file.suggestedFilename(), /^hothouse-control-.*\.webm$/, reason);
+    assert.ok((await decodedVideo(readFileSync(await file.path()))).width > 300, reason);
+    if (reason) await page.getByRole("status").getByText(reason).waitFor();
+    assert.equal(await page.locator(".recording").isVisible(), false, reason);
+  }
+  assert.deepEqual(page.said, []);
+  await page.context().close();
+});
 
-for (const [title, without] of [
-  ["MediaRecorder", () => delete globalThis.MediaRecorder],
-  ["a kind of video that it can record", () => (MediaRecorder.isTypeSupported = () => false)],
-])
-  test(`a browser without ${title} has no button to record, and the section says so`, async () => {
-    const page = await visit(here, { at: SMALL, init: without });
-    await event(page, "metrics", 3);
+test("a browser that cannot record a video has no button to record, and the section says so", async () => {
+  // Without the class MediaRecorder, and then, in another room, without a kind of video that it can record.
+  const page = await replayed(here, { init: () => Object.assign(globalThis, { Recorder: MediaRecorder, MediaRecorder: undefined }) });
+  for (const room of ["control", "cube"]) {
+    if (room === "cube") {
+      await page.evaluate(() => {
+        globalThis.MediaRecorder = globalThis.Recorder;
+        MediaRecorder.isTypeSupported = () => false;
+      });
+      await page.getByRole("link", { name: "Cube", exact: true }).click();
+      await lab(page, "cube");
+    }
     await section(page);
     await page.getByText("This browser cannot record a video. Save pictures").waitFor();
-    assert.equal(await page.getByRole("button", { name: "Record video" }).count(), 0);
+    assert.equal(await page.getByRole("button", { name: "Record video" }).count(), 0, room);
     await accessible(page);
-    assert.ok((await saved(page, "Save picture")).bytes.length > 1000);
-    await page.context().close();
-  });
+    assert.ok((await saved(page, "Save picture")).bytes.length > 1000, room);
+  }
+  await page.context().close();
+});
 
 const FAULTS = {
   "The picture could not be saved: the browser could not encode the picture.": [
@@ -226,15 +250,15 @@ const FAULTS = {
       }),
   ],
 };
-for (const [message, [name, fault]] of Object.entries(FAULTS))
-  test(`an error is shown: ${message}`, async () => {
-    const page = await visit(here, { at: SMALL });
-    await event(page, "metrics", 3);
+test("an error is shown if a picture or a video cannot be encoded", async () => {
+  const page = await replayed(here);
+  for (const [message, [name, fault]] of Object.entries(FAULTS)) {
     await section(page);
     await page.evaluate(fault);
     await page.getByRole("button", { name }).click();
     await page.getByRole("alert").getByText(message).waitFor();
     assert.equal(await page.locator(".recording").isVisible(), false);
     assert.equal(await page.getByRole("button", { name, includeHidden: true }).isEnabled(), true);
-    await page.context().close();
-  });
+  }
+  await page.context().close();
+});
