@@ -559,7 +559,7 @@ test("a curve is smoothed by an exponential average with the raw value shown, an
   await page.context().close();
 });
 
-/** Runs in the page: decodes a picture. Returns its size in px, how many pixels have each of some colours, and the red channel of a corner. */
+/** Runs in the page: decodes a picture. Returns its size in px, the numbers of pixels of some colours, and the red channel of a corner. */
 async function decoded(base64) {
   const image = await createImageBitmap(new Blob([Uint8Array.fromBase64(base64)], { type: "image/png" }));
   const canvas = new OffscreenCanvas(image.width, image.height);
