@@ -839,12 +839,12 @@ test("a sweep shows its progress before the first test, the page explains the pa
   const cells = values.flatMap((value, k) =>
     [1, 2, 3].map((seed) => ({ value, seed, k, curve: [], solved_at: null, done: false, diverged: false })),
   );
-  const told = (of) => tell(page, { kind: "sweep", cells: cells.map((cell) => ({ ...cell, ...of(cell) })), done: of(cells[0]).done });
+  const sends = (of) => tell(page, { kind: "sweep", cells: cells.map((cell) => ({ ...cell, ...of(cell) })), done: of(cells[0]).done });
   const progress = (steps) => ({ iteration: steps / ROW, counts: [steps, 25], train_s: 1 });
-  await told(({ seed }) => ({ progress: progress(seed * ROW), done: false }));
+  await sends(({ seed }) => ({ progress: progress(seed * ROW), done: false }));
   assert.equal(await page.locator(".sweep-grid").getByText("3.07k of 100k steps; no test yet", { exact: true }).count(), 3);
   await page.getByText("Paused until the sweep ends.").waitFor();
-  await told(({ seed, k }) => ({
+  await sends(({ seed, k }) => ({
     progress: progress(98 * ROW),
     curve: [ROW, 50 * ROW, 98 * ROW].map((at, test) => [at, 20 * (k + 1) * (test + 1) + 9 * seed ** 2]),
     done: true,
