@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { inAll } from "../../scripts/tiers.mjs";
-import { ahead, aheadWhere, begun, event, eventWhere, house, lab, part, place, until, visit } from "./fixture.mjs";
+import { ahead, aheadWhere, begun, event, eventWhere, house, lab, part, place, stepped, until, visit } from "./fixture.mjs";
 import { tellEvents } from "./messages.mjs";
 import { replayed, replays } from "./replay.mjs";
 import { accessible, addressOf, fits, isDrawn } from "./rooms.mjs";
@@ -281,9 +281,7 @@ inAll("picture_contains_policy_and_value_per_point", "the pictures of policy and
 test("a round against the agent is played by keys, and its result is announced", async () => {
   // The run is paused after one iteration. The agent's rounds are therefore short.
   const page = await visit(here, { at: SMALL, paused: true, init: quickAnnouncements });
-  const ended = await ahead(page, "metrics");
-  await page.evaluate(() => hothouse.command({ kind: "step" }));
-  await ended();
+  await stepped(page);
   // The page shows a best episode after the first episode has finished.
   await page.getByText("Best finished episode", { exact: true }).waitFor();
   await recordAnnouncements(page);

@@ -264,14 +264,19 @@ export const ahead = (page, kind, iteration = 0) =>
 export const event = async (page, kind, iteration) => (await ahead(page, kind, iteration))();
 export const eventWhere = async (page, kind, holds) => (await aheadWhere(page, kind, holds))();
 
+/** Trains a paused run for one iteration, and returns the iteration's number. */
+export async function stepped(page) {
+  const ended = await ahead(page, "metrics");
+  await page.evaluate(() => hothouse.command({ kind: "step" }));
+  return (await ended()).progress.iteration;
+}
+
 /** Pauses the run at the end of an iteration, so that its weights stay the same. */
 export async function still(page) {
   const paused = await ahead(page, "running");
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   await paused();
-  const ended = await ahead(page, "metrics");
-  await page.evaluate(() => hothouse.command({ kind: "step" }));
-  await ended();
+  await stepped(page);
 }
 
 export const notice = (page, text) => page.getByText(text).first().waitFor({ timeout: WAIT_MS });

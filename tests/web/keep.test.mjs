@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inAll } from "../../scripts/tiers.mjs";
-import { ahead, aheadWhere, event, house, kept, lab, notice, saved, until, visit } from "./fixture.mjs";
+import { aheadWhere, event, house, kept, lab, notice, saved, stepped, until, visit } from "./fixture.mjs";
 import { replayed, replays } from "./replay.mjs";
 
 const here = house();
@@ -22,22 +22,15 @@ async function still(page, store) {
 }
 const undo = (page) => page.locator(".notice").getByRole("button", { name: "Undo" });
 
-/** Trains a paused run for one iteration, and returns the iteration's number. */
-async function step(page) {
-  const ended = await ahead(page, "metrics");
-  await page.evaluate(() => hothouse.command({ kind: "step" }));
-  return (await ended()).progress.iteration;
-}
-
 test("the run of an environment continues after a return or a reload, and r starts a new run", async () => {
   // Runs train only in single iterations, because training would slow the page.
   const page = await visit(here, { at: SMALL, paused: true });
-  await step(page);
-  const iteration = await step(page);
+  await stepped(page);
+  const iteration = await stepped(page);
   const other = await began(page, "Acrobot-v1");
   await choose(page, "Acrobot-v1");
   assert.equal((await other()).progress.iteration, 0);
-  const second = await step(page);
+  const second = await stepped(page);
   let back = await began(page, "CartPole-v1");
   await choose(page, "CartPole-v1");
   const first = await back();
@@ -47,11 +40,11 @@ test("the run of an environment continues after a return or a reload, and r star
   await kept(page);
   await page.reload();
   await lab(page);
-  assert.ok((await step(page)) > iteration);
+  assert.ok((await stepped(page)) > iteration);
   back = await began(page, "Acrobot-v1");
   await choose(page, "Acrobot-v1");
   assert.ok((await back()).progress.iteration >= second);
-  assert.ok((await step(page)) > second);
+  assert.ok((await stepped(page)) > second);
 
   back = await began(page, "Acrobot-v1");
   await page.keyboard.press("r");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inAll } from "../../scripts/tiers.mjs";
-import { ahead, begun, event, house, place, reveal, script, until, visit, WAIT_MS } from "./fixture.mjs";
+import { ahead, begun, event, house, place, reveal, script, stepped, until, visit, WAIT_MS } from "./fixture.mjs";
 import { replayed, replays } from "./replay.mjs";
 
 const here = house();
@@ -41,11 +41,7 @@ async function undoes(page) {
   await field.press("Enter");
   const mark = await marked();
   assert.deepEqual([mark.knob, mark.to], ["lr", 0.001]);
-  for (let k = 0; k < 3; k++) {
-    const ended = await ahead(page, "metrics");
-    await page.evaluate(() => hothouse.command({ kind: "step" }));
-    await ended();
-  }
+  for (let k = 0; k < 3; k++) await stepped(page);
   await page.getByRole("button", { name: "Mean return as a table" }).click();
   await page.getByRole("cell", { name: /Learning rate changed from .* to 0.001/ }).waitFor();
 

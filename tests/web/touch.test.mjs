@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS as LISTED } from "../../scripts/rooms.mjs";
 import { inAll } from "../../scripts/tiers.mjs";
-import { ahead, begun, house, lab, place, until, visit } from "./fixture.mjs";
+import { ahead, begun, house, lab, place, stepped, until, visit } from "./fixture.mjs";
 import { replayed, replays } from "./replay.mjs";
 
 const here = house();
@@ -248,9 +248,7 @@ test("in every room pause and scroll work by touch on a phone, and the texts nam
 const played = (room) => async () => {
   const page = await visit(here, { at: ROOMS[room].link, started: false, paused: true, context: PHONE });
   await lab(page, room);
-  const ended = await ahead(page, "metrics");
-  await page.evaluate(() => hothouse.command({ kind: "step" }));
-  await ended();
+  await stepped(page);
   await ROOMS[room].play(page);
   await done(page);
 };
