@@ -5,7 +5,7 @@ import { arm } from "./arm.mjs";
 import { build, TESTED } from "./build.mjs";
 import { compiledTests, counted, nativeTests, program, target } from "./native.mjs";
 import { nodeTests, patientTests } from "./node-tests.mjs";
-import { learnerTests, pythonTests } from "./python.mjs";
+import { environment, learnerTests, pythonTests } from "./python.mjs";
 import { chromium, engines, npmPackages, vulkan } from "./setup.mjs";
 import { ask, filesUnder, root, sh, step, Trouble } from "./sh.mjs";
 import { ALL } from "./tiers.mjs";
@@ -16,7 +16,8 @@ import { CORE, LEARNING, wasmTests } from "./wasm-tests.mjs";
  * Parts in their order. `run` returns `{ passed, failed }`. It adds `skipped` with the reason if the part cannot run, `skips` for skipped
  * tests with reasons, and `unsure` for tests that passed only in a second run. A part whose `run` returns nothing counts as one passed
  * test, unless it throws. Its argument `of` is what a change affects (changed.mjs), undefined if everything runs. `--all` adds the parts
- * with `all`. Parts with `onDemand` run only when named.
+ * with `all`. Parts with `onDemand` run only when named. `prepare` is work that runs while earlier parts run. A part with `beside` runs
+ * beside that part, if both are chosen.
  */
 export const parts = {
   format: {
@@ -40,8 +41,8 @@ export const parts = {
   lints: { does: "Biome for page, scripts and tests; clippy for all crates and tests", run: lints },
   docs: { does: "cargo doc without warnings; links, names, word limits and commands of the documents", run: documents },
   native: { does: "every crate's tests on this machine, the GPU's on a software adapter", run: native },
-  python: { does: "the Python package, in a separate environment", run: pythonTests },
-  page: { does: "the page in Chromium", run: pageTests },
+  python: { does: "the Python package, in a separate environment", run: pythonTests, prepare: environment, beside: "native" },
+  page: { does: "the page in Chromium", run: pageTests, prepare: () => builtPage() },
   wasm: { does: "the tests of math, graph and worlds in Chromium", run: () => wasmTests(CORE), all: true },
   browsers: { does: "every room in Firefox and WebKitGTK, if installed", run: otherEngines, all: true },
   parity: { does: "the golden digests in every module of the page", run: () => browserTests("tests/parity"), all: true },
@@ -81,11 +82,8 @@ async function lints(of) {
   await step("clippy", async () => void (await sh("cargo", ["check", ...CHECKED, "--all-targets"], { env })), { compiles: true });
 }
 
-/** Runs the native tests. The page of its tests is built meanwhile, because the native tests leave cores idle. */
 async function native(of) {
   await vulkan();
-  await compiledTests();
-  builtPage().catch(() => {}); // the part `page` reports a failure
   return nativeTests({ crates: of?.crates });
 }
 

@@ -11,7 +11,11 @@ const OFFLINE = "connect to the network and run the same command again; what is 
 
 export const tools = process.env.HOTHOUSE_TOOLS ?? join(homedir(), ".cache/hothouse/tools");
 
-export async function npmPackages() {
+let packages;
+/** Installs the npm packages on the first call, and returns the same promise to later callers. */
+export const npmPackages = () => (packages ??= installedPackages());
+
+async function installedPackages() {
   const stamp = join(root, "node_modules/.hothouse");
   const wanted = fingerprint([], [join(root, "package.json"), join(root, "package-lock.json")]);
   await step("npm packages", async () => {
@@ -72,8 +76,7 @@ export async function wasmToolchain() {
     const lld = join(found.sysroot, "lib/rustlib/x86_64-unknown-linux-gnu/bin/rust-lld");
     let debian = await inspect("debian");
     if (!debian?.source && existsSync("/usr/bin/apt-get") && existsSync(lld)) {
-      await root_sh(["apt-get", "update", "-q"]);
-      await root_sh(["apt-get", "install", "-qy", "rustc-web", "rust-web-src", "cargo-web"]);
+      await aptInstall("rustc-web", "rust-web-src", "cargo-web");
       await sh("rustup", ["toolchain", "link", "debian", "/usr"]);
       debian = await inspect("debian");
     }
@@ -88,8 +91,19 @@ export async function wasmToolchain() {
   return route;
 }
 
-/** Runs a command as root: directly, or through sudo without a password. */
-async function root_sh(command) {
+let installing = Promise.resolve();
+/** Installs Debian packages as root: directly, or through sudo without a password. One installation runs at a time. */
+function aptInstall(...packages) {
+  const work = async () => {
+    await asRoot(["apt-get", "update", "-q"]);
+    await asRoot(["apt-get", "install", "-qy", ...packages]);
+  };
+  const done = installing.then(work);
+  installing = done.catch(() => {});
+  return done;
+}
+
+async function asRoot(command) {
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   const [program, ...args] = process.getuid() === 0 ? command : ["sudo", "-n", ...command];
   await sh(program, args, { env, next: `${OFFLINE}; or as root: ${command.join(" ")}` });
@@ -131,8 +145,7 @@ export async function vulkan() {
   await step("Vulkan", async () => {
     if (drivers().length && (await loader())) return "present";
     if (existsSync("/usr/bin/apt-get")) {
-      await root_sh(["apt-get", "update", "-q"]);
-      await root_sh(["apt-get", "install", "-qy", "--no-install-recommends", "mesa-vulkan-drivers", "libvulkan1"]);
+      await aptInstall("--no-install-recommends", "mesa-vulkan-drivers", "libvulkan1");
     }
     if (!drivers().length || !(await loader()))
       throw new Trouble(
@@ -165,10 +178,9 @@ export async function chromium() {
     found = await find();
     if (found.chromium && found.driver) return found.chromium;
     if (existsSync("/usr/bin/apt-get")) {
-      await root_sh(["apt-get", "update", "-q"]);
-      const install = (...packages) => root_sh(["apt-get", "install", "-qy", "--no-install-recommends", ...packages]);
-      await install("chromium", "chromium-driver");
-      await install("chromium-headless-shell").catch(() => {}); // some systems lack this package, and Chromium suffices
+      await aptInstall("--no-install-recommends", "chromium", "chromium-driver");
+      // Some systems lack this package, and Chromium suffices.
+      await aptInstall("--no-install-recommends", "chromium-headless-shell").catch(() => {});
       found = await find();
     }
     if (!found.chromium || !found.driver)
@@ -222,8 +234,7 @@ export async function engines() {
       if (!lacks.length) return "present";
       if (existsSync("/usr/bin/apt-get"))
         try {
-          await root_sh(["apt-get", "update", "-q"]);
-          await root_sh(["apt-get", "install", "-qy", "--no-install-recommends", ...packages]);
+          await aptInstall("--no-install-recommends", ...packages);
           lacks = await lacking();
         } catch (error) {
           if (!(error instanceof Trouble)) throw error; // reported below

@@ -1,7 +1,6 @@
 // `npm test`: installs missing tools, then runs the tests. `--all` runs everything, `--changed` only the tests that a change can affect.
 import { affected, changedFiles } from "./changed.mjs";
 import { parts } from "./parts.mjs";
-import { environment } from "./python.mjs";
 import { rust } from "./setup.mjs";
 import { main, options, step, Trouble } from "./sh.mjs";
 import { ALL, moved } from "./tiers.mjs";
@@ -55,6 +54,18 @@ async function ran(name, of) {
   return { name, seconds, entries, ...result };
 }
 
+/** Runs the parts in their order, and some beside an earlier part, because that part leaves cores idle. Returns their results. */
+async function allRan(chosen, of) {
+  const rows = [];
+  const isBeside = (name, other) => parts[name].beside === other && chosen.includes(other);
+  for (const name of chosen.filter((name) => !isBeside(name, parts[name].beside))) {
+    const together = [name, ...chosen.filter((other) => isBeside(other, name))];
+    console.log(`\n${rows.length + 1} of ${chosen.length}: ${together.join(" and ")}`);
+    rows.push(...(await Promise.all(together.map((one) => ran(one, of)))));
+  }
+  return rows;
+}
+
 /** Prints the counts and durations of all parts and the slowest tests; returns the names of the failed parts. */
 function summarised(rows, began) {
   const time = (seconds) => `${seconds.toFixed(1).padStart(6)} s`;
@@ -90,14 +101,9 @@ await main(import.meta.url, async () => {
   console.log(`Parts (all run, even after a failure):`);
   for (const name of chosen) console.log(`  ${name.padEnd(8)} ${parts[name].does}`);
   await rust();
-  // The environment for Python is created while other parts compile. The part `python` reports a failure.
-  if (chosen.includes("python")) environment().catch(() => {});
-  const rows = [];
-  for (const [k, name] of chosen.entries()) {
-    console.log(`\n${k + 1} of ${chosen.length}: ${name}`);
-    rows.push(await ran(name, of));
-  }
-  const failed = summarised(rows, began);
+  // A part reports the failure of its preparation.
+  for (const name of chosen) parts[name].prepare?.().catch(() => {});
+  const failed = summarised(await allRan(chosen, of), began);
   if (!failed.length) return;
   console.log(`Next: see the failures above; npm test -- --only ${failed.join(",")} runs ${failed.length === 1 ? "it" : "them"} again`);
   process.exit(1);

@@ -366,6 +366,8 @@ inAll(
     const page = await enter({ at: LIFE });
     await stillPerfect(page);
     const { best } = await ask(page, { ask: "population" });
+    // The picture is up to date only while it is on the screen.
+    await page.locator(".gates-picture").focus();
     // The picture may show an earlier best member at first. The legend has a count for each operation that does not only pass a bit on.
     await until(
       page,
