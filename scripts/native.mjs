@@ -25,7 +25,7 @@ export async function program(feature) {
 }
 
 /** Compiles the native tests and returns their files; see `testFiles`. */
-export async function compiledTests() {
+async function compiledTests() {
   let files;
   const compile = async () => {
     const out = await sh("cargo", ["test", ...SELECTION, "--no-run", "--message-format=json-render-diagnostics"]);

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { arm } from "./arm.mjs";
 import { build, TESTED } from "./build.mjs";
-import { compiledTests, counted, nativeTests, program, target } from "./native.mjs";
+import { counted, nativeTests, program, target } from "./native.mjs";
 import { nodeTests, patientTests } from "./node-tests.mjs";
 import { environment, learnerTests, pythonTests } from "./python.mjs";
 import { chromium, engines, npmPackages, vulkan } from "./setup.mjs";
