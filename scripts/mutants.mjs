@@ -174,8 +174,18 @@ function plant(mutants) {
   writeFileSync(manifest, readFileSync(manifest, "utf8").replace('unused = "deny"', 'unused = "allow"'));
 }
 
-/** Compiles the tests with the first `count` mutants that compile; returns these mutants and the test files. */
+/**
+ * Compiles the tests with the first `count` mutants that compile; returns these mutants and the test files. Stores which mutants do not
+ * compile, so that a later run on the same sources compiles nothing again.
+ */
 async function compiled(mutants, count) {
+  const at = join(home, "invalid.jsonl");
+  const sources = fingerprint(
+    [],
+    crates.map((name) => join(root, "crates", name, "src")),
+  );
+  const invalid = new Set(lines(at).flatMap((line) => (line.sources === sources ? [line.of] : [])));
+  mutants = mutants.filter((one) => !invalid.has(nameOf(one)));
   for (;;) {
     mutants.forEach((one, id) => (one.id = id));
     plant(mutants);
@@ -193,6 +203,7 @@ async function compiled(mutants, count) {
       for (const { file_name, byte_start } of message.spans)
         for (const one of mutants) if (file_name.endsWith(one.file) && one.from <= byte_start && byte_start < one.until) wrong.add(one);
     if (wrong.size) {
+      for (const one of wrong) appendFileSync(at, `${JSON.stringify({ sources, of: nameOf(one) })}\n`);
       mutants = mutants.filter((one) => !wrong.has(one));
       continue;
     }
@@ -342,7 +353,6 @@ await main(import.meta.url, async () => {
     return `${all.length} that pass`;
   });
   const at = join(home, "results.jsonl");
-  const of = (one) => `${title(one)} ${one.order}`;
   const known = new Map(
     lines(at)
       .filter((result) => result.key === key)
@@ -351,11 +361,11 @@ await main(import.meta.url, async () => {
   const results = new Map();
   let late = false;
   await each(mutants, async (one) => {
-    let result = known.get(of(one));
+    let result = known.get(nameOf(one));
     if (!result) {
       if (given.minutes && performance.now() - began > 60_000 * Number(given.minutes)) return void (late = true);
       const from = performance.now();
-      result = { of: of(one), key, ...(await tried(one, all)) };
+      result = { of: nameOf(one), key, ...(await tried(one, all)) };
       appendFileSync(at, `${JSON.stringify(result)}\n`);
       console.log(
         `${((performance.now() - from) / 1000).toFixed(1).padStart(6)} s  ${result.outcome}: ` +
@@ -370,8 +380,8 @@ await main(import.meta.url, async () => {
   for (const [one, { outcome, asked }] of left)
     console.log(`  ${outcome}${asked ? ` (${asked} tests)` : ""}: ${title(one)}\n    ${reasons.get(identity(one)) ?? "no reason listed"}`);
   const caught = results.size - left.length;
-  const share = `${caught} of ${results.size} caught, ${((100 * caught) / results.size).toFixed(1)}%`;
-  console.log(`\n${share}${late ? `; ${mutants.length - results.size}not run yet: run the same command again` : ""}`);
+  const share = `${caught} of ${results.size} caught, ${((100 * caught) / Math.max(results.size, 1)).toFixed(1)}%`;
+  console.log(`\n${share}${late ? `; ${mutants.length - results.size} not run yet: run the same command again` : ""}`);
   if (!late && caught < (given.named ? 1 : SHARE) * results.size)
     throw new Trouble(`${share}: expected ${given.named ? "all" : `${100 * SHARE}% or more`}`, "add a test for a fault listed above");
 });
@@ -387,6 +397,11 @@ function survivors() {
  */
 function identity({ file, what, text, within }) {
   return [file, what, text.replace(/\s+/g, " "), within].join(" ");
+}
+
+/** Returns a name of a mutant that is unique in its sample. */
+function nameOf(one) {
+  return `${title(one)} ${one.order}`;
 }
 
 function title(one) {
