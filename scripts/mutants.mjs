@@ -378,7 +378,7 @@ await main(import.meta.url, async () => {
   const reasons = new Map(survivors().map(({ reason, ...one }) => [identity(one), reason]));
   console.log(`\nNot caught:`);
   for (const [one, { outcome, asked }] of left)
-    console.log(`  ${outcome}${asked ? ` (${asked} tests)` : ""}: ${title(one)}\n    ${reasons.get(identity(one)) ?? "no reason listed"}`);
+    console.log(`  ${outcome}${asked ? ` (${asked} ran)` : ""}: ${title(one)}\n    ${reasons.get(identity(one)) ?? "no reason listed"}`);
   const caught = results.size - left.length;
   const share = `${caught} of ${results.size} caught, ${((100 * caught) / Math.max(results.size, 1)).toFixed(1)}%`;
   console.log(`\n${share}${late ? `; ${mutants.length - results.size} not run yet: run the same command again` : ""}`);
