@@ -50,7 +50,6 @@ async function pytests(making, runs) {
   for (const files of runs) {
     const out = await sh(python, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", `--junitxml=${report}`, ...tier, ...files], {
       env,
-      show: true,
       limitMs: PATIENCE_MS,
     }).catch((trouble) => {
       if (trouble.output === undefined) throw trouble;
