@@ -72,11 +72,10 @@ export async function nativeTests({ crates, long = false } = {}) {
 }
 
 /**
- * Mesa's software driver spends most of the GPU tests in LLVM, which compiles the shaders. Without optimisation and with short vectors, it
- * takes a fraction of the time. The compiled shaders have a folder of their own, because Mesa does not distinguish them by the length of
- * vectors.
+ * Mesa's software driver spends most of the GPU tests in LLVM's optimisation of shaders. Without it, the tests of the kernels take a
+ * fraction of the time.
  */
-const QUICK_SHADERS = { GALLIVM_PERF: "nopt", LP_NATIVE_VECTOR_WIDTH: "128", MESA_SHADER_CACHE_DIR: join(target, "shaders") };
+const QUICK_SHADERS = { GALLIVM_PERF: "nopt" };
 
 /**
  * Runs a test file, records the duration of each test and prints failures. Returns `{ passed, failed, skips }`. The durations come from the
