@@ -40,8 +40,7 @@ async fn run_case(gpu: &Gpu, case: Case, [a, b]: [&[f32]; 2]) -> Vec<Vec<f32>> {
     product::run(gpu, &[(case, values)]).await.remove(0)
 }
 
-/// Covers every memory order, odd sizes, all epilogues, products that are split over k, and every tile. `npm test -- --all` combines every
-/// size with every order. The expected results are f64
+/// Covers every memory order, odd sizes, all epilogues, products that are split over k, and every tile. The expected results are f64
 /// products of factors that the CPU has rounded. Results are equal up to f32 rounding. Row sums are an exception: they are sums of the
 /// unrounded factor.
 async fn products_of_rounded_factors_match_f64(gpu: Gpu) {
@@ -60,6 +59,7 @@ async fn products_of_rounded_factors_match_f64(gpu: Gpu) {
     let after = [PLAIN, Case { adds: true, ..follows }, passes, Case { saves: true, ..follows }];
     for (i, shape) in shapes.into_iter().enumerate() {
         for (j, [a, b]) in ways.into_iter().enumerate() {
+            // `npm test` runs each size in one order. Each order and each epilogue still occurs.
             if !testkit::all() && j != (i + i / 2) % 4 {
                 continue;
             }
