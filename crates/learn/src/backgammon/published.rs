@@ -14,7 +14,8 @@
 //! round, the new weights replace the actors' weights. Playing and training therefore share all cores without waiting for each other. The
 //! result of a round depends on neither the clock nor the number of threads.
 //!
-//! Searches restart with each round. A save therefore contains positions but no trees, and any machine can play an actor's round
+//! Searches that are short compared with a round restart with each round, so that they use the new weights. Longer searches continue, and
+//! only these are part of a save. The positions, these searches and the weights determine an actor's round, so any machine can play it
 //! (`shared.rs`).
 //!
 //! This learner stays close to the original. It has no bear-off table. Unlike the strong learner (`td.rs`), its training targets do not
@@ -52,7 +53,7 @@ use offloaded::{OffloadSlots, Offloaded};
 use player::PublishedPlayer;
 use replay::{Replay, WORDS};
 use search::Seconds;
-use selfplay::{Actor, Endings, Games, Playing, SAVED};
+use selfplay::{Actor, Endings, Games, Playing, SAVED, Unread};
 use slices::{Limits, Stretch};
 use std::ops::Range;
 use std::sync::Arc;
@@ -174,8 +175,8 @@ impl Published {
     pub fn restore(config: PublishedConfig, seed: u32, isa: Isa, find: &Find) -> Result<Published, PublishedError> {
         // Invalid settings and a wrong number of saved games are rejected before anything is allocated.
         config.check()?;
-        let (games, traces) = (words(find, "games")?, words(find, "traces")?);
-        if games.len() != config.actors * config.games * SAVED {
+        let mut saved = shared::unread(find)?;
+        if saved.games.len() != config.actors * config.games * SAVED {
             return Err(missing("games").into());
         }
         let mut it = Self::new(config, seed, isa)?;
@@ -210,21 +211,17 @@ impl Published {
             oldest_first.for_each(|sample| it.replay.add(std::slice::from_ref(sample)));
         }
         it.fresh = (fresh as usize).min(it.replay.samples.len());
-        it.restore_games(games, traces).ok_or_else(|| bad("games"))?;
+        it.restore_games(&mut saved).ok_or_else(|| bad("games"))?;
         it.trainer.pack();
         it.playing.set(&it.trainer.state.params);
         Ok(it)
     }
 
-    /// Restores the actors' games. `traces` are the samples of these games. Returns `None` if a game is invalid or if samples are left
-    /// over.
-    fn restore_games(&mut self, games: &[u32], traces: &[u32]) -> Option<()> {
-        let each = self.config.games * SAVED;
-        let mut traces = traces;
-        for (actor, games) in self.actors.iter_mut().zip(games.chunks_exact(each)) {
-            traces = actor.restore(&self.config, self.seed, games, traces)?;
-        }
-        traces.is_empty().then_some(())
+    /// Restores the actors' games. Returns `None` if a game is invalid or if words are left over.
+    fn restore_games(&mut self, saved: &mut Unread) -> Option<()> {
+        let Published { actors, config, seed, .. } = self;
+        actors.iter_mut().try_for_each(|actor| actor.restore(config, *seed, saved))?;
+        saved.is_empty().then_some(())
     }
 
     /// Returns the state of all games, in the form that a save contains. A probe measures the speed of a device. During a probe, returns
@@ -233,9 +230,9 @@ impl Published {
         if let Some(probe) = &self.away.probe {
             return probe.games.clone();
         }
-        let Games { mut games, mut traces } = Games::default();
-        self.actors.iter().for_each(|actor| actor.save(&mut games, &mut traces));
-        Games { games, traces }
+        let mut games = Games::default();
+        self.actors.iter().for_each(|actor| actor.save(&mut games));
+        games
     }
 
     /// Returns the current weights and optimizer moments. During a probe, returns those from before the probe.
@@ -487,8 +484,8 @@ impl Learner for Published {
         if let Some(probe) = &self.away.probe {
             return probe.progress;
         }
-        let evaluations = self.progress.evaluations + self.evaluated();
-        Progress { evaluations, ..self.progress }
+        let moves = self.actors.iter().map(|actor| actor.moves).sum::<u64>();
+        Progress { evaluations: self.progress.evaluations + self.evaluated(), moves: self.progress.moves + moves, ..self.progress }
     }
 
     fn tensors(&self) -> Vec<Tensor<'_>> {
@@ -508,9 +505,7 @@ impl Learner for Published {
         add("generation.result", vec![2], Data::F64(vec![points, standard_error]));
         let samples: Vec<u32> = self.replay.samples.iter().flatten().copied().collect();
         add("replay", vec![self.replay.samples.len(), WORDS], Data::U32(samples));
-        let Games { games, traces } = self.games();
-        add("games", vec![games.len() / SAVED, SAVED], Data::U32(games));
-        add("traces", vec![traces.len() / WORDS, WORDS], Data::U32(traces));
+        shared::games_parts(std::iter::once(&self.games())).into_iter().for_each(|(name, shape, data)| add(&name, shape, data));
         let Progress { iterations, games, moves, evaluations, updates } = Learner::progress(self);
         let counters =
             [iterations, games, moves, evaluations, updates, optimizer.steps, self.fresh as u64, self.replay.next as u64, number];

@@ -11,7 +11,7 @@ use worlds::backgammon::Results;
 
 impl PublishedConfig {
     /// Returns an upper estimate of the memory of a run with these settings, in bytes. Returns `u64::MAX` for invalid settings. A save
-    /// needs additional memory for a copy of the samples.
+    /// needs additional memory for a copy of the samples and of the searches that continue.
     pub fn bytes(&self) -> u64 {
         // The factor 1.05 is a margin for the plans and the parameter names. The conversion to u64 saturates.
         self.estimate().map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)

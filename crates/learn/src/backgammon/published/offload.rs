@@ -391,6 +391,6 @@ impl Offload for Published {
         (self.trainer.state, self.trainer.sums, self.learning_s) = (state, [0.0; 3], 0.0);
         self.trainer.abandon();
         self.trainer.pack();
-        self.restore_games(&games.games, &games.traces).expect("saved from these actors");
+        self.restore_games(&mut games.unread()).expect("saved from these actors");
     }
 }

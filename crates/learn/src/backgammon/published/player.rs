@@ -155,8 +155,8 @@ fn most_visited(edges: &[Edge]) -> usize {
 impl Searching {
     fn begin(&mut self, slot: usize, i: usize, decision: Decision) {
         self.asked[slot] = Some((i, decision));
-        self.search.slots[slot].tree.begin(decision, 0);
-        self.search.slots[slot].left = self.budget(&decision);
+        let evals = self.budget(&decision);
+        self.search.slots[slot].begin(decision, 0, evals);
     }
 
     fn budget(&self, decision: &Decision) -> u32 {

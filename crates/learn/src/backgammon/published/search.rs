@@ -17,6 +17,14 @@ pub struct Slot {
     pending: u32,
 }
 
+impl Slot {
+    /// Begins a search of `evals` simulations with `decision` as root. `salt` varies the order of the dice.
+    pub fn begin(&mut self, decision: Decision, salt: u64, evals: u32) {
+        self.tree.begin(decision, salt);
+        (self.left, self.pending) = (evals, 0);
+    }
+}
+
 struct Waiting {
     slot: usize,
     node: u16,
@@ -33,7 +41,7 @@ pub struct Search {
     leaves: u32,
     /// Index of the first tree from which the next batch is filled. The index advances from batch to batch. Every tree therefore gets
     /// simulations, even if a batch is too small for all trees.
-    next: usize,
+    pub next: usize,
     waiting: Vec<Waiting>,
     path: Vec<Step>,
     pub scratch: Results,
@@ -77,11 +85,10 @@ impl Search {
         }
     }
 
-    /// Resets the counters and the index of the first tree, and discards pending simulations. The caller must restart the trees.
-    pub fn rewind(&mut self) {
-        (self.next, self.evaluated, self.batches) = (0, 0, 0);
+    /// Resets the counters, sets the index of the first tree, and forgets the selected leaves.
+    pub fn rewind(&mut self, next: usize) {
+        (self.next, self.evaluated, self.batches) = (next, 0, 0);
         self.waiting.clear();
-        self.slots.iter_mut().for_each(|slot| slot.pending = 0);
     }
 
     /// Runs one batch. Calls `opened` with the slot index and the tree of each newly evaluated root.

@@ -18,8 +18,15 @@ use worlds::backgammon::{Board, Roll};
 const LONG: usize = 192;
 /// Number of the random stream of the games.
 const GAMES: u32 = 0x4741_4D45;
-/// Number of words of a saved game without its samples.
+/// Number of words of a saved game without its samples and its search.
 pub const SAVED: usize = 16;
+/// Index of the word with the number of samples of a saved game.
+pub const TRACED: usize = 14;
+/// Index of the word with the number of words of a saved game's search; 0 if the search restarts.
+pub const SEARCHED: usize = 15;
+/// Minimum number of decisions of a game in a round with which the game's search restarts in the next round. The searches of a game with
+/// fewer decisions take about half a round or longer, so they continue.
+const RESTARTS: u32 = 2;
 
 pub struct Game {
     pub decision: Decision,
@@ -30,8 +37,8 @@ pub struct Game {
     /// Number of turns of both sides so far, including forced turns.
     turns: u32,
     numbers: Sequence,
-    /// True if noise was added to the root's priors in the current search.
-    has_noise: bool,
+    /// Number of decisions in this round.
+    decided: u32,
     trace: Vec<Sample>,
 }
 
@@ -60,11 +67,51 @@ impl Endings {
     }
 }
 
-/// Saved state of several games. `games` has [`SAVED`] words for each game; `traces` are the samples of all games.
+/// Saved state of several games. `games` has [`SAVED`] words for each game; `traces` are the samples of all games; `searches` are the
+/// searches that continue.
 #[derive(Clone, Default)]
 pub struct Games {
     pub games: Vec<u32>,
     pub traces: Vec<u32>,
+    pub searches: Vec<u32>,
+}
+
+impl Games {
+    pub fn unread(&self) -> Unread<'_> {
+        Unread { games: &self.games, traces: &self.traces, searches: &self.searches }
+    }
+}
+
+/// Part of [`Games`] that has not been read yet.
+#[derive(Clone, Copy)]
+pub struct Unread<'a> {
+    pub games: &'a [u32],
+    pub traces: &'a [u32],
+    pub searches: &'a [u32],
+}
+
+impl Unread<'_> {
+    pub fn is_empty(&self) -> bool {
+        self.games.is_empty() && self.traces.is_empty() && self.searches.is_empty()
+    }
+
+    pub fn to_owned(self) -> Games {
+        let Unread { games, traces, searches } = self;
+        Games { games: games.to_vec(), traces: traces.to_vec(), searches: searches.to_vec() }
+    }
+
+    /// Takes the next `games` games. Returns `None` if there are fewer.
+    pub fn split_off(&mut self, games: usize) -> Option<Self> {
+        let (mine, games) = self.games.split_at_checked(games * SAVED)?;
+        let count = |word: usize| {
+            let sum = mine.chunks_exact(SAVED).map(|game| u64::from(game[word])).sum::<u64>();
+            usize::try_from(sum).ok()
+        };
+        let (traces, left) = self.traces.split_at_checked(count(TRACED)?.checked_mul(replay::WORDS)?)?;
+        let (searches, further) = self.searches.split_at_checked(count(SEARCHED)?)?;
+        *self = Unread { games, traces: left, searches: further };
+        Some(Unread { games: mine, traces, searches })
+    }
 }
 
 /// Values that all actors need for playing. They do not change during a slice.
@@ -108,7 +155,7 @@ impl Actor {
             let numbers = Rng::new(seed, GAMES).sequence(((first + i) as u64) << 40);
             let decision = Decision::new(Board::START, Roll::ALL[1]);
             let trace = Vec::with_capacity(LONG);
-            let mut game = Game { decision, decider: 0, decisions: 0, turns: 0, numbers, has_noise: false, trace };
+            let mut game = Game { decision, decider: 0, decisions: 0, turns: 0, numbers, decided: 0, trace };
             game.begin();
             game
         };
@@ -125,18 +172,34 @@ impl Actor {
         actor
     }
 
-    /// Begins a round. Every search restarts, so that the round depends only on the positions of the actor's games, and not on earlier
-    /// searches.
+    /// Begins a round. Searches that are short compared with a round restart with the new weights.
     pub fn begin_round(&mut self, config: &PublishedConfig) {
         self.finished_samples.clear();
         self.endings = Endings::default();
         (self.moves, self.seconds) = (0, [0.0; 4]);
-        self.search.rewind();
-        for (slot, game) in self.search.slots.iter_mut().zip(&mut self.games) {
-            slot.tree.begin(game.decision, game.salt());
-            slot.left = game.evals(config);
-            game.has_noise = false;
+        self.search.rewind(self.next());
+        for i in 0..self.games.len() {
+            if !self.continues(i) {
+                self.restart_search(i, config);
+            }
+            self.games[i].decided = 0;
         }
+    }
+
+    fn restart_search(&mut self, i: usize, config: &PublishedConfig) {
+        let game = &self.games[i];
+        self.search.slots[i].begin(game.decision, game.salt(), game.evals(config));
+    }
+
+    /// Returns true if the search of game `i` continues in the next round.
+    fn continues(&self, i: usize) -> bool {
+        self.games[i].decided < RESTARTS && self.search.slots[i].tree.is_open()
+    }
+
+    /// Returns the index of the first tree from which the first batch of the next round is filled. If a search continues, the trees keep
+    /// their turns, so that every tree gets simulations even if a round has few batches.
+    fn next(&self) -> usize {
+        if (0..self.games.len()).any(|i| self.continues(i)) { self.search.next } else { 0 }
     }
 
     pub fn evaluated(&self) -> u64 {
@@ -181,7 +244,6 @@ impl Actor {
         let games = &mut self.games;
         self.search.back_up(weights, &clock, &mut self.seconds, |i, tree| {
             tree.add_noise(isa, &mut games[i].numbers, config.noise, config.noise_alpha);
-            games[i].has_noise = true;
         });
         let began_s = clock();
         for i in 0..self.games.len() {
@@ -200,6 +262,7 @@ impl Actor {
         let chosen = game.choose(edges, playing);
         let action = edges[chosen].action;
         game.decisions += 1;
+        game.decided += 1;
         self.moves += 1;
         let mut continues = game.play(play(action));
         let mut forced = false;
@@ -211,7 +274,6 @@ impl Actor {
             continues = game.play([only[0], only[1]]);
         }
         let salt = game.salt();
-        game.has_noise = false;
         if !continues {
             self.endings.count(&game.decision.board, game.turns);
             game.end(&mut self.finished_samples);
@@ -221,7 +283,6 @@ impl Actor {
             slot.tree.begin(game.decision, salt);
         } else if slot.tree.reuse_subtree(chosen, game.decision, salt, &mut self.spare, playing.config.evals) {
             slot.tree.add_noise(playing.isa, &mut game.numbers, playing.config.noise, playing.config.noise_alpha);
-            game.has_noise = true;
         }
         slot.left = game.evals(playing.config);
     }
@@ -233,29 +294,37 @@ impl Actor {
         (self.endings, self.moves, self.search.evaluated) = (endings, moves, evaluated);
     }
 
-    /// Saves the games: appends [`SAVED`] words per game to `games`, and the samples of all games to `samples`.
-    pub fn save(&self, games: &mut Vec<u32>, samples: &mut Vec<u32>) {
-        for game in &self.games {
-            let position = game.numbers.position();
-            games.extend(replay::decision_words(&game.decision));
-            games.extend([game.decider, game.decisions, game.turns, position as u32, (position >> 32) as u32, game.trace.len() as u32, 0]);
-            samples.extend(game.trace.iter().flatten());
+    /// Appends the state of the games, as it is at the beginning of the next round, to `to`. No evaluation may be pending.
+    pub fn save(&self, to: &mut Games) {
+        let next = self.next();
+        for (i, game) in self.games.iter().enumerate() {
+            let (position, before) = (game.numbers.position(), to.searches.len());
+            if self.continues(i) {
+                to.searches.push(self.search.slots[i].left);
+                self.search.slots[i].tree.save(&mut to.searches);
+            }
+            // The first game has the first turn unless another game is marked.
+            let decider = game.decider | u32::from(i == next && i > 0) << 1;
+            to.games.extend(replay::decision_words(&game.decision));
+            to.games.extend([decider, game.decisions, game.turns, position as u32, (position >> 32) as u32]);
+            to.games.extend([game.trace.len() as u32, (to.searches.len() - before) as u32]);
+            to.traces.extend(game.trace.iter().flatten());
         }
     }
 
-    /// Restores the games from the words of [`Actor::save`]. `games` has only the words of this actor's games. `samples` begins with the
-    /// samples of these games, and may continue with those of other actors. Returns the rest of `samples`, or `None` for invalid words.
-    pub fn restore<'a>(&mut self, config: &PublishedConfig, seed: u32, games: &[u32], samples: &'a [u32]) -> Option<&'a [u32]> {
-        let mut left = samples;
-        for (game, words) in self.games.iter_mut().zip(games.chunks_exact(SAVED)) {
-            let count = words[14] as usize;
+    /// Restores the games from the words of [`Actor::save`], and begins a round. Takes the words of this actor's games from the front of
+    /// `saved`. Returns `None` for invalid words.
+    pub fn restore(&mut self, config: &PublishedConfig, seed: u32, saved: &mut Unread) -> Option<()> {
+        let mut mine = saved.split_off(self.games.len())?;
+        self.search.next = 0;
+        for i in 0..self.games.len() {
+            let Unread { games: words, traces, searches } = mine.split_off(1)?;
+            let game = &mut self.games[i];
             game.decision = replay::read_decision(words)?;
-            (game.decider, game.decisions, game.turns) = (words[9] & 1, words[10], words[11]);
+            (game.decider, game.decisions, game.turns, game.decided) = (words[9] & 1, words[10], words[11], 0);
             game.numbers = Rng::new(seed, GAMES).sequence(u64::from(words[12]) | u64::from(words[13]) << 32);
-            let (mine, rest) = left.split_at_checked(count.checked_mul(replay::WORDS)?)?;
-            left = rest;
             game.trace.clear();
-            game.trace.extend(mine.as_chunks::<{ replay::WORDS }>().0);
+            game.trace.extend(traces.as_chunks::<{ replay::WORDS }>().0);
             if !game.trace.iter().all(|sample| replay::is_sound(sample) && sample[9] < 2) {
                 return None;
             }
@@ -263,9 +332,27 @@ impl Actor {
             if self.search.scratch.plays().len() < 2 {
                 return None;
             }
+            if words[9] & 2 != 0 {
+                self.search.next = i;
+            }
+            self.restart_search(i, config);
+            if !searches.is_empty() {
+                self.restore_search(i, searches)?;
+            }
         }
         self.begin_round(config);
-        Some(left)
+        Some(())
+    }
+
+    /// Restores the search of game `i`, whose decision must be the root of the saved tree.
+    fn restore_search(&mut self, i: usize, mut words: &[u32]) -> Option<()> {
+        let (slot, game) = (&mut self.search.slots[i], &self.games[i]);
+        let left = *words.split_off_first()?;
+        slot.tree.restore(&mut words, &mut self.search.scratch)?;
+        let sound =
+            words.is_empty() && slot.tree.is_open() && *slot.tree.decision(ROOT) == game.decision && (1..=slot.left).contains(&left);
+        slot.left = left;
+        sound.then_some(())
     }
 }
 

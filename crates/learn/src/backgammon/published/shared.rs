@@ -6,7 +6,7 @@
 
 use super::net::{self, Evaluator, Shape, Weights};
 use super::replay::{self, Sample, WORDS};
-use super::selfplay::{Actor, Endings, Games, Playing, SAVED};
+use super::selfplay::{Actor, Endings, Games, Playing, SAVED, Unread};
 use super::{Phase, Published, PublishedConfig, PublishedError};
 use crate::backgammon::Stats;
 use crate::state::{bad, floats, missing, numbers, words};
@@ -51,32 +51,37 @@ const COUNTS: &str = "played.counts";
 const SAMPLES: &str = "played.samples";
 const GAMES: &str = "games";
 const TRACES: &str = "traces";
+const SEARCHES: &str = "searches";
 
-fn games_parts<'a>(of: impl Iterator<Item = &'a Games> + Clone) -> Parts {
-    let games: Vec<u32> = of.clone().flat_map(|one| &one.games).copied().collect();
-    let traces: Vec<u32> = of.flat_map(|one| &one.traces).copied().collect();
-    vec![
+/// Returns saved games as arrays. The array of the searches is absent if no search continues.
+pub(super) fn games_parts<'a>(of: impl Iterator<Item = &'a Games> + Clone) -> Parts {
+    let all = |words: fn(&Games) -> &Vec<u32>| of.clone().flat_map(words).copied().collect::<Vec<u32>>();
+    let [games, traces, searches] = [all(|one| &one.games), all(|one| &one.traces), all(|one| &one.searches)];
+    let mut parts = vec![
         (GAMES.into(), vec![games.len() / SAVED, SAVED], Data::U32(games)),
         (TRACES.into(), vec![traces.len() / WORDS, WORDS], Data::U32(traces)),
-    ]
+    ];
+    if !searches.is_empty() {
+        parts.push((SEARCHES.into(), vec![searches.len()], Data::U32(searches)));
+    }
+    parts
+}
+
+/// Reads the arrays of [`games_parts`].
+pub(super) fn unread<'a>(find: &Find<'a>) -> Result<Unread<'a>, SavedError> {
+    let searches = if find(SEARCHES).is_some() { words(find, SEARCHES)? } else { &[] };
+    Ok(Unread { games: words(find, GAMES)?, traces: words(find, TRACES)?, searches })
 }
 
 /// Reads the saved games of `actors` actors and splits them by actor.
 fn games_from_parts(find: &Find, actors: usize) -> Result<Vec<Games>, SavedError> {
-    let (games, mut left) = (words(find, GAMES)?, words(find, TRACES)?);
-    let each = games.len() / actors.max(1);
-    if each == 0 || !each.is_multiple_of(SAVED) || games.len() != actors * each {
+    let mut saved = unread(find)?;
+    let each = saved.games.len() / SAVED / actors.max(1);
+    if each == 0 || saved.games.len() != actors * each * SAVED {
         return Err(missing(GAMES));
     }
-    let one = |games: &[u32]| {
-        let samples = games.chunks_exact(SAVED).map(|game| u64::from(game[SAVED - 2])).sum::<u64>();
-        let count = usize::try_from(samples).ok()?.checked_mul(WORDS)?;
-        let (mine, rest) = left.split_at_checked(count)?;
-        left = rest;
-        Some(Games { games: games.to_vec(), traces: mine.to_vec() })
-    };
-    let of: Option<Vec<Games>> = games.chunks_exact(each).map(one).collect();
-    of.filter(|_| left.is_empty()).ok_or_else(|| missing(TRACES))
+    let of: Option<Vec<Games>> = (0..actors).map(|_| saved.split_off(each).map(|mine| mine.to_owned())).collect();
+    of.filter(|_| saved.is_empty()).ok_or_else(|| missing(TRACES))
 }
 
 impl Round {
@@ -162,8 +167,8 @@ impl Round {
         let mut results = Vec::with_capacity(mine.len());
         for mine in mine.chunks(at_once) {
             let actors = &mut actors[..mine.len()];
-            for (actor, Games { games, traces }) in actors.iter_mut().zip(mine) {
-                actor.restore(config, *seed, games, traces).ok_or_else(|| bad(GAMES))?;
+            for (actor, games) in actors.iter_mut().zip(mine) {
+                actor.restore(config, *seed, &mut games.unread()).ok_or_else(|| bad(GAMES))?;
             }
             par::each_mut(actors, |_, actor| {
                 (0..config.round_batches).for_each(|_| actor.step(playing));
@@ -174,17 +179,17 @@ impl Round {
     }
 
     /// Returns words that identify how this build plays. The words are the network's outputs for the positions at the end of a short round,
-    /// and the saved games of this round. Builds with different words play differently.
+    /// and the saved games and searches of this round. Builds with different words play differently.
     pub fn fingerprint(isa: Isa) -> Result<Vec<u32>, PublishedError> {
-        let config = PublishedConfig { evals: 6, actors: 1, games: 2, batch: 8, round_batches: 24, ..Default::default() };
+        let config = PublishedConfig { evals: 60, actors: 1, games: 2, batch: 8, round_batches: 24, ..Default::default() };
         let plan = net::plan_search(config.shape(), config.batch, isa)?;
         let params = Params::new(plan.table(), 1);
         let mut games = Games::default();
-        Actor::new(&plan, &config, 1, 0).save(&mut games.games, &mut games.traces);
+        Actor::new(&plan, &config, 1, 0).save(&mut games);
         let weights = params.values().to_vec();
         let round = Round { config, seed: 1, pieces: 0..1, weights, games: vec![games] };
         let mut words = Vec::new();
-        for ActorResult { games: Games { games, traces }, .. } in round.play(isa, 0..1)?.results {
+        for ActorResult { games: Games { games, traces, searches }, .. } in round.play(isa, 0..1)?.results {
             let mut evaluator = Evaluator::new(&plan, round.config.batch);
             evaluator.clear();
             let decisions = games.chunks_exact(SAVED).map(replay::read_decision);
@@ -192,7 +197,7 @@ impl Round {
             evaluator.run(&Weights::new(&plan, &params));
             words.extend((0..count).flat_map(|row| evaluator.heads(row)).map(f32::to_bits));
             words.extend((0..count).flat_map(|row| evaluator.hidden(row)).map(|x| x.to_bits()));
-            words.extend(games.iter().chain(&traces));
+            words.extend(games.iter().chain(&traces).chain(&searches));
         }
         Ok(words)
     }
@@ -201,7 +206,7 @@ impl Round {
 impl ActorResult {
     fn new(actor: &Actor) -> ActorResult {
         let mut games = Games::default();
-        actor.save(&mut games.games, &mut games.traces);
+        actor.save(&mut games);
         ActorResult {
             games,
             samples: actor.finished_samples.clone(),
@@ -301,14 +306,15 @@ impl Published {
         let before: Vec<Games> = actors.iter().map(|actor| ActorResult::new(actor).games).collect();
         let each = config.games * SAVED;
         let sound = actors.iter_mut().zip(&played.results).all(|(actor, result)| {
-            let ActorResult { games: Games { games, traces }, samples, endings, moves, evaluated } = result;
-            let sound = games.len() == each && actor.restore(config, *seed, games, traces).is_some();
+            let ActorResult { games, samples, endings, moves, evaluated } = result;
+            let mut saved = games.unread();
+            let sound = games.games.len() == each && actor.restore(config, *seed, &mut saved).is_some() && saved.is_empty();
             actor.credit(samples, *endings, *moves, *evaluated);
             sound
         });
         if !sound {
-            for (actor, Games { games, traces }) in actors.iter_mut().zip(&before) {
-                actor.restore(config, *seed, games, traces).expect("saved from these actors");
+            for (actor, games) in actors.iter_mut().zip(&before) {
+                actor.restore(config, *seed, &mut games.unread()).expect("saved from these actors");
             }
             return Err(bad(GAMES).into());
         }

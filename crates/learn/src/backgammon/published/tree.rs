@@ -15,6 +15,8 @@
 //!
 //! The tree does not contain the network. The caller computes the network's outputs for the decisions that the tree requests.
 
+mod saved;
+
 use super::inputs::Decision;
 use super::net::{action, play};
 use math::rng::Sequence;
@@ -165,12 +167,16 @@ impl Tree {
 
     /// Restarts the tree with `decision` as root. `salt` varies the order of the dice.
     pub fn begin(&mut self, decision: Decision, salt: u64) {
+        self.clear(salt);
+        self.push(decision);
+    }
+
+    fn clear(&mut self, salt: u64) {
         self.nodes.clear();
         self.chances.clear();
         self.edges.clear();
         self.table.fill(EMPTY);
         self.salt = salt;
-        self.push(decision);
     }
 
     fn push(&mut self, decision: Decision) -> u16 {
@@ -196,8 +202,12 @@ impl Tree {
     /// Returns the node of the second half of a double to which the root's edge `edge` leads. Returns `None` if the edge leads elsewhere or
     /// has not been used.
     pub fn second(&self, edge: usize) -> Option<u16> {
-        let child = self.edges(ROOT)[edge].child;
-        (child & SECOND != 0 && child < ENDED).then_some(child & !SECOND)
+        Self::second_of(&self.edges(ROOT)[edge])
+    }
+
+    /// Returns the node of the second half of a double to which an edge leads.
+    fn second_of(edge: &Edge) -> Option<u16> {
+        (edge.child & SECOND != 0 && edge.child < ENDED).then_some(edge.child & !SECOND)
     }
 
     /// Descends from the root to an unevaluated decision or to the end of a game. Appends the steps to `path`. After [`Leaf::Busy`] or
@@ -249,27 +259,21 @@ impl Tree {
 
     /// Finds the child to which an action of node `at` leads, or creates it. Returns the value of `Edge::child` for this child.
     fn follow(&mut self, at: u16, action: u16) -> u16 {
-        let Decision { board, roll: place, second } = self.nodes[usize::from(at)].decision;
-        let roll = Roll::ALL[usize::from(place)];
-        let after = board.moved(roll, play(action));
-        if roll.is_double() && !second && after.can_move(roll.high()) {
-            let decision = Decision { board: after, roll: place, second: true };
-            let hash = hash_of_second(&decision);
-            let found = self.find(hash, |tree, id| id & SECOND != 0 && tree.nodes[usize::from(id & !SECOND)].decision == decision);
-            return found.unwrap_or_else(|slot| {
-                let id = self.push(decision) | SECOND;
-                self.table[slot] = tagged(hash, id);
-                id
-            });
-        }
-        match after.points() {
-            0 => self.chance(after.turned()),
-            points => ENDED | points.unsigned_abs() as u16 & 3,
-        }
+        let decision = match reached(&self.nodes[usize::from(at)].decision, action) {
+            Reached::Second(decision) => decision,
+            Reached::Roll(board) => return self.chance(board),
+            Reached::End(child) => return child,
+        };
+        let hash = hash_of_second(&decision);
+        let found = self.find(hash, |tree, id| id & SECOND != 0 && tree.nodes[usize::from(id & !SECOND)].decision == decision);
+        found.unwrap_or_else(|slot| {
+            let id = self.push(decision) | SECOND;
+            self.table[slot] = tagged(hash, id);
+            id
+        })
     }
 
     pub fn chance(&mut self, board: Board) -> u16 {
-        const STRIDES: [u8; 12] = [1, 5, 7, 11, 13, 17, 19, 23, 25, 29, 31, 35];
         let hash = board.hash64();
         let found = self.find(hash, |tree, id| id & SECOND == 0 && tree.chances[usize::from(id)].board == board);
         found.unwrap_or_else(|slot| {
@@ -484,6 +488,27 @@ impl Tree {
     }
 }
 
+/// What follows an action: the second half of a double, the roll of the other player, or the end of the game. `Roll` has the board for
+/// the player to roll, and `End` the value of [`Edge::child`].
+enum Reached {
+    Second(Decision),
+    Roll(Board),
+    End(u16),
+}
+
+/// Returns what follows an action of a decision.
+fn reached(decision: &Decision, action: u16) -> Reached {
+    let roll = decision.roll();
+    let after = decision.board.moved(roll, play(action));
+    if roll.is_double() && !decision.second && after.can_move(roll.high()) {
+        return Reached::Second(Decision { board: after, second: true, ..*decision });
+    }
+    match after.points() {
+        0 => Reached::Roll(after.turned()),
+        points => Reached::End(ENDED | points.unsigned_abs() as u16 & 3),
+    }
+}
+
 /// Returns a hash of a decision that is the second half of a double.
 fn hash_of_second(decision: &Decision) -> u64 {
     decision.board.hash64() ^ u64::from(decision.roll + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -509,6 +534,9 @@ pub fn legal<'a>(decision: &Decision, scratch: &'a mut Results) -> impl ExactSiz
 fn tagged(hash: u64, id: u16) -> u32 {
     (hash >> 48) as u32 * 0x1_0000 + u32::from(id)
 }
+
+/// Possible values of [`Chance::stride`]: the numbers below 36 that have no common divisor with 36.
+const STRIDES: [u8; 12] = [1, 5, 7, 11, 13, 17, 19, 23, 25, 29, 31, 35];
 
 /// The 36 dice combinations as indices into [`Roll::ALL`].
 const COMBINATIONS: [u8; 36] = {

@@ -33,6 +33,24 @@ fn small() -> PublishedConfig {
     }
 }
 
+/// Returns settings in which a search needs several rounds.
+fn long() -> PublishedConfig {
+    PublishedConfig {
+        evals: 60,
+        actors: 3,
+        games: 5,
+        batch: 8,
+        round_batches: 9,
+        width: 16,
+        blocks: 0,
+        replay: 300,
+        minibatch: 32,
+        generation_rounds: 7,
+        duel_pairs: 1,
+        ..PublishedConfig::default()
+    }
+}
+
 fn rounds(learner: &mut impl SelfTaught, count: u64) {
     let end = learner.progress().iterations + count;
     while learner.progress().iterations < end {

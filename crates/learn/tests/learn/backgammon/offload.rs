@@ -1,7 +1,7 @@
 //! Offloading of the published learner to a fake device, which runs on this CPU. The device answers late and can fail. The learned
 //! weights must always be bit-identical to those of training without offloading.
 
-use super::{rounds, same, small};
+use super::{long, rounds, same, small};
 use learn::backgammon::published::accelerator::{
     Accelerator, Answer, DECISION_WORDS, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work, decision_words,
     packed_sample,
@@ -9,7 +9,7 @@ use learn::backgammon::published::accelerator::{
 use learn::backgammon::published::{ACTIONS, Decision, LocalAccelerator, Shape};
 use learn::backgammon::{Progress, Published, PublishedConfig, Stats};
 use learn::offload::serve;
-use learn::{Fault, Learner, Machine, Offload, Pass, Slice};
+use learn::{Fault, Learner, Machine, Offload, Pass, Slice, part};
 use math::Isa;
 use std::any::Any;
 use std::sync::Arc;
@@ -235,6 +235,28 @@ fn probes_do_not_change_the_next_rounds_statistics() {
         probed.end_probe();
         // The statistics contain losses, gradient norms and seconds. The seconds are 0, because no clock is set.
         assert_eq!(round(&mut probed).0, local[2]);
+    }
+}
+
+/// Searches continue over the end of a round, also if a device evaluates their leaves, and after a probe that was ended early.
+#[test]
+fn long_searches_equal_local_ones() {
+    let begin = || Published::new(long(), 5, Isa::best()).unwrap();
+    let (local, _) = after_rounds(begin(), 8);
+    assert!(part(&local.parts(), "searches").is_some());
+    for work in [LEAVES, Work::ALL] {
+        let mut offloaded = offloading(begin(), &fake_device(2, -1), work).unwrap();
+        rounds(&mut offloaded, 3);
+        offloaded.end_offload();
+        for slices in [1, 2, 9] {
+            offloaded.probe_work(&fake_device(2, -1), work).unwrap();
+            (0..slices).for_each(|_| _ = offloaded.advance_probe().unwrap());
+            offloaded.end_probe();
+        }
+        rounds(&mut offloaded, 1);
+        offloaded.offload_work(&fake_device(1, -1), work).unwrap();
+        rounds(&mut offloaded, 3);
+        same(&format!("{work:?}"), &offloaded.parts(), &local.parts());
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod inputs;
 mod net;
+mod searches;
 mod selfplay;
 mod slices;
 mod tree;

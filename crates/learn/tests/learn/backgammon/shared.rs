@@ -1,7 +1,7 @@
 //! Rounds in which remote workers play the games. The result must equal that of a learner without workers. The result must not depend on
 //! the division of the games into pieces of work, or on the share of the work that the learner does itself.
 
-use super::{rounds, same, small, spoiled, word};
+use super::{long, rounds, same, small, spoiled, word};
 use learn::backgammon::{Published, PublishedConfig, PublishedError, SelfTaught, Strong, StrongConfig, play};
 use learn::{Data, Learner, Parts, Sharing, Slice, part};
 use math::Isa;
@@ -70,6 +70,12 @@ fn shared_rounds_of_the_strong_learner_equal_its_own() {
 #[test]
 fn shared_rounds_of_the_published_learner_equal_its_own() {
     check_shared_rounds(published);
+}
+
+/// A round is too short for a search, so the workers continue searches of earlier rounds.
+#[test]
+fn shared_rounds_with_long_searches_equal_its_own() {
+    check_shared_rounds(|| Published::new(long(), 5, Isa::best()).expect("sound settings"));
 }
 
 #[test]
