@@ -266,36 +266,58 @@ fn writing_follows_its_sampling_settings() {
     }
 }
 
-/// Each of many seeds generates one token. The set of these tokens must equal the smallest set of tokens whose total probability is at
-/// least `top_p`.
+/// Each of many seeds generates one token. The tokens must have the frequencies of the definition: the logits are divided by the
+/// temperature, the `top_k` most likely tokens are kept, and of these the smallest number whose total probability is at least `top_p`. The
+/// reported probability is that of the model.
 #[test]
-fn top_p_keeps_the_smallest_sufficient_set_of_tokens() {
+fn sampled_tokens_have_the_frequencies_of_their_settings() {
+    const DRAWN: usize = 3000;
     let (_, shape) = cases().remove(0);
     let (mut reader, params) = reader(&shape);
     reader.read(&[3, 5]);
-    let mut logits = reader.logits(1).to_vec();
-    let most = logits.iter().copied().fold(f32::MIN, f32::max);
-    logits.iter_mut().for_each(|logit| *logit = (*logit - most).exp());
-    let whole: f32 = logits.iter().sum();
-    let order = likeliest(&shape, &[3, 5]);
-    let mut sizes = Vec::new();
-    for top_p in [0.3, 0.6, 0.9] {
+    let logits = reader.logits(1).to_vec();
+    let softmax = |temperature: f32| {
+        let odds: Vec<f64> = logits.iter().map(|&logit| (f64::from(logit) / f64::from(temperature)).exp()).collect();
+        let whole: f64 = odds.iter().sum();
+        odds.into_iter().map(|odds| odds / whole).collect::<Vec<f64>>()
+    };
+    let (order, plain) = (likeliest(&shape, &[3, 5]), softmax(1.0));
+    let mut sizes = std::collections::BTreeSet::new();
+    for (temperature, top_k, top_p) in [
+        (1.0, 0, 0.3),
+        (1.0, 0, 0.6),
+        (1.0, 0, 0.9),
+        (0.3, 0, 0.6),
+        (0.3, 0, 0.9),
+        (4.0, 0, 0.6),
+        (4.0, 3, 1.0),
+        (0.5, 4, 0.8),
+        (2.0, 0, 1.0),
+    ] {
+        let odds = softmax(temperature);
         let mut sum = 0.0;
         let enough = order.iter().position(|&token| {
-            sum += logits[token as usize] / whole;
-            sum >= top_p
+            sum += odds[token as usize];
+            sum >= f64::from(top_p)
         });
-        let kept: std::collections::BTreeSet<u32> = order[..=enough.unwrap()].iter().copied().collect();
-        let drawn: std::collections::BTreeSet<u32> = (0..3000)
-            .map(|seed| {
-                let sampling = Sampling { temperature: 1.0, top_k: 0, top_p, seed };
-                Writing::new(Reader::new(&shape, &params, Isa::best()), &[3, 5], sampling).advance().0
-            })
-            .collect();
-        assert!(kept == drawn, "{top_p}: {kept:?} {drawn:?}");
-        sizes.push(kept.len());
+        let most = if top_k > 0 { top_k } else { order.len() };
+        let kept = &order[..most.min(enough.map_or(order.len(), |last| last + 1))];
+        let whole: f64 = kept.iter().map(|&token| odds[token as usize]).sum();
+        let mut counts = vec![0usize; order.len()];
+        for seed in 0..DRAWN as u32 {
+            let sampling = Sampling { temperature, top_k, top_p, seed };
+            let (token, odds) = Writing::new(Reader::new(&shape, &params, Isa::best()), &[3, 5], sampling).advance();
+            assert!((f64::from(odds) - plain[token as usize]).abs() < 1e-5, "{sampling:?}");
+            counts[token as usize] += 1;
+        }
+        for &token in &order {
+            let expected = if kept.contains(&token) { odds[token as usize] / whole } else { 0.0 };
+            let (share, error) = (counts[token as usize] as f64 / DRAWN as f64, (expected * (1.0 - expected) / DRAWN as f64).sqrt());
+            assert!((share - expected).abs() <= 5.0 * error, "{temperature} {top_k} {top_p}: {token} {share} {expected}");
+        }
+        sizes.insert(kept.len());
     }
-    assert!(sizes[0] < sizes[2], "{sizes:?}");
+    assert!(sizes.len() > 4, "{sizes:?}");
 }
 
 /// Returns a text in which most tokens depend on the previous token.

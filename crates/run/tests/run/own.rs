@@ -61,6 +61,18 @@ fn each_fault_of_a_file_is_refused_with_its_line() {
     }
 }
 
+/// The size of a file is refused before its bytes are loaded.
+#[test]
+fn file_that_is_too_long_is_refused_without_its_bytes() {
+    let mut config = file("catch.py", CATCH);
+    let data = config.data.as_mut().unwrap();
+    (data.bytes, data.content) = (100_001, None);
+    let error = run::validate(&config, host()).unwrap_err();
+    assert!(clear(&error).contains("catch.py has 100001 bytes"), "{error}");
+    config.data.as_mut().unwrap().bytes = 100_000;
+    run::validate(&config, host()).unwrap();
+}
+
 #[test]
 fn variant_without_its_file_and_file_with_another_variant_are_refused() {
     let config = Config { data: None, ..file("catch.py", CATCH) };

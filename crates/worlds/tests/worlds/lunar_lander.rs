@@ -375,3 +375,23 @@ fn arbitrary_states_give_finite_steps() {
         }
     }
 }
+
+/// From one state, the engines push each craft, in each step, with its own random offset. Without an engine, all crafts move equally.
+#[test]
+fn only_engines_have_random_offsets() {
+    const COUNT: usize = 40;
+    let mut fleet = Fleet::new(ID, Isa::best(), 3, 0, COUNT);
+    let (state, ..) = fleet.state(0);
+    for action in 0..4 {
+        let mut speeds = std::collections::BTreeSet::new();
+        for steps in 0..3 {
+            (0..COUNT).for_each(|env| fleet.set(env, &(state.clone(), steps, 0)).unwrap());
+            fleet.actions.fill(action as f32);
+            fleet.step();
+            // Value 3 of a state is the horizontal speed of the hull.
+            speeds.extend((0..COUNT).map(|env| fleet.state(env).0[3].to_bits()));
+        }
+        let different = if action == 0 { 1..=1 } else { 3 * COUNT - 6..=3 * COUNT };
+        assert!(different.contains(&speeds.len()), "action {action}: {} speeds", speeds.len());
+    }
+}

@@ -123,6 +123,29 @@ fn reference_gradients_match_finite_differences() {
     }
 }
 
+/// Masks of different steps, rollouts, samples and seeds agree in as many cells as independent masks do.
+#[test]
+fn cells_fire_independently_in_each_step_rollout_and_sample() {
+    const CELLS: usize = 4096;
+    const RATE: f32 = 0.6;
+    let mask = |seed: u32, place: [u32; 3]| {
+        let mut cells = vec![0.0; CELLS];
+        fire(Isa::best(), seed, RATE, place, &mut cells);
+        cells
+    };
+    let steps = (0..48).map(|step| (1, [5, step, 2]));
+    let others = (1..48).flat_map(|n| [(1, [5 + n, 7, 2]), (1, [5, 7, 2 + n]), (1 + n, [5, 7, 2])]);
+    let masks: Vec<Vec<f32>> = steps.chain(others).map(|(seed, place)| mask(seed, place)).collect();
+    let near = |count: usize, expected: f32| (count as f32 / CELLS as f32 - expected).abs() < 0.045;
+    for (i, one) in masks.iter().enumerate() {
+        assert!(near(one.iter().filter(|&&fires| fires == 1.0).count(), RATE), "mask {i}");
+        for (j, other) in masks.iter().enumerate().skip(i + 1) {
+            let same = one.iter().zip(other).filter(|(one, other)| one == other).count();
+            assert!(near(same, RATE * RATE + (1.0 - RATE) * (1.0 - RATE)), "masks {i} and {j}: {same} of {CELLS} cells");
+        }
+    }
+}
+
 /// A Gumbel distribution has mean γ (Euler's constant), variance π²/6 and positive skewness.
 #[test]
 fn noise_has_a_gumbel_distribution() {
