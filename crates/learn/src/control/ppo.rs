@@ -72,9 +72,12 @@ use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
 use worlds::control::{FailedState, Kind, WorldFault};
 
-/// Maximum number of environment steps in one slice of a rollout, over all environments. If there are more environments than this number, a
-/// slice is one step of every environment.
-const SLICE: usize = 8192;
+/// Maximum number of environment steps in one part of a rollout, over all environments. If there are more environments than this number, a
+/// part is one step of every environment. A part takes several slices if the environments or the networks are slow.
+const PART: usize = 8192;
+/// Maximum work of all actors, or of all evaluators, in one slice; see [`Vector::step_part`](worlds::control::Vector::step_part). It takes
+/// some hundredths of a second.
+const WORK: u64 = 4_000_000;
 /// Number of the random stream from which actions are sampled.
 const ACT: u32 = 0x0041_4354;
 /// Number of the random stream that shuffles the samples.
@@ -82,15 +85,11 @@ const SHUFFLE: u32 = 0x0053_4846;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    Rollout {
-        step: usize,
-    },
+    /// All environments have taken the first `step` steps. If `to` is greater than `step`, a part of the rollout that ends before step `to`
+    /// is in progress.
+    Rollout { step: usize, to: usize },
     /// The gradient of a minibatch is being computed. The first `shard` shards of each group are done; see `gradients.rs`.
-    Learn {
-        epoch: usize,
-        minibatch: usize,
-        shard: usize,
-    },
+    Learn { epoch: usize, minibatch: usize, shard: usize },
 }
 
 /// Result of a slice of learning. `Part` is a part of a minibatch; the next part starts at shard `shard` of each group. `Step` is the end
@@ -101,7 +100,7 @@ enum Learned {
     Step { kl: f64 },
 }
 
-const BOUNDARY: Phase = Phase::Rollout { step: 0 };
+const BOUNDARY: Phase = Phase::Rollout { step: 0, to: 0 };
 
 /// Actors with their environments, and the networks that select the actions.
 struct Acting {
@@ -123,6 +122,8 @@ struct InProgress {
 struct Timing {
     clock: fn() -> f64,
     times: Times,
+    /// Seconds spent on the part of the rollout in progress.
+    rollout_s: f64,
     /// Seconds spent on the gradient of the minibatch in progress.
     learning_s: f64,
 }
@@ -193,7 +194,7 @@ impl Ppo {
             iteration: InProgress { stats: IterationStats::default(), sums: LossSums::default(), advantages: (0.0, 1.0) },
             diverged: false,
             fault: None,
-            timing: Timing { clock: || 0.0, times: Times::default(), learning_s: 0.0 },
+            timing: Timing { clock: || 0.0, times: Times::default(), rollout_s: 0.0, learning_s: 0.0 },
             away: OffloadSlots::default(),
             params,
             config,
@@ -202,11 +203,29 @@ impl Ppo {
 
     // ---- rollout ----
 
-    /// Runs steps `from..to` of every environment.
-    fn rollout(&mut self, from: usize, to: usize) {
+    /// Begins the part of the rollout whose first step is `from`. Returns the step at which the part ends.
+    fn begin_part(&mut self, from: usize) -> usize {
+        self.acting.actors.iter_mut().for_each(|actor| actor.begin(from));
+        (from + (PART / self.config.envs).max(1)).min(self.config.rollout_steps)
+    }
+
+    /// Runs one slice of the part of the rollout that ends before step `to`. Returns true at the end of the part.
+    fn rollout(&mut self, to: usize) -> bool {
         let began_s = (self.timing.clock)();
+        let most = (par::TURN / self.acting.plan.multiply_adds()) as usize;
         let (with, actors) = self.actors();
-        par::each_mut(actors, |_, actor| actor.rollout(with, from, to));
+        // Usually, a slice runs all actors.
+        let behind = actors.iter().position(|actor| actor.step < to).unwrap_or(actors.len());
+        let some = &mut actors[behind..];
+        let count = some.len().min(most.max(par::threads()));
+        par::each_mut(&mut some[..count], |_, actor| actor.rollout(with, to, WORK / count as u64));
+        let is_complete = actors.iter().all(|actor| actor.step >= to);
+        self.timing.rollout_s += (self.timing.clock)() - began_s;
+        is_complete
+    }
+
+    /// Ends the part of the rollout with the steps `from..to`: adds its episodes and steps to the progress.
+    fn end_part(&mut self, from: usize, to: usize) {
         let before = self.progress.episodes;
         for &episode in self.acting.actors.iter().flat_map(|actor| &actor.finished) {
             self.recent.set(self.progress.episodes, episode);
@@ -214,7 +233,7 @@ impl Ppo {
         }
         self.iteration.stats.episodes += self.progress.episodes - before;
         self.progress.env_steps += ((to - from) * self.config.envs) as u64;
-        let (policy, world) = divided((self.timing.clock)() - began_s, self.acting.actors[0].seconds);
+        let (policy, world) = divided(std::mem::take(&mut self.timing.rollout_s), self.acting.actors[0].seconds);
         self.timing.times.policy += policy;
         self.timing.times.world += world;
     }
@@ -456,18 +475,22 @@ impl Learner for Ppo {
 
     crate::learner_settings!(config, set_config, PpoConfig::check);
 
-    /// Runs one slice: some steps of all environments, or at most one minibatch. If the learner is offloaded, the slice starts an iteration
+    /// Runs one slice: some steps of the environments, or at most one minibatch. If the learner is offloaded, the slice starts an iteration
     /// on the other machine, or polls for the result of this iteration.
     fn advance(&mut self) -> Slice<IterationStats> {
         if let Some(offloaded) = self.away.offloaded.take() {
             return self.advance_offloaded(offloaded);
         }
         match self.phase {
-            Phase::Rollout { step } => {
-                let to = (step + (SLICE / self.config.envs).max(1)).min(self.config.rollout_steps);
-                self.rollout(step, to);
+            Phase::Rollout { step, to } => {
+                let to = if to > step { to } else { self.begin_part(step) };
+                if !self.rollout(to) {
+                    self.phase = Phase::Rollout { step, to };
+                    return Slice::Worked;
+                }
+                self.end_part(step, to);
                 self.phase = if to < self.config.rollout_steps {
-                    Phase::Rollout { step: to }
+                    Phase::Rollout { step: to, to }
                 } else if let Some(fault) = self.rollout_fault() {
                     return Slice::Ended(self.end_with_fault(fault));
                 } else {

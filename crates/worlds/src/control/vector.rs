@@ -48,6 +48,15 @@ pub trait Vector: Send + Sync {
     /// next episode.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]);
 
+    /// Begins or continues a step as [`Vector::step`] does, but returns false before its end if `work` is used up. The caller then repeats
+    /// the call with the same buffers, and calls no other method except [`Vector::reset`] until a call returns true. The division of a
+    /// step does not affect its results. `work` counts an instruction of the rules for [`PANEL`](math::PANEL) environments as 1, and is
+    /// reduced by the work done. Environments with cheap steps ignore it.
+    fn step_part(&mut self, _work: &mut u64, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) -> bool {
+        self.step(actions, reached, rewards, ended);
+        true
+    }
+
     /// Steps every environment as [`Vector::step`] does, except the environments in `held`. A held environment keeps its state and its
     /// observation. Its reward is 0, and its word in `ended` is 0.
     fn step_except(&mut self, held: &[u32], actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {

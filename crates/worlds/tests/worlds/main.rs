@@ -35,6 +35,8 @@ mod script_lanes;
 mod script_messages;
 #[cfg(not(target_arch = "wasm32"))]
 mod script_parser;
+#[cfg(not(target_arch = "wasm32"))]
+mod script_parts;
 mod words;
 
 /// Returns the instruction sets of long tests whose result is the same on every set. `npm test -- --all` covers all sets of this machine.

@@ -13,6 +13,9 @@ use std::sync::Arc;
 use worlds::control::vector::{LENGTH_SHIFT, TERMINATED};
 use worlds::control::{Kind, Vector};
 
+/// Number of multiply-adds of a policy that take about as long as a unit of work of environments; see [`Vector::step_part`].
+const MULTIPLY_ADDS: f64 = 128.0;
+
 /// Up to 128 environments and their rollout of T steps. The last actor may have unused lanes. They are stepped as well, but their results
 /// are ignored.
 pub struct Actor {
@@ -27,6 +30,10 @@ pub struct Actor {
     numbers: usize,
     /// Number of values in the mask of a state; 0 if all choices are always permitted.
     mask: usize,
+    /// Index of the next step, or of the step in progress, in the rollout.
+    pub step: usize,
+    /// True if the step is in progress: its actions are drawn, but the environments have not completed it.
+    acted: bool,
     pub record: Rollout,
     /// Actions in the units of the environment, `[LANES/PANEL][numbers][PANEL]`.
     env_actions: Vec<f32>,
@@ -42,7 +49,7 @@ pub struct Actor {
     pub episode_returns: Vec<f32>,
     /// Discounted reward sum of each lane. A step multiplies the sum by γ and adds the reward. The end of an episode sets the sum to 0.
     pub discounted_returns: Vec<f32>,
-    /// Episodes that ended in the newest call of `rollout`.
+    /// Episodes that ended since the newest call of `begin`.
     pub finished: Vec<Episode>,
     /// Samples, `[T][count][Task::sample_len]`: observation, action, log-probability, advantage, value, mask.
     pub samples: Vec<f32>,
@@ -54,7 +61,8 @@ pub struct Actor {
     pub observation_sums: Vec<[f64; 2]>,
     /// Sum of the discounted reward sums of all samples, and sum of their squares.
     pub return_sums: [f64; 2],
-    /// Seconds spent on the policy, then seconds spent on the environments. Only the first actor measures them.
+    /// Seconds spent on the policy, then seconds spent on the environments, since the newest call of `begin`. Only the first actor measures
+    /// them.
     pub seconds: [f64; 2],
 }
 
@@ -99,6 +107,8 @@ impl Actor {
             features,
             numbers,
             mask,
+            step: 0,
+            acted: false,
             record: Rollout::new(steps, features, numbers, mask),
             env_actions: vec![0.0; LANES * numbers],
             next_observations: vec![0.0; LANES * features],
@@ -115,63 +125,84 @@ impl Actor {
         }
     }
 
-    /// Runs steps `from..to` of the rollout.
-    pub fn rollout(&mut self, with: RolloutContext, from: usize, to: usize) {
+    /// Begins the part of the rollout that begins with step `from`.
+    pub fn begin(&mut self, from: usize) {
         if from == 0 {
             self.truncations.clear();
             self.truncated_states.clear();
         }
         self.finished.clear();
         self.seconds = [0.0; 2];
+        (self.step, self.acted) = (from, false);
+    }
+
+    /// Runs the steps before step `to`, until `work` is used up; see [`Vector::step_part`]. [`MULTIPLY_ADDS`] of the policy count as 1.
+    pub fn rollout(&mut self, with: RolloutContext, to: usize, mut work: u64) {
         // Reading the clock is slow, so only the first actor is timed.
         let timed = self.index == 0;
         let now = || if timed { (with.clock)() } else { 0.0 };
         let mut began_s = now();
-        let log_spreads = log_spreads(with.acting.params);
-        for t in from..to {
-            let lanes = t * LANES..(t + 1) * LANES;
-            let numbers = lanes.start * self.numbers..lanes.end * self.numbers;
-            let observation = &mut self.record.observations[t * LANES * self.features..][..LANES * self.features];
-            observation.copy_from_slice(self.world.observations());
-            with.acting.run_panels(&mut self.executor, observation);
-            self.record.values[lanes.clone()].copy_from_slice(self.executor.output("value"));
-            let step = with.first_step + t as u64;
-            let masks = &mut self.record.masks[lanes.start * self.mask..lanes.end * self.mask];
-            if self.mask > 0 {
-                masks.copy_from_slice(self.world.masks());
+        while self.step < to && work > 0 {
+            if !self.acted {
+                self.act(with);
+                work = work.saturating_sub((self.executor.plan().multiply_adds() / MULTIPLY_ADDS) as u64).max(1);
             }
-            let draw = Draw {
-                key: with.rng.key,
-                counter: [self.index * PANEL as u32, step as u32, (step >> 32) as u32],
-                policy: self.executor.output("policy"),
-                actions: &mut self.record.actions[numbers.clone()],
-                log_probs: &mut self.record.log_probs[lanes.clone()],
-            };
-            let env_actions = match with.acting.task.head {
-                Head::Choices(count) => {
-                    if self.mask > 0 {
-                        dispatch(with.acting.isa, SampleMasked { draw, count, masks });
-                    } else {
-                        dispatch(with.acting.isa, SampleChoice { draw, count });
-                    }
-                    &self.record.actions[numbers]
-                }
-                Head::Gaussian { middle, half, squash, .. } => {
-                    let env_actions = &mut self.env_actions;
-                    dispatch(with.acting.isa, SampleGaussian { draw, log_spreads, middle, half, squash, env_actions });
-                    &self.env_actions
-                }
-            };
             let policy_s = now();
-            let (rewards, ended) = (&mut self.record.rewards[lanes.clone()], &mut self.record.ended[lanes]);
-            self.world.step(env_actions, &mut self.next_observations, rewards, ended);
-            self.episode_returns.iter_mut().zip(&*rewards).for_each(|(total, reward)| *total += reward);
+            self.acted = !self.step_world(with, &mut work);
             let stepped_s = now();
             self.seconds[0] += policy_s - began_s;
             self.seconds[1] += stepped_s - policy_s;
             began_s = stepped_s;
-            self.record_episodes(t);
+            if !self.acted {
+                self.record_episodes(self.step);
+                self.step += 1;
+            }
         }
+    }
+
+    /// Draws the actions of the present step.
+    fn act(&mut self, with: RolloutContext) {
+        let t = self.step;
+        let lanes = t * LANES..(t + 1) * LANES;
+        let observation = &mut self.record.observations[t * LANES * self.features..][..LANES * self.features];
+        observation.copy_from_slice(self.world.observations());
+        with.acting.run_panels(&mut self.executor, observation);
+        self.record.values[lanes.clone()].copy_from_slice(self.executor.output("value"));
+        let step = with.first_step + t as u64;
+        let masks = &mut self.record.masks[lanes.start * self.mask..lanes.end * self.mask];
+        if self.mask > 0 {
+            masks.copy_from_slice(self.world.masks());
+        }
+        let draw = Draw {
+            key: with.rng.key,
+            counter: [self.index * PANEL as u32, step as u32, (step >> 32) as u32],
+            policy: self.executor.output("policy"),
+            actions: &mut self.record.actions[lanes.start * self.numbers..lanes.end * self.numbers],
+            log_probs: &mut self.record.log_probs[lanes],
+        };
+        match with.acting.task.head {
+            Head::Choices(count) if self.mask > 0 => dispatch(with.acting.isa, SampleMasked { draw, count, masks }),
+            Head::Choices(count) => dispatch(with.acting.isa, SampleChoice { draw, count }),
+            Head::Gaussian { middle, half, squash, .. } => {
+                let (log_spreads, env_actions) = (log_spreads(with.acting.params), &mut self.env_actions);
+                dispatch(with.acting.isa, SampleGaussian { draw, log_spreads, middle, half, squash, env_actions });
+            }
+        }
+    }
+
+    /// Takes the present step, or a part of it. Returns true if the step is complete.
+    fn step_world(&mut self, with: RolloutContext, work: &mut u64) -> bool {
+        let lanes = self.step * LANES..(self.step + 1) * LANES;
+        let env_actions = match with.acting.task.head {
+            Head::Choices(_) => &self.record.actions[lanes.start * self.numbers..lanes.end * self.numbers],
+            Head::Gaussian { .. } => &self.env_actions,
+        };
+        let (rewards, ended) = (&mut self.record.rewards[lanes.clone()], &mut self.record.ended[lanes]);
+        let is_complete = self.world.step_part(work, env_actions, &mut self.next_observations, rewards, ended);
+        if is_complete {
+            self.episode_returns.iter_mut().zip(&*rewards).for_each(|(total, reward)| *total += reward);
+        }
+        is_complete
     }
 
     /// Records the episodes that ended at step `t`, and the last states of truncated episodes.

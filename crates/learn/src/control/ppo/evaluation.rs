@@ -1,5 +1,6 @@
 //! Greedy evaluation in new episodes, and predictions for given states.
 
+use super::WORK;
 use super::nets::{Head, Task, log_spreads};
 use super::normalizer::Normalizer;
 use super::sampling::{GreedyActions, GreedyMasked, MeanActions};
@@ -127,7 +128,7 @@ impl Evaluators {
         let Self { isa, task, evaluators, played, turn, .. } = self;
         let Played { params, packed, normalizer, .. } = &*played;
         let with = Context { isa: *isa, task: *task, params, packed, normalizer: normalizer.as_ref() };
-        par::each_mut(evaluators, |_, evaluator| evaluator.play(with, *turn));
+        par::each_mut(evaluators, |_, evaluator| evaluator.play(with, *turn, WORK / EVALUATORS as u64));
         if let Some((i, fault)) = self.evaluators.iter_mut().enumerate().find_map(|(i, evaluator)| Some((i, evaluator.fault.take()?))) {
             self.failed = self.evaluators[i].before(self.played.seed, self.first_env(i), &fault);
             self.played.episodes = 0;
@@ -181,6 +182,8 @@ struct Evaluator {
     done: [bool; PANEL],
     /// Number of lanes whose episode is in progress.
     going: usize,
+    /// True if a step is in progress: its actions are chosen, but the environments have not completed it.
+    acted: bool,
     episode_returns: [f32; PANEL],
     /// Error that an environment's rules raised; `None` if there was none. The error ends all episodes of the evaluator.
     fault: Option<WorldFault>,
@@ -197,6 +200,7 @@ impl Evaluator {
             ended: vec![0; PANEL],
             done: [true; PANEL],
             going: 0,
+            acted: false,
             episode_returns: [0.0; PANEL],
             fault: None,
         }
@@ -204,7 +208,7 @@ impl Evaluator {
 
     /// Starts one episode in each of the first `count` lanes. `first` is the environment number of lane 0.
     fn begin(&mut self, seed: u32, first: u32, count: usize) {
-        (self.going, self.fault) = (count, None);
+        (self.going, self.acted, self.fault) = (count, false, None);
         if count > 0 {
             self.world.reset(seed, first);
         }
@@ -220,18 +224,24 @@ impl Evaluator {
         (steps + 1 == fault.step).then(|| FailedState { seed, fault: fault.clone(), state })
     }
 
-    /// Plays `steps` steps, or fewer if all episodes end or the rules report an error.
-    fn play(&mut self, with: Context, steps: usize) {
+    /// Plays `steps` steps. Plays fewer if `work` is used up, all episodes end or the rules report an error.
+    fn play(&mut self, with: Context, steps: usize, mut work: u64) {
         for _ in 0..steps {
             // The counter `going` replaces a search for `false` in `done`. Compiled for WebAssembly's SIMD128 without threads, this search
             // did not terminate.
-            if self.going == 0 {
+            if self.going == 0 || work == 0 {
                 return;
             }
-            with.run_panels(&mut self.executor, self.world.observations());
-            let masks = if with.task.mask > 0 { self.world.masks() } else { &[] };
-            with.decide(self.executor.output("policy"), masks, &mut self.actions);
-            self.world.step(&self.actions, &mut self.next_observations, &mut self.rewards, &mut self.ended);
+            if !self.acted {
+                with.run_panels(&mut self.executor, self.world.observations());
+                let masks = if with.task.mask > 0 { self.world.masks() } else { &[] };
+                with.decide(self.executor.output("policy"), masks, &mut self.actions);
+            }
+            let Self { world, actions, next_observations, rewards, ended, .. } = self;
+            self.acted = !world.step_part(&mut work, actions, next_observations, rewards, ended);
+            if self.acted {
+                return;
+            }
             self.fault = self.world.fault();
             if self.fault.is_some() {
                 self.going = 0;

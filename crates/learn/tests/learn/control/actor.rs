@@ -154,7 +154,8 @@ fn rollout_samples_match_a_scalar_reference() {
             };
             let mut finished = Vec::new();
             for (from, to) in [(0, 7), (7, STEPS)] {
-                actor.rollout(with, from, to);
+                actor.begin(from);
+                actor.rollout(with, to, u64::MAX);
                 finished.extend(actor.finished.iter().map(|e| (e.length, e.total)));
             }
             actor.accumulate_returns(gamma as f32);

@@ -89,6 +89,30 @@ fn results_do_not_depend_on_threads_or_saves() {
     }
 }
 
+/// Loop passes that change nothing make a step of these environments slow. The slices of training and of evaluations then contain a part
+/// of a step, and the results are those of fast environments.
+#[test]
+fn slices_of_slow_environments_are_short() {
+    let trained = |passes: u32| {
+        let more = format!("        n = 0\n        for i in range({passes}):\n            n = (n + i) % 7\n        self.y += 1\n");
+        let kind = kind("Slow", &changed(CATCH, "        self.y += 1\n", &more));
+        let mut ppo = Ppo::new(&kind, small(), 3, Isa::best()).unwrap();
+        let training = 1 + (0..).take_while(|_| !matches!(ppo.advance(), Slice::Ended(_))).count();
+        assert!(ppo.at_boundary());
+        ppo.begin_evaluation(100, 1);
+        let mut evaluation = None;
+        let testing = (1..).find(|_| {
+            evaluation = ppo.advance_evaluation().unwrap();
+            evaluation.is_some()
+        });
+        (training, testing.unwrap(), evaluation, ppo.parts())
+    };
+    let (fast, slow) = (trained(200), trained(20_000));
+    assert!((&fast.2, &fast.3) == (&slow.2, &slow.3), "the results differ");
+    // A slice has at most 4 million instructions for 32 environments. In training, 10 panels take 40 steps.
+    assert!(slow.0 > fast.0 + 10 && slow.1 > fast.1 + 3, "{} and {} slices, then {} and {}", fast.0, slow.0, fast.1, slow.1);
+}
+
 /// In this version of the taxi, a forbidden choice causes an error.
 #[test]
 fn a_forbidden_choice_is_never_taken() {

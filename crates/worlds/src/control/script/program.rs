@@ -13,6 +13,9 @@ pub const NONE: u32 = u32::MAX;
 /// constant length count together.
 pub const MOST_PASSES: u32 = 10_000;
 
+/// Number of instructions in a pass that counts once for [`MOST_PASSES`]. A pass with more instructions counts several times.
+pub const PASS_WORK: usize = 1000;
+
 /// Operations of instructions. Unless a variant states otherwise, the operands are the rows `a`, `b` and `c`, and the result is the row
 /// `d`. A bool that is false has no bits set; a bool that is true has all bits set. Apart from conversions, an operation works on integers
 /// if its name ends in I, on floats if its name ends in F, and on unsigned integers if its name ends in U. Read as unsigned, a negative
@@ -106,7 +109,7 @@ pub enum Op {
     /// Reports an error in the lanes in which the bool `a` is false. In these lanes the episode continues, but the method `mask` permits no
     /// choice.
     Permits,
-    /// Counts one pass of a loop for each lane in the mask `d`. Reports an error in lanes with more than [`MOST_PASSES`] passes, and
+    /// Counts `n` passes of a loop for each lane in the mask `d`. Reports an error in lanes with more than [`MOST_PASSES`] passes, and
     /// removes these lanes from `d`.
     Pass,
     /// Continues at instruction `n`.
@@ -191,6 +194,8 @@ pub struct Program {
     pub over: u32,
     /// True if the instructions of the program draw random numbers.
     pub draws: bool,
+    /// Number of instructions that a call runs, if each loop without a constant number of passes has one pass.
+    pub work: usize,
 }
 
 /// Row with the number of the environment. The engine writes this row, [`EPISODE`] and [`STEP`] before a program that draws random numbers.

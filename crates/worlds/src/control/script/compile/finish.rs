@@ -240,6 +240,7 @@ impl Draft {
             over: row(self.over),
             observe: self.observe.clone(),
             draws: self.body.code.iter().any(|i| i.op == Op::Word),
+            work: self.body.work,
             lines: std::mem::take(&mut self.body.lines),
             code: Vec::new(),
         };

@@ -2,7 +2,7 @@
 //! loop.
 
 use super::super::ast::{Expr, ExprKind, Statement};
-use super::super::program::{Instruction, Op, Type};
+use super::super::program::{Instruction, Op, PASS_WORK, Type};
 use super::frames::{Bound, Loop, Variable};
 use super::items::Items;
 use super::lower::{DRAWN, Level, Lower};
@@ -288,9 +288,8 @@ impl<'a> Lower<'a> {
             endless = lower.is_true(going);
             let running = lower.temporary();
             lower.emit(Instruction { op: Op::And, d: running.0, a: present.0, b: going.0, ..Instruction::NOTHING });
-            if passes.is_none() {
-                lower.emit(Instruction { op: Op::Pass, d: running.0, ..Instruction::NOTHING });
-            }
+            let work = lower.body.work;
+            let counted_pass = passes.is_none().then(|| lower.emit(Instruction { op: Op::Pass, d: running.0, ..Instruction::NOTHING }));
             let (definite, env) = lower.region(Level::Exactly(running), |lower| {
                 let item = counted.map(|(items, target)| (target, lower.item(items, counter)));
                 lower.pass(item, body);
@@ -304,6 +303,10 @@ impl<'a> Lower<'a> {
             }
             let end = lower.emit(Instruction { op: Op::Jump, n: head as u32, ..Instruction::NOTHING });
             lower.body.loops.push((head, end));
+            let work = (lower.body.work - work) / lower.body.repeats;
+            if let Some(pass) = counted_pass.and_then(|at| lower.body.code.get_mut(at)).filter(|pass| pass.op == Op::Pass) {
+                pass.n = work.div_ceil(PASS_WORK) as u32;
+            }
         });
         let end = self.body.code.len() as u32;
         if let Some(jump) = self.body.code.get_mut(jump) {

@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// Largest number of instructions of a program.
 const MOST_INSTRUCTIONS: usize = 60_000;
 /// Largest number of instructions that a call of a program runs. An instruction that writes `n` rows of a list counts as `n`. Repetitions
-/// by `while` loops and by ranges without a constant length are not counted.
+/// by `while` loops and by ranges without a constant length are not counted here, but when they run; see [`Op::Pass`].
 const MOST_WORK: usize = 2_000_000;
 /// Largest number of expressions, statements and items of comprehensions that the compiler visits for a program.
 const MOST_VISITS: usize = 400_000;
@@ -62,7 +62,8 @@ pub struct Body {
     /// Product of the numbers of passes of all loops around the current instruction. A loop without a constant number of passes counts as
     /// 1.
     pub repeats: usize,
-    work: usize,
+    /// Number of instructions that a call runs; see [`MOST_WORK`].
+    pub work: usize,
 }
 
 pub struct Lower<'a> {

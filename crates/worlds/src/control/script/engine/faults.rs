@@ -83,7 +83,11 @@ pub fn message(instruction: &Instruction, value: u32) -> String {
         Op::Finite => format!("the number is {x}; an attribute, reward or observation must be finite: use smaller numbers"),
         Op::Permits => "`mask` permits no choice; permit one in every state, or end the episode before".into(),
         Op::Below => "`randint(low, high)` has no number to choose, because `high` is excluded; pass a larger `high`".into(),
-        Op::Pass => "`while` loops and computed ranges make more than 10,000 passes in this call; end the loop earlier".into(),
+        Op::Pass => {
+            "`while` loops and computed ranges make more than 10,000 passes in this call (long passes count several times); end the loop \
+                     earlier"
+                .into()
+        }
         _ => {
             let (len, last) = (instruction.n, instruction.n.saturating_sub(1));
             format!("the index {whole} is outside of the list, which has {}; use -{len} to {last}", count(len as usize, "element"))

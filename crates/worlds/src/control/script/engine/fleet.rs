@@ -2,7 +2,7 @@
 
 use super::super::program::{Attribute, BLOCK, Code, ENV, EPISODE, Op, PASSES, Program, STEP};
 use super::faults::{Faults, message};
-use super::run::Run;
+use super::run::{Place, Run};
 use super::state;
 use super::world::World;
 use crate::control::fault::WorldFault;
@@ -36,6 +36,12 @@ pub struct Fleet {
     pub(super) failed: Buffer<u32>,
     /// Indices of the environments to restart: those whose episode ended in the current step, all in `reset`, or one in `begin`.
     pub(super) ended: Vec<u32>,
+    /// Number of environments in `ended` that have been restarted.
+    restarted: usize,
+    /// Number of blocks that the current step has stepped.
+    pub(super) stepped: usize,
+    /// Place at which the program of the current step was interrupted; `None` if no program was interrupted.
+    pub(super) interrupted: Option<Place>,
     pub(super) faults: Faults,
     pub(super) fault: Option<WorldFault>,
     /// True if `fault` was recorded in the current step. If so, an error of an environment with a lower number replaces `fault`.
@@ -51,14 +57,14 @@ pub(super) enum Call {
     Draw,
 }
 
-struct Exec<'a>(Run<'a>);
+struct Exec<'a, 'b>(&'b mut Run<'a>);
 
-impl Kernel for Exec<'_> {
-    type Output = ();
+impl Kernel for Exec<'_, '_> {
+    type Output = bool;
 
     #[inline(always)]
-    fn run<S: Simd>(mut self, s: S) {
-        self.0.exec(s);
+    fn run<S: Simd>(self, s: S) -> bool {
+        self.0.exec(s)
     }
 }
 
@@ -101,6 +107,9 @@ impl Fleet {
             episodes: Buffer::zeros(blocks * BLOCK),
             failed: Buffer::zeros(blocks * BLOCK),
             ended: Vec::with_capacity(blocks * BLOCK),
+            restarted: 0,
+            stepped: 0,
+            interrupted: None,
             faults: Faults::new(),
             fault: None,
             is_new: false,
@@ -127,13 +136,33 @@ impl Fleet {
         self.rows.as_chunks_mut().0
     }
 
-    /// Runs a program on the first panels of a block. The spare block follows the last block. `drawn` receives the shapes of lane 0.
-    pub(super) fn call(&mut self, call: Call, block: usize, panels: usize, drawn: Option<&mut Vec<(u32, Vec<u32>)>>) {
-        self.faults.clear();
-        self.rows()[PASSES as usize] = [0; BLOCK];
+    /// Runs a program on the first panels of a block to its end. The spare block follows the last block. `drawn` receives the shapes of
+    /// lane 0.
+    pub(super) fn call(&mut self, call: Call, block: usize, panels: usize, mut drawn: Option<&mut Vec<(u32, Vec<u32>)>>) {
+        while !self.call_part(call, block, panels, drawn.as_deref_mut(), &mut { u64::MAX }) {}
+    }
+
+    /// Begins a program as [`Fleet::call`] does, or continues the interrupted program. Returns false if the program was interrupted,
+    /// because no work is left.
+    pub(super) fn call_part(
+        &mut self,
+        call: Call,
+        block: usize,
+        panels: usize,
+        drawn: Option<&mut Vec<(u32, Vec<u32>)>>,
+        work: &mut u64,
+    ) -> bool {
+        let place = self.interrupted.take().unwrap_or_else(|| {
+            self.faults.clear();
+            self.rows()[PASSES as usize] = [0; BLOCK];
+            Place::START
+        });
         let Fleet { isa, code, rng, rows, faults, .. } = self;
         let (program, shift) = (program(code, call), block * code.state);
-        dispatch(*isa, Exec(Run { program, code, rows: rows.as_chunks_mut().0, shift, key: rng.key, panels, faults, drawn }));
+        let mut run = Run { program, code, rows: rows.as_chunks_mut().0, shift, key: rng.key, panels, faults, drawn, place, work };
+        let is_complete = dispatch(*isa, Exec(&mut run));
+        self.interrupted = (!is_complete).then_some(run.place);
+        is_complete
     }
 
     /// Records the error of a lane in the field `fault`. An error from an earlier step is kept. An error from the same step is kept if its
@@ -155,17 +184,21 @@ impl Fleet {
         self.is_new = true;
     }
 
-    /// Starts the current episodes of the environments `ended[from..to]`. The range has at most [`BLOCK`] elements.
-    fn restart(&mut self, from: usize, to: usize) {
+    /// Starts the current episodes of the environments `ended[from..to]`. The range has at most [`BLOCK`] elements. Returns false if no
+    /// work is left before the end.
+    fn restart(&mut self, from: usize, to: usize, work: &mut u64) -> bool {
         let (code, spare) = (self.code.clone(), self.blocks());
         let panels = (to - from).div_ceil(PANEL);
-        for lane in 0..panels * PANEL {
+        let begun = if self.interrupted.is_some() { 0 } else { panels * PANEL };
+        for lane in 0..begun {
             let env = self.ended[(from + lane).min(to - 1)] as usize;
             let (number, episode) = (self.first.wrapping_add(env as u32), self.episodes[env]);
             let rows = self.rows();
             (rows[ENV as usize][lane], rows[EPISODE as usize][lane], rows[STEP as usize][lane]) = (number, episode, 0);
         }
-        self.call(Call::Begin, spare, panels, None);
+        if !self.call_part(Call::Begin, spare, panels, None, work) {
+            return false;
+        }
         for lane in 0..to - from {
             let env = self.ended[from + lane] as usize;
             self.failed[env] = self.faults.failed[lane];
@@ -183,6 +216,7 @@ impl Fleet {
                 self.show(&code.begin, lane, env, failed);
             }
         }
+        true
     }
 
     /// Copies the observation and the mask of a lane of the spare block to an environment. If `failed` is true, the observation is 0 and
@@ -201,12 +235,27 @@ impl Fleet {
         }
     }
 
-    pub(super) fn restart_ended(&mut self) {
+    /// Starts the episodes of the environments in `ended`, and clears this list. Returns false if no work is left before the end.
+    pub(super) fn restart_ended(&mut self, work: &mut u64) -> bool {
         let count = self.ended.len();
-        for from in (0..count).step_by(BLOCK) {
-            self.restart(from, (from + BLOCK).min(count));
+        while self.restarted < count {
+            let to = (self.restarted + BLOCK).min(count);
+            if *work == 0 || !self.restart(self.restarted, to, work) {
+                return false;
+            }
+            self.restarted = to;
         }
         self.ended.clear();
+        self.restarted = 0;
+        true
+    }
+
+    /// Starts the episodes of the environments `envs` at once, and discards an unfinished step.
+    pub(super) fn start(&mut self, envs: std::ops::Range<u32>) {
+        (self.restarted, self.stepped, self.interrupted) = (0, 0, None);
+        self.ended.clear();
+        self.ended.extend(envs);
+        while !self.restart_ended(&mut { u64::MAX }) {}
     }
 
     /// Copies the state of an environment to lane 0 of the spare block.

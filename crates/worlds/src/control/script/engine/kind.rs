@@ -18,8 +18,8 @@ const STEPS: f64 = 4e6;
 
 impl World {
     /// Creates a kind with the id `id`. The summary is the first sentence of the docstring. Without the class attribute `solved`,
-    /// [`Spec::solved_at`] is infinite. A file that is too large for a GPU, or that has no attributes, has no kernels (rules in WGSL).
-    /// Environments without kernels train on the CPU.
+    /// [`Spec::solved_at`] is infinite. A file that is too large or too slow for a GPU, or that has no attributes, has no kernels (rules in
+    /// WGSL). Environments without kernels train on the CPU.
     pub fn kind(&self, id: impl Into<Text>) -> Kind {
         let world = World { id: id.into(), ..self.clone() };
         let spec = Arc::new(world.spec());

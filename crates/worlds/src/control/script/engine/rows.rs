@@ -116,13 +116,13 @@ impl Run<'_> {
         }
     }
 
-    /// Counts one pass for each lane in a loop's mask; see [`Op::Pass`].
+    /// Counts the passes of each lane in a loop's mask; see [`Op::Pass`].
     #[inline(always)]
     pub fn pass(&mut self, at: usize, i: &Instruction) {
         let (mask, passes) = (self.row(i.d), PASSES as usize);
         let mut most = 0;
         for lane in 0..self.lanes() {
-            let count = self.rows[passes][lane] + (self.rows[mask][lane] & 1);
+            let count = self.rows[passes][lane] + (self.rows[mask][lane] & 1) * i.n;
             self.rows[passes][lane] = count;
             most = most.max(count);
         }

@@ -20,6 +20,23 @@ pub struct Run<'a> {
     pub faults: &'a mut Faults,
     /// Shapes that lane 0 has drawn, each with the bits of its rows; `None` if the program is not `draw`.
     pub drawn: Option<&'a mut Vec<(u32, Vec<u32>)>>,
+    /// Place at which the program begins, and at which an interrupted program continues.
+    pub place: Place,
+    /// Work that is left before the program is interrupted; see [`Vector::step_part`](crate::control::Vector::step_part).
+    pub work: &'a mut u64,
+}
+
+/// Place between two instructions of a program. The rows contain everything else that the rest of the program needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Index of the next instruction.
+    at: usize,
+    /// Number of the random block in the rows [`WORDS`](super::super::program::WORDS); [`NONE`] before the first random word.
+    block: u32,
+}
+
+impl Place {
+    pub const START: Place = Place { at: 0, block: NONE };
 }
 
 /// Runs `$body` for each vector of a row. `$l` is the vector's first lane.
@@ -182,19 +199,30 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the program.
+    /// Subtracts the work of `instructions` instructions from the work that is left.
     #[inline(always)]
-    pub fn exec<S: Simd>(&mut self, s: S) {
+    fn spend(&mut self, instructions: usize) {
+        *self.work = self.work.saturating_sub((instructions * self.panels) as u64);
+    }
+
+    /// Runs the program from its place on. Returns true at its end. Returns false if no work is left before a further pass of a loop.
+    #[inline(always)]
+    pub fn exec<S: Simd>(&mut self, s: S) -> bool {
         let run = self;
-        let mut block = NONE;
-        let mut at = 0;
+        let Place { mut at, mut block } = run.place;
         let program = run.program;
         while let Some(i) = program.code.get(at) {
             let [d, a, b, c] = [i.d, i.a, i.b, i.c].map(|row| run.row(row));
             match i.op {
                 Op::Nothing => {}
+                // All jumps without a condition lead back to the beginning of a loop.
                 Op::Jump => {
+                    run.spend(at.saturating_sub(i.n as usize));
                     at = i.n as usize;
+                    if *run.work == 0 {
+                        run.place = Place { at, block };
+                        return false;
+                    }
                     continue;
                 }
                 Op::JumpNone => {
@@ -220,6 +248,8 @@ impl Run<'_> {
             }
             at += 1;
         }
+        run.spend(program.code.len());
+        true
     }
 
     /// Runs an operation on whole vectors.

@@ -66,15 +66,24 @@ impl Fleet {
     }
 
     /// Steps every environment, and starts no episode. `self.ended` lists the environments whose episode ended. The parameter `ended`
-    /// receives the flags and lengths of these episodes.
-    pub(super) fn step_blocks(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
-        self.is_new = false;
-        for block in 0..self.blocks() {
-            self.prepare(block, actions);
-            self.copy_state(block, self.blocks());
-            self.call(Call::Step, block, self.panels(block), None);
-            self.finish(block, reached, rewards, ended);
+    /// receives the flags and lengths of these episodes. Returns false if no work is left before the end.
+    fn step_blocks(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32], work: &mut u64) -> bool {
+        if self.stepped == 0 && self.interrupted.is_none() {
+            self.is_new = false;
         }
+        while self.stepped < self.blocks() {
+            let block = self.stepped;
+            if self.interrupted.is_none() {
+                self.prepare(block, actions);
+                self.copy_state(block, self.blocks());
+            }
+            if *work == 0 || !self.call_part(Call::Step, block, self.panels(block), None, work) {
+                return false;
+            }
+            self.finish(block, reached, rewards, ended);
+            self.stepped += 1;
+        }
+        true
     }
 
     /// Takes step number `steps` + 1 of an episode of environment 0. The next episode is not started. Returns the error of this step;
@@ -89,7 +98,8 @@ impl Fleet {
     ) -> Option<WorldFault> {
         let episode = self.episodes[0];
         (self.steps[0], self.failed[0], self.fault) = (steps, 0, None);
-        self.step_blocks(actions, reached, rewards, ended);
+        while !self.step_blocks(actions, reached, rewards, ended, &mut { u64::MAX }) {}
+        self.stepped = 0;
         self.ended.clear();
         self.episodes[0] = episode;
         self.fault.take()
@@ -220,15 +230,20 @@ impl Vector for Fleet {
         self.episodes.fill(0);
         self.fault = None;
         self.is_new = true;
-        self.ended.clear();
-        self.ended.extend(0..self.steps.len() as u32);
-        self.restart_ended();
+        self.start(0..self.steps.len() as u32);
     }
 
     /// Steps every environment. Actions are panels with `World::action_len` features.
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
-        self.step_blocks(actions, reached, rewards, ended);
-        self.restart_ended();
+        while !self.step_part(&mut { u64::MAX }, actions, reached, rewards, ended) {}
+    }
+
+    fn step_part(&mut self, work: &mut u64, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) -> bool {
+        let is_complete = self.step_blocks(actions, reached, rewards, ended, work) && self.restart_ended(work);
+        if is_complete {
+            self.stepped = 0;
+        }
+        is_complete
     }
 
     fn step_except(&mut self, held: &[u32], actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
@@ -250,10 +265,8 @@ impl Vector for Fleet {
     fn begin(&mut self, env: usize) {
         self.episodes[env] = self.episodes[env].wrapping_add(1);
         self.steps[env] = 0;
-        self.ended.clear();
-        self.ended.push(env as u32);
         self.is_new = false;
-        self.restart_ended();
+        self.start(env as u32..env as u32 + 1);
     }
 
     fn state_len(&self) -> usize {

@@ -83,7 +83,7 @@ impl Body<'_> {
             Op::Table => format!("{} = script_table_{}[script_index({}, {len}u)];", rows.place(i.d), i.n, rows.bits(i.a)),
             Op::Pass => {
                 let (row, place) = (rows.place(i.d), self.place(at, len));
-                format!("{row} = script_pass({row}, {MOST_PASSES}u, {place}u);")
+                format!("{row} = script_pass({row}, {len}u, {MOST_PASSES}u, {place}u);")
             }
             Op::Store => self.masked(i, &format!("{} = {};", rows.place(i.d), rows.bits(i.a))),
             Op::Scatter => {

@@ -20,9 +20,9 @@ fn script_fail(fails: bool, place: u32, value: u32) {
     if (fails && world_fault.x == 0u) { world_fault = vec2<u32>(place, value); }
 }
 
-// Counts one pass of a loop. Returns the mask of the loop.
-fn script_pass(mask: u32, most: u32, place: u32) -> u32 {
-    script_passes += mask & 1u;
+// Counts `count` passes of a loop. Returns the mask of the loop.
+fn script_pass(mask: u32, count: u32, most: u32, place: u32) -> u32 {
+    script_passes += (mask & 1u) * count;
     if (mask == 0u || script_passes <= most) { return mask; }
     script_fail(true, place, 0u);
     return 0u;

@@ -24,6 +24,9 @@ const MOST_WORDS: usize = 2048;
 /// Largest number of instructions in the programs `begin`, `step` and `show` together. A driver compiles longer programs too slowly.
 const MOST_INSTRUCTIONS: usize = 8000;
 
+/// Largest number of instructions that a call of a program runs; see [`Program::work`]. A GPU cannot interrupt the steps of an iteration.
+const MOST_WORK: usize = 100_000;
+
 /// Translation of a file to WGSL.
 pub struct Translation {
     pub text: String,
@@ -37,11 +40,13 @@ struct Translator<'a> {
     places: Vec<Place>,
 }
 
-/// Translates a file. Returns `None` if the file has no attributes, or is too large for a GPU.
+/// Translates a file. Returns `None` if the file has no attributes, or is too large or too slow for a GPU.
 pub fn translate(meta: &Meta, attributes: &[Attribute], code: &Code) -> Option<Translation> {
-    let instructions = [&code.begin, &code.step, &code.show].iter().map(|program| program.code.len()).sum::<usize>();
+    let programs = [&code.begin, &code.step, &code.show];
+    let instructions = programs.iter().map(|program| program.code.len()).sum::<usize>();
     let tables = code.tables.iter().map(Vec::len).sum::<usize>();
-    let is_small = instructions <= MOST_INSTRUCTIONS && tables <= MOST_WORDS;
+    let is_brief = programs.iter().all(|program| program.work <= MOST_WORK);
+    let is_small = instructions <= MOST_INSTRUCTIONS && tables <= MOST_WORDS && is_brief;
     if !is_small || attributes.is_empty() {
         return None;
     }
