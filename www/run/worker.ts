@@ -123,7 +123,8 @@ interface Run extends MayTrainOnGpu, Answering {
   waiting(): boolean;
   preparing(): boolean;
   operations(look: boolean): Operation[] | null;
-  test(): Row;
+  /** Tests the weights for at most `forS` seconds. Returns undefined if the next call must continue the test. */
+  test(forS: number): Row | undefined;
   monitor(): number;
   layout(): Layout;
   cursor(): Cursor;
@@ -201,6 +202,8 @@ let begun = false;
 let variant = "";
 /** The small sweep in progress; undefined without a sweep. `resume` is true if the run continues training after the sweep. */
 let sweep: { learners: Sweep; resume: boolean; postedMs: number } | undefined;
+/** Questions that wait for the row of a test. */
+const testing: number[] = [];
 /**
  * Command of the refused run that waits for its user data. The command is repeated when the data arrives. Undefined after another run has
  * begun.
@@ -214,6 +217,8 @@ const loop = new Loop(() =>
   guarded(() => {
     const sweeping = advanceSweep();
     const answering = trained.advance(nowS());
+    // The run does not train during a requested test, because training would change the tested weights.
+    if (advanceTest()) return loop.wake();
     const restMs = restToKeepPace();
     if (sweeping || answering) loop.wake();
     else if (restMs > 0) loop.sleep(restMs);
@@ -297,6 +302,19 @@ function restToKeepPace(): number {
 
 function setSpeed(perS: number | null): void {
   Object.assign(pace, { perS, credit: 0, lastS: nowS(), last: run.count() });
+}
+
+/** Runs a slice of the requested test. Returns true if the test continues. */
+function advanceTest(): boolean {
+  if (testing.length === 0) return false;
+  try {
+    const row = run.test(BURST_MS / 1000);
+    if (row) for (const id of testing.splice(0)) page.postMessage({ kind: "answer", id, value: row satisfies RunQueries["test"] });
+  } catch (error) {
+    if (!isNotice(error)) throw error;
+    for (const id of testing.splice(0)) page.postMessage({ kind: "refused", id, text: inWords(error) });
+  }
+  return testing.length > 0;
 }
 
 function postNews(): void {
@@ -510,7 +528,7 @@ function answer(question: Extract<ToWorker, { id: number }>): void {
     else if (question.what === "save") saves.request(id);
     else if (question.what === "data") reply(run.data() satisfies RunQueries["data"]);
     else if (question.what === "shared") reply(run.shared() satisfies RunQueries["shared"]);
-    else reply(run.test() satisfies RunQueries["test"]);
+    else testing.push(id);
   } catch (error) {
     if (!isNotice(error)) throw error;
     page.postMessage({ kind: "refused", id, text: inWords(error) });

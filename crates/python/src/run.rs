@@ -346,14 +346,16 @@ impl Run {
         Ok(answer?.into_bound(py))
     }
 
-    /// Tests the current policy or model. Returns the values of the room's test columns.
-    fn test<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    /// Tests the current policy or model for at most `for_s` seconds. Returns the values of the room's test columns, or `None` if the next
+    /// call must continue the test.
+    fn test<'py>(&self, py: Python<'py>, for_s: f64) -> PyResult<Bound<'py, PyAny>> {
         let test = |session: &mut Session| {
-            let row = session.run.test()?;
+            let began = Instant::now();
+            let row = session.run.test_while(&mut || began.elapsed().as_secs_f64() < for_s)?;
             session.take_events();
-            Ok(row)
+            Ok(row.map(|row| row.values))
         };
-        to_python(py, &self.work_on(py, test)?.map_err(refusal)?.values)
+        to_python(py, &self.work_on(py, test)?.map_err(refusal)?)
     }
 
     fn policy(&self, py: Python) -> PyResult<Policy> {

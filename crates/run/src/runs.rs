@@ -40,8 +40,8 @@ const LONG_S: f64 = 0.9;
 struct Saves {
     /// True if a save was requested and has not been emitted yet.
     wanted: bool,
-    /// Snapshot at the beginning of the iteration in progress; `None` if the snapshot is not needed. It is needed if the iteration may be
-    /// long and cannot be saved before its end, or if a test may delay the record of the iteration.
+    /// Snapshot at the beginning of the iteration in progress or of an earlier one, for a save before the end of a long iteration; `None`
+    /// if the learner can be saved at any time.
     began: Option<Snapshot>,
     /// True if the previous iteration was short, and no knob has changed since.
     is_brief: bool,
@@ -278,12 +278,18 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Between two iterations, keeps a snapshot if the next iteration may be long and cannot be saved before its end. Also keeps a snapshot
-    /// if a test may delay the record of the next iteration.
+    /// Between two iterations, keeps a snapshot if the next iteration cannot be saved before its end, or if a test may delay its record.
+    /// After brief iterations, an older snapshot suffices, because a next one that is long is rare.
     fn snapshot_beginning(&mut self) {
-        let may_be_wanted = self.tests.holds_back() || !(self.saves.is_brief || self.saves_mid_iteration());
-        let is_kept = self.saves.began.as_ref().is_some_and(|(header, _)| header.progress.iteration == self.iteration());
-        if self.is_between() && !(may_be_wanted && is_kept) {
+        if !self.is_between() {
+            return;
+        }
+        let delayed = self.tests.holds_back();
+        let may_be_wanted = delayed || !self.saves_mid_iteration();
+        let may_be_older = self.saves.is_brief && !delayed;
+        let suffices = |at: &Progress| at.iteration == self.iteration() || may_be_older && self.clock.train_s - at.train_s < LONG_S;
+        let is_kept = self.saves.began.as_ref().is_some_and(|(header, _)| suffices(&header.progress));
+        if !(may_be_wanted && is_kept) {
             self.saves.began = if may_be_wanted { self.snapshot().ok() } else { None };
         }
     }
@@ -419,6 +425,7 @@ impl<R: Room> Run<R> {
         }
         if replayed || !made.is_empty() {
             (self.saves.is_brief, self.saves.began) = (false, None);
+            self.tests.forget();
             // The test in progress began with the earlier settings. It begins again, as it would after a restore.
             if let Some(confirms) = self.tests.under_way() {
                 self.begin_test(confirms);

@@ -15,6 +15,8 @@ const MAX_LEARNERS: usize = 64;
 
 pub struct Sweep {
     learners: Vec<Learner>,
+    /// Index of the next learner to advance.
+    next: usize,
     budget: f64,
 }
 
@@ -63,14 +65,16 @@ impl Sweep {
             run.command(Command::Start)?;
             learners.push(Learner { run, column, cell });
         }
-        Ok(Self { learners, budget: spec.budget })
+        Ok(Self { learners, next: 0, budget: spec.budget })
     }
 
-    /// Runs one slice of every unfinished learner. A shell can react to input between two calls. Returns false when all learners are done.
-    /// `now_s` is the time of the shell's clock in seconds.
+    /// Runs one slice of the next learners, one for each thread. A shell can react to input between two calls. Returns false when all
+    /// learners are done. `now_s` is the time of the shell's clock in seconds.
     pub fn advance(&mut self, now_s: f64) -> bool {
-        let budget = self.budget;
-        par::each_mut(&mut self.learners, |_, learner| learner.advance(now_s, budget));
+        let (budget, first) = (self.budget, self.next);
+        let end = self.learners.len().min(first + par::threads());
+        par::each_mut(&mut self.learners[first..end], |_, learner| learner.advance(now_s, budget));
+        self.next = if end < self.learners.len() { end } else { 0 };
         self.learners.iter().any(|learner| !learner.cell.done)
     }
 

@@ -242,9 +242,11 @@ impl Run {
         to_js(&self.run.operations(look))
     }
 
-    /// Tests the current weights without interruption. Returns the test's row.
-    pub fn test(&mut self) -> Result<JsValue, JsValue> {
-        to_js(&self.run.test().map_err(refusal)?)
+    /// Tests the current weights for at most `for_s` seconds. Returns the test's row, or undefined if the next call must continue the test.
+    pub fn test(&mut self, for_s: f64) -> Result<JsValue, JsValue> {
+        let began_s = now_s();
+        let row = self.run.test_while(&mut || now_s() - began_s < for_s).map_err(refusal)?;
+        row.map_or(Ok(JsValue::UNDEFINED), |row| to_js(&row))
     }
 
     /// Returns an error if a run of `config` would not fit into memory in addition to this run.

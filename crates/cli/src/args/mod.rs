@@ -263,7 +263,7 @@ pub struct SweepArgs {
     /// unless --seconds is given]
     #[arg(long, visible_alias = "games", value_parser = count, allow_negative_numbers = true, value_name = "N")]
     pub steps: Option<u64>,
-    /// End each run after this many seconds. The results then depend on the speed of the machine
+    /// End each run after this many seconds. Its test may take as long again. The results then depend on the speed of the machine
     #[arg(long, value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     pub seconds: Option<f64>,
     /// End each run as soon as it is solved: a test reaches the variant's goal, and a second test with other seeds confirms it

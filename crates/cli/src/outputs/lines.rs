@@ -141,8 +141,11 @@ impl<W: Write> Printer<W> {
         };
         writeln!(self.out, "\n{} / {}, seed {}: {reason}.", s.room, s.variant, s.seed)?;
         let mut line = |name: &str, text: &str| writeln!(self.out, "  {name:<11} {text}");
-        if let Some(test) = &s.test {
-            line("test", &format::test(schema, test))?;
+        let failed = matches!(s.ended_by, EndedBy::Diverged | EndedBy::WorldFailed);
+        match &s.test {
+            Some(test) => line("test", &format::test(schema, test))?,
+            None if failed || s.machine.file.is_none() => {}
+            None => line("test", "not done: it takes longer than the time that was left; `hothouse eval` tests the saved run")?,
         }
         if let Some(metrics) = &s.metrics {
             let pairs = briefs(schema.metrics, &metrics.values);

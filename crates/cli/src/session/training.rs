@@ -25,7 +25,9 @@ pub const BACKLOG: usize = 8192;
 const IDLE: Duration = Duration::from_millis(50);
 /// Time that a run has to reach the end of its iteration after an interrupt, a closed output or a time limit. Afterwards, the run ends at
 /// the next point at which it can be saved. After an interrupt or a closed output, this constant is also the time limit of the last test.
-const GRACE: Duration = Duration::from_millis(500);
+pub const GRACE: Duration = Duration::from_millis(500);
+/// Time from a time limit to the end of the last test. A test that takes longer is cut off.
+const TEST_GRACE: Duration = Duration::from_millis(1500);
 /// Interval between attempts to save an ended run, if the first attempt failed.
 const RETRY_EVERY: Duration = Duration::from_millis(500);
 
@@ -145,6 +147,7 @@ impl Session<'_> {
         let mut opener = GpuOpener::begin(self.run.as_mut());
         self.run.command(Command::Start)?;
         let mut stop_requested_s = None;
+        let mut late_s = None;
         let ended_by = loop {
             self.report_events(&mut measured);
             if self.run.failure().is_some() && !self.interactive {
@@ -156,7 +159,9 @@ impl Session<'_> {
                 let by_time = stopped || matches!(reason, EndedBy::Seconds | EndedBy::CpuSeconds);
                 let now_s = (self.clock)();
                 let late = now_s - *stop_requested_s.get_or_insert(now_s) > GRACE.as_secs_f64();
-                if self.run.at_boundary() || stopped && self.run.is_preparing() || by_time && late && self.run.saves().is_some() {
+                late_s = stop_requested_s.filter(|_| by_time && !stopped);
+                let is_preparing = self.run.is_preparing();
+                if self.run.at_boundary() || stopped && is_preparing || by_time && late && (is_preparing || self.run.saves().is_some()) {
                     break reason;
                 }
                 if !self.run.running() {
@@ -182,7 +187,7 @@ impl Session<'_> {
         opener.finish(self.run.as_mut());
         measured.seconds = (self.clock)();
         measured.cpu_seconds = cpu_seconds();
-        self.conclude(ended_by, measured)
+        self.conclude(ended_by, measured, late_s)
     }
 
     fn report_initial_notices(&mut self) {
@@ -349,7 +354,7 @@ impl Session<'_> {
     fn save_at_end(&mut self) -> Result<Option<Kept>> {
         if self.run.is_preparing() {
             let text = "The run stopped during preparation, before training began; nothing was saved.";
-            self.notice(Level::Info, text, "Start it again with the same command.");
+            self.notice(Level::Info, text, "Start it again, with more time if it had a time limit.");
             return Ok(None);
         }
         let (now, saved) = (self.run.progress(), self.run.saves());
@@ -378,14 +383,27 @@ impl Session<'_> {
         }
     }
 
-    fn conclude(mut self, ended_by: EndedBy, mut measured: Measured) -> Result<()> {
+    /// Tests the run at its end. A stop or a time limit cuts the test off. `late_s` is the time at which a time limit ended the run; `None` if
+    /// something else ended it. Returns `None` for a test that was cut off.
+    fn test_at_end(&mut self, mut late_s: Option<f64>) -> Result<Option<Row>, RunError> {
+        let Session { run, budget, signals, clock, .. } = self;
+        let mut stopped_s = None;
+        run.test_while(&mut || {
+            let now_s = clock();
+            let is_late = budget.seconds.is_some_and(|most| now_s >= most) || budget.cpu_seconds.is_some_and(|most| cpu_seconds() >= most);
+            let has_time = |over: bool, since_s: &mut Option<f64>, grace: Duration| {
+                !over || now_s - *since_s.get_or_insert(now_s) <= grace.as_secs_f64()
+            };
+            has_time(signals.stopping(), &mut stopped_s, GRACE) && has_time(is_late, &mut late_s, TEST_GRACE)
+        })
+    }
+
+    fn conclude(mut self, ended_by: EndedBy, mut measured: Measured, late_s: Option<f64>) -> Result<()> {
         let kept = self.save_at_end()?;
         let nothing_kept = kept.is_none() && self.run.progress().iteration > 0;
         let failure = self.run.failure().or(nothing_kept.then_some(RunError::Diverged));
-        let (clock, end_s) = (self.clock, (self.clock)() + GRACE.as_secs_f64());
-        let mut has_time = || !is_stop(ended_by) || clock() < end_s;
         let untested = failure.is_some() || self.run.is_preparing();
-        let test = if untested { None } else { self.run.test_while(&mut has_time)? };
+        let test = if untested { None } else { self.test_at_end(late_s)? };
         self.report_events(&mut measured);
         let (file, trouble) = kept.map_or((None, None), |kept| (Some(kept.path), kept.trouble));
         let (progress, config) = (self.run.progress(), self.run.config());

@@ -10,6 +10,7 @@ use crate::format::{self, clock, grouped, plural, quoted, short};
 use crate::host::Machine;
 use crate::session::begin;
 use crate::session::record::{By, Names, Record};
+use crate::session::training::GRACE;
 use crate::signals::Signals;
 use anyhow::{Context, Result, anyhow, bail};
 use files::FileKind;
@@ -400,10 +401,12 @@ impl Sweep {
                     metrics = Some(row);
                 }
             }
+            let late_s = self.limit.seconds.map_or(f64::NEG_INFINITY, |limit| began.elapsed().as_secs_f64() - limit);
             let spent = self.limit.steps.is_some_and(|limit| done >= limit as f64)
-                || self.limit.seconds.is_some_and(|limit| began.elapsed().as_secs_f64() >= limit)
+                || late_s >= 0.0
                 || (self.limit.until_solved && run.solved().is_some());
-            if run.failure().is_some() || (spent && run.at_boundary()) {
+            let may_end = run.at_boundary() || late_s > GRACE.as_secs_f64() && run.saves().is_some();
+            if run.failure().is_some() || (spent && may_end) {
                 break;
             }
             if signals.stopping() {
@@ -412,12 +415,17 @@ impl Sweep {
             run.advance(began.elapsed().as_secs_f64());
         }
         let seconds = began.elapsed().as_secs_f64();
-        let test = if run.failure().is_some() { None } else { Some(run.test()?) };
+        // A test may take as long as the run.
+        let has_time = || self.limit.seconds.is_none_or(|limit| began.elapsed().as_secs_f64() < 2.0 * limit.max(seconds));
+        let test = if run.failure().is_some() { None } else { run.test_while(&mut || has_time() && !signals.stopping())? };
+        if test.is_none() && run.failure().is_none() && signals.stopping() {
+            return Ok(None);
+        }
         let names = Names::of(schema);
         let test_row = serde_json::to_value(By(&test, names.tests()))?;
         let metrics = serde_json::to_value(By(&metrics, names))?;
-        let result = self.result().name;
-        let result = test_row.get(result).or(metrics.get(result)).and_then(serde_json::Value::as_f64);
+        let row = if schema.tests.is_empty() { &metrics } else { &test_row };
+        let result = row.get(self.result().name).and_then(serde_json::Value::as_f64);
         Ok(Some(Box::new(Finished {
             room: self.base.room.clone(),
             variant: self.base.variant.clone(),

@@ -281,7 +281,9 @@ class Run:
     def test(self) -> dict[str, float | None]:
         """Tests the current policy or model. Training is not affected."""
         names = [column["name"] for column in self._room["tests"]]
-        return dict(zip(names, self._native.test()))
+        while (values := self._native.test(_LOOK_S)) is None:
+            pass
+        return dict(zip(names, values))
 
     def set(self, **knobs: float | int | bool | str) -> Run:
         """Changes live knobs. The changes take effect at the next iteration."""

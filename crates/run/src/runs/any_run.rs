@@ -176,13 +176,7 @@ impl<R: Room> AnyRun for Run<R> {
             self.advance_test();
         }
         let progress = self.progress();
-        self.room.begin_test();
-        while should_continue() {
-            if let Some(found) = self.room.advance_test()? {
-                return Ok(Some(Row { progress, values: R::SCHEMA.test_row(&found) }));
-            }
-        }
-        Ok(None)
+        self.tests.run(&mut self.room, progress, should_continue)
     }
 
     fn policy(&self) -> Result<Box<dyn Policy>, RunError> {

@@ -31,7 +31,7 @@ pub trait AnyRun: Send + Sync {
         Ok(self.test_while(&mut || true)?.expect("the test has no condition that ends it"))
     }
     /// Tests the present weights and returns the row of the test. Calls `should_continue` before each slice. If `should_continue` returns
-    /// false, the test ends and the result is `None`.
+    /// false, the result is `None`; the next call continues the test, unless the run has changed.
     fn test_while(&mut self, should_continue: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError>;
     /// Returns the policy with the present weights; an error if the room's learner does not act on observations.
     fn policy(&self) -> Result<Box<dyn Policy>, RunError>;

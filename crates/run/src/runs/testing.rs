@@ -16,6 +16,8 @@ const CONFIRMATIONS: u32 = 0x434F_4E46;
 pub(super) struct Tests {
     pub rows: Vec<Row>,
     under_way: Option<Testing>,
+    /// Progress of the run when a test began that a shell requested and interrupted; `None` if there is no such test.
+    interrupted: Option<Progress>,
     pub solved: Option<Progress>,
     pub attempts: u32,
 }
@@ -32,7 +34,7 @@ impl Tests {
     /// single test decided `solved`, so `solved` is dropped.
     pub fn restored(rows: Vec<Row>, solved: Option<Progress>, attempts: Option<u32>) -> Tests {
         let (solved, attempts) = attempts.map_or((None, 0), |attempts| (solved, attempts));
-        Tests { rows, under_way: None, solved, attempts }
+        Tests { rows, solved, attempts, ..Tests::default() }
     }
 
     /// Returns `Some(true)` while a confirmation is in progress, `Some(false)` while another test is in progress, and `None` otherwise.
@@ -57,7 +59,33 @@ impl Tests {
             room.begin_test();
         }
         self.under_way = Some(Testing { progress, confirms });
+        self.forget();
         true
+    }
+
+    /// Forgets the interrupted test.
+    pub fn forget(&mut self) {
+        self.interrupted = None;
+    }
+
+    /// Begins a test that a shell requests, or continues an interrupted one of the same weights, until it ends or `should_continue`
+    /// returns false. Returns the row of the test, or `None` if the test is interrupted.
+    pub fn run<R: Room>(
+        &mut self,
+        room: &mut R,
+        progress: Progress,
+        should_continue: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<Row>, RunError> {
+        if self.interrupted.take().is_none_or(|began| began != progress) {
+            room.begin_test();
+        }
+        while should_continue() {
+            if let Some(found) = room.advance_test()? {
+                return Ok(Some(Row { progress, values: R::SCHEMA.test_row(&found) }));
+            }
+        }
+        self.interrupted = Some(progress);
+        Ok(None)
     }
 
     /// Runs one slice of the test in progress. At the end of the test, returns the row, and true if the test was a confirmation. If an

@@ -878,3 +878,55 @@ fn pending_knob_change_is_in_the_file() {
     let changes = |run: &dyn AnyRun| run.config_now().changes;
     assert!(changes(&*run) == changes(&*again) && changes(&*run).len() == 1);
 }
+
+/// An iteration that is long after brief ones can be left early, too. The file then contains a state from before the iteration.
+#[test]
+fn iteration_that_becomes_long_is_saved_at_once() {
+    for (room, variant) in [("control", "CartPole-v1"), ("backgammon", "strong"), ("backgammon", "published")] {
+        let config = small(room, variant, 2);
+        let mut whole = start(&config);
+        settle(&mut *whole, 6);
+        let (mut run, mut now_s) = (start(&config), 0.0);
+        while run.progress().iteration < 4 || run.at_boundary() {
+            now_s += 0.001;
+            run.advance(now_s);
+        }
+        while run.saves().is_none() {
+            now_s += 0.5;
+            assert!(run.advance(now_s) && !run.at_boundary() && run.progress().iteration == 4, "{variant}: nothing could be saved");
+        }
+        let saved = run.saves().unwrap();
+        assert!(saved.iteration <= 4 && run.progress().train_s - saved.train_s < 3.0, "{variant}: {saved:?}");
+        let mut again = resume(&run.save().unwrap());
+        assert_eq!(again.progress(), saved, "{variant}");
+        settle(&mut *again, 6);
+        assert_eq!(again.digest(), whole.digest(), "{variant}");
+    }
+}
+
+/// Training restarts an interrupted test, because it changes the weights.
+#[test]
+fn interrupted_test_continues_with_the_next_call() {
+    for (room, variant) in [("backgammon", "strong"), ("words", "char"), ("logic", "life")] {
+        let mut run = trained(&small(room, variant, 2), 1);
+        let whole = run.test().unwrap();
+        let part = |run: &mut dyn AnyRun, most: u32| {
+            let mut slices = 0..most;
+            run.test_while(&mut || slices.next().is_some()).unwrap()
+        };
+        let mut parts = 0;
+        let row = loop {
+            parts += 1;
+            assert!(parts < 100_000, "{variant}: the test begins again and again");
+            if let Some(row) = part(&mut *run, 1) {
+                break row;
+            }
+        };
+        assert_eq!(row, whole, "{variant}");
+        assert!(parts > 2, "{variant}: {parts} parts");
+        part(&mut *run, 1);
+        train(&mut *run, 2);
+        let row = run.test().unwrap();
+        assert_eq!(row.values, trained(&small(room, variant, 2), 2).test().unwrap().values, "{variant}");
+    }
+}

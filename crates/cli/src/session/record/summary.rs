@@ -38,7 +38,7 @@ pub struct Summary {
     pub per_second: f64,
     /// Newest row of metrics; `None` if this process has no metrics.
     pub metrics: Option<Row>,
-    /// Test at the end of the run; `None` if the run failed, was still preparing its data, or was stopped before the test was complete.
+    /// Test at the end of the run; `None` if the run failed, was still preparing its data, or if a stop or a time limit cut the test off.
     pub test: Option<Row>,
     /// Progress when the goal was confirmed; `None` if the run is not solved. A second test confirms the goal, or the first test if this
     /// test covers all cases.
