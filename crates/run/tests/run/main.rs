@@ -20,6 +20,7 @@ mod format;
 mod fuzz;
 mod history;
 mod invariants;
+mod limits;
 mod logic;
 mod monitor;
 mod own;
