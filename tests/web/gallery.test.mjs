@@ -132,20 +132,23 @@ const room = {
   tests: [{ name: "points" }, { name: "length" }],
   counters: [{ name: "env_steps" }],
 };
-/** A valid entry, without a track and without a picture. */
-const entry = {
-  ...{ id: "some", track: "", title: "A run", author: "Someone", text: "It learns.", link: "#/control?seed=1&v=2" },
-  ...{ arithmetic: "fused", digests: { 12: "aa", 8: "bb" }, cpu_seconds: 1, chip: "A chip", threads: 2 },
+/** A digest of 16 digits. */
+const hash = (digits) => digits.repeat(8);
+/** The file of a valid entry without a track. */
+const FILE = {
+  ...{ track: "", title: "A run", author: "Someone", text: "It learns.", link: "#/control?seed=1&v=2" },
+  ...{ arithmetic: "fused", digests: { 12: hash("aa"), 8: hash("bb") }, cpu_seconds: 1, chip: "A chip", threads: 2 },
   curve: { column: "metrics.loss", points: { 3: 0.5, 12: 0.25 } },
   ...{ end: { iteration: 12, env_steps: 1200 }, solved: { iteration: 12, env_steps: 1200 }, test: { points: 7, length: null } },
 };
+const entry = { ...FILE, id: "some" };
 const unsolved = { ...entry, solved: null };
 const tested = { ...entry, curve: { column: "test.points", points: { 12: 7 } } };
 
 const at = (iteration) => ({ iteration, counts: [100 * iteration], train_s: 1 });
 const metrics = (iteration, loss) => ({ kind: "metrics", progress: at(iteration), values: [1, loss] });
 const tests = (iteration, points) => ({ kind: "test", progress: at(iteration), values: [points, null] });
-const digest = (iteration, weights, arithmetic = "fused") => ({ kind: "digest", iteration, weights, arithmetic });
+const digest = (iteration, digits, arithmetic = "fused") => ({ kind: "digest", iteration, weights: hash(digits), arithmetic });
 const solved = (iteration) => ({ kind: "solved", progress: at(iteration) });
 const mark = { kind: "mark" };
 const whole = [metrics(3, 0.5), digest(8, "bb"), metrics(12, 0.25), tests(12, 7), digest(12, "aa"), solved(12)];
@@ -162,7 +165,7 @@ const CASES = [
   ["no test", [...without("test"), next], "partial", /It did not see test, which hothouse verify compares/],
   ["no point of the curve", [...whole.slice(1), next], "partial", /did not see points of the curve,/],
   ["no solution", [...without("solved"), next], "different", /The entry states a solution, and the run is not solved/],
-  ["another digest", [digest(8, "bc"), digest(12, "aa")], "different", /After 8 iterations the digest is bc, not bb/],
+  ["another digest", [digest(8, "bc"), digest(12, "aa")], "different", /After 8 iterations the digest is (bc){8}, not (bb){8}/],
   ["another curve", [metrics(3, 0.6), digest(8, "bb"), digest(12, "aa")], "different", /After 3 iterations the curve has 0.6, not 0.5/],
   ["a curve of tests", whole, "reproduced", /^$/, tested],
   ["another curve of tests", [tests(12, 8)], "different", /After 12 iterations the curve has 8, not 7/, tested],
@@ -203,30 +206,51 @@ test("a check compares digests, curve, end, test and solution", async () => {
 const MALFORMED = [
   ["not json", /it is no JSON object/],
   [[], /it is no JSON object/],
-  [{ ...entry, digests: {} }, /its digests is missing or malformed/],
-  [{ ...entry, digests: { 12: "<b>" } }, /its digests/],
-  [{ ...entry, curve: undefined }, /its curve/],
-  [{ ...entry, curve: { column: "metrics.loss", points: { 3: "high" } } }, /its curve/],
-  [{ ...entry, end: undefined }, /its end/],
-  [{ ...entry, test: { points: "many" } }, /its test/],
-  [{ ...entry, title: "" }, /its title/],
-  [{ ...entry, author: 1 }, /its author/],
-  [{ ...entry, link: "javascript:alert(1)//" }, /its link/],
-  [{ ...entry, link: "https://example.org/#/control" }, /its link/],
+  [{ ...FILE, digests: {} }, /its digests is missing or malformed/],
+  [{ ...FILE, digests: { 12: "<b>" } }, /its digests/],
+  [{ ...FILE, digests: { "012": hash("aa") } }, /its digests/],
+  [{ ...FILE, curve: undefined }, /its curve/],
+  [{ ...FILE, curve: { column: "metrics.loss", points: { 3: "high" } } }, /its curve/],
+  [{ ...FILE, curve: { ...FILE.curve, more: 1 } }, /its curve/],
+  [{ ...FILE, end: undefined }, /its end/],
+  [{ ...FILE, solved: undefined }, /its solved is missing/],
+  [{ ...FILE, cpu_seconds: 0 }, /its cpu_seconds/],
+  [{ ...FILE, cpu_seconds: -1 }, /its cpu_seconds/],
+  [{ ...FILE, threads: 0 }, /its threads/],
+  [{ ...FILE, threads: 1.5 }, /its threads/],
+  [{ ...FILE, chip: "" }, /its chip/],
+  [{ ...FILE, more: 1 }, /the unknown key more/],
+  [JSON.stringify(FILE).replace('"threads":2', '"threads":2,"threads":2'), /its key threads occurs twice/],
+  [JSON.stringify(FILE).replace('"points":7', '"\\u0070oints":8,"points":7'), /its key points occurs twice/],
+  [{ ...FILE, test: { points: "many" } }, /its test/],
+  [{ ...FILE, title: "" }, /its title/],
+  [{ ...FILE, author: 1 }, /its author/],
+  [{ ...FILE, link: "javascript:alert(1)//" }, /its link/],
+  [{ ...FILE, link: "https://example.org/#/control" }, /its link/],
 ];
+
+test("only values that a check recomputes rank entries", async () => {
+  const { scoreOf } = await part("gallery/entry");
+  const scores = ["end.env_steps", "solved.iteration", "test.points", "test.length", "test.wins", "cpu_seconds", "threads", "curve.column"];
+  assert.deepEqual(
+    scores.map((score) => scoreOf(entry, score)),
+    [1200, 12, 7, undefined, undefined, undefined, undefined, undefined],
+  );
+  assert.equal(scoreOf(unsolved, "solved.iteration"), undefined);
+});
 
 test("a malformed entry is left out, and a message names its file", async () => {
   const { readEntries } = await part("gallery/entry");
-  const good = { "../../gallery/good.json": JSON.stringify(entry) };
+  const good = { "../../gallery/good.json": JSON.stringify(FILE) };
   for (const [file, why] of MALFORMED) {
     const text = typeof file === "string" ? file : JSON.stringify(file);
     const { entries, faults } = readEntries({ "../../gallery/bad.json": text, ...good });
-    assert.deepEqual(entries, [{ ...entry, id: "good" }], String(why));
+    assert.deepEqual(entries, [{ ...FILE, id: "good" }], String(why));
     assert.equal(faults.length, 1, String(why));
     assert.match(faults[0], /^gallery\/bad\.json is not shown, because /);
     assert.match(faults[0], why);
   }
-  assert.match(readEntries({ "gallery/a; b.json": JSON.stringify(entry) }).faults[0], /its name has other characters/);
+  assert.match(readEntries({ "gallery/a; b.json": JSON.stringify(FILE) }).faults[0], /its name has other characters/);
 });
 
 test("a card shows texts as text, and an entry without track, picture and curve", async () => {

@@ -30,11 +30,15 @@ export type Entry = EntryFile & {
   id: string;
 };
 
+/** Groups of values that a check recomputes. Only these values rank entries. */
+const GROUPS = ["end", "solved", "test"] as const;
+
 type Table = Record<string, unknown>;
 type Test = (value: unknown) => boolean;
 
 const isTable = (value: unknown): value is Table => typeof value === "object" && value !== null && !Array.isArray(value);
 const isNumber: Test = (value) => Number.isFinite(value);
+const isPositive: Test = (value) => isNumber(value) && Number(value) > 0;
 const has =
   (form: RegExp): Test =>
   (value) =>
@@ -47,8 +51,8 @@ const tableOf =
   (value) =>
     isTable(value) && Object.entries(value).every(([key, one]) => form.test(key) && holds(one));
 const isNamed = tableOf(/^/, (value) => value === null || isNumber(value));
-const ITERATION = /^\d+$/;
-const isDigests = tableOf(ITERATION, has(/^[0-9a-f]+$/));
+const ITERATION = /^(0|[1-9]\d*)$/;
+const isDigests = tableOf(ITERATION, has(/^[0-9a-f]{16}$/));
 const isPoints = tableOf(ITERATION, isNumber);
 
 /** Validity test of each field of a file. */
@@ -60,13 +64,13 @@ const FIELDS: Record<keyof EntryFile, Test> = {
   link: has(/^#\//),
   arithmetic: has(/^\w+$/),
   digests: (value) => isDigests(value) && Object.keys(value as Table).length > 0,
-  curve: (value) => isTable(value) && isText(value.column) && isPoints(value.points),
+  curve: (value) => isTable(value) && isText(value.column) && isPoints(value.points) && Object.keys(value).length === 2,
   end: isNamed,
   solved: (value) => value === null || isNamed(value),
   test: isNamed,
-  cpu_seconds: isNumber,
-  chip: isText,
-  threads: isNumber,
+  cpu_seconds: isPositive,
+  chip: isFilled,
+  threads: (value) => isPositive(value) && Number.isInteger(value),
 };
 
 function parsed(text: string): unknown {
@@ -77,11 +81,30 @@ function parsed(text: string): unknown {
   }
 }
 
+/** Returns a key that occurs twice in an object of a valid JSON text; undefined if there is none. `JSON.parse` keeps the last value. */
+function repeatedKey(text: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (const [token, word, colon] of text.matchAll(/("(?:[^"\\]|\\.)*")(\s*:)?|[{}]/g)) {
+    if (token === "{") open.push(new Set());
+    else if (token === "}") open.pop();
+    else if (colon) {
+      const [key, keys] = [JSON.parse(word!) as string, open.at(-1)!];
+      if (keys.has(key)) return key;
+      keys.add(key);
+    }
+  }
+  return undefined;
+}
+
 /** Returns the reason why a file is no entry; undefined if it is one. */
-function fault(id: string, file: unknown): string | undefined {
+function fault(id: string, text: string, file: unknown): string | undefined {
   // Restricts the file name, because the card shows a command that contains it.
   if (!/^[\w.-]+$/.test(id)) return "its name has other characters than letters, digits, dots and hyphens";
   if (!isTable(file)) return "it is no JSON object";
+  const repeated = repeatedKey(text);
+  if (repeated !== undefined) return `its key ${repeated} occurs twice`;
+  const unknown = Object.keys(file).find((name) => !Object.hasOwn(FIELDS, name));
+  if (unknown !== undefined) return `it has the unknown key ${unknown}`;
   const wrong = Object.entries(FIELDS).find(([name, holds]) => !holds(file[name]));
   return wrong && `its ${wrong[0]} is missing or malformed`;
 }
@@ -93,7 +116,7 @@ export function readEntries(texts: Record<string, string>): { entries: Entry[]; 
   const [entries, faults]: [Entry[], string[]] = [[], []];
   for (const [path, text] of Object.entries(texts)) {
     const [id, file] = [idOf(path), parsed(text)];
-    const why = fault(id, file);
+    const why = fault(id, text, file);
     if (why) faults.push(`gallery/${id}.json is not shown, because ${why}.`);
     else entries.push({ ...(file as EntryFile), id });
   }
@@ -102,10 +125,9 @@ export function readEntries(texts: Record<string, string>): { entries: Entry[]; 
 
 /** Returns the number that ranks an entry; undefined if the entry has no such number. `score` is a name such as `test.mean_return`. */
 export function scoreOf(entry: Entry, score: string): number | undefined {
-  const [group, name] = score.split(".") as [keyof Entry, string?];
-  const values = entry[group];
-  const found = name ? (values as Named | null)?.[name] : values;
-  return typeof found === "number" ? found : undefined;
+  const [first, name = ""] = score.split(".");
+  const group = GROUPS.find((group) => group === first);
+  return (group && entry[group]?.[name]) ?? undefined;
 }
 
 /** Returns the digests of an entry, oldest first. */

@@ -1,6 +1,7 @@
 //! Entries of the gallery. An entry contains the link of a run and the run's results. Any machine with the same arithmetic can verify an
 //! entry: it trains the run again and compares the digests of the weights, the time of the solution and the test.
 
+use crate::dataset::is_hash;
 use crate::digest::{AMX, BF16, arithmetic};
 use crate::json;
 use crate::permalink::{Link, decode, encode};
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 /// Values by the names of their columns. An unknown value is `None`.
 pub type Named = BTreeMap<String, Option<f64>>;
 
-/// Maximum length in characters of an entry's title and author.
+/// Maximum length in characters of an entry's title, author and chip.
 const MOST_LINE: usize = 100;
 /// Maximum length in characters of an entry's text.
 const MOST_TEXT: usize = 2000;
@@ -25,6 +26,10 @@ const MOST_KEPT: usize = 32;
 const ENOUGH_POINTS: usize = 4;
 /// Maximum number of iterations between the end of a run and the end of the last test of its curve.
 const LATEST_TEST: u32 = 64;
+/// Maximum number of threads of a run.
+const MOST_THREADS: u32 = 1024;
+/// Groups of numbers that a verification recomputes. Only these numbers can rank an entry.
+const GROUPS: [&str; 3] = ["end", "solved", "test"];
 
 /// A run and its results: the content of a gallery file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,7 +49,8 @@ pub struct Entry {
     pub curve: Curve,
     /// Iteration and counters at the end of the run.
     pub end: Named,
-    /// Iteration and counters at the confirmed solution; `None` if the run is not solved.
+    /// Iteration and counters at the confirmed solution; `None` if the run is not solved. A file must have this key.
+    #[serde(deserialize_with = "Option::deserialize")]
     pub solved: Option<Named>,
     /// Test of the weights at the end of the run.
     pub test: Named,
@@ -63,7 +69,7 @@ pub struct Track {
     pub rule: String,
     /// Beginning of the links of this track, such as `#/ROOM?variant=NAME&`.
     pub link: String,
-    /// Number that ranks the entries: `cpu_seconds`, or a value such as `end.NAME`, `solved.NAME` or `test.NAME`.
+    /// Number that ranks the entries: `end.NAME`, `solved.NAME` or `test.NAME`.
     pub score: String,
     /// Unit of the score, for readers.
     pub unit: String,
@@ -85,23 +91,33 @@ impl Entry {
     /// Parses the text of an entry, and checks everything that can be checked without the run.
     pub fn read(text: &str) -> Result<Entry, RunError> {
         let entry: Entry = json::read(text).map_err(bad)?;
-        for (name, value, most) in
-            [("title", &entry.title, MOST_LINE), ("author", &entry.author, MOST_LINE), ("text", &entry.text, MOST_TEXT)]
-        {
-            if value.trim().is_empty() {
-                return Err(bad(format!("its {name} is empty")));
-            }
-            if value.chars().count() > most {
-                return Err(bad(format!("its {name} has more than {most} characters")));
-            }
-            if value.contains(['<', '>']) || value.contains(char::is_control) {
-                return Err(bad(format!("its {name} contains markup or control characters; use plain text")));
-            }
-        }
-        if entry.digests.is_empty() {
-            return Err(bad("it has no digest"));
-        }
+        entry.check().map_err(bad)?;
         Ok(entry)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        for (name, value, most) in [
+            ("title", &self.title, MOST_LINE),
+            ("author", &self.author, MOST_LINE),
+            ("text", &self.text, MOST_TEXT),
+            ("chip", &self.chip, MOST_LINE),
+        ] {
+            check_text(name, value, most)?;
+        }
+        if self.cpu_seconds <= 0.0 {
+            return Err(format!("its cpu_seconds are {}; write a number above 0", self.cpu_seconds));
+        }
+        if !(1..=MOST_THREADS).contains(&self.threads) {
+            return Err(format!("its threads are {}; write 1 to {MOST_THREADS}", self.threads));
+        }
+        let last = self.digests.last_key_value().map(|(&last, _)| last).ok_or("it has no digest")?;
+        if let Some(digest) = self.digests.values().find(|digest| !is_hash(digest)) {
+            return Err(format!("its digest '{digest}' is not 16 hexadecimal digits"));
+        }
+        if self.digests.len().max(self.curve.points.len()) > MOST_KEPT + 1 {
+            return Err(format!("it has more than {} digests or points of the curve", MOST_KEPT + 1));
+        }
+        self.curve.check(last)
     }
 
     /// Formats the entry as the text of a file.
@@ -140,7 +156,6 @@ impl Entry {
     /// Returns the entry's number with the given name; see [`Track::score`].
     fn value(&self, name: &str) -> Result<f64, RunError> {
         let found = match name.split_once('.') {
-            None if name == "cpu_seconds" => Some(self.cpu_seconds),
             Some(("end", name)) => self.end.get(name).copied().flatten(),
             Some(("test", name)) => self.test.get(name).copied().flatten(),
             Some(("solved", name)) => self.solved.as_ref().and_then(|solved| solved.get(name).copied().flatten()),
@@ -170,6 +185,22 @@ pub struct Curve {
 }
 
 impl Curve {
+    /// Returns an error if the column is malformed, or if a point is after `last`, the last iteration of the run.
+    fn check(&self, last: u32) -> Result<(), String> {
+        if self.points.is_empty() && self.column.is_empty() {
+            return Ok(());
+        }
+        if !self.column.starts_with(METRICS) && !self.column.starts_with(TEST) {
+            return Err(format!("its curve shows '{}'; write {METRICS}NAME or {TEST}NAME", self.column));
+        }
+        match self.points.last_key_value() {
+            Some((point, _)) if *point > last => {
+                Err(format!("its curve has a point after {point} iterations, and the run ends after {last}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the iteration and the value of this column in an event; `None` for an event without such a value.
     fn value(&self, schema: &Schema, event: &Event) -> Option<(u32, f64)> {
         let (row, columns, name) = match event {
@@ -223,9 +254,31 @@ impl Curves {
 }
 
 impl Track {
+    /// Parses the text of a track. A track that uses a number that a verification does not recompute is an error.
     pub fn read(text: &str) -> Result<Track, RunError> {
-        json::read(text).map_err(|error| bad(format!("its track cannot be read: {error}")))
+        let track: Track = json::read(text).map_err(|error| bad(format!("its track cannot be read: {error}")))?;
+        let mut used = std::iter::once(&track.score).chain(track.at_least.keys()).chain(track.at_most.keys());
+        let is_recomputed = |name: &String| name.split_once('.').is_some_and(|(group, _)| GROUPS.contains(&group));
+        match used.find(|name| !is_recomputed(name)) {
+            Some(name) => {
+                Err(bad(format!("its track uses '{name}', which no verification recomputes; use end.NAME, solved.NAME or test.NAME")))
+            }
+            None => Ok(track),
+        }
     }
+}
+
+fn check_text(name: &str, value: &str, most: usize) -> Result<(), String> {
+    if value.trim().is_empty() {
+        return Err(format!("its {name} is empty"));
+    }
+    if value.chars().count() > most {
+        return Err(format!("its {name} has more than {most} characters"));
+    }
+    if value.contains(['<', '>']) || value.contains(char::is_control) {
+        return Err(format!("its {name} contains markup or control characters; use plain text"));
+    }
+    Ok(())
 }
 
 fn bad(why: impl std::fmt::Display) -> RunError {
@@ -307,8 +360,9 @@ impl Verification {
     }
 
     /// Trains one slice. Returns `Some` with the results when the whole run is reproduced. An error names the first difference. `now_s` is
-    /// the time of the shell's clock in seconds.
-    pub fn advance(&mut self, now_s: f64) -> Result<Option<Reproduced>, RunError> {
+    /// the time of the shell's clock in seconds. `should_continue` is called before each slice of the test at the end; the verification is
+    /// over if it returns false.
+    pub fn advance(&mut self, now_s: f64, should_continue: &mut dyn FnMut() -> bool) -> Result<Option<Reproduced>, RunError> {
         self.run.advance(now_s);
         let events = self.run.events();
         events.iter().try_for_each(|event| self.compare_point(event))?;
@@ -326,12 +380,12 @@ impl Verification {
             return Ok(None);
         }
         if self.reached.is_none() {
-            self.reached = Some(self.results()?);
+            self.reached = self.results(should_continue)?;
         }
         // A test of the last weights may end some iterations later. So the run continues until the curve is complete, but at most for
         // `LATEST_TEST` iterations.
         if let Some((point, _)) = self.curve.points.first_key_value() {
-            if at < self.last() + LATEST_TEST {
+            if at < self.last().saturating_add(LATEST_TEST) {
                 return Ok(None);
             }
             return Err(not_reproduced(format!(
@@ -342,18 +396,20 @@ impl Verification {
         Ok(self.reached.take())
     }
 
-    /// Returns the results of the present weights, or an error if they differ from the stated results.
-    fn results(&mut self) -> Result<Reproduced, RunError> {
+    /// Returns the results of the present weights, or an error if they differ from the stated results. Returns `None` if
+    /// `should_continue` ended the test.
+    fn results(&mut self, should_continue: &mut dyn FnMut() -> bool) -> Result<Option<Reproduced>, RunError> {
         let schema = self.run.schema();
+        let Some(test) = self.run.test_while(should_continue)? else { return Ok(None) };
         let results = Results {
             end: counters(schema, &self.run.progress()),
-            test: test_values(schema, &self.run.test()?),
+            test: test_values(schema, &test),
             solved: self.run.solved().map(|progress| counters(schema, progress)),
         };
         if let Some(stated) = &self.results {
             stated.compare(&results)?;
         }
-        Ok(Reproduced { digest: self.run.digest(), results })
+        Ok(Some(Reproduced { digest: self.run.digest(), results }))
     }
 
     /// Compares the value of the curve's column in an event with the stated point of the same iteration. Does nothing if there is no such

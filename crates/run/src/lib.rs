@@ -28,7 +28,7 @@ pub mod format;
 pub mod gallery;
 mod history;
 mod host;
-mod json;
+pub mod json;
 pub mod knobs;
 mod learners;
 pub mod logic;

@@ -146,6 +146,9 @@ pub struct VerifyArgs {
     /// Links with a digest, or files of the gallery
     #[arg(required = true, value_name = "LINK|FILE")]
     pub targets: Vec<String>,
+    /// Seconds that each run may take. A run that clearly needs more time is not continued
+    #[arg(long, default_value = "3600", value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
+    pub limit: f64,
     /// Print one JSON object per target
     #[arg(long)]
     pub json: bool,

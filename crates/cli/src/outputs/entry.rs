@@ -60,7 +60,8 @@ impl EntryFile {
             end: counters(self.schema, progress),
             solved: summary.solved.as_ref().map(|solved| counters(self.schema, solved)),
             test: test_values(self.schema, test),
-            cpu_seconds: (summary.cpu_seconds * 100.0).round() / 100.0,
+            // Rounded up, because an entry states a time above 0.
+            cpu_seconds: (summary.cpu_seconds * 100.0).ceil().max(1.0) / 100.0,
             chip: processor().unwrap_or("unknown".into()),
             threads: machine.threads,
             ..self.entry.clone()

@@ -51,7 +51,7 @@ impl Record {
     /// Parses a line; returns `None` if the line is invalid. `schema` is the schema of the current run. If the line contains a config, the
     /// schema of the config's room replaces `schema`.
     pub fn read(line: &[u8], schema: &mut Option<&'static Schema>) -> Option<Record> {
-        let value: Value = serde_json::from_slice(line).ok()?;
+        let value: Value = run::json::read(str::from_utf8(line).ok()?).ok()?;
         if let Some(room) = value.get("config").and_then(|config| config.get("room")) {
             *schema = Some(run::room(room.as_str()?).ok()?.schema());
         }

@@ -211,7 +211,7 @@ pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result
 fn parse(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     let text = str::from_utf8(bytes).map_err(|_| "it is not text. Write TOML or JSON")?;
     let parsed = match text.trim_start().starts_with('{') {
-        true => serde_json::from_str(text).map_err(|error| format!("it is not valid JSON ({error})"))?,
+        true => run::json::read(text).map_err(|error| format!("it is not valid JSON ({error})"))?,
         false => toml::from_str(text).map_err(|error| format!("it is not valid TOML ({error})"))?,
     };
     match parsed {

@@ -300,7 +300,7 @@ impl Sweep {
         }
         let mut done = Done::new();
         for (i, line) in bytes[..whole].split_inclusive(|&b| b == b'\n').enumerate() {
-            let Ok(Line::SweepRun(run)) = serde_json::from_slice(line) else {
+            let Some(Line::SweepRun(run)) = str::from_utf8(line).ok().and_then(|line| run::json::read(line).ok()) else {
                 return Err(format!("contains no sweep result in line {}", i + 1));
             };
             let Some(setting) = self.setting_of(&run) else {

@@ -1,6 +1,7 @@
 //! `hothouse verify`: trains the runs of links and of gallery entries again, and reports whether the results are the same.
 
 use crate::args::VerifyArgs;
+use crate::format::clock;
 use crate::host::Machine;
 use crate::progress::ProgressLine;
 use crate::session::training::{cpu_seconds, now_s};
@@ -10,10 +11,17 @@ use run::gallery::{Entry, Named, Reproduced, Track, Verification};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
+use std::time::Instant;
 
 /// Name of the folder of the tracks (lists that rank entries), in the folder of the entries.
 const TRACKS: &str = "tracks";
 const MOST_BYTES: u64 = 1 << 20;
+/// Seconds of training, after the first iteration, from which the time of the whole run is estimated.
+const SAMPLE_S: f64 = 2.0;
+/// Minimum estimate in seconds that is printed. Shorter runs need no announcement.
+const LONG_S: f64 = 10.0;
+/// Multiple of the limit above which an estimate ends the run at once. The pace of the first iterations can differ from the later pace.
+const CLEARLY: f64 = 4.0;
 
 #[derive(Serialize)]
 struct Verified {
@@ -49,7 +57,7 @@ pub fn run(args: &VerifyArgs) -> Result<()> {
     Machine::work(&args.machine, |machine| {
         let mut failed = 0;
         for target in &args.targets {
-            let found = verify(target, machine, args.json);
+            let found = verify(target, machine, args);
             if SIGNALS.stopping() {
                 bail!("the verification was stopped");
             }
@@ -91,20 +99,75 @@ fn words(values: &Named) -> String {
     known.collect::<Vec<_>>().join(", ")
 }
 
-fn verify(target: &str, machine: &Machine, json: bool) -> Result<Report> {
+fn verify(target: &str, machine: &Machine, args: &VerifyArgs) -> Result<Report> {
     let Claim { mut verification, score } = claim(target, machine)?;
     let (began_s, last) = (cpu_seconds(), verification.last());
-    let mut line = ProgressLine::new(json);
+    let mut time = Time::new(args.limit);
+    let mut line = ProgressLine::new(args.json);
     loop {
         if SIGNALS.stopping() {
             bail!("stopped");
         }
-        if let Some(Reproduced { digest, results }) = verification.advance(now_s())? {
+        let done = verification.run().progress().iteration;
+        if let Some(expected_s) = time.check(done, last)? {
+            let text = format!("{target}: {last} iterations, about {}", clock(expected_s));
+            let _ = writeln!(std::io::stderr(), "{}", crate::plain::text(&text));
+        }
+        let time = &time;
+        let mut should_continue = || !SIGNALS.stopping() && !time.is_over();
+        if let Some(Reproduced { digest, results }) = verification.advance(now_s(), &mut should_continue)? {
             let run::gallery::Results { end, solved, test } = results;
             let cpu_seconds = cpu_seconds() - began_s;
             return Ok(Report { digest: digest.weights, arithmetic: digest.arithmetic, end, solved, test, cpu_seconds, score });
         }
         line.update(|| format!("{target}: iteration {} of {last}", verification.run().progress().iteration));
+    }
+}
+
+/// Time of a verification, and the estimate of its whole time.
+struct Time {
+    began: Instant,
+    limit_s: f64,
+    /// End of the first iteration: its time, and the number of iterations. The preparation of a run is before it.
+    first: Option<(f64, u32)>,
+    is_estimated: bool,
+}
+
+impl Time {
+    fn new(limit_s: f64) -> Time {
+        Time { began: Instant::now(), limit_s, first: None, is_estimated: false }
+    }
+
+    fn spent_s(&self) -> f64 {
+        self.began.elapsed().as_secs_f64()
+    }
+
+    fn is_over(&self) -> bool {
+        self.spent_s() > self.limit_s
+    }
+
+    /// Returns the estimated time in seconds of a long run of `last` iterations, once. `done` is the number of iterations so far. Returns an
+    /// error if the limit is reached, or if the run clearly needs more time.
+    fn check(&mut self, done: u32, last: u32) -> Result<Option<f64>> {
+        let spent_s = self.spent_s();
+        let next = "Pass a larger number of seconds with --limit";
+        if self.is_over() {
+            bail!("the run did not end within the limit of {} (iteration {done} of {last}). {next}", clock(self.limit_s));
+        }
+        let (first_s, first) = match self.first {
+            Some(first) => first,
+            None if done > 0 => *self.first.insert((spent_s, done)),
+            None => return Ok(None),
+        };
+        if self.is_estimated || done == first || spent_s < first_s + SAMPLE_S {
+            return Ok(None);
+        }
+        self.is_estimated = true;
+        let expected_s = first_s + (spent_s - first_s) * f64::from(last.max(first) - first) / f64::from(done - first);
+        if expected_s > CLEARLY * self.limit_s {
+            bail!("{last} iterations need about {}, and the limit is {}. {next}", clock(expected_s), clock(self.limit_s));
+        }
+        Ok((expected_s >= LONG_S).then_some(expected_s))
     }
 }
 

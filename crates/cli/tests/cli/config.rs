@@ -137,6 +137,13 @@ fn config_errors_suggest_the_nearest_name() {
         ("[[changes]]\niteration = 3\nknob = \"lt\"\nvalue = 1e-4", "Did you mean lr?"),
         ("seed = ", "it is not valid TOML"),
         ("{\"seed\": }", "it is not valid JSON"),
+        ("{\"seed\": 1, \"seed\": 1}", "the key `seed` occurs twice"),
+        ("{\"knobs\": {\"lr\": 0.1, \"lr\": 0.2}}", "the key `lr` occurs twice"),
+        ("{\"seconds\": 1e999}", "number out of range"),
+        ("seed = 1\nseed = 1", "duplicate key"),
+        ("[knobs]\nlr = 0.1\n[knobs]\nlr = 0.2", "duplicate key"),
+        ("[knobs]\nlr = nan", "write a number"),
+        ("seconds = inf", "write"),
     ] {
         scratch.write("run.toml", text);
         scratch.fails("train --config run.toml --steps 1", 2, message);

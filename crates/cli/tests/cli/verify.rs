@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Tracks: for each track its name, and the link, the score and the remaining text of its file.
-const TRACKS: [(&str, &str, &str, &str); 4] = [
+const TRACKS: [(&str, &str, &str, &str); 6] = [
     ("short", "#/control?variant=CartPole-v1&", "test.mean_return", r#", "largest": true"#),
-    ("brief", "#/control?", "cpu_seconds", r#", "at_most": { "cpu_seconds": 1e-9 }"#),
+    ("brief", "#/control?", "test.mean_return", r#", "at_most": { "end.env_steps": 1 }"#),
+    ("fast", "#/control?", "cpu_seconds", ""),
+    ("idle", "#/control?", "test.mean_return", r#", "at_most": { "cpu_seconds": 60 }"#),
     ("steps", "#/control?", "solved.env_steps", r#", "at_least": { "test.mean_return": 475 }"#),
     ("other", "#/control?variant=Pendulum-v1&", "test.mean_return", ""),
 ];
@@ -36,7 +38,12 @@ fn entry(scratch: &Scratch) -> Value {
 /// Verifies an entry. Returns the reason why it is not reproduced.
 #[track_caller]
 fn refused(scratch: &Scratch, entry: &Value) -> String {
-    scratch.write("entry.json", entry.to_string());
+    refused_text(scratch, &entry.to_string())
+}
+
+#[track_caller]
+fn refused_text(scratch: &Scratch, entry: &str) -> String {
+    scratch.write("entry.json", entry);
     let found = scratch.run("verify entry.json --json");
     assert_eq!(found.status.code(), Some(1));
     let line: Value = serde_json::from_slice(&found.stdout).unwrap();
@@ -107,9 +114,28 @@ fn a_false_entry_is_refused_with_the_place() {
         (&["author"], "a".repeat(101).into(), "more than 100 characters"),
         (&["text"], "\u{1b}[31m".into(), "control characters"),
         (&["digests"], json!({}), "has no digest"),
-        (&["track"], "none".into(), "there is no track 'none'. Choose one of: brief, other, short, steps"),
+        (&["digests", "32"], "0123456789abcde".into(), "is not 16 hexadecimal digits"),
+        (&["digests", "032"], wrong(), "invalid"),
+        (&["digests", "-1"], wrong(), "invalid"),
+        (&["digests"], (0..34).map(|i| (i.to_string(), wrong())).collect(), "more than 33 digests"),
+        (&["cpu_seconds"], 0.into(), "its cpu_seconds are 0; write a number above 0"),
+        (&["cpu_seconds"], json!(-0.5), "its cpu_seconds are -0.5"),
+        (&["cpu_seconds"], "1".into(), "invalid type"),
+        (&["cpu_seconds"], Value::Null, "invalid type"),
+        (&["threads"], 0.into(), "its threads are 0; write 1 to 1024"),
+        (&["threads"], 1025.into(), "its threads are 1025"),
+        (&["threads"], json!(1.5), "invalid type"),
+        (&["chip"], "".into(), "chip is empty"),
+        (&["curve", "column"], "loss".into(), "its curve shows 'loss'; write metrics.NAME or test.NAME"),
+        (&["curve", "points", "41"], 1.into(), "has a point after 41 iterations, and the run ends after 40"),
+        (&["curve", "more"], 1.into(), "unknown field `more`"),
+        (&["end", "env_steps"], "many".into(), "invalid type"),
+        (&["end", "more"], Value::Null, "the end has more unknown, not unknown"),
+        (&["track"], "fast".into(), "its track uses 'cpu_seconds', which no verification recomputes"),
+        (&["track"], "idle".into(), "its track uses 'cpu_seconds', which no verification recomputes"),
+        (&["track"], "none".into(), "there is no track 'none'. Choose one of: brief, fast, idle, other, short, steps"),
         (&["track"], "other".into(), "begin with #/control?variant=Pendulum-v1&"),
-        (&["track"], "brief".into(), "needs cpu_seconds of at most"),
+        (&["track"], "brief".into(), "needs end.env_steps of at most 1, and it has 163840"),
         (&["track"], "steps".into(), "needs test.mean_return of at least 475, and it has"),
         (&["end", "env_steps"], 1.into(), "the end has env_steps 163840, not 1"),
         (&["arithmetic"], "gpu".into(), "need gpu arithmetic"),
@@ -119,6 +145,23 @@ fn a_false_entry_is_refused_with_the_place() {
     ] {
         let why = refused(&scratch, &changed(path, value));
         assert!(why.contains(expected), "{path:?}: {why}");
+    }
+    for name in entry.as_object().unwrap().keys() {
+        let mut lacking = entry.clone();
+        lacking.as_object_mut().unwrap().remove(name);
+        assert!(refused(&scratch, &lacking).contains(&format!("missing field `{name}`")), "{name}");
+    }
+    // A value of `serde_json` has each key once and no infinite number, so these files are changed as texts.
+    let text = entry.to_string();
+    for (from, to, expected) in [
+        (r#""threads":"#, r#""threads":1,"threads":"#, "the key `threads` occurs twice"),
+        (r#""mean_return":"#, r#""mean_return":500,"mean_return":"#, "the key `mean_return` occurs twice"),
+        (r#""cpu_seconds":"#, r#""cpu_seconds":1e999,"chip":"#, "out of range"),
+        (r#""cpu_seconds":"#, r#""cpu_seconds":NaN,"chip":"#, "expected value"),
+    ] {
+        assert!(text.contains(from));
+        let why = refused_text(&scratch, &text.replacen(from, to, 1));
+        assert!(why.contains(expected), "{why}");
     }
     scratch.write("entry.json", "not json");
     assert!(!scratch.run("verify entry.json").status.success());
@@ -141,6 +184,24 @@ fn links_are_verified_and_all_targets_are_reported() {
     assert!(lines[2]["why"].as_str().unwrap().contains("no digest"), "{lines:?}");
     let said = String::from_utf8(found.stderr).unwrap();
     assert!(said.contains("2 of 3 were not reproduced"), "{said}");
+}
+
+#[test]
+fn a_run_over_the_limit_ends_with_its_expected_time() {
+    let scratch = Scratch::new();
+    let link = |iteration: u32| format!("#/control?{}&v=2&digest={iteration}.0123456789abcdef.fused", "seed=1&envs=32&rollout_steps=8");
+    for (iteration, limit, expected) in
+        [(u32::MAX, "60", "4294967295 iterations need about"), (u32::MAX, "0.1", "did not end within the limit of 0.10 s")]
+    {
+        let found = scratch.run(format!("verify --json --limit {limit} {}", link(iteration)));
+        assert_eq!(found.status.code(), Some(1));
+        let line: Value = serde_json::from_slice(&found.stdout).unwrap();
+        let why = line["why"].as_str().unwrap();
+        assert!(why.contains(expected) && why.contains("--limit"), "{why}");
+    }
+    for limit in ["0", "-1"] {
+        scratch.fails(format!("verify --limit {limit} {}", link(8)), 2, "write seconds above 0");
+    }
 }
 
 /// Files of the folder `gallery/NAME` with their contents.

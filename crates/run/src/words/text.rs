@@ -3,8 +3,8 @@
 
 use super::knobs::Settings;
 use super::protocol::{CorpusView, Preparing, PreparingPart, TokenizerKind};
-use crate::RunError;
 use crate::room::Setup;
+use crate::{RunError, json};
 use learn::settings::Choice;
 use std::sync::{Arc, OnceLock};
 use worlds::words::{Corpus, Doing, Grammar, Reading, SAMPLE_BYTES, Tokenizer, TokenizerSpec, alphabet, token_bytes};
@@ -77,7 +77,8 @@ fn vocabulary(text: &[u8]) -> Result<Option<(Tokenizer, usize)>, RunError> {
         let next = "Use an unchanged file from `hothouse export words`";
         RunError::refused(format!("this is no vocabulary: {why}"), next)
     };
-    let json: serde_json::Value = serde_json::from_slice(line).map_err(|error| refused(error.to_string()))?;
+    let words = str::from_utf8(line).map_err(|error| refused(error.to_string()))?;
+    let json: serde_json::Value = json::read(words).map_err(|error| refused(error.to_string()))?;
     let tokenizer = Tokenizer::from_json(&json["hothouse_vocabulary"].to_string());
     Ok(Some((tokenizer.map_err(|error| refused(error.to_string()))?, line.len())))
 }
