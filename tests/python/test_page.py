@@ -5,7 +5,9 @@ import http.client
 import json
 import pathlib
 import socket
+import struct
 import threading
+import time
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
@@ -58,7 +60,9 @@ def test_only_the_document_for_frames_can_be_framed(built):
         assert headers["Cross-Origin-Opener-Policy"] == "same-origin" and headers["Cross-Origin-Embedder-Policy"] == "require-corp"
         assert headers["Document-Isolation-Policy"] is None
     assert "immutable" in headers["Cache-Control"]
-    assert ask(address, "/embed.html", "HEAD")[2] == b""
+    for path, expected in [("/embed.html", 200), ("/none", 404)]:
+        status, headers, body = ask(address, path, "HEAD")
+        assert (status, body) == (expected, b"") and int(headers["Content-Length"]) > 0
 
 
 @pytest.mark.parametrize(
@@ -92,6 +96,39 @@ def test_a_folder_has_one_server_with_a_limited_number_of_connections(built, mon
         for connection in idle:
             connection.close()
     assert ask(address, "/embed.html")[0] == 200
+
+
+def test_a_connection_that_the_browser_ends_prints_nothing(built, capsys):
+    (built / "large.bin").write_bytes(bytes(1 << 24))
+    address = pages.serve(built)
+    place = urlsplit(address)
+    whole = f"GET /large.bin HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode()
+    for sent, received in [(whole, 1000), (whole, 0), (whole[:20], 0), (b"", 0)]:
+        connection = socket.create_connection((place.hostname, place.port))
+        # The connection is reset when it is closed.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.sendall(sent)
+        assert len(connection.recv(received)) <= received
+        connection.close()
+    end = time.monotonic() + 30
+    while any("process_request_thread" in thread.name for thread in threading.enumerate()) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert ask(address, "/large.bin")[0] == 200
+    assert capsys.readouterr().err == ""
+
+
+def test_other_errors_of_the_server_are_printed(built, capsys, monkeypatch):
+    def fault(self):
+        raise RuntimeError("a fault of the server")
+
+    monkeypatch.setattr(pages._Handler, "_found", fault)
+    with pytest.raises(http.client.RemoteDisconnected):
+        ask(pages.serve(built), "/embed.html")
+    end = time.monotonic() + 30
+    printed = ""
+    while "a fault of the server" not in printed and time.monotonic() < end:
+        printed += capsys.readouterr().err
+    assert "RuntimeError" in printed
 
 
 class Tags(HTMLParser):

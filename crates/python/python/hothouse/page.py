@@ -6,6 +6,7 @@ import html
 import os
 import pathlib
 import re
+import sys
 import threading
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -99,7 +100,7 @@ def _served(folder: pathlib.Path, process: int) -> str:
 
 
 class _Server(ThreadingHTTPServer):
-    """A server with a limited number of connections. Further connections wait."""
+    """A server with a limited number of connections. Further connections wait. It prints nothing if a browser ends a connection."""
 
     daemon_threads = True
 
@@ -117,28 +118,33 @@ class _Server(ThreadingHTTPServer):
         finally:
             self._free.release()
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        # A browser ends connections at any time, for example when a page with unfinished downloads is closed.
+        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
 
 class _Handler(BaseHTTPRequestHandler):
     folder: pathlib.Path
     timeout = _TIMEOUT_S
 
     def do_GET(self) -> None:
-        self._answer(True)
+        self._answer()
 
     def do_HEAD(self) -> None:
-        self._answer(False)
+        self._answer()
 
     def log_message(self, *_: object) -> None:
         """Logs nothing."""
 
-    def _answer(self, body: bool) -> None:
+    def _answer(self) -> None:
         host = (self.headers.get("Host") or "").lower().rsplit(":", 1)[0]
         if host not in _LOOPBACK:
             return self._refuse(421, "This server does not go by that name. Use 127.0.0.1 or localhost.")
-        file = self._file()
-        if file is None:
+        found = self._found()
+        if found is None:
             return self._refuse(404, "Not found.")
-        content = file.read_bytes()
+        file, content = found
         self.send_response(200)
         self.send_header("Content-Type", _TYPES.get(file.suffix, "application/octet-stream"))
         self.send_header("Content-Length", str(len(content)))
@@ -146,15 +152,19 @@ class _Handler(BaseHTTPRequestHandler):
         # The names of files under assets/ and wasm/ contain a hash of the content.
         self.send_header("Cache-Control", "max-age=31536000, immutable" if inside[0] in ("assets", "wasm") else "no-cache")
         self._send_policies(inside == (_DOCUMENT,))
-        if body:
-            self.wfile.write(content)
+        self._send(content)
 
-    def _file(self) -> pathlib.Path | None:
-        """Requested file; `None` if there is no such file in the folder. Links that lead out of the folder are not followed."""
+    def _send(self, body: bytes) -> None:
+        """Sends the body of an answer. The answer to HEAD has no body."""
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def _found(self) -> tuple[pathlib.Path, bytes] | None:
+        """Requested file and its content; `None` if there is no such file in the folder. Links that lead out of the folder are not followed."""
         try:
             path = unquote(urlsplit(self.path).path, errors="strict").lstrip("/")
             file = (self.folder / (path or "index.html")).resolve()
-            return file if file.is_relative_to(self.folder) and file.is_file() else None
+            return (file, file.read_bytes()) if file.is_relative_to(self.folder) and file.is_file() else None
         except (ValueError, OSError):
             return None
 
@@ -163,7 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", "text/plain")
         self.send_header("Content-Length", str(len(text) + 1))
         self._send_policies(False)
-        self.wfile.write(f"{text}\n".encode())
+        self._send(f"{text}\n".encode())
 
     def _send_policies(self, framed: bool) -> None:
         """Sends the headers for isolation and security, and ends the headers."""
