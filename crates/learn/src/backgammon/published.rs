@@ -33,6 +33,7 @@ mod offload;
 mod offloaded;
 mod player;
 pub(crate) mod replay;
+mod saved_games;
 mod search;
 pub(crate) mod selfplay;
 pub(super) mod shared;
@@ -175,7 +176,7 @@ impl Published {
     pub fn restore(config: PublishedConfig, seed: u32, isa: Isa, find: &Find) -> Result<Published, PublishedError> {
         // Invalid settings and a wrong number of saved games are rejected before anything is allocated.
         config.check()?;
-        let mut saved = shared::unread(find)?;
+        let mut saved = saved_games::unread(find)?;
         if saved.games.len() != config.actors * config.games * SAVED {
             return Err(missing("games").into());
         }
@@ -505,7 +506,7 @@ impl Learner for Published {
         add("generation.result", vec![2], Data::F64(vec![points, standard_error]));
         let samples: Vec<u32> = self.replay.samples.iter().flatten().copied().collect();
         add("replay", vec![self.replay.samples.len(), WORDS], Data::U32(samples));
-        shared::games_parts(std::iter::once(&self.games())).into_iter().for_each(|(name, shape, data)| add(&name, shape, data));
+        saved_games::games_parts(std::iter::once(&self.games())).into_iter().for_each(|(name, shape, data)| add(&name, shape, data));
         let Progress { iterations, games, moves, evaluations, updates } = Learner::progress(self);
         let counters =
             [iterations, games, moves, evaluations, updates, optimizer.steps, self.fresh as u64, self.replay.next as u64, number];

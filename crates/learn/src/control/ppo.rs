@@ -59,7 +59,7 @@ use crate::settings::Settings;
 use crate::state::tensors;
 use crate::{Learner, Offload, Parts, Slice, Tensor, WorkedOn};
 use actor::{Actor, RolloutContext};
-use evaluation::{Context, Evaluators};
+use evaluation::{Context, Evaluators, WORK};
 use gradients::{Gradients, Minibatch, Sharding};
 use graph::{Adam, Executor, Layout, Optimizer, Packed, Params, Plan};
 use math::Shuffle;
@@ -75,9 +75,6 @@ use worlds::control::{FailedState, Kind, WorldFault};
 /// Maximum number of environment steps in one part of a rollout, over all environments. If there are more environments than this number, a
 /// part is one step of every environment. A part takes several slices if the environments or the networks are slow.
 const PART: usize = 8192;
-/// Maximum work of all actors, or of all evaluators, in one slice; see [`Vector::step_part`](worlds::control::Vector::step_part). It takes
-/// some hundredths of a second.
-const WORK: u64 = 4_000_000;
 /// Number of the random stream from which actions are sampled.
 const ACT: u32 = 0x0041_4354;
 /// Number of the random stream that shuffles the samples.

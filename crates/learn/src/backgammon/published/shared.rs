@@ -6,7 +6,8 @@
 
 use super::net::{self, Evaluator, Shape, Weights};
 use super::replay::{self, Sample, WORDS};
-use super::selfplay::{Actor, Endings, Games, Playing, SAVED, Unread};
+use super::saved_games::{GAMES, TRACES, games_parts, unread};
+use super::selfplay::{Actor, Endings, Games, Playing, SAVED};
 use super::{Phase, Published, PublishedConfig, PublishedError};
 use crate::backgammon::Stats;
 use crate::state::{bad, floats, missing, numbers, words};
@@ -49,29 +50,6 @@ const WEIGHTS: &str = "actors.weights";
 const PLAYED: &str = "played";
 const COUNTS: &str = "played.counts";
 const SAMPLES: &str = "played.samples";
-const GAMES: &str = "games";
-const TRACES: &str = "traces";
-const SEARCHES: &str = "searches";
-
-/// Returns saved games as arrays. The array of the searches is absent if no search continues.
-pub(super) fn games_parts<'a>(of: impl Iterator<Item = &'a Games> + Clone) -> Parts {
-    let all = |words: fn(&Games) -> &Vec<u32>| of.clone().flat_map(words).copied().collect::<Vec<u32>>();
-    let [games, traces, searches] = [all(|one| &one.games), all(|one| &one.traces), all(|one| &one.searches)];
-    let mut parts = vec![
-        (GAMES.into(), vec![games.len() / SAVED, SAVED], Data::U32(games)),
-        (TRACES.into(), vec![traces.len() / WORDS, WORDS], Data::U32(traces)),
-    ];
-    if !searches.is_empty() {
-        parts.push((SEARCHES.into(), vec![searches.len()], Data::U32(searches)));
-    }
-    parts
-}
-
-/// Reads the arrays of [`games_parts`].
-pub(super) fn unread<'a>(find: &Find<'a>) -> Result<Unread<'a>, SavedError> {
-    let searches = if find(SEARCHES).is_some() { words(find, SEARCHES)? } else { &[] };
-    Ok(Unread { games: words(find, GAMES)?, traces: words(find, TRACES)?, searches })
-}
 
 /// Reads the saved games of `actors` actors and splits them by actor.
 fn games_from_parts(find: &Find, actors: usize) -> Result<Vec<Games>, SavedError> {

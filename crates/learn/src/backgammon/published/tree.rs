@@ -488,7 +488,7 @@ impl Tree {
     }
 }
 
-/// What follows an action: the second half of a double, the roll of the other player, or the end of the game. `Roll` has the board for
+/// Consequence of an action: the second half of a double, the roll of the other player, or the end of the game. `Roll` has the board for
 /// the player to roll, and `End` the value of [`Edge::child`].
 enum Reached {
     Second(Decision),

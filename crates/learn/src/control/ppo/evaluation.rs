@@ -1,6 +1,5 @@
 //! Greedy evaluation in new episodes, and predictions for given states.
 
-use super::WORK;
 use super::nets::{Head, Task, log_spreads};
 use super::normalizer::Normalizer;
 use super::sampling::{GreedyActions, GreedyMasked, MeanActions};
@@ -9,6 +8,9 @@ use math::{Isa, PANEL, dispatch, ops, par, poly};
 use std::sync::Arc;
 use worlds::control::{FailedState, Kind, Vector, WorldFault};
 
+/// Maximum work of all actors, or of all evaluators, in one slice; see [`Vector::step_part`](worlds::control::Vector::step_part). It takes
+/// some hundredths of a second.
+pub const WORK: u64 = 4_000_000;
 /// Number of evaluators that run in parallel. Each evaluator plays a panel of [`PANEL`] episodes.
 const EVALUATORS: usize = 4;
 /// Environment number of an evaluation's first episode. The random numbers of an environment depend on its number. Training uses lower
