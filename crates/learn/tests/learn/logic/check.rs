@@ -4,7 +4,7 @@
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::check::{Fresh, check, harden};
 use learn::logic::experiment::{Config, Experiment, Preset, Starts, Task};
-use learn::logic::generalise::Confirmation;
+use learn::logic::generalise::{Confirmation, Generalisation};
 use learn::logic::population::{Population, Progress};
 use learn::logic::{Wiring, Wirings};
 use learn::{Learner, Slice, part};
@@ -14,6 +14,7 @@ use worlds::logic::Grid;
 
 const AND: usize = 1;
 const PASS: usize = 3;
+const TRUE: usize = 15;
 
 /// Returns an experiment with random starts. Its target is that all cells are off after one step.
 fn blank() -> Experiment {
@@ -73,6 +74,27 @@ fn perfection_and_confirmation_need_many_grids() {
         past_sixteen += u32::from(right < 1.0);
     }
     panic!("only {past_four} were right on 4 grids and wrong on 60, and {past_sixteen} right on 16 and not confirmed");
+}
+
+/// A cell turns on when it fires. If each step has its own mask, only cells that fire in none of the steps stay off.
+#[test]
+fn cells_fire_anew_in_each_step_of_a_test() {
+    const STEPS: i32 = 8;
+    let (isa, mut experiment) = (Isa::best(), blank());
+    (experiment.rollout.steps, experiment.rollout.fire_rate) = (STEPS as usize, Some(0.3));
+    let mut automaton = rarely_on(&experiment, 1);
+    automaton.params.chunks_mut(16).for_each(|gate| {
+        gate.fill(0.0);
+        gate[TRUE] = 1.0;
+    });
+    // Half of the cells are off in a random start.
+    let off = 0.5 * 0.7f64.powi(STEPS);
+    let circuit = harden(&experiment, &automaton).pruned();
+    let wrong = f64::from(Fresh::new(isa, &experiment, &circuit, 3, 5).wrong(60));
+    assert!((1.0 - wrong - off).abs() < 0.01, "{wrong}");
+    let mut test = Generalisation::new(isa, &experiment, circuit, 3);
+    let right = std::iter::repeat_with(|| test.advance()).flatten().next().unwrap().perfect.unwrap();
+    assert!((right - off).abs() < 0.02, "{right}");
 }
 
 /// With learning rate 0, no member improves. The first iteration sets the lowest hard loss of a member. After three more updates without
