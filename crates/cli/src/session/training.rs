@@ -383,8 +383,8 @@ impl Session<'_> {
         }
     }
 
-    /// Tests the run at its end. A stop or a time limit cuts the test off. `late_s` is the time at which a time limit ended the run; `None` if
-    /// something else ended it. Returns `None` for a test that was cut off.
+    /// Tests the run at its end. A stop or a time limit cuts the test off. `late_s` is the time at which a time limit ended the run; `None`
+    /// if something else ended it. Returns `None` for a test that was cut off.
     fn test_at_end(&mut self, mut late_s: Option<f64>) -> Result<Option<Row>, RunError> {
         let Session { run, budget, signals, clock, .. } = self;
         let mut stopped_s = None;

@@ -146,8 +146,8 @@ impl Time {
         self.spent_s() > self.limit_s
     }
 
-    /// Returns the estimated time in seconds of a long run of `last` iterations, once. `done` is the number of iterations so far. Returns an
-    /// error if the limit is reached, or if the run clearly needs more time.
+    /// Returns the estimated time in seconds of a long run of `last` iterations, once. `done` is the number of iterations so far. Returns
+    /// an error if the limit is reached, or if the run clearly needs more time.
     fn check(&mut self, done: u32, last: u32) -> Result<Option<f64>> {
         let spent_s = self.spent_s();
         let next = "Pass a larger number of seconds with --limit";

@@ -1,15 +1,15 @@
 //! Every knob of every learner, at both ends of its range: the run makes progress within a stated work, or it is refused with a clear
-//! error. Progress is a counter that grows, or a first iteration that is long but can be saved. The number of evaluated boards in backgammon
-//! is no progress, because searches evaluate boards without a move.
+//! error. Progress is a counter that grows, or a first iteration that is long but can be saved. The number of evaluated boards in
+//! backgammon is no progress, because searches evaluate boards without a move.
 
 use crate::common::*;
 use run::AnyRun;
 use run::protocol::{Config, KnobKind, Value};
 
 /// Number of slices within which a run makes progress. Most runs need a few.
-const SLICES: u32 = 300;
-/// Duration of a slice, in seconds. An iteration of [`SLICES`] slices counts as long.
-const SLICE_S: f64 = 0.01;
+const SLICES: u32 = 3000;
+/// Duration of a slice, in seconds. An iteration of some dozens of slices counts as long.
+const SLICE_S: f64 = 0.05;
 /// Memory of a run, in bytes, up to which it is a test of the usual tier. Runs with more memory have more work.
 const USUAL_BYTES: u64 = 24 << 20;
 

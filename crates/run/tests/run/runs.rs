@@ -907,7 +907,7 @@ fn iteration_that_becomes_long_is_saved_at_once() {
 /// Training restarts an interrupted test, because it changes the weights.
 #[test]
 fn interrupted_test_continues_with_the_next_call() {
-    for (room, variant) in [("backgammon", "strong"), ("words", "char"), ("logic", "life")] {
+    for (room, variant) in [("backgammon", "strong"), ("words", "char")] {
         let mut run = trained(&small(room, variant, 2), 1);
         let whole = run.test().unwrap();
         let part = |run: &mut dyn AnyRun, most: u32| {
@@ -917,7 +917,7 @@ fn interrupted_test_continues_with_the_next_call() {
         let mut parts = 0;
         let row = loop {
             parts += 1;
-            assert!(parts < 100_000, "{variant}: the test begins again and again");
+            assert!(parts < 5000, "{variant}: the test begins again and again");
             if let Some(row) = part(&mut *run, 1) {
                 break row;
             }

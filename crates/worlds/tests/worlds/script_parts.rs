@@ -8,8 +8,8 @@ use worlds::control::Vector;
 /// number differs between environments.
 const RESET: &str = "self.x = 0\nself.y = 0\nself.seen = [0 for k in range(7)]\nn = randint(1, 40)\nwhile n > 0:\n    n -= 1\n    \
                      self.y += randint(0, 5)";
-const STEP: &str = "k = randint(0, 60) + action\nwhile k > 0:\n    for i in range(200):\n        self.x = (self.x * 31 + i + k) % 1009\n    \
-                    self.seen[self.x % 7] += 1\n    k -= randint(1, 4)\nself.y = (self.y + self.x + self.seen[3]) % 1009\n\
+const STEP: &str = "k = randint(0, 60) + action\nwhile k > 0:\n    for i in range(200):\n        self.x = (self.x * 31 + i + k) % 1009\n\
+                    \x20   self.seen[self.x % 7] += 1\n    k -= randint(1, 4)\nself.y = (self.y + self.x + self.seen[3]) % 1009\n\
                     return float(self.x) / 1009.0, self.x % 17 == 3";
 /// Addition to [`STEP`] with an error in some environments.
 const FAILS: &str = "while self.x % 50 == 7:\n    self.seen[self.x] = 1\n";
