@@ -33,6 +33,22 @@ test("a warm page trains without a click, from its cache, without errors in the 
   await page.context().close();
 });
 
+test("a requested test is refused if another run begins before its end", async () => {
+  // The test of a cube agent visits all states, which takes many seconds.
+  const page = await visit(here, { at: "#/cube" });
+  await event(page, "metrics");
+  const found = await page.evaluate(() => {
+    const test = hothouse.test();
+    hothouse.command({ kind: "reset", config: null });
+    return test.then(
+      () => "tested",
+      (error) => error.message,
+    );
+  });
+  assert.match(found, /Another run began before the test was complete/);
+  await page.context().close();
+});
+
 /** Returns the compressed size of the files that a first visit to a server loads, in kB. */
 async function sizeOf(server) {
   const context = await here.browser.newContext();

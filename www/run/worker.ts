@@ -304,15 +304,20 @@ function setSpeed(perS: number | null): void {
   Object.assign(pace, { perS, credit: 0, lastS: nowS(), last: run.count() });
 }
 
+/** Answers all questions that wait for the row of a test. */
+function endTest(answer: { kind: "answer"; value: RunQueries["test"] } | { kind: "refused"; text: string }): void {
+  for (const id of testing.splice(0)) page.postMessage({ ...answer, id });
+}
+
 /** Runs a slice of the requested test. Returns true if the test continues. */
 function advanceTest(): boolean {
   if (testing.length === 0) return false;
   try {
     const row = run.test(BURST_MS / 1000);
-    if (row) for (const id of testing.splice(0)) page.postMessage({ kind: "answer", id, value: row satisfies RunQueries["test"] });
+    if (row) endTest({ kind: "answer", value: row });
   } catch (error) {
     if (!isNotice(error)) throw error;
-    for (const id of testing.splice(0)) page.postMessage({ kind: "refused", id, text: inWords(error) });
+    endTest({ kind: "refused", text: inWords(error) });
   }
   return testing.length > 0;
 }
@@ -489,7 +494,9 @@ function dispatch(command: Command, digest: Digest | null = null): void {
   try {
     run.command(command);
     if (digest) run.expect(digest);
-    if (another) waitingForData = undefined;
+    if (!another) return;
+    waitingForData = undefined;
+    endTest({ kind: "refused", text: "Another run began before the test was complete. Test the new run." });
   } catch (error) {
     if (another && wantsData(command)) waitingForData = { command, digest };
     throw error;

@@ -47,7 +47,7 @@ impl EntryFile {
 
     fn write(&mut self, summary: &Summary) -> Result<()> {
         let Summary { machine, progress, test: Some(test), .. } = summary else {
-            bail!("the run ended without a test, so {} was not written. Let it reach a limit of --steps", self.path.display());
+            bail!("the run ended without a test, so {} was not written. Limit the run with --steps", self.path.display());
         };
         if !run::permalink::can_be_reached(&machine.arithmetic) {
             bail!("a device whose rounding differs elsewhere trained this run, so it is no entry. Train it with --device cpu");

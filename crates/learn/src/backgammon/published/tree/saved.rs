@@ -20,6 +20,7 @@ fn take<'a, const N: usize>(words: &mut &'a [u32]) -> Option<&'a [u32; N]> {
     Some(first)
 }
 
+/// Returns the number with these bits; `None` for infinity and NaN.
 fn number(bits: u32) -> Option<f32> {
     Some(f32::from_bits(bits)).filter(|x| x.is_finite())
 }
