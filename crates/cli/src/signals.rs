@@ -19,9 +19,10 @@ impl Signals {
         Signals { interrupts: AtomicU32::new(0), output_closed: AtomicBool::new(false), screen: AtomicBool::new(false) }
     }
 
-    /// Counts an interrupt. The first interrupt requests a clean end; the second ends the process at once.
+    /// Counts an interrupt. The first interrupt requests a clean end; the second ends the process at once. The first also does so while the
+    /// process waits for the bytes of a pipe or of standard input, because it would not notice the request.
     pub fn interrupt(&self) {
-        if self.interrupts.fetch_add(1, Relaxed) > 0 {
+        if self.interrupts.fetch_add(1, Relaxed) > 0 || files::is_waiting() {
             if self.screen.load(Relaxed) {
                 ratatui::restore();
             }

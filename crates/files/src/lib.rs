@@ -12,12 +12,15 @@ use std::path::{Path, PathBuf};
 
 mod error;
 mod header;
+mod input;
 mod memory;
 mod models;
 
 pub use error::Refused;
 use error::refused;
 use header::{HEAD, LONGEST_HEADER, tensors_length};
+use input::readable;
+pub use input::{Input, check_no_pipe, is_waiting, open, stdin};
 pub use memory::memory_bytes;
 use memory::{amount, check_room};
 pub use models::{check_model, write_model};
@@ -272,45 +275,6 @@ pub fn free_name(path: &Path) -> PathBuf {
     std::iter::once(path.to_path_buf()).chain(numbered).find(|p| fs::symlink_metadata(p).is_err()).unwrap_or(path.to_path_buf())
 }
 
-/// Returns the metadata of a file or a pipe; an error for any other path. A device is not opened, because opening a device can have side
-/// effects.
-fn readable(path: &Path) -> Result<fs::Metadata> {
-    let shown = path.display();
-    let there = match fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(refused(error.kind(), format!("the file {shown} does not exist. Choose an existing file")));
-        }
-        there => there.with_context(|| format!("cannot read {shown}. Check its permissions"))?,
-    };
-    if there.is_dir() {
-        return Err(refused(ErrorKind::IsADirectory, format!("{shown} is a folder. Choose a file in it")));
-    }
-    if !there.is_file() && !is_pipe(&there) {
-        return Err(refused(
-            ErrorKind::InvalidInput,
-            format!("{shown} is a device, not a file. Choose a file, or pass the data through a pipe"),
-        ));
-    }
-    Ok(there)
-}
-
-/// Opens a file or pipe for reading.
-pub fn open(path: &Path) -> Result<File> {
-    readable(path)?;
-    File::open(path).with_context(|| format!("cannot open {}. Check its permissions", path.display()))
-}
-
-#[cfg(unix)]
-fn is_pipe(there: &fs::Metadata) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    there.file_type().is_fifo()
-}
-
-#[cfg(not(unix))]
-fn is_pipe(_: &fs::Metadata) -> bool {
-    false
-}
-
 /// Reads all bytes. Returns an error if there are more than `most` bytes. `shown` is the name for error messages.
 pub fn read_at_most(from: impl Read, most: u64, shown: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -341,10 +305,11 @@ pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
         let example = path.join("run.safetensors");
         return Err(refused(ErrorKind::IsADirectory, format!("{shown} is a folder. Name a checkpoint in it, as in {}", example.display())));
     }
-    let file = open(path)?;
+    let mut file = open(path)?;
+    let length = file.length().unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
-    let read_more = |bytes: &mut Vec<u8>, most: u64| {
-        let read = (&file).take(most).read_to_end(bytes);
+    let mut read_more = |bytes: &mut Vec<u8>, most: u64| {
+        let read = file.by_ref().take(most).read_to_end(bytes);
         read.map(|_| ()).with_context(|| format!("cannot read {shown}"))
     };
     read_more(&mut bytes, HEAD as u64)?;
@@ -358,7 +323,6 @@ pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
         let why = "a safetensors file without Hothouse's metadata".into();
         return Err(RunError::Foreign { why }).with_context(|| format!("cannot use {shown}"));
     };
-    let length = file.metadata().ok().filter(fs::Metadata::is_file).map_or(u64::MAX, |file| file.len());
     check_room(tensors.min(length), memory_bytes(), &shown.to_string())?;
     // One more byte is read, so that the parser can detect trailing data.
     read_more(&mut bytes, tensors.saturating_add(1))?;
@@ -382,7 +346,7 @@ pub fn measured_data(path: &Path) -> Result<Dataset> {
 pub fn read_data(path: &Path) -> Result<Dataset> {
     let (name, most) = (data_name(path), max_data_bytes());
     let content = match path.as_os_str() == STDIN {
-        true => read_at_most(std::io::stdin().lock(), most, &name),
+        true => read_at_most(stdin(), most, &name),
         false => read_at_most(open(path)?, most, &name),
     };
     Ok(Dataset::new(name, content?))

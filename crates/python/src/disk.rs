@@ -38,12 +38,14 @@ fn check_checkpoint(path: PathBuf) -> PyResult<()> {
 /// Reads a checkpoint. If the file is not a checkpoint, only its beginning is read.
 #[pyfunction]
 fn read_checkpoint(py: Python, path: PathBuf) -> PyResult<Bound<PyBytes>> {
+    files::check_no_pipe(&path).map_err(trouble)?;
     Ok(PyBytes::new(py, &py.detach(|| files::read_checkpoint(&path)).map_err(trouble)?))
 }
 
 /// Reads training data; returns its name and its contents. Raises an error if the data is larger than half of the free memory.
 #[pyfunction]
 fn read_data(py: Python, path: PathBuf) -> PyResult<(String, Bound<PyBytes>)> {
+    files::check_no_pipe(&path).map_err(trouble)?;
     let data = py.detach(|| files::read_data(&path)).map_err(trouble)?;
     Ok((data.name, PyBytes::new(py, &data.content.unwrap_or_default())))
 }

@@ -10,6 +10,7 @@ use crate::session::record::{By, Names, Record};
 use crate::session::training::Update;
 use crate::signals::{self, SIGNALS, Signals};
 use anyhow::{Context, Result, bail};
+use files::Input;
 use run::monitor::{MonitorItem, State};
 use run::protocol::{Began, Event, Level, Progress};
 use run::room::Schema;
@@ -322,7 +323,7 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
     Ok(())
 }
 
-fn open(path: &Path) -> Result<BufReader<File>> {
+fn open(path: &Path) -> Result<BufReader<Input<File>>> {
     if !path.exists() {
         let shown = path.display();
         bail!("there is no file {shown}. Start a run with `hothouse train --events {shown}`");

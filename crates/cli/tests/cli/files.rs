@@ -76,6 +76,7 @@ mod special {
     use std::os::unix::fs::{FileTypeExt, symlink};
     use std::path::Path;
     use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
 
     /// Minor device number of `/dev/null`.
     const NULL: &str = "3";
@@ -208,9 +209,13 @@ mod special {
                 "run logic life --start zero --grid 8x8 --steps 1",
                 "eval backgammon linear --decisions zero",
                 "train --config zero",
+                "verify zero",
+                "export control zero --format c --out model.c",
+                "generate words zero",
+                "train control --world zero",
             ] {
                 let output = scratch.run(args);
-                let message = stderr(&output);
+                let message = stderr(&output) + &stdout(&output);
                 assert!(!output.status.success() && message.contains("is a device, not a file"), "{args}: {message}");
             }
         }
@@ -226,6 +231,48 @@ mod special {
             let output = scratch.run("watch endless --plain");
             assert!(stderr(&output).contains("contains no events"), "{}", stderr(&output));
             writer.join().unwrap();
+        }
+    }
+
+    /// Time after which a program that was started is surely reading.
+    const STARTED: Duration = Duration::from_millis(1000);
+    const TIMEOUT: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn one_interrupt_ends_a_program_that_waits_for_a_pipe() {
+        const VERBS: [&str; 8] = [
+            "verify",
+            "eval",
+            "watch --plain",
+            "train --config",
+            "generate words",
+            "eval cube",
+            "run logic --grid 8x8 --steps 1",
+            "eval backgammon linear --decisions",
+        ];
+        let scratch = Scratch::new();
+        let path = |i: usize| scratch.path(&format!("pipe-{i}"));
+        (0..VERBS.len()).for_each(|i| pipe(&path(i)));
+        // First the programs wait for a writer, then for bytes.
+        for has_writer in [false, true] {
+            let start = |(i, args)| (args, scratch.spawn(format!("{args} pipe-{i}")));
+            let mut running: Vec<_> = VERBS.into_iter().enumerate().map(start).collect();
+            let open = |i| fs::OpenOptions::new().write(true).open(path(i)).unwrap();
+            let writers: Vec<fs::File> = if has_writer { (0..VERBS.len()).map(open).collect() } else { Vec::new() };
+            std::thread::sleep(STARTED);
+            for (_, program) in &mut running {
+                program.assert_running();
+                program.interrupt();
+            }
+            let began = Instant::now();
+            for (args, program) in &mut running {
+                while program.process.try_wait().unwrap().is_none() {
+                    assert!(began.elapsed() < TIMEOUT, "{args}, writer: {has_writer}");
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+                assert_ne!(program.wait(), Some(0), "{args}");
+            }
+            drop(writers);
         }
     }
 

@@ -23,6 +23,7 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
+from . import _native
 from ._picture import Picture
 from ._random import Random
 from ._seed import checked_seed
@@ -282,7 +283,6 @@ def load(source: str | os.PathLike[str], *, render_mode: str | None = None) -> E
         linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     else:
         name = os.fspath(source)
-        with open(name, encoding="utf-8") as stream:
-            text = stream.read()
+        text = _native.read_data(name)[1].decode()
     file = _compiled(text, name)
     return (MaskedEnv if "mask" in file.methods else Env)(file, render_mode=render_mode)

@@ -18,7 +18,7 @@ use run::protocol::{Command, Config, Event};
 use run::{AnyRun, Host, Run, RunError};
 use serde::Serialize;
 use serde_json::json;
-use std::io::Write;
+use std::io::{BufReader, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -137,7 +137,7 @@ fn run(args: &SolveArgs, host: Host) -> Result<()> {
             Line::Unsolved { error, next_step, .. } => bail!("{error}. {next_step}"),
         };
     }
-    converse(&mut std::io::stdin().lock(), &mut out, |text| {
+    converse(&mut BufReader::new(files::stdin()), &mut out, |text| {
         if SIGNALS.stopping() {
             return Ok(None);
         }

@@ -94,7 +94,7 @@ fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
     };
     let given = match args.prompt.as_deref() {
         Some("-") => {
-            let bytes = files::read_at_most(std::io::stdin().lock(), LONGEST_PROMPT, "the prompt")?;
+            let bytes = files::read_at_most(files::stdin(), LONGEST_PROMPT, "the prompt")?;
             Some(String::from_utf8(bytes).context("the prompt is not text. Send UTF-8")?)
         }
         given => given.map(String::from),
