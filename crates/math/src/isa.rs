@@ -161,6 +161,11 @@ impl Isa {
         matches!(self, Isa::Bf16 | Isa::Amx)
     }
 
+    /// Returns the set with the same vectors whose products do not round their operands.
+    pub fn unrounded(self) -> Isa {
+        if self.rounds_to_bf16() { Isa::Avx512 } else { self }
+    }
+
     /// Returns true if a multiply-add rounds once. Two sets with the same result give the same bits, except [`Isa::Bf16`] and [`Isa::Amx`].
     /// The rounding is tested at run time, because the browser's engine chooses the rounding of a relaxed multiply-add.
     pub fn fused(self) -> bool {

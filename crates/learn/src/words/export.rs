@@ -28,12 +28,13 @@ impl Pretrainer {
         }
     }
 
-    /// Returns `count` windows of random tokens as inputs of the model, with the logits of a [`Reader`].
+    /// Returns `count` windows of random tokens as inputs of the model, with the logits of a [`Reader`]. The reader computes in f32, as the
+    /// model does, also if the run computes products in bf16.
     pub fn examples(&self, count: usize, seed: u32) -> Examples {
         let shape = self.config().shape;
         let mut numbers = Rng::new(seed, EXAMPLES).sequence(0);
         let tokens: Vec<u32> = (0..count * shape.context).map(|_| numbers.below(shape.vocab as u32)).collect();
-        let mut reader = Reader::new(&shape, self.params(), self.isa());
+        let mut reader = Reader::new(&shape, self.params(), self.isa().unrounded());
         let mut logits = Vec::new();
         for window in tokens.chunks_exact(shape.context) {
             reader.forget();

@@ -1,5 +1,6 @@
 //! Model card: a Markdown file that states what a model computes, how it was trained, and its score.
 
+use super::agreement;
 use super::described::{Described, Facts};
 use super::format::{CARD_BEGINS, Format};
 use super::markdown::{block, plain};
@@ -23,6 +24,11 @@ fn use_of(Described { model, remarks }: &Described, format: Format, bytes: usize
         Format::Js => "JavaScript module: the function `predict`",
     };
     let mut text = format!("## Model\n\nFormat: {how}. Size: {bytes} bytes. Weights and results are 32-bit floats.\n");
+    text += &format!(
+        "Results differ from those of Hothouse in 32-bit arithmetic by less than {:e} of the largest number of an output, or of 1 if that is \
+         larger.\n",
+        agreement::F32
+    );
     if model.is_batched() {
         text += match format {
             Format::Onnx => "The first axis of each input and output is the batch, which may have any length.\n",

@@ -1,6 +1,7 @@
 //! Export of a trained model for other programs, as ONNX, C or JavaScript, with a model card. A room describes its model as a
 //! [`graph::export::Model`]; this module creates the files for every room.
 
+pub mod agreement;
 mod card;
 mod described;
 mod examples;

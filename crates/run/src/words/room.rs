@@ -246,7 +246,7 @@ impl Room for Words {
 
     #[cfg(feature = "export")]
     fn exported(&self) -> Result<crate::export::Described, RunError> {
-        Ok(super::export::described(self.learner().ok_or_else(answers::not_yet)?))
+        Ok(super::export::described(self.learner().ok_or_else(answers::not_yet)?, self.settings.precision))
     }
 
     #[cfg(feature = "export")]

@@ -14,6 +14,11 @@ pub fn host() -> Host {
     Host::new(Isa::best())
 }
 
+/// Returns true if runs can compute products in the given precision here.
+pub fn has(isa: Isa) -> bool {
+    Isa::best() == Isa::Avx512 && isa.is_available()
+}
+
 /// Returns every room, including the test room `bandit`.
 pub fn rooms() -> Vec<&'static dyn AnyRoom> {
     static ADDED: Once = Once::new();

@@ -2,10 +2,11 @@
 //! `tests/python/test_export.py` runs the files of all formats.
 
 use crate::common::*;
+use math::Isa;
 use run::backgammon::Backgammon;
 use run::control::Control;
 use run::cube::Cube;
-use run::export::{CARD_BEGINS, Exported, Format};
+use run::export::{CARD_BEGINS, Exported, Format, agreement};
 use run::internals::{block, plain};
 use run::protocol::{Command, Config, Dataset};
 use run::room::Room;
@@ -13,9 +14,6 @@ use run::words::Words;
 use run::{AnyRun, Run};
 
 const ITEMS: usize = 200;
-/// Maximum difference between an output and the learner's result. If the absolute value of the result exceeds 1, the difference is relative
-/// to it.
-const TOLERANCE: f64 = 1e-5;
 
 /// Trains a run and exports its model. Asserts that the model, computed in f64, agrees with the learner's results on `items` inputs.
 #[track_caller]
@@ -45,9 +43,10 @@ fn agrees<R: Room>(config: &Config, iterations: u32, items: usize) {
                 different += usize::from(found != &expected);
                 continue;
             }
+            let largest = expected.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
             for (found, expected) in found.iter().zip(&expected) {
-                let error = (found - expected).abs() / expected.abs().max(1.0);
-                assert!(error < TOLERANCE, "{} of {:?}: {found}, not {expected}", numbers.name, config.knobs);
+                let error = (found - expected).abs() / largest;
+                assert!(error < agreement::F32, "{} of {:?}: {found}, not {expected}", numbers.name, config.knobs);
             }
         }
     }
@@ -100,6 +99,30 @@ fn word_models_agree() {
         ["norm=rms positions=rotary mlp=swiglu", "norm=layer positions=learned mlp=gelu bias=1 tied=0", "norm=layer positions=rotary"]
     {
         agrees::<Words>(&of("words", "char", knobs), 2, 4);
+    }
+}
+
+/// After long training, weights and results are larger, and so are the differences of rounding.
+#[test]
+fn models_that_have_trained_for_long_agree() {
+    let iterations = |few, many| if testkit::all() { many } else { few };
+    agrees::<Control>(&of("control", "LunarLander-v3", "normalize_observation=1 lr=0.01"), iterations(20, 300), ITEMS);
+    agrees::<Backgammon>(&of("backgammon", "strong", ""), iterations(20, 300), ITEMS);
+    agrees::<Cube>(&of("cube", "2x2x2", ""), iterations(20, 300), ITEMS);
+    agrees::<Words>(&of("words", "char", "steps=32 lr=0.02"), iterations(8, 120), 4);
+}
+
+/// The examples are in f32, the arithmetic of the model, and not in that of the run.
+#[test]
+fn word_models_of_runs_with_rounded_products_agree() {
+    for (precision, isa) in [("bf16", Isa::Bf16), ("amx", Isa::Amx)] {
+        if !has(isa) {
+            testkit::skip(format_args!("{precision}: this processor has none"));
+            continue;
+        }
+        let config = of("words", "char", &format!("precision={precision}"));
+        agrees::<Words>(&config, 2, 4);
+        assert!(card(&trained(&config, 1).export(Format::C).unwrap()).contains("computes products in bf16"));
     }
 }
 
@@ -159,6 +182,14 @@ fn models_without_a_form_are_refused() {
     assert!(clear(&error).contains("no network"), "{error}");
     let error = Format::named("pt").err().unwrap();
     assert!(clear(&error).contains("onnx, c, js"), "{error}");
+}
+
+#[test]
+fn the_document_states_the_bounds_of_the_differences() {
+    let document = include_str!("../../../../docs/export.md");
+    for bound in [format!("below {:e} |", agreement::F32), format!("below {} |", agreement::BF16)] {
+        assert!(document.contains(&bound), "{bound}");
+    }
 }
 
 #[test]

@@ -308,10 +308,6 @@ fn precision_needs_a_processor_with_it() {
     }
 }
 
-fn has(isa: Isa) -> bool {
-    Isa::best() == Isa::Avx512 && isa.is_available()
-}
-
 #[test]
 fn digest_names_its_precision() {
     for (precision, isa) in [("bf16", Isa::Bf16), ("amx", Isa::Amx)] {
