@@ -372,6 +372,9 @@ INVALID = [
     (lambda: hothouse.make_vec(7), TypeError, "Choose one of"),
     (lambda: hothouse.make_vec("CartPole-v1", 0), ValueError, "Choose 1 to"),
     (lambda: hothouse.make_vec("CartPole-v1", 10**9), ValueError, "Choose 1 to"),
+    (lambda: hothouse.make_vec("CartPole-v1", -1), ValueError, "num_envs = -1 is out of range. Choose 1 to"),
+    (lambda: hothouse.make_vec("CartPole-v1", 1.5), TypeError, "num_envs = 1.5 is not a whole number"),
+    (lambda: hothouse.make_vec(LARGE, 2**24), MemoryError, r"num_envs = 16777216 needs \d+ MB, but only .* Choose at most \d+"),
     (lambda: hothouse.make_vec("CartPole-v1", 4, threads=0), ValueError, "Choose 1 to"),
     (lambda: hothouse.make_vec("CartPole-v1", 4, autoreset_mode="Never"), ValueError, "Never"),
     (lambda: hothouse.make_vec("CartPole-v1", 4, render_mode="human"), ValueError, "rgb_array"),
@@ -395,6 +398,85 @@ INVALID = [
     (lambda: started().set_state(0, [9, 0, 0, 0]), ValueError, "bounds"),
     (lambda: started().set_state(0, [0, 0]), ValueError, "bounds"),
 ]
+
+
+#: An environment with a large state.
+LARGE = """
+class World:
+    actions = 2
+
+    def reset(self):
+        self.cells = [0.0] * 4096
+
+    def step(self, action):
+        return float(action), False
+
+    def observe(self):
+        return [self.cells[0]]
+"""
+
+
+def unaligned(values):
+    """Copy of an array whose first byte is not at a multiple of the element's size."""
+    room = np.zeros(values.nbytes + 1, np.uint8)
+    copy = room[1:].view(values.dtype)[:values.size].reshape(values.shape)
+    copy[...] = values
+    assert not copy.flags.aligned
+    return copy
+
+
+class Subclass(np.ndarray):
+    pass
+
+
+def test_arrays_in_any_layout_give_the_same_steps():
+    """Environments and policies convert arrays that the native module does not accept."""
+    steps = {"Choices": ("CartPole-v1", np.array([0, 1, 1, 0])), "Numbers": ("Pendulum-v1", np.array([[0.5], [-1.0], [0.25], [2.0]], np.float32))}
+    for name, actions in steps.values():
+        expected = started(name).step(actions)[0].copy()
+        frozen = actions.copy()
+        frozen.flags.writeable = False
+        swapped = actions.astype(actions.dtype.newbyteorder())
+        layouts = [unaligned(actions), swapped, unaligned(swapped), np.repeat(actions, 2, axis=0)[::2], frozen, actions.view(Subclass), actions.tolist()]
+        for given in layouts:
+            np.testing.assert_array_equal(started(name).step(given)[0], expected)
+    policy = hothouse.Run("control", knobs={"envs": 64}).policy()
+    observations = np.random.default_rng(1).normal(size=(8, 4)).astype(np.float32)
+    expected = policy(observations)
+    for given in [unaligned(observations), observations.astype(">f4"), np.asfortranarray(observations), observations.view(Subclass)]:
+        np.testing.assert_array_equal(policy(given), expected)
+
+
+def test_the_native_module_names_the_fault_of_an_array():
+    native = started()._native
+    good = np.zeros(4, np.int64)
+    frozen = np.zeros(4, np.int64)
+    frozen.flags.writeable = False
+    for accepted in [good, frozen, good.view(Subclass)]:
+        native.step(accepted)
+    call = r'\. Use numpy\.require\(actions, numpy\.int64, "CA"\)'
+    for given, fault in [
+        (unaligned(good), "actions is not aligned in memory"),
+        (good.astype(">i8"), r"actions is in another byte order \(>i8\)"),
+        (np.zeros(8, np.int64)[::2], r"actions is not contiguous: its strides are \[16\] bytes"),
+        (good[::-1], r"actions is not contiguous: its strides are \[-8\] bytes"),
+        (good.astype(np.int32), "actions is of type int32, not int64"),
+        (good.astype(float), "actions is of type float64, not int64"),
+        (np.zeros(4, "M8[s]"), "actions is of type datetime64"),
+        ([0, 0, 0, 0], "actions must be a NumPy array of int64, not list"),
+    ]:
+        with pytest.raises(TypeError, match=f"^{fault}{call}$" if "datetime" not in fault else fault):
+            native.step(given)
+    for given in [np.array(1), np.zeros((4, 1), np.int64)]:
+        with pytest.raises(TypeError, match=f"actions must have 1 dimensions, not {given.ndim}. Change its shape"):
+            native.step(given)
+    with pytest.raises(ValueError, match="0 actions do not match 4 environments"):
+        native.step(np.zeros(0, np.int64))
+    policy = hothouse.Run("control", knobs={"envs": 64}).policy()._native
+    rows = np.zeros((3, 4), np.float32)
+    for given, fault in [(np.asfortranarray(rows), "not contiguous"), (unaligned(rows), "not aligned"), (rows.astype(">f4"), "in another byte order")]:
+        with pytest.raises(TypeError, match=f'observations is {fault}.* Use numpy.require\\(observations, numpy.float32, "CA"\\)'):
+            policy.act(given)
 
 
 def started(name="CartPole-v1"):

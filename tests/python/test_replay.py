@@ -129,7 +129,8 @@ def test_a_long_episode_is_shown_up_to_a_limit(tmp_path, monkeypatch):
     [
         ({"path": "run.mp4"}, ValueError, "ends with .gif"),
         ({"path": "run"}, ValueError, "ends with .gif"),
-        ({"episodes": 0}, ValueError, "Give 1 or more"),
+        ({"episodes": 0}, ValueError, "episodes = 0 is out of range. Choose 1 to 10000"),
+        ({"episodes": 10**9}, ValueError, "Choose 1 to 10000"),
         ({"episodes": 1.5}, TypeError, "integer"),
         ({"fps": 0}, ValueError, "at most 50"),
         ({"fps": 51}, ValueError, "at most 50"),

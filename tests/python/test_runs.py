@@ -408,6 +408,19 @@ def test_devices_are_not_read_or_replaced(tmp_path):
     assert stat.S_ISCHR(zero.stat().st_mode)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_pipes_and_folders_are_refused(tmp_path):
+    """A program in native code that waits for a pipe could not be interrupted."""
+    pipe = tmp_path / "world.py"
+    os.mkfifo(pipe)
+    reads = [hothouse.Run.restore, lambda path: hothouse.Run("words", data=path), hothouse.world.load, lambda path: hothouse.make_vec(path)]
+    for read in reads:
+        with pytest.raises(OSError, match="is a pipe, and a regular file is needed"):
+            read(pipe)
+        with pytest.raises(IsADirectoryError, match="is a folder"):
+            read(tmp_path)
+
+
 INVALID = [
     (lambda: hothouse.Run("gambling"), ValueError, "The rooms are: control"),
     (lambda: hothouse.Run("control", variant="Pong"), ValueError, "Choose one of: CartPole-v1"),
@@ -416,7 +429,21 @@ INVALID = [
     (lambda: hothouse.Run("control", knobs={"lr": "fast"}), TypeError, "Choose "),
     (lambda: hothouse.Run("control", knobs={"lr": [1]}), TypeError, "Give a number"),
     (lambda: hothouse.Run("control", seed=-1), ValueError, "Choose 0 to"),
+    (lambda: hothouse.Run("control", seed=2**32), ValueError, "seed = 4294967296 is out of range. Choose 0 to 4294967295"),
+    (lambda: hothouse.Run("control", seed=1.5), TypeError, "seed = 1.5 is not a whole number. Choose 0 to"),
     (lambda: hothouse.Run("control", threads=0), ValueError, "Choose 1 to"),
+    (lambda: hothouse.Run("control", threads=-1), ValueError, "threads = -1 is out of range. Choose 1 to 1024"),
+    (lambda: hothouse.Run("control", threads=10**9), ValueError, "Choose 1 to 1024"),
+    (lambda: hothouse.Run("control", threads="two"), TypeError, "threads = 'two' is not a whole number"),
+    (lambda: hothouse.Run("control").examples(10**9), ValueError, "count = 1000000000 is out of range. Choose 1 to 2396745"),
+    (lambda: hothouse.Run("control").examples(0), ValueError, "Choose 1 to"),
+    (lambda: hothouse.Run("control").examples(-1), ValueError, "count = -1 is out of range. Choose 1 to"),
+    (lambda: hothouse.Run("control").examples(10**5000), ValueError, "is out of range. Choose 1 to"),
+    (lambda: hothouse.Run("control").examples(2.5), TypeError, "count = 2.5 is not a whole number"),
+    (lambda: hothouse.Run("control").examples(1, seed=-1), ValueError, "Choose 0 to"),
+    (lambda: hothouse._native.Axis.read("lr=0.1..0.2").values(2**32 - 1, "control"), ValueError, "Choose 2 to 1000"),
+    (lambda: hothouse._native.Axis.read("lr=0.1..0.2").values(1, "control"), ValueError, "points = 1 is out of range. Choose 2 to 1000"),
+    (lambda: hothouse.Run("cube").ask("scramble", moves=10**9, seed=1), ValueError, "Choose 0 to 1000"),
     (lambda: hothouse.Run("cube", data=("a.txt", b"x")), ValueError, "takes no data"),
     (lambda: hothouse.Run("control").advance(), TypeError, "Give seconds= or steps="),
     (lambda: hothouse.Run("control").advance(steps=-1), ValueError, "0 or more"),

@@ -2,8 +2,11 @@
 //! waits until no other call uses the array.
 
 use numpy::ndarray::Dimension;
-use numpy::{BorrowError, Element, PyArray, PyArrayMethods, PyReadonlyArray, PyReadwriteArray};
-use pyo3::exceptions::PyRuntimeError;
+use numpy::{
+    BorrowError, Element, PyArray, PyArrayDescrMethods, PyArrayMethods, PyReadonlyArray, PyReadwriteArray, PyUntypedArray,
+    PyUntypedArrayMethods,
+};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -17,8 +20,31 @@ const LOOK: Duration = Duration::from_micros(50);
 /// id then shows that the calls belong to the parent process.
 static WAITING: AtomicU64 = AtomicU64::new(0);
 
-pub fn read<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -> PyResult<PyReadonlyArray<'py, T, D>> {
-    borrow(array.py(), || array.try_readonly())
+/// Borrows the array `value`, whose rows are consecutive in memory. Raises an error that states the fault of another value and the call
+/// that corrects it. `name` is the name of the argument.
+pub fn read<'py, T: Element, D: Dimension>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<PyReadonlyArray<'py, T, D>> {
+    match value.cast::<PyArray<T, D>>() {
+        Ok(array) if array.is_aligned() && array.is_c_contiguous() => borrow(value.py(), || array.try_readonly()),
+        _ => Err(PyTypeError::new_err(fault::<T, D>(value, name)?)),
+    }
+}
+
+/// Describes why `value` is not an array that [`read`] accepts, and the call that corrects it.
+fn fault<T: Element, D: Dimension>(value: &Bound<PyAny>, name: &str) -> PyResult<String> {
+    let wanted = T::get_dtype(value.py());
+    let call = format!("Use numpy.require({name}, numpy.{wanted}, \"CA\")");
+    let Ok(array) = value.cast::<PyUntypedArray>() else {
+        return Ok(format!("{name} must be a NumPy array of {wanted}, not {}. {call}", value.get_type().name()?));
+    };
+    let (found, dimensions) = (array.dtype(), D::NDIM.unwrap_or(1));
+    let is = match array.ndim() {
+        ndim if ndim != dimensions => return Ok(format!("{name} must have {dimensions} dimensions, not {ndim}. Change its shape")),
+        _ if found.is_equiv_to(&wanted) && !array.is_aligned() => "not aligned in memory".into(),
+        _ if found.is_equiv_to(&wanted) => format!("not contiguous: its strides are {:?} bytes", array.strides()),
+        _ if found.num() == wanted.num() => format!("in another byte order ({})", found.getattr("str")?),
+        _ => format!("of type {found}, not {wanted}"),
+    };
+    Ok(format!("{name} is {is}. {call}"))
 }
 
 pub fn write<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -> PyResult<PyReadwriteArray<'py, T, D>> {

@@ -1,7 +1,8 @@
 //! Thread pools that detect a fork, and mutexes for Python threads.
 
+use crate::counts::whole;
 use crate::errors::ForkError;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -9,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Instant;
 
 /// Maximum number of threads. The limit detects typing errors in the requested number.
-const MOST_THREADS: usize = 1024;
+const MOST_THREADS: u64 = 1024;
 
 /// Threads for the work of one process. If `pool` is `None`, the calling thread does the work.
 pub struct Threads {
@@ -19,14 +20,12 @@ pub struct Threads {
 
 impl Threads {
     pub fn new(count: usize) -> PyResult<Threads> {
-        check(count)?;
         let pool = if count > 1 { Some(pool(count)?) } else { None };
         Ok(Threads { pool, process: std::process::id() })
     }
 
     /// Creates a pool even for one thread, for work that reads the number of threads from rayon.
     pub fn apart(count: usize) -> PyResult<Threads> {
-        check(count)?;
         Ok(Threads { pool: Some(pool(count)?), process: std::process::id() })
     }
 
@@ -100,11 +99,9 @@ pub fn alone<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     math::par::Threads::of(1).expect("one thread is always available").run(work)
 }
 
-fn check(count: usize) -> PyResult<()> {
-    if (1..=MOST_THREADS).contains(&count) {
-        return Ok(());
-    }
-    Err(PyValueError::new_err(format!("threads = {count} is out of range. Choose 1 to {MOST_THREADS}")))
+/// Returns the number of threads that a caller requests; `None` for the default.
+pub fn threads(given: Option<&Bound<PyAny>>) -> PyResult<Option<usize>> {
+    given.map(|count| Ok(whole("threads", count, 1..=MOST_THREADS)? as usize)).transpose()
 }
 
 fn pool(count: usize) -> PyResult<ThreadPool> {

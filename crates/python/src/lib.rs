@@ -4,6 +4,7 @@
 #![allow(unsafe_code)] // for PyO3's macros; crates/run/tests/run/invariants.rs checks that there is no other unsafe code
 
 mod arrays;
+mod counts;
 mod data;
 mod disk;
 mod errors;

@@ -1,10 +1,14 @@
 //! Policy of a run, applied to batches of observations.
 
 use crate::arrays;
+use crate::counts::whole;
 use crate::host::{Turns, alone};
-use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{Ix2, PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+/// Maximum number of repetitions in [`Policy::act_repeatedly`].
+const MOST_TIMES: u64 = 1_000_000;
 
 /// Policies and values of `n` states, with the shapes `[n][policy_len]` and `[n]`.
 type Predicted<'py> = (Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<f32>>);
@@ -30,13 +34,11 @@ impl Policy {
         if shape[1] != width {
             return Err(PyValueError::new_err(format!("observations must have shape (n, {width}), but these have {} columns", shape[1])));
         }
-        let rows =
-            observations.as_slice().map_err(|_| PyValueError::new_err("observations must be contiguous. Use numpy.ascontiguousarray"))?;
-        Ok((rows, shape[0]))
+        Ok((observations.as_slice()?, shape[0]))
     }
 
     /// Returns the best action in each state, `[n][action_len]`. Performs the computation `times` times, for benchmarks.
-    fn compute_actions(&self, py: Python, observations: &Bound<PyArray2<f32>>, times: usize) -> PyResult<Vec<f32>> {
+    fn compute_actions(&self, py: Python, observations: &Bound<PyAny>, times: u64) -> PyResult<Vec<f32>> {
         let observations = borrow(observations)?;
         let (rows, count) = self.rows(&observations)?;
         let mut actions = vec![0.0; count * self.action_len];
@@ -47,9 +49,9 @@ impl Policy {
 }
 
 /// Borrows observations. Waits while environments write the array in another thread.
-fn borrow<'py>(observations: &Bound<'py, PyArray2<f32>>) -> PyResult<PyReadonlyArray2<'py, f32>> {
+fn borrow<'py>(observations: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArray2<'py, f32>> {
     arrays::let_pass(observations.py());
-    arrays::read(observations)
+    arrays::read::<f32, Ix2>(observations, "observations")
 }
 
 #[pymethods]
@@ -65,20 +67,21 @@ impl Policy {
     }
 
     /// Best action in each state, with the shape `[n][action_len]`. A discrete action is its index.
-    fn act<'py>(&self, py: Python<'py>, observations: &Bound<'py, PyArray2<f32>>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+    fn act<'py>(&self, py: Python<'py>, observations: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let actions = PyArray1::from_vec(py, self.compute_actions(py, observations, 1)?);
         let count = actions.len() / self.action_len;
         numpy::PyArrayMethods::reshape(&actions, [count, self.action_len])
     }
 
     /// Repeats [`Self::act`] without Python overhead, for benchmarks.
-    fn act_repeatedly(&self, py: Python, observations: &Bound<PyArray2<f32>>, times: usize) -> PyResult<()> {
+    fn act_repeatedly(&self, py: Python, observations: &Bound<PyAny>, times: &Bound<PyAny>) -> PyResult<()> {
+        let times = whole("times", times, 1..=MOST_TIMES)?;
         self.compute_actions(py, observations, times).map(drop)
     }
 
     /// Policy and value of each state. A policy is the probability of each choice, or the means and then the standard deviations of a
     /// continuous action.
-    fn predict<'py>(&self, py: Python<'py>, observations: &Bound<'py, PyArray2<f32>>) -> PyResult<Predicted<'py>> {
+    fn predict<'py>(&self, py: Python<'py>, observations: &Bound<'py, PyAny>) -> PyResult<Predicted<'py>> {
         let observations = borrow(observations)?;
         let (rows, count) = self.rows(&observations)?;
         let width = self.policy_len;

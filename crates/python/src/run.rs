@@ -3,12 +3,14 @@
 //! Pieces are numbered parts of an iteration, such as games. In a shared run, workers (other processes) compute the pieces. Pieces are due
 //! when their input is ready for the workers. Until the results of the due pieces arrive, the run may do other work.
 
+use crate::arrays;
+use crate::counts;
 use crate::data::{from_python, to_python};
 use crate::disk;
 use crate::errors::refusal;
 use crate::host::{self, Threads, Turns};
 use crate::policy::Policy;
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{Ix1, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use run::export::{Format, NamedExamples, Numbers};
@@ -202,8 +204,12 @@ impl Run {
         self.session.take(py, || self.threads.here("this run"))
     }
 
-    fn make(py: Python, threads: Option<usize>, make: impl FnOnce(Host) -> Result<Box<dyn AnyRun>, RunError> + Send) -> PyResult<Run> {
-        let threads = Threads::apart(threads.unwrap_or_else(host::cores))?;
+    fn make(
+        py: Python,
+        threads: Option<&Bound<PyAny>>,
+        make: impl FnOnce(Host) -> Result<Box<dyn AnyRun>, RunError> + Send,
+    ) -> PyResult<Run> {
+        let threads = Threads::apart(host::threads(threads)?.unwrap_or_else(host::cores))?;
         let host = Host { memory_bytes: files::memory_bytes(), ..Host::new(math::Isa::best()) };
         let run = py.detach(|| threads.run(|| make(host))).map_err(refusal)?;
         Ok(Run { session: Turns::new(Session::new(run)?), threads })
@@ -216,22 +222,22 @@ impl Run {
     #[staticmethod]
     fn begin(
         py: Python,
-        what: (String, Option<String>, u32),
+        what: (String, Option<String>, Bound<PyAny>),
         knobs: &Bound<PyAny>,
         data: Option<(String, Vec<u8>)>,
-        threads: Option<usize>,
+        threads: Option<&Bound<PyAny>>,
     ) -> PyResult<Run> {
         let (room, variant, seed) = what;
         let of_data = data.as_ref().and(run::room(&room).map_err(refusal)?.data_variant());
         let mut config = config(&room, variant.or(of_data.map(String::from)))?;
-        (config.seed, config.knobs) = (seed, from_python(knobs)?);
+        (config.seed, config.knobs) = (counts::seed(&seed)?, from_python(knobs)?);
         config.data = data.map(|(name, content)| Dataset::new(&name, content));
         Run::make(py, threads, |host| run::begin(config, host))
     }
 
     /// Restores a run from the bytes of a checkpoint.
     #[staticmethod]
-    fn restore(py: Python, bytes: &[u8], data: Option<(String, Vec<u8>)>, threads: Option<usize>) -> PyResult<Run> {
+    fn restore(py: Python, bytes: &[u8], data: Option<(String, Vec<u8>)>, threads: Option<&Bound<PyAny>>) -> PyResult<Run> {
         let data = data.map(|(name, content)| Dataset::new(&name, content));
         Run::make(py, threads, |host| run::restore_with(bytes, host, data.as_ref()))
     }
@@ -277,7 +283,8 @@ impl Run {
     }
 
     /// Accepts results that [`play`] computed. The results must belong to the next pieces in numerical order.
-    fn take(&self, py: Python, pieces: PyReadonlyArray1<u8>) -> PyResult<()> {
+    fn take(&self, py: Python, pieces: &Bound<PyAny>) -> PyResult<()> {
+        let pieces = arrays::read::<u8, Ix1>(pieces, "pieces")?;
         let pieces = pieces.as_slice()?;
         self.work_on(py, |session| session.run.take(pieces))?.map_err(refusal)
     }
@@ -314,7 +321,13 @@ impl Run {
     }
 
     /// Inputs for the exported model, and the outputs of the run's own code for these inputs.
-    fn examples<'py>(&self, py: Python<'py>, count: usize, seed: u32) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    fn examples<'py>(
+        &self,
+        py: Python<'py>,
+        count: &Bound<PyAny>,
+        seed: &Bound<PyAny>,
+    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        let (count, seed) = (counts::whole("count", count, 1..=u32::MAX.into())? as usize, counts::seed(seed)?);
         let NamedExamples { inputs, outputs } = self.work_on(py, |session| session.run.examples(count, seed))?.map_err(refusal)?;
         let arrays = |all: Vec<Numbers>| {
             let by_name = PyDict::new(py);
@@ -427,13 +440,14 @@ impl Run {
 #[pyfunction]
 pub fn play<'py>(
     py: Python<'py>,
-    due: PyReadonlyArray1<'py, u8>,
+    due: &Bound<'py, PyAny>,
     first: u64,
     end: u64,
-    threads: usize,
+    threads: &Bound<PyAny>,
 ) -> PyResult<Bound<'py, PyArray1<u8>>> {
+    let due = arrays::read::<u8, Ix1>(due, "due")?;
     let due = due.as_slice()?;
-    let threads = Threads::apart(threads)?;
+    let threads = Threads::apart(host::threads(Some(threads))?.unwrap_or(1))?;
     let host = Host::new(math::Isa::best());
     let played = py.detach(|| threads.run(|| ::run::play(due, first..end, host))).map_err(refusal)?;
     Ok(PyArray1::from_vec(py, played))

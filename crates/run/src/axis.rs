@@ -5,6 +5,10 @@ use crate::protocol::{Knob, KnobKind, Value};
 use crate::sweep::VARIANT;
 use crate::typed::{number, set_one};
 use learn::decimal;
+use std::ops::RangeInclusive;
+
+/// Permitted numbers of values of a range.
+const COUNTS: RangeInclusive<u32> = 2..=1000;
 
 /// A parsed argument of `--knob`: the name of a knob and the values to try.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +54,7 @@ pub fn axis(text: &str) -> Result<Axis, String> {
 }
 
 impl Axis {
-    /// Returns the distinct values of the axis. The values of a list keep their order. A range gives `count` values (at least 2) from its
+    /// Returns the distinct values of the axis. The values of a list keep their order. A range gives `count` values (2 to 1000) from its
     /// lower to its upper end, evenly spaced on a linear or a logarithmic scale. If the knob is not a float, the values of a range are
     /// rounded to whole numbers and duplicates are dropped.
     pub fn values(&self, count: u32, knobs: &[Knob]) -> Result<Vec<Value>, RunError> {
@@ -60,6 +64,10 @@ impl Axis {
             // The variant is not a knob, but a sweep can vary it like one.
             Points::List(list) if self.name == VARIANT => list.iter().map(|name| name.as_str().into()).collect(),
             Points::List(list) => list.iter().map(|text| set_one(&self.name, text, knobs)).collect::<Result<_, _>>()?,
+            Points::Range { .. } if !COUNTS.contains(&count) => {
+                let range = format!("{} to {}", COUNTS.start(), COUNTS.end());
+                return Err(RunError::OutOfRange { name: "points".into(), value: count.to_string(), range });
+            }
             &Points::Range { from, to, log } => (0..count)
                 .map(|i| match f64::from(i) / f64::from(count - 1) {
                     // The ends keep the exact values that the user typed.

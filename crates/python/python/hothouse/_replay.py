@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _FASTEST = 50
 #: Longest part of an episode that a replay shows, in steps.
 _LONGEST = 1000
+#: Largest number of frames, which are all in memory.
+_MOST_FRAMES = 10_000
 #: Unit of the durations in a GIF file, in milliseconds.
 _UNIT_MS = 10
 
@@ -49,8 +51,8 @@ def replay(
     file = pathlib.Path(path)
     if file.suffix.lower() != ".gif":
         raise ValueError(f"path = {str(file)!r} is not the name of a GIF file. Choose a name that ends with .gif")
-    if operator.index(episodes) < 1:
-        raise ValueError(f"episodes = {episodes} is invalid. Give 1 or more")
+    if not 1 <= operator.index(episodes) <= _MOST_FRAMES:
+        raise ValueError(f"episodes = {episodes} is out of range. Choose 1 to {_MOST_FRAMES}")
     if fps is not None and not 0 < fps <= _FASTEST:
         raise ValueError(f"fps = {fps} is out of range. Choose more than 0 and at most {_FASTEST}")
     if not isinstance(run, Run):
@@ -61,7 +63,11 @@ def replay(
             "Load the run on the page and record a video there: tab Share, section Pictures"
         )
     returns: list[float] = []
-    frames = [images.fromarray(frame).quantize(method=images.Quantize.FASTOCTREE, dither=images.Dither.NONE) for frame in _frames(run, episodes, seed, returns)]
+    frames = []
+    for frame in _frames(run, episodes, seed, returns):
+        if len(frames) == _MOST_FRAMES:
+            raise ValueError(f"{episodes} episodes have more than {_MOST_FRAMES} frames. Choose fewer episodes")
+        frames.append(images.fromarray(frame).quantize(method=images.Quantize.FASTOCTREE, dither=images.Dither.NONE))
     content = io.BytesIO()
     durations = _durations(len(frames), fps or min(_FASTEST, 1 / run.about["step_s"]))
     frames[0].save(content, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0)

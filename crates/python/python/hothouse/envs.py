@@ -13,6 +13,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from . import _native, _spaces
+from ._arrays import plain
 from ._picture import painted
 from ._register import register
 from ._seed import checked_seed
@@ -44,7 +45,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         if render_mode not in (None, "rgb_array"):
             raise ValueError(f"unknown render mode {render_mode!r}. Choose 'rgb_array' or None")
         name, file = source(env)
-        self._native: _native.Envs | None = _native.Envs(name, file, operator.index(num_envs), mode.value, threads)
+        self._native: _native.Envs | None = _native.Envs(name, file, num_envs, mode.value, threads)
         self.env_id, self.num_envs, self.render_mode, self.copy = name, num_envs, render_mode, copy
         #: True if a file defines the environments.
         self._has_file = file is not None
@@ -127,6 +128,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             and actions.dtype is _INT64
             and actions.ndim == 1
             and actions.flags.c_contiguous
+            and actions.flags.aligned
         ):
             actions = self._convert(actions)
         if self.render_mode is not None:
@@ -162,7 +164,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             raise ValueError(f"actions have the shape {given.shape}. Give {shape}")
         if given.dtype == np.uint64 and self._discrete and given.size and given.max() > 2**62:
             raise ValueError(f"an action is not in the range 0 to {self.single_action_space.n - 1}. Choose one in the range")
-        return np.ascontiguousarray(given, wanted).reshape(-1)
+        return plain(given, wanted).reshape(-1)
 
     def render(self) -> tuple[np.ndarray, ...] | None:
         """Images of all environments. Each image is an array `(height, width, 3)` of bytes."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _native
+from ._arrays import plain
 from ._source import source
 from .page import Frame, frame
 
@@ -98,7 +99,7 @@ class Policy:
         self._native, self._discrete = native, discrete
 
     def _rows(self, observations: Any) -> np.ndarray:
-        rows = np.ascontiguousarray(observations, np.float32)
+        rows = plain(observations, np.float32)
         if rows.ndim != 2:
             raise ValueError(f"observations must have shape (n, {self._native.observation_len}), not {rows.shape}")
         return rows
@@ -142,8 +143,6 @@ class Run:
         world: str | os.PathLike[str] | None = None,
         threads: int | None = None,
     ) -> None:
-        if not 0 <= seed < 2**32:
-            raise ValueError(f"seed = {seed} is out of range. Choose 0 to {2**32 - 1}")
         values = {name: _value(value) for name, value in (knobs or {}).items()}
         self._begin(_native.Run.begin((room, variant, seed), values, _data(data) if world is None else _world(world), threads))
 

@@ -1,6 +1,7 @@
 //! Rules of backgammon: positions in the format of GNU Backgammon's ids, and all results of a roll.
 
-use numpy::{PyArray3, PyArrayMethods, PyReadonlyArray3, PyUntypedArrayMethods};
+use crate::arrays;
+use numpy::{Ix3, PyArray3, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use worlds::backgammon::{BAR, Board, Results, Roll, notation};
@@ -41,12 +42,12 @@ fn backgammon_boards<'py>(py: Python<'py>, ids: Vec<String>) -> PyResult<Bound<'
 
 /// Ids of boards in the format of [`backgammon_boards`].
 #[pyfunction]
-fn backgammon_ids(boards: PyReadonlyArray3<u8>) -> PyResult<Vec<String>> {
+fn backgammon_ids(boards: &Bound<PyAny>) -> PyResult<Vec<String>> {
+    let boards = arrays::read::<u8, Ix3>(boards, "boards")?;
     if boards.shape()[1..] != [2, BAR] {
         return Err(wrong(format!("boards must have shape (n, 2, {BAR}), not {:?}", boards.shape())));
     }
-    let places: Vec<u8> = boards.as_array().iter().copied().collect();
-    let sides = places.as_chunks::<BAR>().0.as_chunks::<2>().0;
+    let sides = boards.as_slice()?.as_chunks::<BAR>().0.as_chunks::<2>().0;
     sides.iter().map(|&[mine, theirs]| Ok(Board::new(mine, theirs).map_err(wrong)?.id().as_str().into())).collect()
 }
 

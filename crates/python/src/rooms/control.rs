@@ -2,11 +2,12 @@
 //! Results do not depend on the number of threads.
 
 use crate::arrays;
+use crate::counts::{seed, whole};
 use crate::errors::refusal;
 use crate::host::{self, Threads, Turns};
 use math::{Isa, Kernel, PANEL, Simd, dispatch};
-use numpy::{Element, PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
+use numpy::{Ix1, PyArray1, PyArray2, PyArray3};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use run::protocol::Dataset;
@@ -19,7 +20,7 @@ const SHARD: usize = 16 * PANEL;
 /// Minimum number of state values per thread. With fewer values, waking the thread would take longer than its work.
 const NUMBERS_A_THREAD: usize = 1 << 16;
 /// Maximum number of environments. The limit detects typing errors in the requested number.
-const MOST: usize = 1 << 24;
+const MOST: u64 = 1 << 24;
 
 /// Time at which the next episode of an environment starts after an episode has ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -326,11 +327,11 @@ impl Envs {
     fn take(&self, shards: &mut [Shard], actions: &Bound<PyAny>) -> PyResult<()> {
         match self.kind.spec.actions {
             Actions::Choices(count) => {
-                let choices = contiguous::<i64>(actions, "int64")?;
+                let choices = arrays::read::<i64, Ix1>(actions, "actions")?;
                 self.take_batch(shards, Batch::Choices(choices.as_slice()?, count))
             }
             Actions::Box { count, .. } => {
-                let levels = contiguous::<f32>(actions, "float32")?;
+                let levels = arrays::read::<f32, Ix1>(actions, "actions")?;
                 self.take_batch(shards, Batch::Levels(levels.as_slice()?, count as usize))
             }
         }
@@ -358,12 +359,22 @@ impl Envs {
     }
 }
 
-/// Borrows the array of actions. Raises an error if the array is not contiguous or its elements do not have the type `T`, whose Python name
-/// is `kind`.
-fn contiguous<'py, T: Element>(actions: &Bound<'py, PyAny>, kind: &str) -> PyResult<PyReadonlyArray1<'py, T>> {
-    let wrong = || PyTypeError::new_err(format!("actions must be a contiguous NumPy array of {kind}"));
-    let actions = arrays::read(actions.cast::<PyArray1<T>>().map_err(|_| wrong())?)?;
-    if actions.as_slice().is_ok() { Ok(actions) } else { Err(wrong()) }
+/// Raises an error if `count` environments of this kind do not fit into the free memory. `apart` is 1 if the last observations of ended
+/// episodes are separate, else 0.
+fn check_memory(kind: &Kind, isa: Isa, count: u64, apart: usize) -> PyResult<()> {
+    let (features, numbers) = (kind.spec.observation.len(), kind.spec.actions.numbers() + 2 * kind.mask_len());
+    // An environment keeps its state twice at most, and its observation in the world, in the shard and in each array.
+    let state = (kind.many)(isa, 0, 0, PANEL).state_len();
+    let each = 4 * (2 * state + (3 + apart) * features + numbers + 4) as u64;
+    let memory = files::memory_bytes();
+    if count <= memory / each {
+        return Ok(());
+    }
+    let [needed, free] = [count * each, memory].map(|bytes| bytes >> 20);
+    Err(PyMemoryError::new_err(format!(
+        "num_envs = {count} needs {needed} MB, but only {free} MB of memory are free. Choose at most {}",
+        memory / each
+    )))
 }
 
 /// Number of environments whose episode has ended and for which the next episode's first observation has not been returned yet.
@@ -374,19 +385,26 @@ fn over(shards: &[Shard]) -> usize {
 #[pymethods]
 impl Envs {
     #[new]
-    fn new(py: Python, name: &str, file: Option<Vec<u8>>, count: usize, mode: &str, threads: Option<usize>) -> PyResult<Envs> {
+    fn new(
+        py: Python,
+        name: &str,
+        file: Option<Vec<u8>>,
+        count: &Bound<PyAny>,
+        mode: &str,
+        threads: Option<&Bound<PyAny>>,
+    ) -> PyResult<Envs> {
         let kind = kind(name, file)?;
-        if !(1..=MOST).contains(&count) {
-            return Err(PyValueError::new_err(format!("num_envs = {count} is out of range. Choose 1 to {MOST}")));
-        }
+        let (count, threads) = (whole("num_envs", count, 1..=MOST)?, host::threads(threads)?);
         let mode = Autoreset::named(mode)
             .ok_or_else(|| PyValueError::new_err(format!("there is no autoreset mode '{mode}'. Choose NextStep, SameStep or Disabled")))?;
         let isa = Isa::best();
+        let apart = usize::from(mode == Autoreset::SameStep);
+        check_memory(&kind, isa, count, apart)?;
+        let count = count as usize;
         let shards: Vec<_> = (0..count).step_by(SHARD).map(|first| Shard::new(&kind, isa, first, SHARD.min(count - first))).collect();
         let busy = (count * shards[0].world.state_len()).div_ceil(NUMBERS_A_THREAD);
         let threads = Threads::new(threads.unwrap_or_else(|| busy.min(host::cores())).min(shards.len().max(1)))?;
         let (features, choices) = (kind.spec.observation.len(), kind.mask_len());
-        let apart = usize::from(mode == Autoreset::SameStep);
         Ok(Envs {
             kind,
             isa,
@@ -447,7 +465,8 @@ impl Envs {
     }
 
     /// Restarts all environments from a seed.
-    fn reset(&self, py: Python, seed: u32) -> PyResult<()> {
+    fn reset(&self, py: Python, number: &Bound<PyAny>) -> PyResult<()> {
+        let seed = seed(number)?;
         self.threads.here("this vector of environments")?;
         let mut state = self.state_of(py)?;
         let State { shards, begun } = &mut *state;
@@ -465,9 +484,9 @@ impl Envs {
     }
 
     /// Starts the next episode of all environments, or of the environments for which `mask` is true.
-    fn begin(&self, py: Python, mask: Option<&Bound<PyArray1<bool>>>) -> PyResult<()> {
+    fn begin(&self, py: Python, mask: Option<&Bound<PyAny>>) -> PyResult<()> {
         let shards = &mut self.ready(py)?.shards;
-        let mask = mask.map(arrays::read).transpose()?;
+        let mask = mask.map(|mask| arrays::read::<bool, Ix1>(mask, "mask")).transpose()?;
         let mask = mask.as_ref().map(|mask| mask.as_slice()).transpose()?;
         if mask.is_some_and(|mask| mask.len() != self.count) {
             return Err(PyValueError::new_err(format!("the mask does not match {} environments. Give one flag for each", self.count)));

@@ -204,6 +204,7 @@ impl<R: Room> AnyRun for Run<R> {
     #[cfg(feature = "export")]
     fn examples(&self, count: usize, seed: u32) -> Result<crate::export::NamedExamples, RunError> {
         let described = self.room.exported()?;
+        crate::export::NamedExamples::check(&described.model, count)?;
         Ok(crate::export::NamedExamples::new(&described.model, count, self.room.examples(count, seed)?))
     }
 

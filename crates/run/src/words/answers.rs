@@ -16,6 +16,8 @@ use worlds::words::Tokenizer;
 const LONGEST: u32 = 100_000;
 /// Maximum number of tokens that one question generates.
 const MOST_AT_ONCE: u32 = 4096;
+/// Maximum number of likely tokens in an answer, summed over the tokens of the text.
+const MOST_PREDICTED: usize = 1 << 18;
 
 /// Version of weights: the number of iterations and, if the CPU trains, the number of steps. If another machine trains, the number of steps
 /// is `None`: a step is counted when it begins, but its weights arrive only at the end of the iteration.
@@ -73,6 +75,14 @@ fn fitting(tokenizer: &Tokenizer, shape: &Shape, text: &str, what: &str) -> Resu
     Ok(tokens)
 }
 
+/// Returns an error if a question asks for more than `most` tokens.
+fn at_most(name: &str, asked: u32, most: u32) -> Result<(), RunError> {
+    if asked <= most {
+        return Ok(());
+    }
+    Err(RunError::OutOfRange { name: name.into(), value: asked.to_string(), range: format!("0 to {most}") })
+}
+
 fn check(sampling: &Sampling) -> Result<(), RunError> {
     let &Sampling { temperature, top_p, .. } = sampling;
     if !(0.0..=100.0).contains(&temperature) {
@@ -101,6 +111,7 @@ impl Answers {
             }
             Question::Read { text, next } => {
                 let tokens = fitting(tokenizer, &shape, &text, "the text")?;
+                at_most("next", next.min(shape.vocab as u32), (MOST_PREDICTED / tokens.len()) as u32)?;
                 let reader = self.reader(learner, fresh);
                 Box::new(read(reader, tokenizer, iteration, &tokens, next as usize))
             }
@@ -124,7 +135,8 @@ impl Answers {
                     None => testing::prompt(prepared, settings),
                 };
                 check(&sampling)?;
-                let written = Written::new(fresh(), &prompt, &sampling, most.min(LONGEST), &stop);
+                at_most("most", most, LONGEST)?;
+                let written = Written::new(fresh(), &prompt, &sampling, most, &stop);
                 let (iteration, written) = self.written.insert((iteration, written));
                 Box::new(written.view(*iteration))
             }

@@ -17,17 +17,17 @@ crate::questions! {
     /// Returns the tokens of a text. A character that the tokenizer cannot represent gives an error that names the character.
     Tokens { text: String } -> Vec<TokenView>,
     /// Returns the model's predictions for a text: the surprise at each token, and at most `next` likely tokens after each token. An empty
-    /// text, or a text longer than the context, gives an error.
+    /// text, a text longer than the context, or more than 262,144 likely tokens in all give an error.
     Read { text: String, next: u32 } -> ReadView,
     /// Returns the attention weights between the tokens of a text, in one head of one layer.
     Attention { text: String, layer: u32, head: u32 } -> AttentionView,
     /// Returns the prompt of the samples: the text of the knob `prompt`, or the beginning of the validation text if the knob is empty or
     /// the tokenizer cannot represent its text.
     Prompt {} -> String,
-    /// Begins a text that continues `prompt`; null means the prompt of the samples. Ends any other text in progress. [`Question::Continue`]
-    /// returns the tokens of the text.
+    /// Begins a text of at most `most` tokens, up to 100,000, that continues `prompt`; null means the prompt of the samples. Ends any other
+    /// text in progress. [`Question::Continue`] returns the tokens of the text.
     Generate { prompt: Option<String>, sampling: Sampling, most: u32, stop: String } -> GenerationView,
-    /// Continues the text in progress by at most `tokens` tokens.
+    /// Continues the text in progress by at most `tokens` tokens, up to 4,096.
     Continue { tokens: u32 } -> GenerationView,
     /// Ends the text in progress.
     Stop {} -> GenerationView,

@@ -193,6 +193,16 @@ fn the_document_states_the_bounds_of_the_differences() {
 }
 
 #[test]
+fn a_number_of_examples_beyond_the_memory_is_refused() {
+    let run = begin(&of("control", "CartPole-v1", ""));
+    for count in [0, 1 << 22, usize::MAX] {
+        let error = run.examples(count, 1).err().unwrap();
+        // An example has four numbers of the observation, two probabilities and an action.
+        assert!(clear(&error).contains(&format!("count = {count} is out of range. Choose 1 to {}", (1 << 24) / 7)), "{error}");
+    }
+}
+
+#[test]
 fn text_has_no_effect_in_markdown() {
     assert_eq!(plain("x (m), 0.5 %"), "x (m), 0.5 %");
     assert_eq!(plain("<b>*a*_|\n# [x](y) `z` \\ !"), "\\<b\\>\\*a\\*\\_\\| \\# \\[x\\](y) \\`z\\` \\\\ \\!");

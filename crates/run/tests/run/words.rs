@@ -217,10 +217,23 @@ fn generation_keeps_the_weights_of_its_start() {
             (generate("", 1.0, 40, ""), "empty"),
             (generate(&"fox ".repeat(50), 1.0, 40, ""), "the model sees 16 at once"),
             (generate("a fox", -1.0, 40, ""), "Choose 0 to 100"),
+            (generate("a fox", 1.0, 100_001, ""), "most = 100001 is out of range. Choose 0 to 100000"),
         ] {
             assert!(ask_error(&mut *run, question.clone()).contains(says), "{question}");
         }
     }
+}
+
+#[test]
+fn an_answer_has_a_limited_number_of_predictions() {
+    let knobs = "context=1024 tokenizer=bpe vocab=300 batch=1 micro=1 steps=1";
+    let mut run = trained(&char_with(knobs), 1);
+    let read = |text: &str, next: u32| json!({ "ask": "read", "text": text, "next": next });
+    let view = value(&mut *run, read("#", u32::MAX));
+    assert_eq!(view["next"][0].as_array().unwrap().len(), 300);
+    // The stories have none of these characters, so each is a token of its own.
+    let error = ask_error(&mut *run, read(&"#$%&".repeat(250), u32::MAX));
+    assert!(error.contains("next = 300 is out of range. Choose 0 to 262"), "{error}");
 }
 
 #[test]

@@ -35,6 +35,8 @@ MEANWHILE_S = 0.05
 STRETCHES = 2
 #: Maximum number of consecutive learner failures without progress.
 MOST_DEATHS = 5
+#: Maximum number of parallel tasks.
+MOST_WORKERS = 10_000
 
 
 @dataclass
@@ -150,7 +152,7 @@ def train(
         room, variant, seed, knobs: As in `hothouse.Run`. Only backgammon's learners can share games: `strong` one game at a time, and
             `published` all games of an actor together (the knob `tables` sets the number of actors).
         resume: A checkpoint from which the run continues. It replaces the four arguments above.
-        workers: Number of parallel tasks; the default is the number of cores in the cluster, minus one for the learner.
+        workers: Number of parallel tasks, at most 10,000; the default is the number of cores in the cluster, minus one for the learner.
         address: Address of a Ray cluster; the default is this machine.
         steps: Value of the room's first counter at which training ends, like `--steps` of the terminal. Work before a resumption counts.
         seconds: Time limit. Ctrl-C also stops training and saves the run.
@@ -164,8 +166,8 @@ def train(
     """
     if steps is None and seconds is None:
         raise TypeError("train() needs a limit. Give steps= or seconds=")
-    if workers is not None and workers < 1:
-        raise ValueError(f"workers = {workers} is out of range. Choose 1 or more")
+    if workers is not None and not 1 <= workers <= MOST_WORKERS:
+        raise ValueError(f"workers = {workers} is out of range. Choose 1 to {MOST_WORKERS}")
     if save is not None:
         _native.check_checkpoint(os.fspath(save))
     begun = Run.restore(resume) if resume is not None else Run(room, variant, seed=seed, knobs=knobs)
