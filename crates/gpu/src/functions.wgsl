@@ -2,15 +2,18 @@
 // use it where it is exact enough. They use the formulas of the crate `math` where the platform's functions overflow or lose small numbers.
 // Environments and random draws use poly.wgsl instead, because their numbers must match the CPU.
 
+// A zero keeps its sign.
 fn tanh_of(x: f32) -> f32 {
+    let magnitude = abs(x);
     let x2 = x * x;
     var p = fma(-5.7049887e-3, x2, 2.063909e-2);
     p = fma(p, x2, -5.373972e-2);
     p = fma(p, x2, 1.3331442e-1);
     p = fma(p, x2, -3.333328e-1);
-    let small = fma(p * x2, x, x);
-    let large = 1.0 - 2.0 / (exp(min(2.0 * abs(x), 40.0)) + 1.0);
-    return select(select(large, -large, x < 0.0), small, abs(x) < 0.625);
+    let small = fma(p * x2, magnitude, magnitude);
+    let large = 1.0 - 2.0 / (exp(min(2.0 * magnitude, 40.0)) + 1.0);
+    let y = select(large, small, magnitude < 0.625);
+    return bitcast<f32>(bitcast<u32>(y) | (bitcast<u32>(x) & 0x80000000u));
 }
 
 /// Computes the tanh approximation of GELU (Hendrycks and Gimpel 2016).

@@ -43,7 +43,7 @@ fn poly_ln(x: f32) -> f32 {
 }
 
 fn poly_tanh(x: f32) -> f32 {
-    // `small` is odd by construction; `large` is 1 - 2/(e^2x + 1).
+    // `large` is 1 - 2/(e^2x + 1).
     let magnitude = min(abs(x), 16.0);
     let square = magnitude * magnitude;
     var p = fma(-5.7049887e-3, square, 2.063909e-2);
@@ -52,9 +52,11 @@ fn poly_tanh(x: f32) -> f32 {
     p = fma(p, square, -0.3333328);
     let small = fma(p * square, magnitude, magnitude);
     let large = 1.0 - 2.0 / (poly_exp(magnitude + magnitude) + 1.0);
-    let y = select(large, small, magnitude < 0.625);
-    return select(y, -y, x < 0.0);
+    return poly_with_sign(select(large, small, magnitude < 0.625), x);
 }
+
+// Returns y with its sign bit set if the sign bit of x is set. A zero keeps its sign.
+fn poly_with_sign(y: f32, x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(y) | (bitcast<u32>(x) & 0x80000000u)); }
 
 fn poly_sigmoid(x: f32) -> f32 { return 1.0 / (1.0 + poly_exp(-x)); }
 
@@ -67,7 +69,8 @@ fn poly_sin_cos(x: f32) -> vec2<f32> {
     r = fma(n, -7.54979e-8, r);
     let square = r * r;
     let p = fma(fma(-1.9515296e-4, square, 8.332161e-3), square, -0.16666655);
-    let small_sin = fma(p * square, r, r);
+    // The sum of r and the product loses the sign of a zero, and a compiler may lose the sign of r.
+    let small_sin = select(fma(p * square, r, r), x, x == 0.0);
     let q = fma(fma(2.4433157e-5, square, -1.3887316e-3), square, 4.1666646e-2);
     let small_cos = fma(q * square, square, fma(-0.5, square, 1.0));
     // An odd quadrant swaps sin and cos. The second bit of `quadrant` is the sign of sin; the second bit of `quadrant` + 1 is the sign of

@@ -113,21 +113,26 @@ const LN: [f32; 9] = [
     0.333_333_3,
 ];
 
-/// Returns the hyperbolic tangent.
+/// Returns the hyperbolic tangent. It has the sign of x, also for zeros.
 #[inline(always)]
 pub fn tanh<S: Simd>(s: S, x: S::F) -> S::F {
     let magnitude = s.abs(x);
-    // For small |x|: x + x³·p(x²), which is odd by construction. For large |x|: 1 - 2/(e²ˣ + 1).
+    // For small |x|: |x| + |x|³·p(x²). For large |x|: 1 - 2/(e²ˣ + 1).
     let x2 = s.mul(x, x);
     let mut p = s.splat(TANH[0]);
     for &c in &TANH[1..] {
         p = s.mul_add(p, x2, s.splat(c));
     }
-    let small = s.mul_add(s.mul(p, x2), x, x);
+    let small = s.mul_add(s.mul(p, x2), magnitude, magnitude);
     let e = exp(s, s.add(magnitude, magnitude));
     let large = s.sub(s.splat(1.0), s.div(s.splat(2.0), s.add(e, s.splat(1.0))));
-    let large = s.select(s.lt(x, s.splat(0.0)), s.neg(large), large);
-    s.select(s.lt(magnitude, s.splat(0.625)), small, s.select(s.eq(x, x), large, x))
+    with_sign_of(s, s.select(s.lt(magnitude, s.splat(0.625)), small, s.select(s.eq(x, x), large, x)), x)
+}
+
+/// Returns y with its sign bit set if the sign bit of x is set.
+#[inline(always)]
+fn with_sign_of<S: Simd>(s: S, y: S::F, x: S::F) -> S::F {
+    s.f32_from_bits(s.or_u(s.to_bits(y), s.and_u(s.to_bits(x), s.splat_u(1 << 31))))
 }
 
 const TANH: [f32; 5] = [-5.704_988_7e-3, 2.063_909e-2, -5.373_972e-2, 1.333_144_2e-1, -3.333_328e-1];
@@ -139,7 +144,8 @@ pub fn sigmoid<S: Simd>(s: S, x: S::F) -> S::F {
     s.div(s.splat(1.0), s.add(s.splat(1.0), e))
 }
 
-/// Returns (sin x, cos x) for x in rad and |x| up to a few thousand. For larger |x|, the reduction by π/2 loses digits.
+/// Returns (sin x, cos x) for x in rad and |x| up to a few thousand. For larger |x|, the reduction by π/2 loses digits. The sine of a zero
+/// has the sign of the zero.
 #[inline(always)]
 pub fn sin_cos<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
     const MAGIC: f32 = 12_582_912.0;
@@ -152,7 +158,8 @@ pub fn sin_cos<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
     let r2 = s.mul(r, r);
     let p = s.mul_add(s.splat(-1.951_529_6e-4), r2, s.splat(8.332_161e-3));
     let p = s.mul_add(p, r2, s.splat(-1.666_665_5e-1));
-    let sin = s.mul_add(s.mul(p, r2), r, r);
+    // The sum of r and the product loses the sign of a zero.
+    let sin = with_sign_of(s, s.mul_add(s.mul(p, r2), r, r), r);
     let q = s.mul_add(s.splat(2.443_315_7e-5), r2, s.splat(-1.388_731_6e-3));
     let q = s.mul_add(q, r2, s.splat(4.166_664_6e-2));
     let cos = s.mul_add(s.mul(q, r2), r2, s.neg_mul_add(s.splat(0.5), r2, s.splat(1.0)));
@@ -200,7 +207,7 @@ pub fn atan2<S: Simd>(s: S, y: S::F, x: S::F) -> S::F {
     let sign = s.splat_u(1 << 31);
     let left = s.eq_u(s.and_u(s.to_bits(x), sign), sign);
     let angle = s.select(left, s.sub(s.splat(std::f32::consts::PI), angle), angle);
-    let angle = s.f32_from_bits(s.or_u(s.to_bits(angle), s.and_u(s.to_bits(y), sign)));
+    let angle = with_sign_of(s, angle, y);
     s.select(s.eq(x, x), s.select(s.eq(y, y), angle, y), x)
 }
 

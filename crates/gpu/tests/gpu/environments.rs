@@ -128,6 +128,18 @@ async fn polynomials_match_the_cpu(gpu: Gpu) {
     }
 }
 
+/// The functions of a negative zero keep its sign.
+async fn zeros_keep_their_signs(gpu: Gpu) {
+    let body = "
+        let zero = bitcast<f32>(i << 31u);
+        mem[i] = poly_sin_cos(zero).x;
+        mem[len + i] = poly_tanh(zero);
+    }";
+    let text = format!("struct Args {{ len: u32 }}\n{POLY}{MAIN}{body}");
+    let (found, _) = rows(&gpu, &text, &[], 2, [2, 0]).await;
+    assert_eq!(found.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), [0, 1 << 31, 0, 1 << 31]);
+}
+
 /// Environments on the device, with their memory and readbacks.
 pub struct Device {
     gpu: Gpu,
@@ -515,6 +527,7 @@ async fn environments_survive_a_round_trip(gpu: Gpu) {
 crate::common::tests!(
     random_words_match_the_cpu,
     polynomials_match_the_cpu,
+    zeros_keep_their_signs,
     single_steps_match_the_cpu,
     poles_play_as_on_the_cpu;
     natively:

@@ -68,6 +68,13 @@ fn functions_at_the_edges() {
             assert!(f(isa, f32::NAN).is_nan(), "{name}");
         }
         assert_eq!(poly::sin_cos_1(isa, 0.0), (0.0, 1.0), "{name}");
+        for zero in [0.0f32, -0.0] {
+            for (function, found) in
+                [("sin", poly::sin_cos_1(isa, zero).0), ("tan", poly::tan_1(isa, zero)), ("tanh", poly::tanh_1(isa, zero))]
+            {
+                assert_eq!(found.to_bits(), zero.to_bits(), "{name}: {function} of {zero:?}");
+            }
+        }
         for y in [0.0, -0.0, 1.0, -1.0, inf, -inf, f32::NAN] {
             for x in [0.0, -0.0, 1.0, -1.0, inf, -inf, f32::NAN] {
                 let (found, expected) = (poly::atan2_1(isa, y, x), y.atan2(x));
