@@ -33,6 +33,12 @@ impl Problem {
 /// Largest number of characters of code that [`Problem::located`] shows.
 const LONGEST: usize = 40;
 
+/// Removes the problems after the first one in the line `last`. The problems must be sorted.
+pub(super) fn end_at(problems: &mut Vec<Problem>, last: u32) {
+    let mut has_last = false;
+    problems.retain(|problem| problem.span.line < last || (problem.span.line == last && !std::mem::replace(&mut has_last, true)));
+}
+
 /// Returns a number and its noun, for example `1 element` or `2 elements`.
 pub(super) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })

@@ -47,6 +47,8 @@ pub struct Tokens {
     pub faulty: Vec<bool>,
     /// Column after the last token of each line of the text.
     pub ends: Vec<u32>,
+    /// First line whose indentation is wrong. The blocks of later lines may be wrong, so errors in them are not reported.
+    pub misread: Option<u32>,
 }
 
 impl Tokens {
@@ -55,6 +57,11 @@ impl Tokens {
         if self.mark(row) && self.problems.len() < MOST_PROBLEMS {
             self.problems.push(Problem { span, message });
         }
+    }
+
+    /// Records a line whose indentation is wrong.
+    pub fn misread(&mut self, line: u32) {
+        self.misread = Some(self.misread.map_or(line, |before| before.min(line)));
     }
 
     /// Marks a row as faulty. Returns true if the row was not faulty before.

@@ -23,7 +23,7 @@ mod survey;
 mod values;
 
 use super::engine::World;
-use super::error::Problem;
+use super::error::{Problem, end_at};
 use super::meta::Meta;
 use super::parser::read;
 use super::program::{ACTION, Code};
@@ -71,6 +71,7 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
         // The sort is stable. If several errors have the same line and column, the error that was found first remains.
         problems.sort_by_key(|problem| (problem.span.line, problem.span.column));
         problems.dedup_by_key(|problem| (problem.span.line, problem.span.column));
+        end_at(&mut problems, reading.last);
         problems.truncate(MOST_PROBLEMS);
         return Err(problems);
     }

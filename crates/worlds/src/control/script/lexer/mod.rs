@@ -13,7 +13,7 @@ use indentation::Indentation;
 
 /// Returns the tokens of a text. Errors are in [`Tokens::problems`].
 pub fn lex(text: &str) -> Tokens {
-    let tokens = Tokens { all: Vec::new(), texts: Vec::new(), problems: Vec::new(), faulty: Vec::new(), ends: Vec::new() };
+    let tokens = Tokens { all: Vec::new(), texts: Vec::new(), problems: Vec::new(), faulty: Vec::new(), ends: Vec::new(), misread: None };
     let cursor = Cursor::new(text);
     let mut lexer = Lexer { cursor, tokens, indentation: Indentation::default(), brackets: Vec::new(), blocks: 0, row: 0, first: 0 };
     while lexer.cursor.peek().is_some() {
@@ -99,6 +99,7 @@ impl<'a> Lexer<'a> {
         let change = self.indentation.read(self.cursor.code_from(start), self.cursor.span_from(start).line);
         let span = self.cursor.span_from(start);
         if let Some(message) = change.problem {
+            self.tokens.misread(span.line);
             self.report(span, message);
         }
         for _ in 0..change.dedents {

@@ -42,7 +42,7 @@ impl Parser<'_> {
         let token = self.token();
         self.whole = false;
         let message = "this line is indented, but no line above it begins a block; indent it as the line above, or end that line with `:`";
-        self.report(token.row, token.span, message.into());
+        self.report_indentation(token, message.into());
         self.indented()
     }
 
@@ -123,7 +123,7 @@ impl Parser<'_> {
         if self.token().kind != TokenKind::Indent {
             let code = self.code(header);
             let message = format!("`{code}` has no block; indent the lines after it by four spaces, or write `pass` in the next line");
-            self.report(header.row, header.span, message);
+            self.report_indentation(header, message);
             self.whole = false;
             return Ok(Vec::new());
         }

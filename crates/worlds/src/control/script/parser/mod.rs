@@ -12,7 +12,7 @@ mod targets;
 mod teaching;
 
 use super::ast::File;
-use super::error::{Problem, Span};
+use super::error::{Problem, Span, end_at};
 use super::lexer::lex;
 use super::token::MOST_PROBLEMS;
 use stream::Parser;
@@ -27,6 +27,8 @@ pub(super) struct Reading {
     pub whole: bool,
     /// At most `MOST_PROBLEMS` errors, sorted by their spans.
     pub problems: Vec<Problem>,
+    /// Last line whose errors are reported: the first line whose indentation is wrong, or the largest number.
+    pub last: u32,
 }
 
 /// Parses a file. Returns the syntax tree, or at most `MOST_PROBLEMS` errors in the order of their places.
@@ -40,13 +42,15 @@ pub(super) fn read(text: &str) -> Reading {
     if text.len() > LARGEST {
         let message = format!("the file has {} bytes; a file has at most {LARGEST}: delete a part of it", text.len());
         let problems = vec![Problem { span: Span { line: 1, column: 1, end: 2 }, message }];
-        return Reading { file: File { doc: None, body: Vec::new() }, whole: false, problems };
+        return Reading { file: File { doc: None, body: Vec::new() }, whole: false, problems, last: u32::MAX };
     }
     let mut parser = Parser::new(text, lex(text));
     let file = parser.file();
     let whole = parser.whole;
-    let mut problems = parser.problems();
+    let (mut problems, misread) = parser.problems();
+    let last = misread.unwrap_or(u32::MAX);
     problems.sort_by_key(|problem| problem.span);
+    end_at(&mut problems, last);
     problems.truncate(MOST_PROBLEMS);
-    Reading { file, whole, problems }
+    Reading { file, whole, problems, last }
 }

@@ -43,11 +43,11 @@ impl<'a> Parser<'a> {
         Parser { text, tokens, at: 0, depth: 0, found: Vec::new(), place: Place::default(), whole, dict_allowed: false }
     }
 
-    /// Returns the problems of the lexer and of the parser.
-    pub fn problems(self) -> Vec<Problem> {
+    /// Returns the problems of the lexer and of the parser, and the first line whose indentation is wrong.
+    pub fn problems(self) -> (Vec<Problem>, Option<u32>) {
         let mut all = self.tokens.problems;
         all.extend(self.found);
-        all
+        (all, self.tokens.misread)
     }
 
     /// Returns the token that is `count` tokens after the next token; the last token of the file if there are fewer tokens.
@@ -151,6 +151,12 @@ impl<'a> Parser<'a> {
         if self.tokens.mark(row) && self.found.len() < MOST_PROBLEMS {
             self.found.push(Problem { span, message });
         }
+    }
+
+    /// Reports a problem with the indentation of a line.
+    pub fn report_indentation(&mut self, token: Token, message: String) {
+        self.tokens.misread(token.span.line);
+        self.report(token.row, token.span, message);
     }
 
     /// Records a problem in the row of the next token and fails.

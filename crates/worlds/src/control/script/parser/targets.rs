@@ -33,6 +33,9 @@ impl Parser<'_> {
     /// Fails if no value can be assigned to the expression.
     pub fn check_target(&mut self, target: &Expr) -> Parsed<()> {
         let message = match &target.kind {
+            ExprKind::Name(name) if name == "self" => {
+                "`self` is the environment and is not assigned; write a variable, or an attribute: `self.x`"
+            }
             ExprKind::Name(_) | ExprKind::Attribute { .. } | ExprKind::Index { .. } => return Ok(()),
             ExprKind::Tuple(all) => return all.iter().try_for_each(|target| self.check_target(target)),
             ExprKind::Copy(_) => "a value cannot be assigned to `a[:]`; write `a = b[:]`, or a loop over the elements",
