@@ -2,6 +2,7 @@
 
 import os
 
+import list_programs
 import numpy as np
 import programs
 import tier
@@ -10,10 +11,12 @@ import hothouse
 
 #: Number of programs; the environment variable `PROGRAMS` overrides it.
 COUNT = int(os.environ.get("PROGRAMS", "200" if tier.ALL else "50"))
-ENVS, STEPS = 3, 30
+#: Number of programs about lists.
+LISTS = int(os.environ.get("PROGRAMS", "3000" if tier.ALL else "100"))
+ENVS = 3
 
 
-def compare(text, seed):
+def compare(text, seed, steps):
     """Steps a program in both forms with random actions. Every number must be equal."""
     envs = hothouse.make_vec(text, ENVS, autoreset_mode="SameStep", threads=1)
     plain = [hothouse.world.load(text) for _ in range(ENVS)]
@@ -21,7 +24,7 @@ def compare(text, seed):
     expected = [env.reset(seed=seed, options={"env": i})[0] for i, env in enumerate(plain)]
     np.testing.assert_array_equal(observations, expected)
     rng = np.random.default_rng(seed)
-    for _ in range(STEPS):
+    for _ in range(steps):
         actions = rng.integers(3, size=ENVS)
         observations, rewards, terminated, truncated, _ = envs.step(actions)
         for i, env in enumerate(plain):
@@ -34,6 +37,20 @@ def test_random_programs_give_equal_results():
     for seed in range(COUNT):
         text = programs.program(seed)
         try:
-            compare(text, seed)
+            compare(text, seed, 30)
         except Exception as error:
             raise AssertionError(f"program {seed}: {error}\n{text}") from error
+
+
+def test_random_programs_about_lists_give_equal_results_or_are_refused():
+    refused = 0
+    for seed in range(LISTS):
+        text = list_programs.program(seed)
+        try:
+            compare(text, seed, 8)
+        except Exception as error:
+            if not any(part in str(error) for part in list_programs.REFUSALS):
+                raise AssertionError(f"program {seed}: {error}\n{text}") from error
+            refused += 1
+    print(f"{LISTS} programs, {refused} refused")
+    assert refused < LISTS / 2

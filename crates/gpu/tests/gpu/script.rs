@@ -4,13 +4,13 @@
 use crate::environments::{Device, ENVS, FIRST, SEED, row};
 use crate::pause;
 use crate::ppo::{compare_kind, iterate_on_cpu, normalized, of_kind, small};
-use crate::script_fleet::{TEMPLATES, Worlds, compiled};
+use crate::script_fleet::{TEMPLATES, Worlds, compiled, programs_about_lists};
 use gpu::Gpu;
 use gpu::control::world;
 use learn::control::{IterationStats, Ppo, PpoConfig};
 use learn::{Learner, Offload, Slice};
 use math::rng::{hash_1, uniform_from_word};
-use worlds::control::script::{Type, World};
+use worlds::control::script::{Type, World, compile};
 use worlds::control::vector::{TERMINATED, TRUNCATED};
 use worlds::control::{Actions, Kind, Vector};
 
@@ -150,6 +150,38 @@ async fn templates_match_the_engine(gpu: Gpu) {
             compare_steps(&gpu, name, &template(name)).await;
         }
     }
+}
+
+/// Largest number of instructions in a step of a compared program. A software adapter needs seconds to compile a longer one.
+const SHORT: usize = 400;
+
+/// Compares random programs about lists with the engine, from their first states. All their numbers are exact.
+async fn programs_about_lists_match_the_engine(gpu: Gpu) {
+    let all = programs_about_lists();
+    let files = all.iter().filter_map(|text| compile(text).ok()).filter(|file| testkit::all() || file.instructions() < SHORT);
+    let mut compared = 0;
+    for file in files.take(if testkit::all() { 40 } else { 3 }) {
+        let kind = kind(&file);
+        let Some(world) = world(&kind) else { continue };
+        let device = Device::new(&gpu, world);
+        let mut host = Worlds::new(&file, math::Isa::best(), SEED, FIRST, ENVS);
+        device.begin();
+        for turn in 0..6 {
+            let actions = act(&mut host, &kind, turn);
+            device.step(&actions);
+            host.step();
+            let seen = device.see().await;
+            assert!(host.fault().is_none() && seen.faults.iter().all(|word| *word == 0), "{:?}", host.fault());
+            for env in 0..ENVS {
+                let place = format!("program {compared}, environment {env} in step {turn}");
+                let (state, age, episodes) = host.saved(env);
+                assert_eq!((seen.state(env), seen.age(env), seen.ended[env]), (state, (age, episodes), host.ended[env]), "{place}");
+                assert_eq!((seen.shown(env), seen.rewards[env]), (&host.shown(env)[..], host.rewards[env]), "{place}");
+            }
+        }
+        compared += 1;
+    }
+    assert!(compared >= 3, "{compared}");
 }
 
 /// Pairs of a statement and a part of its error message. As a part of `step`, the statement fails in some environments. `x` counts steps,
@@ -347,6 +379,7 @@ crate::common::tests!(
     every_template_has_kernels;
     natively:
     templates_match_the_engine,
+    programs_about_lists_match_the_engine,
     errors_match_the_engine,
     iterations_of_files_match_the_processor,
     errors_stop_learners_as_on_the_processor,

@@ -32,6 +32,10 @@ mod script_kinds;
 #[cfg(not(target_arch = "wasm32"))]
 mod script_lanes;
 #[cfg(not(target_arch = "wasm32"))]
+mod script_limits;
+#[cfg(not(target_arch = "wasm32"))]
+mod script_lists;
+#[cfg(not(target_arch = "wasm32"))]
 mod script_messages;
 #[cfg(not(target_arch = "wasm32"))]
 mod script_parser;

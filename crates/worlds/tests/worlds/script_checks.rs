@@ -1,6 +1,6 @@
 //! Messages of the compiler for files that the parser accepts.
 
-use super::script_fleet::{OBSERVE, compiled, file};
+use super::script_fleet::{OBSERVE, TEMPLATES, compiled, file};
 use worlds::control::script::{Choice, Type, compile};
 
 /// Returns the errors of a text as `line:column message`.
@@ -126,6 +126,14 @@ fn parts_of_a_file_have_a_correction() {
             "7:21 there is no attribute `self.sped`; write `self.speed`",
         ),
         (with("actions = 3", "actions = 3\n    x = 3"), "5:9 `x` is a constant of the class"),
+        (
+            good.replace("self.x", "self.hunger").replace("return 0.0", "self.hungr += 1\n        return 0.0"),
+            "7:14 `reset` does not assign `self.hungr`; did you mean `self.hunger`? If not, write `self.hungr = 0` in `reset`",
+        ),
+        (
+            format!("def f():\n    return self.x\n\n{}", with("return 0.0", "return f()")),
+            "2:12 only methods have `self`; pass `self.x` as an argument, or write a method",
+        ),
         (with("def reset(self)", "def begin(self)"), "1:7 the class has no method `reset`; write `def reset(self):`"),
         (with("def step(self, action)", "def step(self)"), "6:9 `step` has other parameters; write `def step(self, action):`"),
         (with("self.x = 0", "self.x = self.y"), "4:23 `self.y` has no value yet"),
@@ -218,8 +226,8 @@ fn lists_with_two_names_and_changes_of_rows_are_errors() {
         ("row = self.a[1]\nrow[0] = 5", format!("9:9 {copy}")),
         ("row = self.a[action]\nrow[0] = 5", format!("9:9 {copy}")),
         ("row = self.a[0] if action > 0 else self.a[1]\nrow[0] = 5", format!("9:9 {copy}")),
-        ("b = self.a", "8:13 a list has one name; write `self.a[:]` for a copy".into()),
-        ("b = self.a if action > 0 else self.a", "8:13 a list has one name; write `self.a[:]` for a copy".into()),
+        ("b = self.a", "8:13 a list has one name; write `[row[:] for row in self.a]` for a copy".into()),
+        ("b = self.a if action > 0 else self.a", "8:13 a list has one name; write `[row[:] for row in self.a]`".into()),
         // The refused variable is not reported again.
         ("b = self.a\nself.x = b[0][0]", "8:13 a list has one name".into()),
         ("b, c = self.a, 1", "8:16 a list has one name".into()),
@@ -296,4 +304,24 @@ fn observations_have_one_length_of_at_most_1024() {
         (observed("        return [self.x] * 1025\n"), "9:9 `observe` returns a list of 1025 elements; return a list of 1 to 1024 numbers"),
     ]);
     assert_eq!(compiled(&observed("        return [self.x] * 1024\n")).observation_len(), 1024);
+}
+
+/// Later lines follow a wrong indentation, so their errors are not reported.
+#[test]
+fn a_wrong_indentation_is_one_error() {
+    for (name, text) in TEMPLATES.into_iter().take(if testkit::all() { TEMPLATES.len() } else { 2 }) {
+        let lines: Vec<&str> = text.lines().collect();
+        for k in 0..lines.len() {
+            for by in 1..4 {
+                let [more, less] = [format!("{:by$}{}", "", lines[k]), lines[k].get(by..).unwrap_or_default().into()];
+                for line in [more, less] {
+                    if line.trim() == lines[k].trim() {
+                        let text = [&lines[..k], &[&line], &lines[k + 1..]].concat().join("\n") + "\n";
+                        let found = errors(&text);
+                        assert!(found.len() <= 1, "{name}, line {}: {line}\n{found:#?}", k + 1);
+                    }
+                }
+            }
+        }
+    }
 }

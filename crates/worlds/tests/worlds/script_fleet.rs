@@ -28,6 +28,14 @@ pub const TEMPLATES: [(&str, &str); 13] = templates![
     "taxi",
 ];
 
+/// Returns the random programs about lists of tests/golden/script_lists.py. The compiler may refuse some of them.
+#[cfg(not(target_arch = "wasm32"))] // its callers run natively only
+pub fn programs_about_lists() -> Vec<String> {
+    let text = include_str!("../../../../tests/golden/script_lists.txt");
+    let (common, rest) = text.split_once("\n= \n").unwrap();
+    rest.split("\n= \n").map(|program| format!("{common}{program}")).collect()
+}
+
 pub fn compiled(text: &str) -> World {
     compile(text).unwrap_or_else(|problems| panic!("{text}\n{problems:#?}"))
 }

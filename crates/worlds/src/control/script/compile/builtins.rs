@@ -97,7 +97,8 @@ impl<'a> Lower<'a> {
             ("any", _) => Op::Or,
             _ => Op::And,
         };
-        let mut result = None;
+        // Python's sum begins with 0, so the sum of negative zeros is a positive zero.
+        let mut result = (op == Op::AddF).then(|| self.constant(0f32.to_bits()));
         for (slot, of) in numbers {
             let slot = if name == "sum" { self.widen(slot, of, ty) } else { self.truth(slot, of) };
             result = Some(result.map_or(slot, |before| self.op(op, &[before, slot])));

@@ -6,7 +6,8 @@ use super::super::names::{ACTIONS, BUILT_IN, replacement};
 use super::frames::Frame;
 use super::lower::Lower;
 use super::outline::Definition;
-use super::values::{List, Place, Value};
+use super::uses::Purpose;
+use super::values::{Place, Shape, Value, View};
 
 impl<'a> Lower<'a> {
     pub fn call(&mut self, of: &'a Expr, arguments: &'a [Expr], span: Span) -> Value {
@@ -32,15 +33,25 @@ impl<'a> Lower<'a> {
             }
             _ => return self.problem(span, "only functions, and methods of `self`, can be called; write `f(x)` or `self.f(x)`"),
         };
-        let values: Vec<Value> = arguments.iter().map(|argument| self.expr(argument)).collect();
+        let parameters = definition.parameters();
+        let (mut values, mut uses) = (Vec::new(), Vec::new());
+        for (k, argument) in arguments.iter().enumerate() {
+            let mut value = self.expr(argument);
+            let keeps =
+                parameters.get(k).is_some_and(|of| definition.assigned.contains(&*of.text) && !definition.changed.contains(&*of.text));
+            let purpose = if keeps { Purpose::Keep } else { Purpose::Read };
+            uses.push(self.hold_value(&mut value, argument.span, purpose));
+            values.push(value);
+        }
         self.line = span.line;
-        let parameters = definition.function.parameters.len() - usize::from(definition.is_method).min(definition.function.parameters.len());
-        if values.len() != parameters {
-            let (needed, found) = (count(parameters, "argument"), values.len());
+        if values.len() != parameters.len() {
+            let (needed, found) = (count(parameters.len(), "argument"), values.len());
             let message = format!("`{name}` needs {needed}, and this call has {found}; write one for each parameter");
             return self.problem(span, message);
         }
-        self.inlined(name, definition, values, span)
+        let result = self.inlined(name, definition, values, span);
+        uses.into_iter().for_each(|used| self.release(used));
+        result
     }
 
     fn no_function(&mut self, name: &str, span: Span) -> Value {
@@ -75,14 +86,14 @@ impl<'a> Lower<'a> {
         let id = self.next_frame;
         self.next_frame += 1;
         self.frames.push(Frame { id, definition: Some(definition), instance, loops: Vec::new() });
-        let parameters = definition.function.parameters.iter().skip(usize::from(definition.is_method));
-        for (parameter, value) in parameters.zip(values) {
+        for (parameter, value) in definition.parameters().iter().zip(values) {
             self.pass_argument(&parameter.text, value, definition, parameter.span);
         }
         let live = self.block(&definition.function.body);
         let result = self.env.get(&self.local("return")).map(|bound| bound.value.clone());
         let returns_all = self.is_false(live) || self.full;
-        self.env.retain(|variable, _| variable.0 != id);
+        // Frames of later calls have larger numbers. Those within this call have ended.
+        self.env.split_off(&(id, "".into()));
         self.frames.pop();
         self.line = span.line;
         match result {
@@ -99,19 +110,29 @@ impl<'a> Lower<'a> {
     /// Binds a parameter to an argument. A list in consecutive rows is shared with the caller. Any other list is copied to consecutive rows
     /// in two cases: the function changes the list, or the function reads the list at computed indices and some elements are not constant.
     fn pass_argument(&mut self, name: &str, value: Value, definition: &Definition<'_>, span: Span) {
-        match value {
-            Value::List(mut list) => {
-                let constant = matches!(&list.place, Place::Items(items) if items.iter().all(|item| self.bits(*item).is_some()));
-                let needs_memory = definition.changed.contains(name) || (definition.in_memory.contains(name) && !constant);
-                if needs_memory && matches!(list.place, Place::Items(_)) {
-                    let base = self.reserve(list.len());
-                    self.write_rows(base, &list);
-                    list = List { place: Place::Memory(base), ..list };
+        let Value::List(mut list) = value else { return self.assign_local(name, value, span) };
+        let (changed, is_new) = (definition.changed.contains(name), list.root.is_none());
+        if is_new {
+            let root = self.local_root(name);
+            if changed {
+                let shape = Shape::List(list.ty, list.rows, list.columns);
+                let Some(shape) = self.join(&root, &shape, span) else { return self.bind(self.local(name), Value::Bad) };
+                if let Value::List(wide) = self.convert(&Value::List(list.clone()), &shape) {
+                    list = wide;
                 }
-                let variable = self.local(name);
-                self.bind(variable, Value::List(list));
             }
-            value => self.assign_local(name, value, span),
+            list = self.owned(list, root);
         }
+        // A new list that the function replaces has the rows of the parameter's later lists.
+        let is_elsewhere = matches!(list.place, Place::Items(_)) || (is_new && definition.assigned.contains(name));
+        if is_elsewhere && self.needs_rows(&list, name) {
+            let base = self.home(self.local(name), list.len());
+            self.write_rows(base, &list);
+            list.place = Place::Memory(base);
+            if changed && !is_new {
+                list.view = list.view.or(Some(View::Parts));
+            }
+        }
+        self.bind(self.local(name), Value::List(list));
     }
 }

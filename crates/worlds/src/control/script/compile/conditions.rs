@@ -6,6 +6,7 @@ use super::super::error::Span;
 use super::super::program::{Op, Type};
 use super::lower::{Level, Lower};
 use super::survey;
+use super::uses::Purpose;
 use super::values::{List, Shape, Slot, Value, widest};
 
 impl<'a> Lower<'a> {
@@ -17,7 +18,10 @@ impl<'a> Lower<'a> {
 
     fn chain(&mut self, left: (Value, Span), rest: &'a [(Comparison, Expr)], span: Span) -> Option<Slot> {
         let ((op, right), rest) = rest.split_first()?;
+        let mut left = left;
+        let used = self.hold_value(&mut left.0, left.1, Purpose::Read);
         let value = self.expr(right);
+        self.release(used);
         self.line = span.line;
         let truth = self.compare(*op, left, (value.clone(), right.span));
         if rest.is_empty() {
@@ -29,11 +33,15 @@ impl<'a> Lower<'a> {
         }
         // The remaining operands are evaluated only in lanes in which this comparison is true.
         let effects = rest.iter().any(|(_, expr)| survey::has_effects(expr));
-        let later = self.guarded(Level::If(truth), effects, truth, |lower| lower.chain((value, right.span), rest, span))?;
+        let later =
+            self.guarded(Level::If(truth), effects, truth, |lower| lower.nested(|lower| lower.chain((value, right.span), rest, span)))?;
         Some(self.op(Op::And, &[truth, later]))
     }
 
     fn compare(&mut self, op: Comparison, left: (Value, Span), right: (Value, Span)) -> Option<Slot> {
+        if left.0.is_bad() || right.0.is_bad() {
+            return None;
+        }
         if let Comparison::In | Comparison::NotIn = op {
             let found = self.contains(left, right)?;
             return Some(if op == Comparison::In { found } else { self.op(Op::Not, &[found]) });
@@ -132,11 +140,12 @@ impl<'a> Lower<'a> {
         let truth = self.truth(slot, ty);
         if self.bits(truth).is_some() {
             // A constant left side is either the result itself, or leaves the result to the right side.
-            return if self.is_true(truth) == is_and { self.junction(rest, is_and) } else { Value::Number(slot, ty) };
+            let continues = self.is_true(truth) == is_and;
+            return if continues { self.nested(|lower| lower.junction(rest, is_and)) } else { Value::Number(slot, ty) };
         }
         let level = if is_and { Level::If(truth) } else { Level::Unless(truth) };
         let effects = rest.iter().any(survey::has_effects);
-        let other = self.guarded(level, effects, truth, |lower| lower.junction(rest, is_and));
+        let other = self.guarded(level, effects, truth, |lower| lower.nested(|lower| lower.junction(rest, is_and)));
         let Some((right, other)) = self.number_in(other, first.span) else { return Value::Bad };
         let joined = ty.max(other);
         let (left, right) = (self.widen(slot, ty, joined), self.widen(right, other, joined));

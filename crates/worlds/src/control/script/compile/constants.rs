@@ -6,6 +6,7 @@ use super::super::meta::{Choice, Meta};
 use super::super::names::{ACTIONS, BUILT_IN, unused_attribute};
 use super::super::program::Type;
 use super::lower::Lower;
+use super::owners::constant_root;
 use super::survey;
 use super::values::{List, Place, Slot, Value};
 use std::rc::Rc;
@@ -182,7 +183,11 @@ impl<'a> Lower<'a> {
 
     fn name_constant(&mut self, target: &'a Expr, value: Value, in_class: bool) {
         match (&target.kind, value) {
-            (ExprKind::Name(name), value) => {
+            (ExprKind::Name(name), mut value) => {
+                if let Value::List(list) = &mut value {
+                    let code = if in_class { format!("self.{name}") } else { name.clone() };
+                    *list = List { root: Some(constant_root(&code)), view: None, ..list.clone() };
+                }
                 if !in_class && BUILT_IN.contains(&name.as_str()) {
                     self.problem(target.span, format!("`{name}` is a function of the language; write another name"));
                 }

@@ -57,15 +57,26 @@ impl Draft {
         for slot in self.outputs().chain(self.state.iter().map(|(_, value)| *value)) {
             last.insert(slot.0, len);
         }
+        let loops = self.loops_around();
         for (row, end) in &mut last {
             let start = first.get(row).copied().unwrap_or_default();
-            for &(from, to) in &self.body.loops {
-                if start < from && *end >= from && *end < to {
-                    *end = to;
-                }
+            while let Some((from, to)) = loops[*end]
+                && start < from
+            {
+                *end = to;
             }
         }
         last
+    }
+
+    /// Returns the innermost loop around each instruction. The last instruction of a loop, a jump, belongs to the loop outside.
+    fn loops_around(&self) -> Vec<Option<(usize, usize)>> {
+        let mut around = vec![None; self.body.code.len() + 1];
+        // Inner loops replace outer loops.
+        for &(from, to) in self.body.loops.iter().rev() {
+            around[from..to].fill(Some((from, to)));
+        }
+        around
     }
 }
 

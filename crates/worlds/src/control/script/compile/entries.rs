@@ -7,6 +7,7 @@ use super::draft::Draft;
 use super::frames::Frame;
 use super::lower::Lower;
 use super::outline::Definition;
+use super::similar::similar;
 use super::values::{List, Slot, SlotKind, Value};
 
 /// Largest number of values in an observation.
@@ -82,7 +83,12 @@ impl<'a> Lower<'a> {
                 }
                 None if self.class_constants.contains_key(name) || self.full => {}
                 None => {
-                    self.problem(span, format!("`reset` does not assign `self.{name}`; write `self.{name} = 0` in `reset`"));
+                    let assigned = self.env.keys().filter(|(frame, of)| *frame == 0 && self.outline.attributes.contains_key(&**of));
+                    let advice = match similar(name, assigned.map(|(_, name)| &**name)) {
+                        Some(other) => format!("did you mean `self.{other}`? If not, write"),
+                        None => "write".into(),
+                    };
+                    self.problem(span, format!("`reset` does not assign `self.{name}`; {advice} `self.{name} = 0` in `reset`"));
                 }
             }
         }
@@ -195,17 +201,21 @@ impl<'a> Lower<'a> {
     pub fn check_uncalled(&mut self) {
         let all: Vec<(&'a str, &'a Definition<'a>)> =
             self.outline.functions.iter().chain(&self.outline.methods).map(|(name, of)| (*name, of)).collect();
+        self.begin_program();
+        self.load_attributes();
+        let attributes = self.env.clone();
         for (name, definition) in all {
             if self.called.contains(&(definition.is_method, name.into())) || self.full {
                 continue;
             }
             self.begin_program();
-            self.load_attributes();
+            self.spend(attributes.len());
+            self.env = attributes.clone();
             let id = self.next_frame;
             self.next_frame += 1;
             let instance = format!("uncalled {name}").into();
             self.frames.push(Frame { id, definition: Some(definition), instance, loops: Vec::new() });
-            for parameter in definition.function.parameters.iter().skip(usize::from(definition.is_method)) {
+            for parameter in definition.parameters() {
                 let variable = self.local(&parameter.text);
                 self.bind(variable, Value::Bad);
             }

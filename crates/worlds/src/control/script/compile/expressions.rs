@@ -5,14 +5,23 @@ use super::super::error::Span;
 use super::super::names::BUILT_IN;
 use super::super::program::{Op, Type};
 use super::lower::Lower;
+use super::owners::{code_of, copy_of};
 use super::similar::similar;
-use super::values::{JOINS, Slot, Value};
+use super::uses::Purpose;
+use super::values::{JOINS, List, Slot, Value};
+
+/// Largest number of values in a tuple, including those in tuples within it.
+const MOST_VALUES: usize = 256;
 
 impl<'a> Lower<'a> {
     pub fn expr(&mut self, expr: &'a Expr) -> Value {
         if !self.visit(expr.span) {
             return Value::Bad;
         }
+        self.nested(|lower| lower.value_of(expr))
+    }
+
+    fn value_of(&mut self, expr: &'a Expr) -> Value {
         let span = expr.span;
         match &expr.kind {
             ExprKind::Int(value) => Value::Number(self.constant(*value as u32), Type::Int),
@@ -25,10 +34,15 @@ impl<'a> Lower<'a> {
                     return self.attribute(&name.text, name.span);
                 }
                 let advice = match path(expr) {
-                    Some(path) => format!("`self.{}` for `self.{path}`", path.replace('.', "_")),
-                    None => format!("`self.{}`, or a variable", name.text),
+                    Some(path) if path.contains('.') => format!("write `self.{}` for `self.{path}`", path.replace('.', "_")),
+                    Some(path) => {
+                        let message =
+                            format!("only methods have `self`; pass `self.{path}` as an argument, or write a method: `def f(self):`");
+                        return self.problem(span, message);
+                    }
+                    None => format!("write `self.{}`, or a variable", name.text),
                 };
-                self.problem(span, format!("only `self` has attributes; write {advice}"))
+                self.problem(span, format!("only `self` has attributes; {advice}"))
             }
             ExprKind::Index { .. } => self.indexed(expr),
             ExprKind::Copy(of) => self.copied(of),
@@ -43,7 +57,10 @@ impl<'a> Lower<'a> {
                 Value::Number(self.op(Op::Not, &[truth]), Type::Bool)
             }
             ExprKind::Arithmetic { op, left, right } => {
-                let (a, b) = (self.expr(left), self.expr(right));
+                let mut a = self.expr(left);
+                let used = self.hold_value(&mut a, left.span, Purpose::Read);
+                let b = self.expr(right);
+                self.release(used);
                 self.line = span.line;
                 self.arithmetic(*op, (a, left.span), (b, right.span), span)
             }
@@ -52,13 +69,31 @@ impl<'a> Lower<'a> {
             ExprKind::Or(all) => self.junction(all, false),
             ExprKind::Choose { condition, then, other } => self.choice(condition, then, other, span),
             ExprKind::List(all) => {
-                let values = all.iter().map(|expr| self.expr(expr)).collect();
+                let values = self.parts(all);
                 self.list_of(values, span)
             }
-            ExprKind::Tuple(all) => Value::Tuple(all.iter().map(|expr| self.expr(expr)).collect()),
+            ExprKind::Tuple(all) => {
+                let value = Value::Tuple(self.parts(all).into());
+                if value.size() > MOST_VALUES {
+                    return self.problem(span, format!("a tuple has at most {MOST_VALUES} values; write a list"));
+                }
+                value
+            }
             ExprKind::Dict(_) => self.problem(span, "a dictionary is possible for `keys` only; write a list of fixed length"),
             ExprKind::Comprehension { value, loops } => self.comprehension(value, loops, span),
         }
+    }
+
+    /// Evaluates the parts of a list or tuple.
+    fn parts(&mut self, all: &'a [Expr]) -> Vec<Value> {
+        let (mut values, mut uses) = (Vec::new(), Vec::new());
+        for expr in all {
+            let mut value = self.expr(expr);
+            uses.push(self.hold_value(&mut value, expr.span, Purpose::Read));
+            values.push(value);
+        }
+        uses.into_iter().for_each(|used| self.release(used));
+        values
     }
 
     pub fn is_self(&self, of: &Expr) -> bool {
@@ -68,6 +103,12 @@ impl<'a> Lower<'a> {
 
     fn name(&mut self, name: &'a str, span: Span) -> Value {
         if let Some(bound) = self.env.get(&self.local(name)) {
+            if let Value::List(List { stale: true, root: Some(root), columns, .. }) = &bound.value {
+                let (of, copy) = (code_of(root), copy_of("…", *columns));
+                let message =
+                    format!("`{of}` may have changed after `{name}` was read from it; read it again, or read a copy: `{name} = {copy}`");
+                return self.problem(span, message);
+            }
             if bound.definite || bound.value == Value::Bad {
                 return bound.value.clone();
             }

@@ -4,7 +4,7 @@ use super::super::program::{Instruction, Op, Program};
 use super::draft::{Draft, push};
 use super::rows::{Layout, number};
 use super::values::{Slot, SlotKind};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 impl Draft {
     /// Optimises the instructions. `constants` contains the bits of all constants.
@@ -139,15 +139,8 @@ impl Draft {
     fn forward(&mut self) {
         let ends = self.last_uses();
         let (_, writes) = self.counts();
-        let mut changes: Vec<(usize, u32, u32)> = Vec::new();
-        for (at, i) in self.body.code.iter().enumerate() {
-            match i.op {
-                Op::Store => changes.push((at, i.d, 1)),
-                Op::Scatter => changes.push((at, i.b, i.n)),
-                Op::Fill | Op::Rows => changes.push((at, i.d, i.n)),
-                _ => {}
-            }
-        }
+        let changes = Writes::of(&self.body.code);
+        let new: HashSet<u32> = self.state.iter().map(|(row, _)| row.0).collect();
         let mut instead = HashMap::new();
         for (at, i) in self.body.code.iter_mut().enumerate() {
             let is_element = i.op == Op::Move && matches!(Slot(i.a).kind(), SlotKind::List(_) | SlotKind::State(_));
@@ -155,10 +148,7 @@ impl Draft {
                 continue;
             }
             let end = ends.get(&i.d).copied().unwrap_or(at);
-            let from = changes.partition_point(|change| change.0 <= at);
-            let changed = changes[from..].iter().take_while(|change| change.0 <= end).any(|&(_, row, n)| (row..row + n).contains(&i.a));
-            let becomes_new = self.state.iter().any(|(row, _)| row.0 == i.a);
-            if !changed && !becomes_new {
+            if !changes.occur(i.a, at, end) && !new.contains(&i.a) {
                 instead.insert(i.d, i.a);
                 *i = Instruction::NOTHING;
             }
@@ -251,5 +241,43 @@ impl Draft {
             }
         }
         (Program { code, ..program }, std::mem::take(&mut rows.count))
+    }
+}
+
+/// Instructions that write rows of lists.
+#[derive(Default)]
+struct Writes {
+    /// Indices of the instructions that write one row, in ascending order.
+    rows: HashMap<u32, Vec<usize>>,
+    /// Number of rows of each list that is written as a whole or at a computed index, and the indices of the instructions, by the list's
+    /// first row.
+    lists: BTreeMap<u32, (u32, Vec<usize>)>,
+}
+
+impl Writes {
+    fn of(code: &[Instruction]) -> Writes {
+        let mut writes = Writes::default();
+        for (at, i) in code.iter().enumerate() {
+            let (first, n) = match i.op {
+                Op::Store => {
+                    writes.rows.entry(i.d).or_default().push(at);
+                    continue;
+                }
+                Op::Scatter => (i.b, i.n),
+                Op::Fill | Op::Rows => (i.d, i.n),
+                _ => continue,
+            };
+            let (most, all) = writes.lists.entry(first).or_default();
+            *most = n.max(*most);
+            all.push(at);
+        }
+        writes
+    }
+
+    /// Returns true if an instruction after `from`, up to `to`, writes a row.
+    fn occur(&self, row: u32, from: usize, to: usize) -> bool {
+        let within = |all: &Vec<usize>| all.get(all.partition_point(|at| *at <= from)).is_some_and(|at| *at <= to);
+        let list = self.lists.range(..=row).next_back();
+        self.rows.get(&row).is_some_and(within) || list.is_some_and(|(first, (n, all))| row - first < *n && within(all))
     }
 }

@@ -5,6 +5,7 @@ use super::super::error::Span;
 use super::super::program::Type;
 use super::lists::{CONSTANT_LENGTH, Index, LONGEST};
 use super::lower::Lower;
+use super::uses::{Purpose, Use};
 use super::values::{List, Slot, Value};
 
 /// Items of a `for` loop. A counter counts from `start` in steps of `step`, and ends before `stop`. If the items are a list, the counter is
@@ -17,6 +18,8 @@ pub struct Items {
     pub passes: Option<usize>,
     list: Option<List>,
     with_index: bool,
+    /// Use of the list, which ends after the last pass.
+    pub used: Option<Use>,
 }
 
 impl<'a> Lower<'a> {
@@ -36,9 +39,10 @@ impl<'a> Lower<'a> {
 
     fn list_items(&mut self, of: &'a Expr, with_index: bool) -> Option<Items> {
         match self.expr(of) {
-            Value::List(list) => {
+            Value::List(mut list) => {
+                let used = self.hold(&mut list, of.span, Purpose::Read);
                 let (start, stop) = (self.int(0), self.int(list.rows));
-                Some(Items { start, stop, step: 1, passes: Some(list.rows), list: Some(list), with_index })
+                Some(Items { start, stop, step: 1, passes: Some(list.rows), list: Some(list), with_index, used })
             }
             Value::Bad => None,
             value => {
@@ -79,7 +83,7 @@ impl<'a> Lower<'a> {
             }
             _ => None,
         };
-        Some(Items { start, stop, step, passes, list: None, with_index: false })
+        Some(Items { start, stop, step, passes, list: None, with_index: false, used: None })
     }
 
     /// Returns the item that the loop assigns to its variable when the counter has the number in `counter`.
@@ -109,7 +113,7 @@ impl<'a> Lower<'a> {
             out.push(f(self));
             return Some(1);
         };
-        let items = self.items_of(items)?;
+        let mut items = self.items_of(items)?;
         let Some(passes) = items.passes else {
             self.problem(span, CONSTANT_LENGTH);
             return None;
@@ -123,6 +127,7 @@ impl<'a> Lower<'a> {
             self.bind_plainly(target, item);
             self.each_item(rest, span, out, f)?;
         }
+        self.release(items.used.take());
         Some(passes)
     }
 

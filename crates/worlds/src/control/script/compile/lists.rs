@@ -4,7 +4,10 @@ use super::super::ast::{Expr, ExprKind};
 use super::super::error::{Span, count};
 use super::super::program::{Instruction, NONE, Op, Type};
 use super::lower::Lower;
-use super::values::{List, Place, Shape, Slot, Value, widest};
+use super::owners::{copy_of, first_owner};
+use super::survey;
+use super::uses::{Change, Purpose};
+use super::values::{List, Place, Shape, Slot, Value, View, widest};
 use std::rc::Rc;
 
 /// Largest number of elements of a list.
@@ -14,6 +17,12 @@ const THREE_DIMENSIONS: &str = "a list has at most two dimensions; write one lis
                                 elements: `a[i][j * n + k]`";
 
 pub const CONSTANT_LENGTH: &str = "the length of a list is constant; write a number, or a constant of the file or of the class: `n = 4`";
+
+const COPY_OF_ROW: &str = "this list is a copy of a row, and the row would not change; write both indices: `a[i][j] = …`, or make a list \
+                           of its own: `row = a[i][:]`";
+
+const COPY_OF_PARTS: &str = "this list is read from other lists, which would not change here; write the name of one list, or \
+                             make a list of its own: `a[:]`";
 
 /// Index of an element, a row or a column. The elements of a list of two dimensions are numbered row by row.
 #[derive(Clone, Copy)]
@@ -33,6 +42,7 @@ impl<'a> Lower<'a> {
             let message = format!("a list has 1 to {LONGEST} elements, and this one has {}; write another length", values.len());
             return self.problem(span, message);
         }
+        self.spend(values.len());
         let shapes: Vec<Shape> = values.iter().filter_map(Value::shape).collect();
         let mut joined = shapes.first().cloned();
         for shape in &shapes {
@@ -50,13 +60,15 @@ impl<'a> Lower<'a> {
                 Value::List(List::of_items(ty, items))
             }
             Some(shape @ Shape::List(ty, columns, None)) if rows * columns <= LONGEST => {
-                let mut items = Vec::new();
+                let (mut items, mut root) = (Vec::new(), None);
                 for value in &values {
                     if let Value::List(list) = self.convert(value, &shape) {
                         items.extend_from_slice(&self.items(&list));
+                        root = first_owner(root, list.root);
                     }
                 }
-                Value::List(List { rows, columns: Some(columns), ..List::of_items(ty, items) })
+                let view = root.is_some().then_some(View::Parts);
+                Value::List(List { rows, columns: Some(columns), root, view, ..List::of_items(ty, items) })
             }
             Some(Shape::List(_, _, Some(_))) => self.problem(span, THREE_DIMENSIONS),
             Some(Shape::List(..)) => self.problem(span, format!("a list has at most {LONGEST} elements; write a smaller list")),
@@ -66,17 +78,23 @@ impl<'a> Lower<'a> {
     }
 
     pub fn comprehension(&mut self, value: &'a Expr, loops: &'a [(Expr, Expr)], span: Span) -> Value {
-        let saved = self.env.clone();
+        // The targets are local to the comprehension. Their variables have their values again after it.
+        let mut saved = Vec::new();
+        for (target, _) in loops {
+            survey::visit(target, &mut |part| {
+                if let ExprKind::Name(name) = &part.kind {
+                    let variable = self.local(name);
+                    saved.push((self.env.get(&variable).cloned(), variable));
+                }
+            });
+        }
         let mut values = Vec::new();
         let found = self.each_item(loops, span, &mut values, &mut |lower| lower.expr(value));
-        // Restores the local variables, because the targets are local to the comprehension. Attributes that calls have changed keep their
-        // new values.
-        let frame = self.frame();
-        self.env.retain(|variable, _| variable.0 != frame || saved.contains_key(variable));
-        for (variable, bound) in saved {
-            if variable.0 == frame {
-                self.env.insert(variable, bound);
-            }
+        for (bound, variable) in saved {
+            match bound {
+                Some(bound) => self.env.insert(variable, bound),
+                None => self.env.remove(&variable),
+            };
         }
         if found.is_none() {
             return Value::Bad;
@@ -94,12 +112,15 @@ impl<'a> Lower<'a> {
                 if a.len() + b.len() > LONGEST {
                     return self.problem(span, format!("a list has at most {LONGEST} elements; write a shorter list"));
                 }
+                self.spend(a.len() + b.len());
                 let mut items = Vec::new();
                 for list in [a, b] {
                     let given = self.items(list);
                     items.extend(given.iter().map(|item| self.widen(*item, list.ty, ty)).collect::<Vec<_>>());
                 }
-                Value::List(List { rows: a.rows + b.rows, columns: a.columns, ..List::of_items(ty, items) })
+                let root = a.columns.and_then(|_| first_owner(a.root.clone(), b.root.clone()));
+                let view = root.is_some().then_some(View::Parts);
+                Value::List(List { rows: a.rows + b.rows, columns: a.columns, root, view, ..List::of_items(ty, items) })
             }
             (Value::List(list), Value::Number(count, Type::Int)) | (Value::Number(count, Type::Int), Value::List(list)) if !is_sum => {
                 let Some(count) = self.bits(*count) else {
@@ -108,14 +129,21 @@ impl<'a> Lower<'a> {
                 if list.columns.is_some() && count as i32 > 1 && !self.frames.is_empty() {
                     return self.problem(span, "in Python, the repeated rows are one list; write `[[0] * n for k in range(m)]`");
                 }
+                if (count as i32) < 1 {
+                    let message = format!("a list is repeated at least once, and this number is {}; write a larger number", count as i32);
+                    return self.problem(span, message);
+                }
                 // The product can be too large for a `usize` of 32 bits.
-                let len = u64::from((count as i32).max(0) as u32) * list.len() as u64;
+                let len = u64::from(count) * list.len() as u64;
                 if !(1..=LONGEST as u64).contains(&len) {
                     return self.problem(span, format!("a list has 1 to {LONGEST} elements, and this one has {len}; write another length"));
                 }
+                self.spend(len as usize);
                 let items = self.items(list);
                 let all: Vec<Slot> = items.iter().copied().cycle().take(len as usize).collect();
-                Value::List(List { rows: count as usize * list.rows, columns: list.columns, ..List::of_items(list.ty, all) })
+                let root = list.columns.and_then(|_| list.root.clone());
+                let view = root.is_some().then_some(View::Parts);
+                Value::List(List { rows: count as usize * list.rows, columns: list.columns, root, view, ..List::of_items(list.ty, all) })
             }
             _ if left.is_bad() || right.is_bad() => Value::Bad,
             _ => {
@@ -131,17 +159,20 @@ impl<'a> Lower<'a> {
         if let ExprKind::Index { of, at } = &expr.kind
             && !matches!(of.kind, ExprKind::Index { .. })
         {
-            let list = match self.expr(of) {
+            let mut list = match self.expr(of) {
                 Value::List(list) => list,
                 value => return self.no_list(&value, of.span),
             };
-            let Some(index) = self.index(at, list.rows) else { return Value::Bad };
+            let used = self.hold(&mut list, of.span, Purpose::Read);
+            let index = self.index(at, list.rows);
+            self.release(used);
+            let Some(index) = index else { return Value::Bad };
             return match list.columns {
                 Some(columns) => self.row(&list, index, columns),
                 None => self.load(&list, index),
             };
         }
-        match self.element(expr) {
+        match self.element(expr, Purpose::Read) {
             Some((list, index)) => self.load(&list, index),
             None => Value::Bad,
         }
@@ -158,19 +189,20 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns the list and the index of an element: `a[i]`, or `a[i][j]` in two dimensions.
-    pub fn element(&mut self, expr: &'a Expr) -> Option<(List, Index)> {
+    pub fn element(&mut self, expr: &'a Expr, purpose: Purpose) -> Option<(List, Index)> {
         let ExprKind::Index { of, at } = &expr.kind else { return None };
         if let ExprKind::Index { of: outer, at: first } = &of.kind {
-            let list = self.list_at(outer)?;
+            let mut list = self.list_at(outer)?;
             let Some(columns) = list.columns else {
                 self.problem(expr.span, "the list has one dimension; write one index");
                 return None;
             };
-            let row = self.index(first, list.rows)?;
-            let column = self.index(at, columns)?;
-            let index = match (row, column) {
+            let used = self.hold(&mut list, outer.span, purpose);
+            let (row, column) = (self.index(first, list.rows), self.index(at, columns));
+            self.release(used);
+            let index = match (row?, column?) {
                 (Index::Constant(row), Index::Constant(column)) => Index::Constant(row * columns + column),
-                _ => {
+                (row, column) => {
                     let [row, column] = [(row, list.rows), (column, columns)].map(|(index, len)| self.checked(index, len));
                     let columns = self.int(columns);
                     let start = self.op(Op::MulU, &[row, columns]);
@@ -179,13 +211,15 @@ impl<'a> Lower<'a> {
             };
             return Some((list, index));
         }
-        let list = self.list_at(of)?;
+        let mut list = self.list_at(of)?;
         if let Some(columns) = list.columns {
             self.problem(expr.span, format!("the list has two dimensions, with {columns} columns; write two indices: `a[i][j]`"));
             return None;
         }
-        let index = self.index(at, list.rows)?;
-        Some((list, index))
+        let used = self.hold(&mut list, of.span, purpose);
+        let index = self.index(at, list.rows);
+        self.release(used);
+        Some((list, index?))
     }
 
     fn list_at(&mut self, expr: &'a Expr) -> Option<List> {
@@ -246,7 +280,8 @@ impl<'a> Lower<'a> {
                 }
             }
         }
-        Value::List(List { is_row: true, ..List::of_items(list.ty, items) })
+        let view = list.view.or(Some(View::Row));
+        Value::List(List { root: list.root.clone(), view, ..List::of_items(list.ty, items) })
     }
 
     /// Reads an element.
@@ -259,15 +294,12 @@ impl<'a> Lower<'a> {
                 self.shared(Instruction { op: Op::Gather, a: at.0, b: base.0, n: len, ..Instruction::NOTHING })
             }
             (Place::Items(items), Index::At(at)) => {
+                self.spend(items.len());
                 let constants: Option<Vec<u32>> = items.iter().map(|item| self.bits(*item)).collect();
                 match constants {
                     Some(table) => {
-                        let tables = &mut self.pool.tables;
-                        let n = tables.iter().position(|of| *of == table).unwrap_or_else(|| {
-                            tables.push(table);
-                            tables.len() - 1
-                        });
-                        self.shared(Instruction { op: Op::Table, a: at.0, n: n as u32, ..Instruction::NOTHING })
+                        let n = self.pool.table(table);
+                        self.shared(Instruction { op: Op::Table, a: at.0, n, ..Instruction::NOTHING })
                     }
                     None => {
                         let base = self.reserve(items.len());
@@ -291,10 +323,14 @@ impl<'a> Lower<'a> {
             }
             return;
         };
-        if list.is_row {
-            let message = "this list is a copy of a row, and the row would not change; write both indices: `a[i][j] = …`, or make a list \
-                           of its own: `row = a[i][:]`";
-            self.problem(span, message);
+        if let Some(name) = list.root.as_ref().and_then(|root| self.constant_of(root)) {
+            let copy = copy_of(&name, list.columns);
+            let attribute = if name.starts_with("self.") { "values" } else { &name };
+            self.problem(span, format!("`{name}` is a constant; copy it to an attribute in `reset`: `self.{attribute} = {copy}`"));
+            return;
+        }
+        if let Some(view) = list.view {
+            self.problem(span, if view == View::Row { COPY_OF_ROW } else { COPY_OF_PARTS });
             return;
         }
         let Some(wide) = widest(list.ty, ty) else {
@@ -320,6 +356,9 @@ impl<'a> Lower<'a> {
             self.check_finite(value);
         }
         self.line = span.line;
+        if let Some(root) = &list.root {
+            self.note(root, Change::Element);
+        }
         match index {
             Index::Constant(k) => self.write_row(base.plus(k), value),
             Index::At(at) => {
@@ -329,19 +368,26 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Translates `a[:]`, a copy of a list.
+    /// Translates `a[:]`, a copy of a list. In two dimensions, the rows still belong to the list.
     pub fn copied(&mut self, of: &'a Expr) -> Value {
         match self.expr(of) {
-            Value::List(List { place: Place::Memory(base), ty, rows, columns, .. }) => {
-                let list = List { ty, rows, columns, place: Place::Memory(base), root: None, is_row: false };
-                let copy = self.reserve(list.len());
-                let n = list.len() as u32;
-                self.emit(Instruction { op: Op::Rows, d: copy.0, b: base.0, n, ..Instruction::NOTHING });
-                Value::List(List { place: Place::Memory(copy), ..list })
+            Value::List(mut list) => {
+                if let Place::Memory(base) = list.place {
+                    list.place = Place::Memory(self.duplicate(base, list.len()));
+                }
+                let root = list.columns.and(list.root);
+                let view = root.is_some().then_some(View::Parts);
+                Value::List(List { root, view, stale: false, ..list })
             }
-            Value::List(list) => Value::List(List { root: None, is_row: false, ..list }),
             value => self.no_list(&value, of.span),
         }
+    }
+
+    /// Copies `len` rows of a list. Returns the first row of the copy.
+    pub fn duplicate(&mut self, base: Slot, len: usize) -> Slot {
+        let copy = self.reserve(len);
+        self.emit(Instruction { op: Op::Rows, d: copy.0, b: base.0, n: len as u32, ..Instruction::NOTHING });
+        copy
     }
 
     /// Returns the elements of a list, each with its type.

@@ -2,6 +2,7 @@
 //! loop.
 
 use super::super::ast::{Expr, ExprKind, Statement};
+use super::super::error::Span;
 use super::super::program::{Instruction, Op, PASS_WORK, Type};
 use super::frames::{Bound, Loop, Variable};
 use super::items::Items;
@@ -17,16 +18,30 @@ const MOST_UNROLLED: usize = 128;
 /// pass.
 const MOST_EXPRESSIONS: usize = 1_500;
 
+/// Variables that a loop changes.
+#[derive(Default)]
+struct Carried {
+    /// Variables with the rows that the passes write.
+    known: Vec<(Variable, Value)>,
+    /// Local variables without a value before the loop whose lists are in consecutive rows.
+    placed: Vec<Variable>,
+    /// Variables whose types are not known yet.
+    unknown: Vec<Root>,
+}
+
 impl<'a> Lower<'a> {
     pub fn for_loop(&mut self, target: &'a Expr, items: &'a Expr, body: &'a [Statement]) -> Slot {
-        let Some(items) = self.items_of(items) else { return self.bool(true) };
+        let Some(mut items) = self.items_of(items) else { return self.bool(true) };
+        let used = items.used.take();
         let effects = self.effects_of(body, None, Some(target));
         let calls = effects.methods.len() + effects.functions.len();
         let size = effects.size + 30 * calls;
-        match items.passes {
+        let live = match items.passes {
             Some(passes) if passes <= MOST_UNROLLED && passes * size <= MOST_EXPRESSIONS => self.unrolled(&items, passes, target, body),
             _ => self.masked_loop(Some((&items, target)), None, body, &effects),
-        }
+        };
+        self.release(used);
+        live
     }
 
     pub fn while_loop(&mut self, condition: &'a Expr, body: &'a [Statement]) -> Slot {
@@ -35,15 +50,13 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns the effects of a loop's body, condition and target, including the effects of the functions that the loop calls.
-    fn effects_of(&self, body: &'a [Statement], condition: Option<&'a Expr>, target: Option<&'a Expr>) -> Effects<'a> {
+    fn effects_of(&mut self, body: &'a [Statement], condition: Option<&'a Expr>, target: Option<&'a Expr>) -> Rc<Effects<'a>> {
+        if let Some(known) = self.loop_effects.get(&body.as_ptr()) {
+            return known.clone();
+        }
         let mut effects = survey::effects(body);
         condition.inspect(|condition| survey::visit(condition, &mut |expr| survey::add_expression(&mut effects, expr)));
-        for name in effects.methods.clone() {
-            self.outline.effects.get(name).inspect(|of| effects.add_call(of));
-        }
-        for name in effects.functions.clone() {
-            self.outline.function_effects.get(name).inspect(|of| effects.add_call(of));
-        }
+        self.add_calls(&mut effects);
         target.inspect(|target| {
             survey::visit(target, &mut |expr| {
                 if let ExprKind::Name(name) = &expr.kind {
@@ -51,7 +64,23 @@ impl<'a> Lower<'a> {
                 }
             });
         });
+        let effects = Rc::new(effects);
+        self.loop_effects.insert(body.as_ptr(), effects.clone());
         effects
+    }
+
+    /// Adds the changed attributes, the calls and the random draws of all functions that are called.
+    fn add_calls(&self, effects: &mut Effects<'a>) {
+        let mut open: Vec<(bool, &'a str)> = effects.methods.iter().map(|name| (true, *name)).collect();
+        open.extend(effects.functions.iter().map(|name| (false, *name)));
+        while let Some((is_method, name)) = open.pop() {
+            let all = if is_method { &self.outline.effects } else { &self.outline.function_effects };
+            let Some(of) = all.get(name) else { continue };
+            effects.attributes.extend(&of.attributes);
+            effects.draws |= of.draws;
+            open.extend(of.methods.iter().filter(|name| effects.methods.insert(name)).map(|name| (true, *name)));
+            open.extend(of.functions.iter().filter(|name| effects.functions.insert(name)).map(|name| (false, *name)));
+        }
     }
 
     fn enter_loop(&mut self) {
@@ -193,17 +222,16 @@ impl<'a> Lower<'a> {
             Shape::Number(ty) => Value::Number(zero, *ty),
             Shape::List(ty, rows, columns) => {
                 let place = Place::Items(vec![zero; rows * columns.unwrap_or(1)].into());
-                Value::List(List { ty: *ty, rows: *rows, columns: *columns, place, root: None, is_row: false })
+                Value::List(List { ty: *ty, rows: *rows, columns: *columns, place, root: None, view: None, stale: false })
             }
             Shape::Tuple(all) => Value::Tuple(all.iter().map(|shape| self.blank(shape)).collect()),
             Shape::Nothing => Value::Nothing,
         }
     }
 
-    /// Gives each variable that a loop changes its own rows, and copies the variable's value to these rows. Returns the variables with
-    /// these rows, and the keys of variables whose types are not known yet.
-    fn carry(&mut self, effects: &Effects<'a>) -> (Vec<(Variable, Value)>, Vec<Root>) {
-        let (mut carried, mut unknown) = (Vec::new(), Vec::new());
+    /// Gives each variable that a loop changes its own rows, and copies the variable's value to these rows.
+    fn carry(&mut self, effects: &Effects<'a>) -> Carried {
+        let mut carried = Carried::default();
         for variable in self.carried(effects) {
             let known = self.env.get(&variable).map(|bound| (bound.value.clone(), bound.definite));
             let (value, definite) = match known {
@@ -214,9 +242,12 @@ impl<'a> Lower<'a> {
                     let in_memory = variable.0 != 0 && definition.is_some_and(|of| of.in_memory.contains(&*variable.1));
                     match self.types.get(&root).cloned() {
                         Some(shape) if !(matches!(shape, Shape::List(..)) && (in_memory || variable.0 == 0)) => (self.blank(&shape), false),
-                        Some(_) => continue,
+                        Some(_) => {
+                            carried.placed.extend((variable.0 != 0).then_some(variable));
+                            continue;
+                        }
                         None => {
-                            unknown.push(root);
+                            carried.unknown.push(root);
                             continue;
                         }
                     }
@@ -225,9 +256,9 @@ impl<'a> Lower<'a> {
             let fixed = self.fixed(&value);
             self.copy(&fixed, &value, None);
             self.env.insert(variable.clone(), Bound { value: fixed.clone(), definite });
-            carried.push((variable, fixed));
+            carried.known.push((variable, fixed));
         }
-        (carried, unknown)
+        carried
     }
 
     /// Copies the value `from` to the rows of `to`, in the lanes of the mask; without a mask, in all lanes.
@@ -263,10 +294,12 @@ impl<'a> Lower<'a> {
         effects: &Effects<'a>,
     ) -> Slot {
         let before = self.definite();
+        let span = counted.map(|(_, target)| target.span).or(condition.map(|condition| condition.span)).unwrap_or_default();
+        let mark = self.begin_uses(span);
         let repeats = self.body.repeats;
         let passes = counted.and_then(|(items, _)| items.passes);
         self.enter_loop();
-        let (carried, unknown) = self.carry(effects);
+        let mut carried = self.carry(effects);
         let mask = self.mask_slot();
         let [lanes, counter, present] = std::array::from_fn(|_| self.temporary());
         self.emit(Instruction { op: Op::Move, d: lanes.0, a: mask.0, ..Instruction::NOTHING });
@@ -277,7 +310,7 @@ impl<'a> Lower<'a> {
         let head = self.body.code.len();
         let jump = self.emit(Instruction { op: Op::JumpNone, a: lanes.0, ..Instruction::NOTHING });
         self.emit(Instruction { op: Op::Move, d: present.0, a: lanes.0, ..Instruction::NOTHING });
-        let (mut endless, mut at_end) = (false, BTreeSet::new());
+        let (mut endless, mut at_end, mut lost) = (false, BTreeSet::new(), Vec::new());
         self.scoped(Some(Level::Exactly(present)), |lower| {
             let going = match (counted, condition) {
                 (Some((items, _)), _) if items.step > 0 => lower.op(Op::LtI, &[counter, items.stop]),
@@ -297,7 +330,7 @@ impl<'a> Lower<'a> {
             });
             at_end = definite;
             lower.merge(running, env, true, true);
-            lower.end_pass(&carried, present, running, lanes);
+            lost = lower.end_pass(&mut carried, present, running, lanes);
             if let Some((items, _)) = counted {
                 lower.count_on(items, counter, lanes);
             }
@@ -313,13 +346,14 @@ impl<'a> Lower<'a> {
             jump.n = end;
         }
         self.body.repeats = repeats;
-        // The variables in `unknown` had no value and no known type before the loop. If this translation has found the type of such a
-        // variable, the file must be translated again.
-        self.changed |= unknown.iter().any(|root| self.types.contains_key(root));
+        self.end_uses(span, mark, lost);
+        // The variables in `unknown` of [`Carried`] had no value and no known type before the loop. If this translation has found the
+        // type of such a variable, the file must be translated again.
+        self.changed |= carried.unknown.iter().any(|root| self.types.contains_key(root));
         if !endless && passes.is_none_or(|passes| passes == 0) {
             at_end.clear();
         }
-        self.after_loop(carried, before, endless, at_end)
+        self.after_loop(carried.known, before, endless, at_end)
     }
 
     /// Adds the step to the counter of a loop. A lane whose next count does not fit into 32 bits leaves the loop.
@@ -344,19 +378,60 @@ impl<'a> Lower<'a> {
         step.abs() == 1 || last.is_some_and(|last| i32::try_from(last).is_ok())
     }
 
-    /// Ends a pass: writes the values of the variables, and the lanes that run the next pass, to their rows.
-    fn end_pass(&mut self, carried: &[(Variable, Value)], present: Slot, running: Slot, lanes: Slot) {
+    /// Ends a pass: writes the values of the variables, and the lanes that run the next pass, to their rows. Returns the owners of views
+    /// that are other views after the pass.
+    fn end_pass(&mut self, carried: &mut Carried, present: Slot, running: Slot, lanes: Slot) -> Vec<Root> {
         let inside = self.inside();
-        let mut pairs = Vec::new();
-        for (variable, fixed) in carried {
+        let (mut pairs, mut lost) = (Vec::new(), Vec::new());
+        for variable in &carried.placed {
+            self.place_rows(variable);
+        }
+        for (variable, fixed) in &mut carried.known {
             let Some(bound) = self.env.get(variable).cloned() else { continue };
             let value = fixed.shape().map_or(Value::Bad, |shape| self.convert(&bound.value, &shape));
+            let value = self.next_list(fixed, value, variable, &mut lost);
             pair(fixed, &value, &mut pairs);
         }
         // The lanes of the next pass depend on rows that the copies change, so the lanes are computed first.
         let next = self.op(Op::And, &[running, inside]);
         self.copy_pairs(pairs, Some(present));
         self.emit(Instruction { op: Op::Move, d: lanes.0, a: next.0, ..Instruction::NOTHING });
+        lost
+    }
+
+    /// Writes the list of a local variable to its consecutive rows, if its elements are neither there nor constant.
+    fn place_rows(&mut self, variable: &Variable) {
+        let Some(Bound { value: Value::List(list), .. }) = self.env.get(variable).cloned() else { return };
+        if matches!(list.place, Place::Items(_)) && self.needs_rows(&list, &variable.1) {
+            let base = self.home(variable.clone(), list.len());
+            self.write_rows(base, &list);
+            if let Some(Bound { value: Value::List(list), .. }) = self.env.get_mut(variable) {
+                list.place = Place::Memory(base);
+            }
+        }
+    }
+
+    /// Returns the value of a variable at the end of a pass. If the value is a list, its place becomes the kind of place that the list
+    /// `fixed` has, and `fixed` becomes either of the two lists.
+    fn next_list(&mut self, fixed: &mut Value, value: Value, variable: &Variable, lost: &mut Vec<Root>) -> Value {
+        let (Value::List(of), Value::List(list)) = (fixed, &value) else { return value };
+        let either = of.clone().or_parts_of(list);
+        if (&either.root, either.view, either.stale) != (&of.root, of.view, of.stale) {
+            lost.extend(of.root.clone());
+        }
+        *of = either;
+        match (&of.place, &list.place) {
+            (Place::Items(_), _) => Value::List(List { place: Place::Items(self.items(list)), ..list.clone() }),
+            (Place::Memory(from), Place::Memory(to)) if from == to => value,
+            _ => {
+                let definition = self.frames.last().and_then(|frame| frame.definition);
+                let parameter = definition.and_then(|of| of.parameters().iter().find(|of| *of.text == *variable.1));
+                let (name, span) = (&variable.1, parameter.map_or_else(Span::default, |of| of.span));
+                let message =
+                    format!("a loop gives `{name}` a new list, and elements of the caller's list change too; write another name for one");
+                self.problem(span, message)
+            }
+        }
     }
 
     /// Sets the variables after a loop, and returns the lanes that continue after the loop. A variable without a value before the loop has

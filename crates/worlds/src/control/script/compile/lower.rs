@@ -1,11 +1,16 @@
 //! State of the compiler, and the functions that append instructions. The compiler evaluates operations on constants itself. Equal
 //! operations without effects share one result.
 
+use super::super::ast::Statement;
 use super::super::error::{Problem, Span};
 use super::super::fold::{bool_bits, fold};
 use super::super::program::{Attribute, Instruction, NONE, Op, ShapeRows, Type};
+use super::super::token::MOST_PROBLEMS;
 use super::frames::{Env, Frame};
 use super::outline::Outline;
+use super::owners::code_of;
+use super::survey::Effects;
+use super::uses::{Facts, Uses};
 use super::values::{JOINS, List, Place, Root, Shape, Slot, SlotKind, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
@@ -15,8 +20,14 @@ const MOST_INSTRUCTIONS: usize = 60_000;
 /// Largest number of instructions that a call of a program runs. An instruction that writes `n` rows of a list counts as `n`. Repetitions
 /// by `while` loops and by ranges without a constant length are not counted here, but when they run; see [`Op::Pass`].
 const MOST_WORK: usize = 2_000_000;
-/// Largest number of expressions, statements and items of comprehensions that the compiler visits for a program.
-const MOST_VISITS: usize = 400_000;
+/// Largest number of steps of the compiler for a file. A step is a visit of an expression, of a statement or of an item of a comprehension,
+/// or the copy of a variable at a branch.
+const MOST_STEPS: usize = 3_000_000;
+/// Largest depth of nested blocks, expressions and calls.
+const MOST_LEVELS: u32 = 250;
+const TOO_LARGE: &str = "the calls and loops make the program too large here; use fewer passes, or fewer functions that call functions";
+/// Number of problems after which the translation ends.
+const ENOUGH_PROBLEMS: usize = 10 * MOST_PROBLEMS;
 
 /// Name of the compiler's own variable that counts the random words drawn in a call of a program.
 pub const DRAWN: &str = "draws of words";
@@ -27,8 +38,20 @@ pub struct Pool {
     pub constants: Vec<u32>,
     index: HashMap<u32, u32>,
     pub tables: Vec<Vec<u32>>,
+    table_index: HashMap<Vec<u32>, u32>,
     pub texts: Vec<String>,
+    text_index: HashMap<String, usize>,
     pub shapes: Vec<ShapeRows>,
+}
+
+impl Pool {
+    /// Returns the number of a constant list. Equal lists have one number.
+    pub fn table(&mut self, table: Vec<u32>) -> u32 {
+        *self.table_index.entry(table).or_insert_with_key(|table| {
+            self.tables.push(table.clone());
+            self.tables.len() as u32 - 1
+        })
+    }
 }
 
 /// Mask of a region. A region is a part of a program that runs in some lanes only. The outermost region, the program itself, runs in all
@@ -75,10 +98,14 @@ pub struct Lower<'a> {
     pub class_constants: HashMap<String, Value>,
     /// Types of variables. A type can become wider, but never narrower.
     pub types: HashMap<Root, Shape>,
+    pub facts: Facts,
+    pub uses: Uses,
+    /// Effects of the loops that were translated, by their blocks.
+    pub loop_effects: HashMap<*const Statement, Rc<Effects<'a>>>,
     pub attributes: BTreeMap<String, Attribute>,
     /// Number of rows of the state.
     pub state: usize,
-    /// True if a type has changed, so that the file must be translated again.
+    /// True if a type or a fact about lists has changed, so that the file must be translated again.
     pub changed: bool,
     pub called: HashSet<(bool, String)>,
     pub body: Body,
@@ -89,8 +116,11 @@ pub struct Lower<'a> {
     pub pure: Option<&'static str>,
     pub drawing: bool,
     pub next_frame: u32,
-    visits: usize,
-    /// True if the program is too large and the error has been reported.
+    /// Number of steps so far, in all translations of the file.
+    steps: usize,
+    /// Number of blocks, expressions and calls around the current instruction.
+    level: u32,
+    /// True if the translation has ended, because the program is too large or has many errors, which have been reported.
     pub full: bool,
 }
 
@@ -104,9 +134,12 @@ impl<'a> Lower<'a> {
             globals: HashMap::new(),
             class_constants: HashMap::new(),
             types: HashMap::new(),
+            facts: Facts::default(),
+            uses: Uses::default(),
+            loop_effects: HashMap::new(),
             attributes: BTreeMap::new(),
             state: 0,
-            changed: false,
+            changed: true,
             called: HashSet::new(),
             body: Body { repeats: 1, ..Body::default() },
             env: Env::default(),
@@ -115,27 +148,40 @@ impl<'a> Lower<'a> {
             pure: None,
             drawing: false,
             next_frame: 1,
-            visits: 0,
+            steps: 0,
+            level: 0,
             full: false,
         }
     }
 
-    /// Prepares a translation of the file: removes the problems and the data in `pool`, and keeps the types and the attributes.
-    pub fn begin_round(&mut self) {
+    /// Prepares a translation of the file: removes the problems and the data in `pool`, and keeps the types, the attributes and the facts
+    /// about lists. Returns false if no further translation is needed, or if the file is too large for one.
+    pub fn begin_round(&mut self) -> bool {
+        if !self.changed {
+            return false;
+        }
+        if self.steps > MOST_STEPS {
+            if self.problems.is_empty() {
+                self.problem(self.outline.class, TOO_LARGE);
+            }
+            return false;
+        }
         self.problems.clear();
         self.seen.clear();
         self.pool = Pool::default();
         self.changed = false;
         self.called.clear();
         self.full = false;
+        true
     }
 
     /// Begins a program: removes the instructions, the variables and the frames of the previous program.
     pub fn begin_program(&mut self) {
         self.body = Body { repeats: 1, ..Body::default() };
         self.env = Env::default();
+        self.uses = Uses::default();
         self.frames.clear();
-        self.visits = 0;
+        self.level = 0;
         self.pure = None;
         self.drawing = false;
         let none = self.int(0);
@@ -146,23 +192,42 @@ impl<'a> Lower<'a> {
     pub fn problem(&mut self, span: Span, message: impl Into<String>) -> Value {
         if self.seen.insert((span.line, span.column)) {
             self.problems.push(Problem { span, message: message.into() });
+            self.full |= self.problems.len() >= ENOUGH_PROBLEMS;
         }
         Value::Bad
     }
 
-    /// Counts a visit of an expression, a statement or an item of a comprehension. Returns true if the program is small enough to continue.
+    /// Counts a visit of an expression, a statement or an item of a comprehension. Returns true if the translation can continue.
     pub fn visit(&mut self, span: Span) -> bool {
         self.line = span.line;
-        self.visits += 1;
-        let body = &self.body;
-        if !self.full && (self.visits > MOST_VISITS || body.code.len() > MOST_INSTRUCTIONS || body.work > MOST_WORK) {
-            self.full = true;
-            self.problem(
-                span,
-                "the calls and loops make the program too large here; use fewer passes, or fewer functions that call functions",
-            );
+        self.spend(1);
+        if self.full {
+            return false;
         }
-        !self.full
+        let body = &self.body;
+        let message = if self.level > MOST_LEVELS {
+            "the calls are nested too deeply here; use fewer functions that call functions, or fewer blocks within blocks"
+        } else if self.steps > MOST_STEPS || body.code.len() > MOST_INSTRUCTIONS || body.work > MOST_WORK {
+            TOO_LARGE
+        } else {
+            return true;
+        };
+        self.problem(span, message);
+        self.full = true;
+        false
+    }
+
+    /// Runs `f`, which translates a part that is nested in the current part.
+    pub fn nested<R>(&mut self, f: impl FnOnce(&mut Self) -> R) -> R {
+        self.level += 1;
+        let result = f(self);
+        self.level -= 1;
+        result
+    }
+
+    /// Counts steps of the compiler.
+    pub fn spend(&mut self, steps: usize) {
+        self.steps = self.steps.saturating_add(steps);
     }
 
     pub fn constant(&mut self, bits: u32) -> Slot {
@@ -183,8 +248,8 @@ impl<'a> Lower<'a> {
     }
 
     pub fn text(&mut self, text: &str) -> Value {
-        let texts = &mut self.pool.texts;
-        let at = texts.iter().position(|of| of == text).unwrap_or_else(|| {
+        let Pool { texts, text_index, .. } = &mut self.pool;
+        let at = *text_index.entry(text.into()).or_insert_with(|| {
             texts.push(text.into());
             texts.len() - 1
         });
@@ -311,6 +376,7 @@ impl<'a> Lower<'a> {
     }
 
     pub fn mask_slot(&mut self) -> Slot {
+        self.spend(self.body.levels.len() / 16);
         let mut mask = self.bool(true);
         for level in self.body.levels.clone() {
             mask = match level {
@@ -416,7 +482,7 @@ impl<'a> Lower<'a> {
             return Some(shape.clone());
         };
         let Some(joined) = known.join(shape) else {
-            let name = if &*root.0 == "self" { format!("self.{}", root.1) } else { root.1.to_string() };
+            let name = code_of(root);
             let message = if name == "return" {
                 format!("this function returns {known} at another place, and {shape} here; return values of one type everywhere")
             } else {

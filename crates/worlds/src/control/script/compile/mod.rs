@@ -15,11 +15,13 @@ mod lists;
 mod loops;
 mod lower;
 mod outline;
+mod owners;
 mod rows;
 mod scope;
 mod similar;
 mod statements;
 mod survey;
+mod uses;
 mod values;
 
 use super::engine::World;
@@ -32,9 +34,6 @@ use draft::Draft;
 use lower::Lower;
 use outline::Outline;
 use rows::Layout;
-
-/// Largest number of translations of a file. Each translation but the last widens the type of a variable.
-const MOST_ROUNDS: usize = 64;
 
 /// Compiles a file. Returns the environment, or at most `MOST_PROBLEMS` errors in the order of their lines and columns.
 pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
@@ -52,13 +51,10 @@ pub fn compile(text: &str) -> Result<World, Vec<Problem>> {
     let mut meta = Meta::default();
     let mut drafts = Vec::new();
     if can_continue {
-        for _ in 0..MOST_ROUNDS {
-            lower.begin_round();
+        // Each translation but the last widens the type of a variable, or finds a fact about lists.
+        while lower.begin_round() {
             meta = lower.declare(file.doc.as_deref());
             drafts = lower.programs(&meta);
-            if !lower.changed {
-                break;
-            }
         }
         lower.check_uncalled();
         problems.append(&mut lower.problems);

@@ -1,6 +1,6 @@
 //! Parts of a file: constants, functions, and the class with its attributes and methods.
 
-use super::super::ast::{Expr, ExprKind, File, Function, Statement, StatementKind};
+use super::super::ast::{Expr, ExprKind, File, Function, Name, Statement, StatementKind};
 use super::super::error::{Problem, Span};
 use super::super::names::{ACTIONS, BUILT_IN};
 use super::survey::{self, Effects};
@@ -12,11 +12,31 @@ pub struct Definition<'a> {
     pub is_method: bool,
     /// Names that the function assigns, and its parameters.
     pub locals: BTreeSet<&'a str>,
+    /// Names that the function assigns.
+    pub assigned: HashSet<&'a str>,
     /// Names of lists that need consecutive rows, because the function changes them or reads them at a computed index.
     pub in_memory: HashSet<&'a str>,
-    /// Names of lists whose elements the function may change. A list that the function passes to another function of the file is included.
+    /// Names of lists whose elements the function may change, also through the functions to which it passes them.
     pub changed: HashSet<&'a str>,
+    /// Variables that the function passes to functions of the file.
+    passes: Vec<Pass<'a>>,
     pub returns_value: bool,
+}
+
+impl<'a> Definition<'a> {
+    /// Returns the parameters, except `self`.
+    pub fn parameters(&self) -> &'a [Name] {
+        self.function.parameters.get(usize::from(self.is_method)..).unwrap_or_default()
+    }
+}
+
+/// A variable that is an argument of a call.
+struct Pass<'a> {
+    name: &'a str,
+    to_method: bool,
+    function: &'a str,
+    /// Index of the argument.
+    index: usize,
 }
 
 pub struct Outline<'a> {
@@ -27,9 +47,9 @@ pub struct Outline<'a> {
     pub has_class: bool,
     pub class_constants: Vec<&'a Statement>,
     pub methods: BTreeMap<&'a str, Definition<'a>>,
-    /// Effects of each method, including the effects of the functions and methods that the method calls.
+    /// Effects of each method, without those of the functions and methods that it calls.
     pub effects: HashMap<&'a str, Effects<'a>>,
-    /// Effects of each function, including the effects of the functions that the function calls.
+    /// Effects of each function, without those of the functions that it calls.
     pub function_effects: HashMap<&'a str, Effects<'a>>,
     /// Attributes that a method assigns, each with the span of one of its assignments.
     pub attributes: BTreeMap<&'a str, Span>,
@@ -132,8 +152,10 @@ impl<'a> Outline<'a> {
             return Vec::new();
         };
         let lines: Vec<&str> = text.lines().collect();
-        let code = |Span { line, column, end }: Span| {
-            let characters: Vec<char> = lines.get(line as usize - 1).map_or(Vec::new(), |line| line.chars().collect());
+        let mut read: HashMap<u32, Vec<char>> = HashMap::new();
+        let mut code = |Span { line, column, end }: Span| {
+            let characters =
+                read.entry(line).or_insert_with(|| lines.get(line as usize - 1).map_or(Vec::new(), |line| line.chars().collect()));
             let code = characters.get(column as usize - 1..end as usize - 1).unwrap_or_default();
             let code = code.iter().collect::<String>().replace("self.", "");
             // The span of an expression excludes a bracket at its start or end.
@@ -174,27 +196,35 @@ impl<'a> Outline<'a> {
                 });
             });
         }
-        for names in [&self.functions, &self.methods] {
-            let effects: HashMap<_, _> = names.iter().map(|(name, of)| (*name, survey::effects(&of.function.body))).collect();
-            if names.values().next().is_some_and(|of| of.is_method) {
-                self.effects = effects;
-            } else {
-                self.function_effects = effects;
+        let effects = |(name, of): (&&'a str, &Definition<'a>)| (*name, survey::effects(&of.function.body));
+        self.effects = self.methods.iter().map(effects).collect();
+        self.function_effects = self.functions.iter().map(effects).collect();
+        self.follow_changes();
+    }
+
+    fn definition(&mut self, is_method: bool, name: &str) -> Option<&mut Definition<'a>> {
+        if is_method { self.methods.get_mut(name) } else { self.functions.get_mut(name) }
+    }
+
+    /// Completes the names of changed lists: a function changes the lists that it passes to a function that changes them.
+    fn follow_changes(&mut self) {
+        type Variable<'a> = (bool, &'a str, &'a str);
+        let (mut givers, mut changed): (HashMap<Variable<'a>, Vec<Variable<'a>>>, Vec<Variable<'a>>) = Default::default();
+        for (caller, of) in self.functions.iter().chain(&self.methods) {
+            changed.extend(of.changed.iter().map(|name| (of.is_method, *caller, *name)));
+            for pass in &of.passes {
+                let all = if pass.to_method { &self.methods } else { &self.functions };
+                if let Some(parameter) = all.get(pass.function).and_then(|of| of.parameters().get(pass.index)) {
+                    let to = (pass.to_method, pass.function, parameter.text.as_str());
+                    givers.entry(to).or_default().push((of.is_method, caller, pass.name));
+                }
             }
         }
-        // Adds the effects of the called functions to those of their callers until nothing changes.
-        for _ in 0..=self.effects.len() + self.function_effects.len() {
-            let before = (self.effects.clone(), self.function_effects.clone());
-            for effects in self.effects.values_mut().chain(self.function_effects.values_mut()) {
-                for name in effects.methods.clone() {
-                    before.0.get(name).inspect(|of| effects.add_call(of));
+        while let Some(parameter) = changed.pop() {
+            for giver in givers.remove(&parameter).unwrap_or_default() {
+                if self.definition(giver.0, giver.1).is_some_and(|of| of.changed.insert(giver.2)) {
+                    changed.push(giver);
                 }
-                for name in effects.functions.clone() {
-                    before.1.get(name).inspect(|of| effects.add_call(of));
-                }
-            }
-            if before.0 == self.effects && before.1 == self.function_effects {
-                break;
             }
         }
     }
@@ -232,13 +262,13 @@ fn define<'a>(all: &mut BTreeMap<&'a str, Definition<'a>>, function: &'a Functio
         problems.push(problem(function.name.span, format!("there are two functions `{name}`; write another name for one")));
         return;
     }
-    let mut locals: BTreeSet<&str> = function.parameters.iter().map(|parameter| parameter.text.as_str()).collect();
-    let (mut in_memory, mut changed, mut returns_value) = (HashSet::new(), HashSet::new(), false);
+    let (mut assigned, mut in_memory, mut changed, mut passes) = (HashSet::new(), HashSet::new(), HashSet::new(), Vec::new());
+    let mut returns_value = false;
     survey::statements(&function.body, &mut |statement| {
         returns_value |= matches!(statement.kind, StatementKind::Return(Some(_)));
         survey::targets(statement, &mut |target| match &target.kind {
             ExprKind::Name(name) => {
-                locals.insert(name);
+                assigned.insert(name.as_str());
             }
             ExprKind::Index { .. } => {
                 if let ExprKind::Name(name) = &survey::base(target).kind {
@@ -255,16 +285,23 @@ fn define<'a>(all: &mut BTreeMap<&'a str, Definition<'a>>, function: &'a Functio
             }
         }
         ExprKind::Call { of, arguments } if !survey::is_built_in(of) => {
-            let names = arguments.iter().filter_map(|argument| match &argument.kind {
-                ExprKind::Name(name) => Some(name.as_str()),
-                _ => None,
-            });
-            changed.extend(names);
+            let (to_method, function) = match &of.kind {
+                ExprKind::Name(name) => (false, name.as_str()),
+                ExprKind::Attribute { name, .. } => (true, name.text.as_str()),
+                _ => return,
+            };
+            for (index, argument) in arguments.iter().enumerate() {
+                if let ExprKind::Name(name) = &argument.kind {
+                    in_memory.insert(name.as_str());
+                    passes.push(Pass { name, to_method, function, index });
+                }
+            }
         }
         _ => {}
     });
     in_memory.extend(changed.iter());
-    all.insert(name, Definition { function, is_method, locals, in_memory, changed, returns_value });
+    let locals = function.parameters.iter().map(|parameter| parameter.text.as_str()).chain(assigned.iter().copied()).collect();
+    all.insert(name, Definition { function, is_method, locals, assigned, in_memory, changed, passes, returns_value });
 }
 
 /// Returns the name and the span of an attribute, if the target is the attribute or one of its elements.

@@ -4,6 +4,8 @@ use super::super::error::Span;
 use super::super::program::{Attribute, Instruction, Op, Type};
 use super::frames::{Bound, Env, Variable};
 use super::lower::{Level, Lower};
+use super::owners::is_constant;
+use super::uses::Change;
 use super::values::{List, Place, Root, Shape, Slot, Value};
 use std::collections::BTreeSet;
 
@@ -26,6 +28,7 @@ impl<'a> Lower<'a> {
     }
 
     pub fn bind(&mut self, variable: Variable, value: Value) {
+        self.note_view(&value);
         self.env.insert(variable, Bound { value, definite: true });
     }
 
@@ -38,13 +41,15 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns the variables that have a value on every path.
-    pub fn definite(&self) -> BTreeSet<Variable> {
+    pub fn definite(&mut self) -> BTreeSet<Variable> {
+        self.spend(self.env.len());
         self.env.iter().filter(|(_, bound)| bound.definite).map(|(variable, _)| variable.clone()).collect()
     }
 
     /// Runs `f`, which appends the code of a region. Returns the result of `f` and the variables after the region. Restores the variables
     /// from before the region.
     pub fn region<R>(&mut self, level: Level, f: impl FnOnce(&mut Self) -> R) -> (R, Env) {
+        self.spend(2 * self.env.len());
         let before = self.env.clone();
         let result = self.scoped(Some(level), |lower| {
             let mask = lower.mask_slot();
@@ -110,12 +115,13 @@ impl<'a> Lower<'a> {
         match (&a, &b) {
             (Value::Number(x, ty), Value::Number(y, _)) => Value::Number(self.op(Op::Select, &[condition, *x, *y]), *ty),
             (Value::List(x), Value::List(y)) => {
+                let list = x.clone().or_parts_of(y);
                 if x.place == y.place {
-                    return a;
+                    return Value::List(list);
                 }
                 let (xs, ys) = (self.items(x), self.items(y));
                 let items = xs.iter().zip(ys.iter()).map(|(x, y)| self.op(Op::Select, &[condition, *x, *y])).collect();
-                Value::List(List { place: Place::Items(items), is_row: x.is_row || y.is_row, ..x.clone() })
+                Value::List(List { place: Place::Items(items), ..list })
             }
             (Value::Tuple(xs), Value::Tuple(ys)) => {
                 Value::Tuple(xs.iter().zip(ys.iter()).map(|(x, y)| self.choose(condition, x, y)).collect())
@@ -141,25 +147,47 @@ impl<'a> Lower<'a> {
             self.bind(variable, Value::Bad);
             return;
         };
-        let mut value = self.convert(&value, &shape);
-        if let Value::List(list) = &mut value {
-            list.root = Some(root);
-            let definition = self.frames.last().and_then(|frame| frame.definition);
-            let in_memory = definition.is_some_and(|of| of.in_memory.contains(name));
-            let changed = definition.is_some_and(|of| of.changed.contains(name));
-            let constant = matches!(&list.place, Place::Items(items) if items.iter().all(|item| self.bits(*item).is_some()));
-            if changed || (in_memory && !constant) {
-                let base = match self.env.get(&variable) {
-                    Some(Bound { value: Value::List(List { place: Place::Memory(base), .. }), .. }) => *base,
-                    _ => self.reserve(list.len()),
-                };
-                self.write_rows(base, list);
-                list.place = Place::Memory(base);
-            } else if let Place::Memory(_) = list.place {
-                list.place = Place::Items(self.items(list));
-            }
-        }
+        let value = match self.convert(&value, &shape) {
+            Value::List(list) => Value::List(self.placed(list, name)),
+            value => self.kept(value, &root),
+        };
         self.bind(variable, value);
+    }
+
+    /// Gives a list to a local variable. A list that the function changes, or reads at computed indices, is in consecutive rows.
+    fn placed(&mut self, list: List, name: &str) -> List {
+        let root = self.local_root(name);
+        let is_view = list.view.is_some() && !list.root.as_ref().is_some_and(is_constant);
+        let mut list = if is_view { list } else { self.owned(list, root.clone()) };
+        if self.needs_rows(&list, name) {
+            let base = self.home(self.local(name), list.len());
+            self.write_rows(base, &list);
+            list.place = Place::Memory(base);
+            self.note(&root, Change::List);
+        } else if let Place::Memory(_) = list.place {
+            list.place = Place::Items(self.items(&list));
+        }
+        list
+    }
+
+    /// Returns true if the list of a local variable is in consecutive rows: the function changes the list, or reads it at computed indices
+    /// and some elements are not constant.
+    pub fn needs_rows(&self, list: &List, name: &str) -> bool {
+        let Some(definition) = self.frames.last().and_then(|frame| frame.definition) else { return false };
+        let constant = matches!(&list.place, Place::Items(items) if items.iter().all(|item| self.bits(*item).is_some()));
+        definition.changed.contains(name) || (definition.in_memory.contains(name) && !constant)
+    }
+
+    /// Makes a variable that is a tuple the owner of the lists in the tuple.
+    fn kept(&mut self, value: Value, root: &Root) -> Value {
+        match value {
+            Value::Tuple(all) => Value::Tuple(all.iter().map(|value| self.kept(value.clone(), root)).collect()),
+            Value::List(list) => {
+                let place = Place::Items(self.items(&list));
+                Value::List(List { place, root: Some(root.clone()), ..list })
+            }
+            value => value,
+        }
     }
 
     /// Assigns an attribute of `self`.
@@ -200,7 +228,9 @@ impl<'a> Lower<'a> {
                     items.iter().for_each(|item| self.check_finite(*item));
                 }
                 self.write_rows(row, &list);
-                Value::List(List { place: Place::Memory(row), root: Some(("self".into(), name.into())), is_row: false, ..list })
+                let root: Root = ("self".into(), name.into());
+                self.note(&root, Change::List);
+                Value::List(List { place: Place::Memory(row), ..self.owned(list, root) })
             }
             value => value,
         };
@@ -226,6 +256,7 @@ impl<'a> Lower<'a> {
 
     /// Binds all attributes to their values in the state, at the start of a program that continues an episode.
     pub fn load_attributes(&mut self) {
+        self.spend(25 * self.attributes.len());
         // `reset` may fail to assign an attribute. The error has then been reported, and the attribute remains [`Value::Bad`].
         for name in self.outline.attributes.keys() {
             self.bind((0, (*name).into()), Value::Bad);
@@ -235,7 +266,7 @@ impl<'a> Lower<'a> {
             let value = if attribute.is_list {
                 let rows = attribute.len / attribute.columns.unwrap_or(1);
                 let root = Some(("self".into(), attribute.name.as_str().into()));
-                Value::List(List { ty, rows, columns: attribute.columns, place: Place::Memory(start), root, is_row: false })
+                Value::List(List { ty, rows, columns: attribute.columns, place: Place::Memory(start), root, view: None, stale: false })
             } else {
                 Value::Number(start, ty)
             };

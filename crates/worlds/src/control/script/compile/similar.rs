@@ -4,25 +4,31 @@
 /// than six letters. Names of one letter are never returned.
 pub fn similar<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let most = if name.len() < 6 { 1 } else { 2 };
-    names.map(|other| (distance(name, other), other)).filter(|(distance, other)| *distance <= most && other.len() > 1).min().map(|(_, n)| n)
+    let near = names.filter(|other| other.len() > 1 && name.len().abs_diff(other.len()) <= most);
+    let mut rows = Default::default();
+    near.map(|other| (distance(name, other, &mut rows), other)).filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
 }
 
 /// Returns the number of letters that must be inserted, deleted or replaced to change one name into another. Two swapped neighbours count
-/// as one letter.
-fn distance(a: &str, b: &str) -> usize {
-    let [a, b] = [a, b].map(|name| name.chars().collect::<Vec<_>>());
-    let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
+/// as one letter. `rows` contains rows of numbers of earlier calls.
+fn distance(a: &str, b: &str, rows: &mut [Vec<usize>; 3]) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let [earlier, before, row] = rows;
     for i in 0..=a.len() {
+        row.clear();
         for j in 0..=b.len() {
-            table[i][j] = if i == 0 || j == 0 {
+            let next = if i == 0 || j == 0 {
                 i + j
             } else {
-                let replaced = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+                let replaced = before[j - 1] + usize::from(a[i - 1] != b[j - 1]);
                 let is_swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-                let swapped = if is_swap { table[i - 2][j - 2] + 1 } else { replaced };
-                replaced.min(swapped).min(table[i - 1][j] + 1).min(table[i][j - 1] + 1)
+                let swapped = if is_swap { earlier[j - 2] + 1 } else { replaced };
+                replaced.min(swapped).min(before[j] + 1).min(row[j - 1] + 1)
             };
+            row.push(next);
         }
+        std::mem::swap(earlier, before);
+        std::mem::swap(before, row);
     }
-    table[a.len()][b.len()]
+    before[b.len()]
 }

@@ -7,6 +7,7 @@ use super::super::program::{Op, Type};
 use super::lists::Index;
 use super::lower::{Level, Lower};
 use super::survey;
+use super::uses::Purpose;
 use super::values::{List, Place, Shape, Slot, Value};
 
 /// A target of an assignment, with its list and index evaluated.
@@ -14,12 +15,15 @@ enum Target<'a> {
     Local(&'a str),
     Attribute(&'a str),
     Element(List, Index),
-    Several(Vec<(Target<'a>, Span)>),
     Bad,
 }
 
 impl<'a> Lower<'a> {
     pub fn block(&mut self, body: &'a [Statement]) -> Slot {
+        self.nested(|lower| lower.statements(body))
+    }
+
+    fn statements(&mut self, body: &'a [Statement]) -> Slot {
         for (k, statement) in body.iter().enumerate() {
             if !self.visit(statement.span) {
                 break;
@@ -87,6 +91,9 @@ impl<'a> Lower<'a> {
     }
 
     fn conditional(&mut self, branches: &'a [(Expr, Vec<Statement>)], other: &'a [Statement]) -> Slot {
+        if self.full {
+            return self.bool(true);
+        }
         let Some(((condition, body), rest)) = branches.split_first() else { return self.block(other) };
         let condition = self.truth_of(condition);
         if self.is_true(condition) {
@@ -96,13 +103,13 @@ impl<'a> Lower<'a> {
             return live;
         }
         if self.is_false(condition) {
-            return self.conditional(rest, other);
+            return self.nested(|lower| lower.conditional(rest, other));
         }
         let (then_live, then) = self.region(Level::If(condition), |lower| lower.block(body));
         let other_live = if rest.is_empty() && other.is_empty() {
             self.bool(true)
         } else {
-            let (live, env) = self.region(Level::Unless(condition), |lower| lower.conditional(rest, other));
+            let (live, env) = self.region(Level::Unless(condition), |lower| lower.nested(|lower| lower.conditional(rest, other)));
             self.env = env;
             live
         };
@@ -114,50 +121,27 @@ impl<'a> Lower<'a> {
     fn assign(&mut self, targets: &'a [Expr], value: &'a Expr) {
         let mut given = self.expr(value);
         let to_attribute = targets.iter().any(|target| matches!(target.kind, ExprKind::Attribute { .. }));
-        if let Some(list) = self.shared_list(&given, value, to_attribute) {
-            let name = self.source(list);
-            given = self.problem(list.span, format!("a list has one name; write `{name}[:]` for a copy"));
+        // A list whose elements are assigned to several targets gets no name.
+        let is_unpacked = matches!(given, Value::List(_)) && targets.iter().all(|target| matches!(target.kind, ExprKind::Tuple(_)));
+        let found = if is_unpacked { None } else { self.named_twice(&given, value, to_attribute) };
+        if let Some((span, message)) = found {
+            given = self.problem(span, message);
+        } else if targets.len() > 1 && !is_unpacked && given.has_own_list() {
+            given = self.problem(value.span, "a list has one name; write an assignment for each name");
         }
         for target in targets {
-            let place = self.target(target);
-            self.write(&place, given.clone(), target.span);
-        }
-    }
-
-    /// Returns the subexpression of an assigned value that is an existing list: a variable, an attribute, or a row of another list. In
-    /// Python, the assignment would give this list a second name. A row may be assigned to a local variable, because the elements of a row
-    /// cannot be assigned.
-    fn shared_list(&self, value: &Value, expr: &'a Expr, to_attribute: bool) -> Option<&'a Expr> {
-        match (value, &expr.kind) {
-            (Value::List(List { columns: Some(_), .. }), ExprKind::List(rows)) => rows.iter().find_map(|row| self.named(row, true)),
-            (Value::List(List { columns: Some(_), .. }), ExprKind::Comprehension { value: row, .. }) => self.named(row, true),
-            (Value::List(_), _) => self.named(expr, to_attribute),
-            (Value::Tuple(values), ExprKind::Tuple(parts)) => {
-                values.iter().zip(parts).find_map(|(value, part)| self.shared_list(value, part, to_attribute))
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the subexpression that is an existing list: a variable, an attribute or, if `rows` is true, a row. The value of the
-    /// expression must be a list. Constants do not count, because they never change.
-    fn named(&self, expr: &'a Expr, rows: bool) -> Option<&'a Expr> {
-        let is_constant = || matches!(&survey::base(expr).kind, ExprKind::Name(name) if self.globals.contains_key(name));
-        match &expr.kind {
-            ExprKind::Name(_) | ExprKind::Attribute { .. } => (!is_constant()).then_some(expr),
-            ExprKind::Index { .. } => (rows && !is_constant()).then_some(expr),
-            ExprKind::Choose { then, other, .. } => [then, other].into_iter().find_map(|part| self.named(part, rows)),
-            _ => None,
+            self.assign_target(target, given.clone());
         }
     }
 
     fn augment(&mut self, target: &'a Expr, op: Arithmetic, value: &'a Expr, span: Span) {
-        let place = self.target(target);
-        let before = match &place {
-            Target::Element(list, index) => self.load(list, *index),
-            _ => self.expr(target),
+        let mut place = self.target(target);
+        let (before, used) = match &mut place {
+            Target::Element(list, index) => (self.load(list, *index), self.hold(list, target.span, Purpose::Assign)),
+            _ => (self.expr(target), None),
         };
         let given = self.expr(value);
+        self.release(used);
         if let Value::List(_) = before {
             self.problem(span, "a list has a fixed length; write a loop over its elements");
             return;
@@ -171,7 +155,6 @@ impl<'a> Lower<'a> {
         match &target.kind {
             ExprKind::Name(name) => Target::Local(name),
             ExprKind::Attribute { of, name } if self.is_self(of) => Target::Attribute(&name.text),
-            ExprKind::Tuple(all) => Target::Several(all.iter().map(|target| (self.target(target), target.span)).collect()),
             ExprKind::Index { .. } => {
                 let of = survey::base(target);
                 if let ExprKind::Attribute { name, .. } = &of.kind
@@ -180,15 +163,7 @@ impl<'a> Lower<'a> {
                     self.problem(target.span, format!("`{method}` changes no attribute; assign `self.{}` in `step` or `reset`", name.text));
                     return Target::Bad;
                 }
-                if let ExprKind::Name(name) = &of.kind
-                    && self.globals.contains_key(name)
-                    && !self.env.contains_key(&self.local(name))
-                {
-                    let message = format!("`{name}` is a constant; copy it to an attribute in `reset`: `self.{name} = {name}[:]`");
-                    self.problem(target.span, message);
-                    return Target::Bad;
-                }
-                match self.element(target) {
+                match self.element(target, Purpose::Assign) {
                     Some((list, index)) => Target::Element(list, index),
                     None => Target::Bad,
                 }
@@ -205,12 +180,12 @@ impl<'a> Lower<'a> {
             Target::Local(name) => self.assign_local(name, value, span),
             Target::Attribute(name) => self.assign_attribute(name, value, span),
             Target::Element(list, index) => self.store(list, *index, value, span),
-            Target::Several(all) => self.unpack(all, value, span),
             Target::Bad => {}
         }
     }
 
-    fn unpack(&mut self, targets: &[(Target<'a>, Span)], value: Value, span: Span) {
+    /// Assigns the parts of a value to several targets, from left to right.
+    fn unpack(&mut self, targets: &'a [Expr], value: Value, span: Span) {
         let values: Vec<Value> = match &value {
             Value::Tuple(all) => all.to_vec(),
             Value::List(list) if list.columns.is_none() => {
@@ -230,13 +205,16 @@ impl<'a> Lower<'a> {
             self.problem(span, message);
             return;
         }
-        for ((target, span), value) in targets.iter().zip(values) {
-            self.write(target, value, *span);
+        for (target, value) in targets.iter().zip(values) {
+            self.assign_target(target, value);
         }
     }
 
-    /// Binds the target of a loop to a value.
+    /// Assigns a value to a target. The parts of the target, such as an index, are evaluated after the assignments to earlier targets.
     pub fn assign_target(&mut self, target: &'a Expr, value: Value) {
+        if let ExprKind::Tuple(targets) = &target.kind {
+            return self.unpack(targets, value, target.span);
+        }
         let place = self.target(target);
         self.write(&place, value, target.span);
     }
@@ -255,21 +233,8 @@ impl<'a> Lower<'a> {
 
     fn give(&mut self, expr: Option<&'a Expr>, span: Span) {
         let mut value = expr.map_or(Value::Nothing, |expr| self.expr(expr));
-        if let (Value::List(list), Some(expr)) = (&value, expr) {
-            let owned = match &expr.kind {
-                ExprKind::Attribute { .. } => true,
-                ExprKind::Name(name) => {
-                    let definition = self.frames.last().and_then(|frame| frame.definition);
-                    definition.is_some_and(|of| of.function.parameters.iter().any(|parameter| parameter.text == *name))
-                }
-                _ => false,
-            };
-            if owned {
-                let name = self.source(expr);
-                value = self.problem(expr.span, format!("a function returns a new list; write `return {name}[:]`"));
-            } else {
-                value = Value::List(List { place: Place::Items(self.items(list)), root: None, ..list.clone() });
-            }
+        if let Some(expr) = expr {
+            value = self.returned(value, expr);
         }
         let root = self.local_root("return");
         let shape = value.shape();

@@ -86,7 +86,7 @@ pub fn base(expr: &Expr) -> &Expr {
 }
 
 /// Effects of a block: the variables that it changes, the functions that it calls, and the random numbers that it draws.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub struct Effects<'a> {
     /// Names that the block assigns.
     pub locals: BTreeSet<&'a str>,
@@ -99,16 +99,6 @@ pub struct Effects<'a> {
     pub breaks: bool,
     /// Number of expressions in the block, as a measure of its size.
     pub size: usize,
-}
-
-impl<'a> Effects<'a> {
-    /// Adds the changed attributes, the calls and the random draws of a function that the block calls.
-    pub fn add_call(&mut self, called: &Effects<'a>) {
-        self.attributes.extend(&called.attributes);
-        self.methods.extend(&called.methods);
-        self.functions.extend(&called.functions);
-        self.draws |= called.draws;
-    }
 }
 
 pub fn effects(body: &[Statement]) -> Effects<'_> {

@@ -2,6 +2,7 @@
 
 use super::super::error::count;
 use super::super::program::Type;
+use super::owners::is_constant;
 use std::rc::Rc;
 
 /// Advice in error messages about `+` between lists.
@@ -77,10 +78,22 @@ pub struct List {
     pub rows: usize,
     pub columns: Option<usize>,
     pub place: Place,
-    /// Variable that owns the list; `None` if no variable does.
+    /// Variable or constant that has the list, or whose elements or rows a view has; `None` for a new list.
     pub root: Option<Root>,
-    /// True if the list is a row of a list of two dimensions. The row is a copy, so an assignment to its elements is an error.
-    pub is_row: bool,
+    /// `Some` if the list was read from other lists.
+    pub view: Option<View>,
+    /// True if a list that this view was read from has changed since.
+    pub stale: bool,
+}
+
+/// A list whose elements or rows belong to other lists. In Python, a change of these lists changes the view too, and the other way round.
+/// Here, the view is a copy, so an assignment to its elements is an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum View {
+    /// A row of a list of two dimensions.
+    Row,
+    /// One of two lists, or a list whose rows belong to other lists.
+    Parts,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -96,7 +109,7 @@ impl List {
     }
 
     pub fn of_items(ty: Type, items: Vec<Slot>) -> List {
-        List { ty, rows: items.len(), columns: None, place: Place::Items(items.into()), root: None, is_row: false }
+        List { ty, rows: items.len(), columns: None, place: Place::Items(items.into()), root: None, view: None, stale: false }
     }
 }
 
@@ -130,6 +143,23 @@ impl Value {
             Value::Nothing => Shape::Nothing,
             Value::Bad => return None,
         })
+    }
+
+    /// Returns the number of values in a tuple and in the tuples within it; 1 for other values.
+    pub fn size(&self) -> usize {
+        match self {
+            Value::Tuple(all) => all.iter().map(Value::size).sum(),
+            _ => 1,
+        }
+    }
+
+    /// Returns true if the value is or contains a list that is not the list of a constant.
+    pub fn has_own_list(&self) -> bool {
+        match self {
+            Value::Tuple(all) => all.iter().any(Value::has_own_list),
+            Value::List(list) => !list.root.as_ref().is_some_and(is_constant),
+            _ => false,
+        }
     }
 
     pub fn is_bad(&self) -> bool {
