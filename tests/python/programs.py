@@ -26,7 +26,9 @@ class Program:
         pick = self.rng.randint
         self.add(0, f"n = {self.n}", f"table = {[pick(-9, 9) for _ in range(self.n)]}", "", "", "class World:")
         self.add(1, "actions = 3", f"limit = {pick(5, 40)}", "", "def reset(self):")
-        self.add(2, "self.i0, self.i1 = randint(-5, 6), 3", "self.f0, self.f1 = floor(uniform(0.0, 1.0) * 8.0) / 4.0, -1.5")
+        low = pick(-40, 5)
+        self.add(2, f"self.i0, self.i1 = randint({low}, {low + pick(1, 12)}), 3")
+        self.add(2, "self.f0, self.f1 = floor(uniform(0.0, 1.0) * 8.0) / 4.0, -1.5")
         self.add(2, "self.b0 = self.i0 > 0", "self.ints = [i * 2 - self.i0 for i in range(n)]")
         self.add(2, "self.floats = [0.25] * n", "self.grid = [[0, 1, 2], [3, 4, self.i0]]", "")
         self.add(1, "def mix(self, a, b):")

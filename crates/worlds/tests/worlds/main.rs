@@ -38,6 +38,8 @@ mod script_lists;
 #[cfg(not(target_arch = "wasm32"))]
 mod script_messages;
 #[cfg(not(target_arch = "wasm32"))]
+mod script_operations;
+#[cfg(not(target_arch = "wasm32"))]
 mod script_parser;
 #[cfg(not(target_arch = "wasm32"))]
 mod script_parts;
