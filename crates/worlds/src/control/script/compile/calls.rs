@@ -3,10 +3,10 @@
 use super::super::ast::{Expr, ExprKind};
 use super::super::error::{Span, count};
 use super::super::names::{ACTIONS, BUILT_IN, replacement};
+use super::facts::Purpose;
 use super::frames::Frame;
 use super::lower::Lower;
 use super::outline::Definition;
-use super::uses::Purpose;
 use super::values::{Place, Shape, Value, View};
 
 impl<'a> Lower<'a> {

@@ -4,9 +4,9 @@
 use super::super::ast::{Comparison, Expr};
 use super::super::error::Span;
 use super::super::program::{Op, Type};
+use super::facts::Purpose;
 use super::lower::{Level, Lower};
 use super::survey;
-use super::uses::Purpose;
 use super::values::{List, Shape, Slot, Value, widest};
 
 impl<'a> Lower<'a> {

@@ -6,9 +6,8 @@ use super::super::meta::{Choice, Meta};
 use super::super::names::{ACTIONS, BUILT_IN, unused_attribute};
 use super::super::program::Type;
 use super::lower::Lower;
-use super::owners::constant_root;
 use super::survey;
-use super::values::{List, Place, Slot, Value};
+use super::values::{List, Place, Slot, Value, constant_root};
 use std::rc::Rc;
 
 /// Largest value of the class attribute `limit`: the number of steps after which an episode is truncated.

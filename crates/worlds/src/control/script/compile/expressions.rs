@@ -4,11 +4,10 @@ use super::super::ast::{Arithmetic, Expr, ExprKind};
 use super::super::error::Span;
 use super::super::names::BUILT_IN;
 use super::super::program::{Op, Type};
+use super::facts::Purpose;
 use super::lower::Lower;
-use super::owners::{code_of, copy_of};
 use super::similar::similar;
-use super::uses::Purpose;
-use super::values::{JOINS, List, Slot, Value};
+use super::values::{JOINS, List, Slot, Value, code_of, copy_of};
 
 /// Largest number of values in a tuple, including those in tuples within it.
 const MOST_VALUES: usize = 256;

@@ -3,9 +3,9 @@
 use super::super::ast::{Expr, ExprKind};
 use super::super::error::Span;
 use super::super::program::Type;
+use super::facts::{Purpose, Use};
 use super::lists::{CONSTANT_LENGTH, Index, LONGEST};
 use super::lower::Lower;
-use super::uses::{Purpose, Use};
 use super::values::{List, Slot, Value};
 
 /// Items of a `for` loop. A counter counts from `start` in steps of `step`, and ends before `stop`. If the items are a list, the counter is

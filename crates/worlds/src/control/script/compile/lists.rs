@@ -3,11 +3,11 @@
 use super::super::ast::{Expr, ExprKind};
 use super::super::error::{Span, count};
 use super::super::program::{Instruction, NONE, Op, Type};
+use super::facts::{Change, Purpose};
 use super::lower::Lower;
-use super::owners::{copy_of, first_owner};
+use super::owners::first_owner;
 use super::survey;
-use super::uses::{Change, Purpose};
-use super::values::{List, Place, Shape, Slot, Value, View, widest};
+use super::values::{List, Place, Shape, Slot, Value, View, copy_of, widest};
 use std::rc::Rc;
 
 /// Largest number of elements of a list.

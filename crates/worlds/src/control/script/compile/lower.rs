@@ -6,12 +6,11 @@ use super::super::error::{Problem, Span};
 use super::super::fold::{bool_bits, fold};
 use super::super::program::{Attribute, Instruction, NONE, Op, ShapeRows, Type};
 use super::super::token::MOST_PROBLEMS;
+use super::facts::{Facts, Uses};
 use super::frames::{Env, Frame};
 use super::outline::Outline;
-use super::owners::code_of;
 use super::survey::Effects;
-use super::uses::{Facts, Uses};
-use super::values::{JOINS, List, Place, Root, Shape, Slot, SlotKind, Value};
+use super::values::{JOINS, List, Place, Root, Shape, Slot, SlotKind, Value, code_of};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 

@@ -8,6 +8,7 @@ mod constants;
 mod draft;
 mod entries;
 mod expressions;
+mod facts;
 mod finish;
 mod frames;
 mod items;

@@ -5,30 +5,8 @@ use super::super::ast::{Expr, ExprKind};
 use super::super::error::Span;
 use super::lower::Lower;
 use super::survey;
-use super::values::{List, Place, Root, Value, View};
+use super::values::{List, Place, Root, Value, View, code_of, constant_root, copy_of, is_constant};
 use std::rc::Rc;
-
-/// First part of the key of a constant. No function has this name.
-const CONSTANT: &str = "a constant";
-
-/// Returns the key of a constant. `name` is its code in functions, such as `n` or `self.n`.
-pub fn constant_root(name: &str) -> Root {
-    (CONSTANT.into(), name.into())
-}
-
-pub fn is_constant(root: &Root) -> bool {
-    &*root.0 == CONSTANT
-}
-
-/// Returns the code of a variable or constant, such as `x` or `self.x`.
-pub fn code_of(root: &Root) -> String {
-    if &*root.0 == "self" { format!("self.{}", root.1) } else { root.1.to_string() }
-}
-
-/// Returns the code that copies a list with all its elements.
-pub fn copy_of(code: &str, columns: Option<usize>) -> String {
-    if columns.is_some() { format!("[row[:] for row in {code}]") } else { format!("{code}[:]") }
-}
 
 /// Returns the owner of two lists that are parts of one view. A constant counts only if there is no other owner.
 pub fn first_owner(a: Option<Root>, b: Option<Root>) -> Option<Root> {

@@ -2,11 +2,10 @@
 
 use super::super::error::Span;
 use super::super::program::{Attribute, Instruction, Op, Type};
+use super::facts::Change;
 use super::frames::{Bound, Env, Variable};
 use super::lower::{Level, Lower};
-use super::owners::is_constant;
-use super::uses::Change;
-use super::values::{List, Place, Root, Shape, Slot, Value};
+use super::values::{List, Place, Root, Shape, Slot, Value, is_constant};
 use std::collections::BTreeSet;
 
 /// Largest number of instructions of a short region (code that runs in some lanes only). A jump over a short region costs more than it

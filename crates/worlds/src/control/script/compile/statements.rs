@@ -4,10 +4,10 @@
 use super::super::ast::{Arithmetic, Expr, ExprKind, Statement, StatementKind};
 use super::super::error::Span;
 use super::super::program::{Op, Type};
+use super::facts::Purpose;
 use super::lists::Index;
 use super::lower::{Level, Lower};
 use super::survey;
-use super::uses::Purpose;
 use super::values::{List, Place, Shape, Slot, Value};
 
 /// A target of an assignment, with its list and index evaluated.

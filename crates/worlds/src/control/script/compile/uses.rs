@@ -4,74 +4,11 @@
 //! right, because elements of the old list change too, it reports an error.
 
 use super::super::error::Span;
+use super::facts::{Change, Changes, Purpose, Use};
 use super::frames::Variable;
 use super::lower::Lower;
-use super::owners::{code_of, copy_of, is_constant};
-use super::values::{List, Place, Root, Slot, Value, View};
-use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
-
-/// Line and column of an expression.
-type At = (u32, u32);
-
-/// Facts about the lists of a file that later translations need.
-#[derive(Default)]
-pub struct Facts {
-    /// Variables to which the list of a constant is assigned, each with the name of a constant.
-    pub constants: HashMap<Root, Rc<str>>,
-    /// Expressions whose list is copied at the start of its use.
-    copies: HashSet<At>,
-    /// Owners whose lists change in a loop, by the place of the loop.
-    loops: HashMap<At, HashSet<Root>>,
-}
-
-/// Lists of the program that is being translated.
-#[derive(Default)]
-pub struct Uses {
-    changes: HashMap<Root, Changes>,
-    all: Changes,
-    /// Owners of the changed lists, in the order of the changes. Empty as long as no variable is a view.
-    log: Vec<Root>,
-    has_views: bool,
-    /// Rows of the lists of local variables, by the variable and the length of the list.
-    homes: HashMap<(Variable, usize), Slot>,
-}
-
-/// Number of assignments of new lists to a variable, and of assignments to elements of its list.
-#[derive(Clone, Copy, Default)]
-struct Changes {
-    lists: u32,
-    elements: u32,
-}
-
-/// Change of the list of a variable.
-#[derive(Clone, Copy)]
-pub enum Change {
-    /// The variable gets a new list.
-    List,
-    Element,
-}
-
-/// Purpose of the use of a list.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Purpose {
-    Read,
-    /// The list is read, and its name is assigned in a part of the use.
-    Keep,
-    /// An element is assigned at the end of the use.
-    Assign,
-}
-
-/// A use of a list that has begun.
-pub struct Use {
-    owner: Root,
-    span: Span,
-    purpose: Purpose,
-    view: Option<View>,
-    columns: Option<usize>,
-    is_copy: bool,
-    before: Changes,
-}
+use super::values::{List, Place, Root, Slot, Value, View, code_of, copy_of, is_constant};
+use std::collections::HashSet;
 
 impl<'a> Lower<'a> {
     /// Begins the use of a list, which [`Lower::release`] ends. The list becomes a copy if an earlier translation found that a copy is

@@ -2,7 +2,6 @@
 
 use super::super::error::count;
 use super::super::program::Type;
-use super::owners::is_constant;
 use std::rc::Rc;
 
 /// Advice in error messages about `+` between lists.
@@ -70,6 +69,28 @@ pub enum SlotKind {
 /// Key of a variable's type: the function with the types of its arguments, and the name of the variable. For an attribute, the first part
 /// is `self`.
 pub type Root = (Rc<str>, Rc<str>);
+
+/// First part of the key of a constant. No function has this name.
+const CONSTANT: &str = "a constant";
+
+/// Returns the key of a constant. `name` is its code in functions, such as `n` or `self.n`.
+pub fn constant_root(name: &str) -> Root {
+    (CONSTANT.into(), name.into())
+}
+
+pub fn is_constant(root: &Root) -> bool {
+    &*root.0 == CONSTANT
+}
+
+/// Returns the code of a variable or constant, such as `x` or `self.x`.
+pub fn code_of(root: &Root) -> String {
+    if &*root.0 == "self" { format!("self.{}", root.1) } else { root.1.to_string() }
+}
+
+/// Returns the code that copies a list with all its elements.
+pub fn copy_of(code: &str, columns: Option<usize>) -> String {
+    if columns.is_some() { format!("[row[:] for row in {code}]") } else { format!("{code}[:]") }
+}
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct List {
