@@ -106,6 +106,17 @@ fn results_do_not_depend_on_grouping_or_resuming() {
     }
 }
 
+/// Copies of old values have one order in every translation.
+#[test]
+fn a_file_has_one_translation() {
+    let names: Vec<String> = (0..8).map(|k| format!("self.a{k}")).collect();
+    let reset = names.iter().map(|name| format!("{name} = 1")).collect::<Vec<_>>().join("\n") + "\nself.x, self.y = 1, 2";
+    let turned = [&names[1..], &names[..1]].concat().join(", ");
+    let text = file(&reset, &format!("{} = {turned}\nreturn 0.0, False", names.join(", ")), OBSERVE);
+    let first = format!("{:?}", compiled(&text));
+    assert!((0..5).all(|_| format!("{:?}", compiled(&text)) == first));
+}
+
 #[test]
 fn begin_starts_the_next_episode_of_one_environment() {
     for (name, text) in TEMPLATES {

@@ -4,7 +4,7 @@ use super::super::program::{Instruction, Op, Program};
 use super::draft::{Draft, push};
 use super::rows::{Layout, number};
 use super::values::{Slot, SlotKind};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 impl Draft {
     /// Optimises the instructions. `constants` contains the bits of all constants.
@@ -24,7 +24,7 @@ impl Draft {
         self.state.retain(|(row, value)| row != value);
         let changing: HashSet<Slot> = self.state.iter().map(|(row, _)| *row).collect();
         let is_old = |slot: Slot| changing.contains(&slot);
-        let old: HashSet<Slot> = self.outputs().chain(self.state.iter().map(|(_, value)| *value)).filter(|slot| is_old(*slot)).collect();
+        let old: BTreeSet<Slot> = self.outputs().chain(self.state.iter().map(|(_, value)| *value)).filter(|slot| is_old(*slot)).collect();
         let mut copies = HashMap::new();
         for slot in old {
             let copy = Slot::temporary(self.body.temporaries);
