@@ -1,6 +1,7 @@
 //! Tests of `hothouse sweep`: results file, table, interruption and errors.
 
 use crate::common::{SMALL_GAMES, Scratch, stdout, values};
+use cli::internals::Line;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -81,7 +82,12 @@ fn an_incomplete_last_line_is_repeated_and_seeds_can_be_added() {
     assert!(message.contains("steps to solved") && message.contains("0 of 4") && message.contains("best"), "{message}");
     assert_eq!(runs(&file).len(), 12);
     let fewer = sweep(&scratch, "--out runs.jsonl");
-    assert_eq!((&fewer["from_file"], &fewer["runs"]), (&9.into(), &9.into()));
+    // Runs with further seeds are in the file, but belong to another number of seeds.
+    assert_eq!((&fewer["from_file"], &fewer["runs"], &fewer["finished"]), (&9.into(), &9.into(), &9.into()));
+    assert_eq!((&fewer["complete"], &fewer["resume"]), (&true.into(), &Value::Null));
+    assert!(fewer["settings"].as_array().unwrap().iter().all(|setting| setting["runs"] == 3), "{fewer}");
+    let one = scratch.stdout(format!("sweep control {SMALL} {LR} --seeds 1 --out runs.jsonl"));
+    assert!(one.contains("3 of 3 runs") && one.contains("best ") && !one.contains("resume"), "{one}");
 }
 
 #[test]
@@ -150,6 +156,107 @@ fn an_interrupted_sweep_is_resumed_by_the_same_command() {
     let rest = scratch.stdout(&args);
     assert!(rest.contains("sweep-control-CartPole-v1-") && rest.contains("already contains 1 of 2 runs"), "{rest}");
     assert!(rest.contains("[2/2]") && !rest.contains("resume"), "{rest}");
+}
+
+/// Sweeps one setting with one seed, with the default results file. Returns the result of the run, the name of the file and the summary.
+fn single(scratch: &Scratch, args: &str) -> (Value, String, Value) {
+    let log = scratch.records(format!("sweep control --seeds 1 {args}"));
+    let summary = log.last().unwrap().clone();
+    let file = summary["file"].as_str().unwrap().to_string();
+    (values(&scratch.text(&file)).remove(0), file, summary)
+}
+
+#[test]
+fn a_run_ends_at_each_limit() {
+    const KNOBS: &str = "--set envs=256 --set rollout_steps=16 --set hidden=32 --set minibatches=4";
+    let scratch = Scratch::new();
+    let (run, ..) = single(&scratch, &format!("--seconds 0.2 {KNOBS}"));
+    assert_eq!((&run["limit"]["steps"], &run["limit"]["seconds"]), (&Value::Null, &0.2.into()));
+    assert!(run["seconds"].as_f64().unwrap() >= 0.2, "{run}");
+    // The run ends with an iteration.
+    let steps = &run["progress"]["env_steps"];
+    assert_eq!(scratch.summary(format!("train --threads 1 --device cpu --steps {steps} {KNOBS}"))["digest"], run["digest"]);
+
+    let (run, ..) = single(&scratch, "--until-solved --steps 4e6");
+    let (solved_at, steps) = (run["solved_at"].as_f64().unwrap(), run["progress"]["env_steps"].as_f64().unwrap());
+    assert!(solved_at > 0.0 && solved_at <= steps && steps < 4e6, "{run}");
+}
+
+#[test]
+fn a_failed_run_has_no_result() {
+    let scratch = Scratch::new();
+    let catch = include_str!("../../../worlds/src/control/script/templates/catch.py");
+    scratch.write("catch.py", catch.replace("self.y += 1", "self.y += 1 + 0 // (2 - self.y)"));
+    let (run, _, summary) = single(&scratch, "--data catch.py --set envs=32 --steps 8192");
+    assert_eq!((&run["diverged"], &run["result"], &run["test"]), (&true.into(), &Value::Null, &Value::Null));
+    assert_eq!(summary["settings"][0]["diverged"], 1);
+}
+
+/// The default results file is that of all sweeps with the same runs, apart from the number of seeds.
+#[test]
+fn the_default_file_depends_on_all_that_determines_a_run() {
+    let scratch = Scratch::new();
+    let catch = include_str!("../../../worlds/src/control/script/templates/catch.py");
+    scratch.write("catch.py", catch);
+    let small = "--set envs=32 --set rollout_steps=16";
+    let args = [
+        "--steps 1",
+        "--steps 2",
+        "--steps 1 --until-solved",
+        "--steps 1 --set lr=0.002",
+        "--steps 1 --knob lr=0.002",
+        "--steps 1 --knob lr=0.003",
+        "--steps 1 --data catch.py",
+    ];
+    let file = |args: &str| single(&scratch, &format!("{args} {small}")).1;
+    let mut files: Vec<String> = args.map(file).into();
+    scratch.write("catch.py", catch.replace("fruits = 10", "fruits = 9"));
+    files.push(file(args[6]));
+    let distinct: std::collections::BTreeSet<_> = files.iter().collect();
+    assert_eq!(distinct.len(), files.len(), "{files:?}");
+    let more = scratch.stdout(format!("sweep control --seeds 2 --steps 1 {small}"));
+    assert!(more.contains(&format!("{} already contains 1 of 2 runs", files[0])), "{more}");
+}
+
+/// Each case has two settings with two seeds each. A seed has a result, and the steps until it was solved; `None` if it was not solved.
+#[test]
+fn the_best_setting_is_solved_most_often_then_better_then_faster() {
+    type Seed = (f64, Option<f64>);
+    let scratch = Scratch::new();
+    let (good, bad) = ((9.0, Some(50.0)), (9.0, None));
+    let cases: [([[Seed; 2]; 2], [usize; 2]); 6] = [
+        ([[(1.0, Some(90.0)); 2], [good, bad]], [0, 0]),
+        ([[(1.0, Some(50.0)); 2], [(2.0, Some(90.0)); 2]], [1, 0]),
+        ([[(1.0, Some(90.0)); 2], [(1.0, Some(50.0)); 2]], [1, 1]),
+        ([[(1.0, None); 2], [(2.0, None); 2]], [1, 1]),
+        ([[(2.0, Some(50.0)); 2], [(1.0, Some(50.0)); 2]], [0, 0]),
+        ([[good; 2], [good; 2]], [0, 0]),
+    ];
+    for (kind, flag) in ["", "--until-solved"].into_iter().enumerate() {
+        let args = format!("sweep control --knob lr=1e-3,1e-2 --seeds 2 {SMALL} {flag} --out runs{kind}.jsonl");
+        scratch.stdout(&args);
+        let name = format!("runs{kind}.jsonl");
+        let real = runs(&scratch.path(&name));
+        assert_eq!(real.len(), 4);
+        for (settings, best) in cases {
+            let mut lines = String::new();
+            for (run, (result, solved_at)) in real.iter().zip(settings.concat()) {
+                let mut run = run.clone();
+                (run["result"], run["solved_at"], run["seconds"]) = (result.into(), solved_at.into(), 1.0.into());
+                lines += &format!("{}\n", serde_json::from_value::<Line>(run).unwrap().text());
+            }
+            scratch.write(&name, lines);
+            let text = scratch.stdout(&args);
+            let lr = ["0.001", "0.01"][best[kind]];
+            let (_, found) = text.split_once("\nbest ").unwrap();
+            assert!(found.lines().next().unwrap().contains(&format!(" lr={lr} ")), "{flag} {settings:?}: {text}");
+            assert!(found.contains(&format!(" --set lr={lr} ")), "{text}");
+            let unsolved = settings.concat().iter().any(|(_, solved_at)| solved_at.is_none());
+            assert_eq!(text.contains("Unsolved runs count as infinitely slow"), unsolved, "{text}");
+        }
+    }
+    let text = scratch.stdout(format!("sweep control --seeds 1 {SMALL} --out single.jsonl"));
+    assert!(!text.contains("best "), "a sweep of one setting has no best one: {text}");
 }
 
 #[test]

@@ -19,6 +19,8 @@ fn links_survive_the_round_trip() {
     assert!(link.contains("&at=20:lr=0.0001&at=20:lr=0.05&at=320:lr=0.00001&"), "{link}");
     let whole = Link { config: config.clone(), digest: Some(digest) };
     assert_eq!(decode(&link, host()).unwrap(), whole);
+    // A code of an escaped byte has two digits.
+    assert!(encode(&Config { variant: "a\nb é".into(), ..config.clone() }, None).contains("?variant=a%0Ab%20%C3%A9&"));
     // In an address of the page, the open tab follows the room.
     assert_eq!(decode(&link.replace("control?", "control/settings/device?"), host()).unwrap(), whole);
     assert_eq!(
@@ -37,6 +39,11 @@ fn a_shared_run_lists_its_limits() {
     assert_eq!((plain.changes, plain.checked_at, &plain.limits[..]), (0, Some(32), &[][..]));
     assert!(plain.link.starts_with(&plain.address) && plain.link.ends_with("&digest=32.0123456789abcdef.fused"));
     assert!(describe(&config, None, "fused").limits[0].contains("every 16 rounds"));
+    for arithmetic in ["fused", "unfused", "bf16", "amx"] {
+        let here = Digest { arithmetic: arithmetic.into(), ..digest.clone() };
+        let shared = describe(&config, Some(&here), arithmetic);
+        assert!(shared.limits.is_empty() && decode(&shared.link, host()).unwrap().digest == Some(here), "{shared:?}");
+    }
     let away = Digest { arithmetic: "gpu".into(), ..digest.clone() };
     for (arithmetic, why) in [("gpu", "A GPU computes"), ("mixed", "round differently")] {
         let shared = describe(&config, Some(&away), arithmetic);
@@ -48,12 +55,27 @@ fn a_shared_run_lists_its_limits() {
     config.changes = vec![change(5, 0.01), change(5, 0.02), change(6, 0.03)];
     let shared = describe(&config, Some(&digest), "fused");
     assert!(shared.changes == 2 && shared.link.contains("&at=5:lr=0.02&at=6:lr=0.03&"), "{shared:?}");
+    assert!(shared.command.ends_with(" --at 5:lr=0.02 --at 6:lr=0.03"), "{shared:?}");
+    let gamma = Change { knob: "gamma".into(), ..change(5, 0.9) };
+    config.changes = vec![change(5, 0.01), gamma, change(5, 0.02)];
+    let shared = describe(&config, Some(&digest), "fused");
+    assert!(shared.changes == 3 && shared.link.contains("&at=5:lr=0.01&at=5:gamma=0.9&at=5:lr=0.02&"), "{shared:?}");
+    // A link with as many changes as allowed replays them.
+    config.changes = (1..=64).map(|i| change(i, 0.01)).collect();
+    let shared = describe(&config, Some(&digest), "fused");
+    assert!(shared.changes == 64 && shared.limits.is_empty() && shared.checked_at == Some(32), "{shared:?}");
     // A link with too many changes begins with the values after all changes.
     config.changes = (1..=65).map(|i| change(i, 0.01 + 0.0001 * f64::from(i % 2))).collect();
     config.changes.push(change(200, 0.02));
     let shared = describe(&config, Some(&digest), "fused");
     assert!(shared.limits[0].contains("changed 65 times") && shared.checked_at.is_none(), "{shared:?}");
     assert!(shared.link.contains("&lr=0.0101&at=200:lr=0.02&"), "{shared:?}");
+    // A change after the present iteration is made, because the run has already begun the next one with it.
+    config.changes.extend([change(100, 0.03), change(101, 0.04)]);
+    config.changes.sort_by_key(|change| change.iteration);
+    let shared = describe(&config, Some(&digest), "fused");
+    assert!(shared.limits[0].contains("changed 66 times") && shared.limits.len() == 1 && shared.changes == 2, "{shared:?}");
+    assert!(shared.link.contains("&lr=0.03&at=101:lr=0.04&at=200:lr=0.02&"), "{shared:?}");
 }
 
 #[test]
