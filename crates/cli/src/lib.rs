@@ -61,6 +61,10 @@ pub mod internals {
     pub mod saves {
         pub use crate::session::saves::{KEPT, choose, leave_newest, stem};
     }
+    #[cfg(unix)]
+    pub mod signals {
+        pub use crate::signals::system::{child_ignores, ignored_in};
+    }
     pub mod values {
         pub use crate::args::values::{assignment, change, count, seconds, up_to_a_million};
     }
@@ -78,6 +82,7 @@ use verbs::{bench, eval, info, sweep, train, verify, watch};
 
 pub fn main() -> ExitCode {
     let began = Instant::now();
+    signals::report_full_files();
     let matches = match help::grammar().try_get_matches() {
         Ok(matches) => matches,
         Err(answer) => {

@@ -359,6 +359,32 @@ fn a_full_disk_for_events_does_not_stop_training() {
     assert!(message.contains("events are no longer written") && message.matches("training continues").count() == 1, "{message}");
 }
 
+/// `nohup` and shells that start a command in the background let it ignore signals.
+#[cfg(unix)]
+#[test]
+fn signals_that_were_ignored_stay_ignored() {
+    let scratch = Scratch::new();
+    let mut command = Command::new("sh");
+    let train = format!("train --json --steps 1e12 --threads 1 {SMALL}");
+    command.args(["-c", &format!("trap '' HUP INT; exec {HOTHOUSE} {train}")]).current_dir(&scratch.0);
+    command.env("XDG_CACHE_HOME", scratch.cache()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = Running::start(&mut command);
+    running.read_until("metrics");
+    running.signal("HUP");
+    running.signal("INT");
+    running.read_times("metrics", 200);
+    running.assert_running();
+    running.signal("TERM");
+    let log = records(&running.rest());
+    assert_eq!((running.wait(), &log.last().unwrap()["ended_by"]), (Some(0), &"interrupt".into()));
+    // Without the ignored signal, the end of the terminal ends the run.
+    let mut running = scratch.spawn(train);
+    running.read_until("metrics");
+    running.signal("HUP");
+    running.rest();
+    assert_eq!(running.wait(), Some(0));
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn every_command_fails_on_a_full_output() {

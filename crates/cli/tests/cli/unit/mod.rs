@@ -18,6 +18,8 @@ mod raster;
 mod record;
 mod saves;
 mod screen;
+#[cfg(unix)]
+mod signals;
 mod sweep;
 mod table_screen;
 mod terminal;
