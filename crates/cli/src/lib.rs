@@ -30,7 +30,7 @@ pub mod internals {
     pub use crate::outputs::lines::Printer;
     pub use crate::outputs::screen::aside::StderrCapture;
     pub use crate::outputs::screen::draw::{bounds, draw, labels};
-    pub use crate::outputs::screen::terminal::without_colours;
+    pub use crate::outputs::screen::terminal::{replace_steering, without_colours};
     pub use crate::outputs::screen::{Key, Mode, Screen, share, turned, turned_number};
     pub use crate::outputs::view::{View, points};
     pub use crate::rooms::internals::*;
@@ -56,7 +56,7 @@ pub mod internals {
         pub use crate::session::monitor_file::{Copy, MonitorFile, WRITE_EVERY, is_monitor, open};
     }
     pub mod plain {
-        pub use crate::plain::{Plain, text};
+        pub use crate::plain::Plain;
     }
     pub mod saves {
         pub use crate::session::saves::{KEPT, choose, leave_newest, stem};
@@ -80,21 +80,37 @@ use std::process::ExitCode;
 use std::time::Instant;
 use verbs::{bench, eval, info, sweep, train, verify, watch};
 
+/// Maximum length of an error message in characters. Parts of it may come from a file of any length.
+const LONGEST_ERROR: usize = 4000;
+
 pub fn main() -> ExitCode {
     let began = Instant::now();
     signals::report_full_files();
     let matches = match help::grammar().try_get_matches() {
         Ok(matches) => matches,
-        Err(answer) => {
-            // Clap also returns help and version texts as errors.
-            let printed = answer.print().and_then(|()| std::io::stdout().flush());
-            let code = ExitCode::from(answer.exit_code() as u8);
-            return printed.map_or_else(|error| exit_with(error.into()), |()| code);
-        }
+        Err(answer) => return print_answer(&answer),
     };
     // Flushes explicitly, because an implicit flush at the end of the process would hide a write error.
-    let done = dispatch(&matches, began).and_then(|()| Ok(std::io::stdout().flush()?));
+    let done = dispatch(&matches, began).and_then(|()| Ok(plain::stdout().flush()?));
     done.map_or_else(exit_with, |()| ExitCode::SUCCESS)
+}
+
+/// Prints an answer of clap: an error in the command line, or the text of the help or the version. Returns the exit status.
+fn print_answer(answer: &clap::Error) -> ExitCode {
+    let text = answer.render().to_string();
+    // An error quotes the command line.
+    let shown = if answer.use_stderr() { shown(&text) } else { text.clone() };
+    let printed = match shown == text {
+        true => answer.print(),
+        false => writeln!(plain::stderr(), "{}", shown.trim_end()),
+    };
+    let code = ExitCode::from(answer.exit_code() as u8);
+    printed.and_then(|()| plain::stdout().flush()).map_or_else(|error| exit_with(error.into()), |()| code)
+}
+
+/// Escapes control characters of an error message and bounds its length.
+fn shown(message: &str) -> String {
+    format::plain(&format::bounded(message, LONGEST_ERROR))
 }
 
 /// Prints the error and returns the exit status. A closed output pipe counts as success, because the reading program needs no more output.
@@ -108,7 +124,7 @@ fn exit_with(error: anyhow::Error) -> ExitCode {
         }
         _ => format!("{error:#}"),
     };
-    let _ = writeln!(std::io::stderr(), "error: {}", plain::text(&message));
+    let _ = writeln!(plain::stderr(), "error: {}", shown(&message));
     ExitCode::from(if error.is::<Usage>() { 2 } else { 1 })
 }
 
@@ -130,7 +146,7 @@ fn dispatch(matches: &ArgMatches, began: Instant) -> Result<()> {
         Some(Verb::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut help::grammar(), "hothouse", &mut script);
-            Ok(std::io::stdout().write_all(&script)?)
+            Ok(plain::stdout().write_all(&script)?)
         }
         Some(Verb::Sweep { room, args }) => {
             signals::listen()?;

@@ -1,51 +1,51 @@
-//! Removes control characters from terminal output, because a run's names and texts may come from untrusted files.
+//! Output to the terminal. Texts may come from untrusted files, and a terminal interprets control characters. All text therefore leaves
+//! through [`stdout`], [`stderr`] or [`data`], which escape these characters. A test checks that no other file writes to standard output
+//! or standard error, except the full screen, whose characters `screen::terminal` checks.
 
-use std::io::{Result, StdoutLock, Write};
+use crate::format::plain;
+use std::io::{IsTerminal, Result, StderrLock, StdoutLock, Write};
 
-/// Returns standard output as a writer that omits control characters.
+/// Returns standard output as a writer that escapes control characters. The lines may be JSON: an escape stays the same text there.
 pub fn stdout() -> Plain<StdoutLock<'static>> {
     Plain::new(std::io::stdout().lock())
 }
 
-/// A writer that omits control characters except line breaks and tabs. Control characters are those of ASCII, and U+0080 to U+009F, which
-/// some terminals interpret.
-pub struct Plain<W: Write> {
-    out: W,
-    /// True if the last byte was `LATIN`, which is not written yet. The next byte shows whether the two bytes are a control character.
-    begun: bool,
+/// Returns standard error as a writer that escapes control characters.
+pub fn stderr() -> Plain<StderrLock<'static>> {
+    Plain::new(std::io::stderr().lock())
 }
 
-/// First UTF-8 byte of each character from U+0080 to U+00BF. The second byte identifies the character.
-const LATIN: u8 = 0xc2;
+/// Returns standard output for data that other programs read, such as source code. Control characters are escaped only in a terminal.
+pub fn data() -> Box<dyn Write> {
+    match std::io::stdout().is_terminal() {
+        true => Box::new(stdout()),
+        false => Box::new(std::io::stdout().lock()),
+    }
+}
+
+/// A writer that passes on text as [`plain`] returns it.
+pub struct Plain<W: Write> {
+    out: W,
+    /// Beginning of a character whose other bytes are not written yet.
+    begun: Vec<u8>,
+}
 
 impl<W: Write> Plain<W> {
     pub fn new(out: W) -> Self {
-        Plain { out, begun: false }
+        Plain { out, begun: Vec::new() }
     }
 }
 
 impl<W: Write> Write for Plain<W> {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
-        let harmless = |byte: u8| !byte.is_ascii_control() && byte != LATIN;
-        if !self.begun && bytes.iter().all(|&byte| harmless(byte) || byte == b'\n') {
+        let is_harmless = |&byte: &u8| (b' '..=b'~').contains(&byte) || byte == b'\n';
+        if self.begun.is_empty() && bytes.iter().all(is_harmless) {
             return self.out.write(bytes);
         }
-        let mut kept = Vec::with_capacity(bytes.len() + 1);
-        for &byte in bytes {
-            if std::mem::take(&mut self.begun) {
-                if (0x80..0xa0).contains(&byte) {
-                    continue;
-                }
-                kept.push(LATIN);
-            }
-            match byte {
-                LATIN => self.begun = true,
-                b'\n' | b'\t' => kept.push(byte),
-                _ if harmless(byte) => kept.push(byte),
-                _ => {}
-            }
-        }
-        self.out.write_all(&kept)?;
+        let mut text = std::mem::take(&mut self.begun);
+        text.extend_from_slice(bytes);
+        self.begun = text.split_off(complete(&text));
+        self.out.write_all(plain(&String::from_utf8_lossy(&text)).as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -54,7 +54,8 @@ impl<W: Write> Write for Plain<W> {
     }
 }
 
-/// Removes control characters, except line breaks and tabs, from a text.
-pub fn text(text: &str) -> String {
-    text.chars().filter(|&c| !c.is_control() || c == '\n' || c == '\t').collect()
+/// Returns the length of `bytes` without the beginning of a character at the end.
+fn complete(bytes: &[u8]) -> usize {
+    let is_begun = |at: &usize| std::str::from_utf8(&bytes[*at..]).is_err_and(|e| e.valid_up_to() == 0 && e.error_len().is_none());
+    (bytes.len().saturating_sub(3)..bytes.len()).find(is_begun).unwrap_or(bytes.len())
 }

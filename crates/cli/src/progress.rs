@@ -1,5 +1,6 @@
 //! A progress line of a long command. The line is shown on standard error if standard error is a terminal. Each update overwrites the line.
 
+use crate::format::plain;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -21,7 +22,7 @@ impl ProgressLine {
     pub fn update(&mut self, text: impl FnOnce() -> String) {
         if self.on && self.updated.elapsed() > UPDATE_EVERY {
             self.updated = Instant::now();
-            let _ = write!(std::io::stderr(), "\r\x1b[K{}", text());
+            let _ = write!(std::io::stderr(), "\r\x1b[K{}", plain(&text()));
         }
     }
 }

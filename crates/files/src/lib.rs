@@ -48,6 +48,8 @@ pub struct FileKind {
     pub is_kind: fn(&mut dyn Read) -> bool,
     /// Remedy in error messages, such as `Name another file with --save`.
     pub next: &'static str,
+    /// Example of a file name, for error messages.
+    pub example: &'static str,
     /// True if the file is written line by line; the path may then be a pipe or device.
     pub is_stream: bool,
 }
@@ -63,6 +65,7 @@ pub const CHECKPOINT: FileKind = FileKind {
             || serde_json::from_slice(&header).is_ok_and(|json| tensors_length(&json).is_some())
     },
     next: "Name another file with --save",
+    example: "run.safetensors",
     is_stream: false,
 };
 
@@ -70,6 +73,7 @@ pub const MONITOR: FileKind = FileKind {
     name: "monitor",
     is_kind: |file| bytes(file, 8) == MAGIC.to_le_bytes(),
     next: "Name another file with --monitor",
+    example: "run.ring",
     is_stream: false,
 };
 
@@ -80,6 +84,7 @@ pub const EVENTS: FileKind = FileKind {
     name: "file of events",
     is_kind: |file| begins(file, EVENTS_BEGIN),
     next: "Name another file with --events",
+    example: "run.jsonl",
     is_stream: true,
 };
 
@@ -101,7 +106,7 @@ pub fn begins(file: &mut dyn Read, with: &[u8]) -> bool {
 fn place(path: &Path, kind: FileKind) -> Result<PathBuf> {
     let (shown, next) = (path.display(), kind.next);
     if path.file_name().is_none() {
-        return Err(refused(ErrorKind::InvalidInput, format!("'{shown}' names no file. Add a file name, such as run.safetensors")));
+        return Err(refused(ErrorKind::InvalidInput, format!("'{shown}' names no file. Add a file name, such as {}", kind.example)));
     }
     let there = match fs::metadata(path) {
         // A path below a regular file does not exist either.
@@ -112,7 +117,7 @@ fn place(path: &Path, kind: FileKind) -> Result<PathBuf> {
     match there {
         Some(found) if found.is_dir() => Err(refused(
             ErrorKind::IsADirectory,
-            format!("{shown} is a folder. Add a file name, such as {}", path.join("run.safetensors").display()),
+            format!("{shown} is a folder. Add a file name, such as {}", path.join(kind.example).display()),
         )),
         Some(found) if !found.is_file() && kind.is_stream => Ok(path.to_path_buf()),
         // Returns an error, because a rename onto the path would remove the device or the pipe.
@@ -286,6 +291,11 @@ pub fn read_at_most(from: impl Read, most: u64, shown: &str) -> Result<Vec<u8>> 
         ));
     }
     Ok(bytes)
+}
+
+/// Returns the bytes of a text without the byte order mark that some editors write.
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text)
 }
 
 /// Reads a file that may be of several kinds, such as a circuit, a checkpoint that contains a circuit, or a drawing.

@@ -10,6 +10,7 @@ const CARD: FileKind = FileKind {
     name: "model card",
     is_kind: |file| begins(file, CARD_BEGINS.as_bytes()),
     next: "The model card of FILE.onnx is FILE.md. Name another file for the model",
+    example: "model.md",
     is_stream: false,
 };
 
@@ -22,6 +23,11 @@ fn kind(format: Format) -> FileKind {
             Format::Js => |file| begins(file, Format::Js.begins()),
         },
         next: "Name another file for the model",
+        example: match format {
+            Format::Onnx => "model.onnx",
+            Format::C => "model.c",
+            Format::Js => "model.js",
+        },
         is_stream: false,
     }
 }

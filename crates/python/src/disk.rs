@@ -6,6 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use run::export::{Exported, Format};
+use run::format::plain;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -89,7 +90,7 @@ pub fn write_model(py: Python, path: &Path, format: Format, exported: &Exported)
 }
 
 fn trouble(error: anyhow::Error) -> PyErr {
-    let text = format!("{error:#}");
+    let text = plain(&format!("{error:#}"));
     let kind = match (error.downcast_ref::<Refused>(), error.downcast_ref::<io::Error>()) {
         (Some(refused), _) => refused.kind,
         (_, Some(error)) => error.kind(),

@@ -4,6 +4,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyArithmeticError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use run::RunError;
+use run::format::plain;
 
 create_exception!(hothouse, CheckpointError, PyValueError, "The file is not a checkpoint, is damaged, or has another version.");
 create_exception!(hothouse, DivergedError, PyArithmeticError, "Training diverged: the weights are not finite.");
@@ -17,7 +18,7 @@ pub fn register(module: &Bound<PyModule>) -> PyResult<()> {
 }
 
 pub fn refusal(error: RunError) -> PyErr {
-    let text = error.to_string();
+    let text = plain(&error.to_string());
     match error {
         RunError::Future { .. } | RunError::NoSuchVersion { .. } | RunError::Foreign { .. } | RunError::Damaged { .. } => {
             CheckpointError::new_err(text)

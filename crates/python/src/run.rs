@@ -14,6 +14,7 @@ use numpy::{Ix1, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use run::export::{Format, NamedExamples, Numbers};
+use run::format::plain;
 use run::protocol::{Command, Config, Dataset, DeviceWish, Digest, Event, Level, Row};
 use run::room::Schema;
 use run::{AnyRun, Host, RunError};
@@ -90,7 +91,7 @@ impl Session {
                 Event::Test(row) => self.tests.push(&row),
                 Event::Digest(digest) => self.digests.push(digest),
                 Event::Notice { level, text, next_step } => {
-                    self.notices.push((level, format!("{text} {next_step}").trim().into()));
+                    self.notices.push((level, plain(format!("{text} {next_step}").trim())));
                 }
                 Event::Room { event, .. } => self.room_events.push(event),
                 _ => {}

@@ -3,6 +3,7 @@
 use crate::RunError;
 use crate::digest::Fnv;
 use crate::protocol::{Config, Dataset};
+use crate::safe_text::steers;
 use serde::Deserialize;
 use std::fmt;
 use std::sync::Arc;
@@ -31,7 +32,6 @@ const NAME: usize = 255;
 
 /// Makes a name safe to display. Removes line breaks, control characters and marks of text direction. Cuts the name to `NAME` characters.
 pub(crate) fn shown(name: &str) -> String {
-    let steers = |c: char| c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     name.chars().filter(|&c| !steers(c)).take(NAME).collect()
 }
 

@@ -1,6 +1,11 @@
 //! Errors at the interface between runs and shells. An error has a description and a separate remedy. An error of a lower layer has a
 //! single text with description and remedy.
 
+use crate::safe_text::bounded;
+
+/// Maximum length in characters of a description or a remedy, which may quote a file or a link of any length.
+const LONGEST: usize = 4000;
+
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident $({ $($field:ident : $type:ty),* })? => $what:literal, $next:literal;)*) => {
         #[derive(Debug)]
@@ -13,18 +18,20 @@ macro_rules! errors {
         impl RunError {
             /// Returns the description of the error, without the remedy.
             pub fn what(&self) -> String {
-                match self {
+                let what = match self {
                     $(RunError::$name $({ $($field),* })? => { $($(let _ = $field;)*)? format!($what) })*
                     RunError::Below(error) => error.to_string(),
-                }
+                };
+                bounded(&what, LONGEST).into_owned()
             }
 
             /// Returns the remedy; empty for an error of a lower layer, whose description contains the remedy.
             pub fn next_step(&self) -> String {
-                match self {
+                let next = match self {
                     $(RunError::$name $({ $($field),* })? => { $($(let _ = $field;)*)? format!($next) })*
                     RunError::Below(_) => String::new(),
-                }
+                };
+                bounded(&next, LONGEST).into_owned()
             }
         }
     };

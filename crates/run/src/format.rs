@@ -2,6 +2,7 @@
 
 use crate::protocol::{Column, Confirmation, Device, Goal, Progress, Row, Value};
 use crate::room::Schema;
+pub use crate::safe_text::{bounded, brief, plain, steers};
 
 /// Formats a number with commas between thousands: `1,572,864`.
 pub fn grouped(n: u64) -> String {

@@ -41,6 +41,7 @@ pub mod protocol;
 mod questions;
 pub mod room;
 mod runs;
+mod safe_text;
 mod schema;
 mod shared;
 pub mod sweep;

@@ -11,6 +11,7 @@ pub use reading::decode;
 use crate::RunError;
 use crate::digest::{AMX, BF16, DIGEST_EVERY, FUSED, GPU, UNFUSED};
 use crate::protocol::{Change, Config, Digest, Shared, Value};
+use crate::safe_text::brief;
 
 /// Maximum number of live changes in a config, and therefore in a link.
 pub const MOST_CHANGES: usize = 64;
@@ -130,7 +131,8 @@ pub fn parse_change(text: &str) -> Result<(u32, &str, &str), RunError> {
         let (knob, value) = rest.split_once('=').filter(|(knob, _)| !knob.is_empty())?;
         Some((iteration.parse().ok()?, knob, value))
     });
-    parts.ok_or_else(|| RunError::Link { why: format!("a change is written as 320:lr=0.0001 (after 320 iterations), not as '{text}'") })
+    let why = || format!("a change is written as 320:lr=0.0001 (after 320 iterations), not as '{}'", brief(text));
+    parts.ok_or_else(|| RunError::Link { why: why() })
 }
 
 /// Percent-encodes every byte of `text` except ASCII letters, digits and the characters `-_.~+/:,`.

@@ -35,14 +35,15 @@ impl DataArgs {
         let Some(path) = self.path()? else { return Ok(None) };
         let data = if path.is_dir() { read_folder(path, files::max_data_bytes())? } else { files::read_data(path)? };
         let Some(vocab) = &self.vocab else { return Ok(Some(data)) };
-        let line = files::read_any(vocab)?;
-        if !is_vocabulary(&line) {
+        let bytes = files::read_any(vocab)?;
+        let line = files::without_mark(&bytes);
+        if !is_vocabulary(line) {
             let next = "Name a file written by `hothouse export words`";
             bail!(Usage(format!("{} is not a vocabulary. {next}", vocab.display())));
         }
         // The vocabulary becomes the first line of the text, because checkpoints save the text.
         let text = data.content.unwrap_or_default();
-        Ok(Some(Dataset::new(data.name, [&line[..], &text[..]].concat())))
+        Ok(Some(Dataset::new(data.name, [line, &text[..]].concat())))
     }
 
     fn path(&self) -> Result<Option<&Path>> {

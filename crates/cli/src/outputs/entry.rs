@@ -13,6 +13,7 @@ const ENTRY: FileKind = FileKind {
     name: "entry of the gallery",
     is_kind: |file| files::begins(file, b"{\n  \"track\":"),
     next: "Name another file with --entry",
+    example: "entry.json",
     is_stream: false,
 };
 

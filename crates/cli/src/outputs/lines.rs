@@ -2,18 +2,17 @@
 //! live run. A monitor file keeps only some rows of a long run, so some lines can be missing.
 
 use crate::format::{self, briefs, clock, counted, counts, short};
-use crate::plain::Plain;
 use crate::session::budget::Remaining;
 use crate::session::record::{EndedBy, Record, Summary};
 use run::protocol::{Event, Level, Row};
 use run::room::Schema;
-use std::io::{BufWriter, Result, Stdout, Write};
+use std::io::{BufWriter, Result, Write};
 
 /// Minimum training time in seconds between two plain lines of metrics, and between two plain lines of tests.
 const PLAIN_EVERY_S: f64 = 1.0;
 
-pub struct Printer<W: Write = Stdout> {
-    out: Plain<BufWriter<W>>,
+pub struct Printer<W: Write> {
+    out: BufWriter<W>,
     json: bool,
     /// Schema of the room of the current run.
     schema: &'static Schema,
@@ -27,7 +26,7 @@ impl<W: Write> Printer<W> {
     pub fn new(out: W, json: bool) -> Self {
         // The first room's schema is a placeholder. `Began` replaces it before the first record that depends on the schema.
         let schema = run::rooms()[0].schema();
-        Printer { out: Plain::new(BufWriter::new(out)), json, schema, last_s: [f64::NEG_INFINITY; 2], remaining: None }
+        Printer { out: BufWriter::new(out), json, schema, last_s: [f64::NEG_INFINITY; 2], remaining: None }
     }
 
     pub fn record(&mut self, record: &Record) -> Result<()> {

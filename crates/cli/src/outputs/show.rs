@@ -2,6 +2,7 @@
 
 use crate::outputs::lines::Printer;
 use crate::outputs::screen::{Screen, terminal};
+use crate::plain;
 use crate::session::record::Record;
 use crate::session::training::{BACKLOG, Request, Update};
 use crate::signals::SIGNALS;
@@ -52,7 +53,7 @@ fn on_screen(screen: Screen, requests: Option<&Sender<Request>>, updates: &Recei
         }
     });
     if let Some(summary) = summary {
-        let mut printer = Printer::new(std::io::stdout(), false);
+        let mut printer = Printer::new(plain::stdout(), false);
         printer.record(&summary)?;
         printer.flush()?;
     }
@@ -60,7 +61,7 @@ fn on_screen(screen: Screen, requests: Option<&Sender<Request>>, updates: &Recei
 }
 
 fn in_lines(json: bool, updates: &Receiver<Update>, log: &mut dyn FnMut(&Record)) -> Result<()> {
-    let mut printer = Printer::new(std::io::stdout(), json);
+    let mut printer = Printer::new(plain::stdout(), json);
     let mut printed = Ok(());
     while let Ok(first) = updates.recv() {
         for update in std::iter::once(first).chain(updates.try_iter()) {

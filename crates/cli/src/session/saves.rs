@@ -1,6 +1,7 @@
 //! Files in the user's cache: monitors, unfinished games, and checkpoints of runs without `--save`.
 
 use crate::format::clock;
+use crate::plain;
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
@@ -114,8 +115,8 @@ pub fn chosen() -> Result<Option<PathBuf>> {
     let saves = kept()?;
     let Some(newest) = saves.first() else { bail!("there is no run to resume. Start one with `hothouse train`, or name a checkpoint") };
     // Standard output is reserved for the run.
-    let (mut input, mut output) = (std::io::stdin().lock(), std::io::stderr());
-    if input.is_terminal() && output.is_terminal() {
+    let (mut input, mut output) = (std::io::stdin().lock(), plain::stderr());
+    if input.is_terminal() && std::io::stderr().is_terminal() {
         return choose(&saves, &mut input, &mut output);
     }
     let _ = writeln!(output, "not in a terminal: resuming the newest run, {}", newest.display());

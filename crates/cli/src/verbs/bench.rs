@@ -4,6 +4,7 @@
 use crate::args::MachineArgs;
 use crate::error::Usage;
 use crate::host::Machine;
+use crate::plain;
 use crate::rooms;
 use crate::session::monitor_file;
 use crate::session::training::now_s;
@@ -48,7 +49,7 @@ fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine
     // The error is ignored, because the file may not exist.
     let _ = std::fs::remove_file(&file);
     if !json {
-        unavailable.iter().try_for_each(|name| writeln!(std::io::stdout(), "not available: {name}"))?;
+        unavailable.iter().try_for_each(|name| writeln!(plain::stdout(), "not available: {name}"))?;
     }
     // If the output was closed, returns before the longer benchmarks.
     printed?;
@@ -66,7 +67,7 @@ fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine
 
 /// Prints a figure as JSON, or as a line such as `core.net284k.share   0.8905 (0.8871 to 0.8922) of peak`.
 fn print(figure: &Figure, json: bool) -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
+    let mut out = plain::stdout();
     if json {
         serde_json::to_writer(&mut out, figure)?;
         writeln!(out)?;

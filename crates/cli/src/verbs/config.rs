@@ -5,6 +5,7 @@ use crate::args::values::{device, device_name, number, seconds, set_one};
 use crate::args::{CommonArgs, TrainArgs};
 use crate::error::Usage;
 use crate::error::usage_error;
+use crate::format::brief;
 use crate::session::begin;
 use anyhow::{Result, anyhow};
 use run::protocol::{Config, DeviceWish, Value as Setting};
@@ -209,7 +210,7 @@ pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result
 
 /// Parses TOML, or JSON if the text begins with a brace.
 fn parse(bytes: &[u8]) -> Result<Map<String, Value>, String> {
-    let text = str::from_utf8(bytes).map_err(|_| "it is not text. Write TOML or JSON")?;
+    let text = str::from_utf8(files::without_mark(bytes)).map_err(|_| "it is not text in UTF-8. Write TOML or JSON")?;
     let parsed = match text.trim_start().starts_with('{') {
         true => run::json::read(text).map_err(|error| format!("it is not valid JSON ({error})"))?,
         false => toml::from_str(text).map_err(|error| format!("it is not valid TOML ({error})"))?,
@@ -233,7 +234,7 @@ impl Keys<'_> {
     fn take<T>(&mut self, name: &'static str, read: impl Fn(&Value) -> Result<T, String>) -> Result<Option<T>> {
         self.known.push(name);
         let value = self.values.remove(name);
-        let read = |value: Value| read(&value).map_err(|why| (self.wrong)(format!("{name} = {value}: {why}")));
+        let read = |value: Value| read(&value).map_err(|why| (self.wrong)(format!("{name} = {}: {why}", brief(&value.to_string()))));
         value.map(read).transpose()
     }
 
@@ -265,7 +266,8 @@ fn word(value: &Value) -> Result<String, String> {
 }
 
 fn unknown(kind: &str, name: &str, known: &[&str]) -> String {
-    let nearest = known.iter().min_by_key(|other| levenshtein(name, other));
+    let name = brief(name);
+    let nearest = known.iter().min_by_key(|other| levenshtein(&name, other));
     let nearest = nearest.map_or(String::new(), |nearest| format!(" Did you mean {nearest}?"));
     format!("there is no {kind} called '{name}'.{nearest} Choose one of: {}", known.join(", "))
 }

@@ -37,6 +37,7 @@ const RESULTS: FileKind = FileKind {
     name: "file with results of a sweep",
     is_kind: |file| files::begins(file, LINE_BEGINS),
     next: "Name another file with --out",
+    example: "sweep.jsonl",
     is_stream: false,
 };
 

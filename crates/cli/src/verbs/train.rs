@@ -11,6 +11,7 @@ use crate::outputs::events::EventLog;
 use crate::outputs::export::Exports;
 use crate::outputs::screen::{Mode, Screen};
 use crate::outputs::show::{RunDisplay, wants_screen};
+use crate::plain;
 use crate::rooms;
 use crate::session::begin::{config, give_data, restored, room, variant};
 use crate::session::budget::Budget;
@@ -49,7 +50,7 @@ pub fn train(mut id: Option<String>, mut args: TrainArgs, began: Instant) -> Res
     if args.print_config {
         run::validate(&config, machine.host).map_err(usage_error)?;
         let text = file::text(room, &config, &args)?;
-        return Ok(std::io::stdout().write_all(text.as_bytes())?);
+        return Ok(plain::data().write_all(text.as_bytes())?);
     }
     give_data(&mut config, &args.common.data, machine.host)?;
     let run = machine.pool.install(|| run::begin(config, machine.host)).map_err(usage_error)?;
@@ -90,11 +91,11 @@ fn session(mut run: Box<dyn AnyRun>, common: CommonArgs, paths: Paths, machine: 
     let mut log = move |record: &Record| {
         exports.record(record);
         if let Some(Err(error)) = entry.as_mut().map(|open| open.record(record)) {
-            let _ = writeln!(std::io::stderr(), "warning: {error:#}");
+            let _ = writeln!(plain::stderr(), "warning: {error:#}");
         }
         if let Some(Err(error)) = events.as_mut().map(|open| open.record(record)) {
             let text = format!("warning: events are no longer written ({error}); training continues");
-            let _ = writeln!(std::io::stderr(), "{text}");
+            let _ = writeln!(plain::stderr(), "{text}");
             events = None;
         }
     };

@@ -1,7 +1,7 @@
 //! `hothouse verify`: trains the runs of links and of gallery entries again, and reports whether the results are the same.
 
 use crate::args::VerifyArgs;
-use crate::format::clock;
+use crate::format::{brief, clock};
 use crate::host::Machine;
 use crate::progress::ProgressLine;
 use crate::session::training::{cpu_seconds, now_s};
@@ -77,7 +77,7 @@ fn report(verified: &Verified, json: bool) -> Result<()> {
     if json {
         writeln!(out, "{}", serde_json::to_string(verified)?)?;
     } else if let Some(results) = &verified.results {
-        writeln!(out, "{}: reproduced", verified.target)?;
+        writeln!(out, "{}: reproduced", brief(&verified.target))?;
         writeln!(out, "  weights: {} ({})", results.digest, results.arithmetic)?;
         for (name, values) in [("end", Some(&results.end)), ("solved", results.solved.as_ref()), ("test", Some(&results.test))] {
             if let Some(values) = values {
@@ -89,7 +89,7 @@ fn report(verified: &Verified, json: bool) -> Result<()> {
         }
         writeln!(out, "  CPU time here, with the test: {:.1} s", results.cpu_seconds)?;
     } else if let Some(why) = &verified.why {
-        writeln!(out, "{}: {why}", verified.target)?;
+        writeln!(out, "{}: {why}", brief(&verified.target))?;
     }
     Ok(out.flush()?)
 }
@@ -110,7 +110,7 @@ fn verify(target: &str, machine: &Machine, args: &VerifyArgs) -> Result<Report> 
         }
         let done = verification.run().progress().iteration;
         if let Some(expected_s) = time.check(done, last)? {
-            let text = format!("{target}: {last} iterations, about {}", clock(expected_s));
+            let text = format!("{}: {last} iterations, about {}", brief(target), clock(expected_s));
             let _ = writeln!(std::io::stderr(), "{}", crate::plain::text(&text));
         }
         let time = &time;
@@ -120,7 +120,7 @@ fn verify(target: &str, machine: &Machine, args: &VerifyArgs) -> Result<Report> 
             let cpu_seconds = cpu_seconds() - began_s;
             return Ok(Report { digest: digest.weights, arithmetic: digest.arithmetic, end, solved, test, cpu_seconds, score });
         }
-        line.update(|| format!("{target}: iteration {} of {last}", verification.run().progress().iteration));
+        line.update(|| format!("{}: iteration {} of {last}", brief(target), verification.run().progress().iteration));
     }
 }
 
@@ -188,7 +188,7 @@ fn score(entry: &Entry, folder: &Path) -> Result<Option<f64>> {
     }
     let known = tracks_in(folder)?;
     if !known.contains(&entry.track) {
-        bail!("there is no track '{}'. Choose one of: {}", entry.track, known.join(", "));
+        bail!("there is no track '{}'. Choose one of: {}", brief(&entry.track), known.join(", "));
     }
     let track = Track::read(&text_of(&folder.join(format!("{}.json", entry.track)))?)?;
     Ok(Some(entry.score(&track)?))
@@ -208,5 +208,6 @@ fn tracks_in(folder: &Path) -> Result<Vec<String>> {
 
 fn text_of(file: &Path) -> Result<String> {
     let bytes = files::read_at_most(files::open(file)?, MOST_BYTES, &file.display().to_string())?;
-    String::from_utf8(bytes).with_context(|| format!("{} is not a text. Name an entry of the gallery, or a link", file.display()))
+    let text = str::from_utf8(files::without_mark(&bytes)).map(String::from);
+    text.with_context(|| format!("{} is not a text. Name an entry of the gallery, or a link", file.display()))
 }

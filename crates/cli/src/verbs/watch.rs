@@ -39,7 +39,7 @@ pub fn watch(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
         None => {
             let newest = monitor_file::newest()?;
             // Standard output is reserved for the run.
-            let _ = writeln!(std::io::stderr(), "watching {}", newest.display());
+            let _ = writeln!(crate::plain::stderr(), "watching {}", newest.display());
             newest
         }
     };

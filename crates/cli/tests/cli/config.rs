@@ -108,9 +108,48 @@ fn json_is_read_too() {
     let scratch = Scratch::new();
     let knobs = r#"{"envs":256,"rollout_steps":16,"hidden":32,"minibatches":4}"#;
     let text = format!(r#"{{"room":"control","seed":3,"steps":4096,"device":"cpu","knobs":{knobs}}}"#);
-    scratch.write("run.json", text);
+    scratch.write("run.json", &text);
     let read = scratch.summary("train --config run.json");
     assert_eq!(read["digest"], scratch.train("--seed 3 --steps 4096")["digest"]);
+}
+
+/// Some editors begin a text with a byte order mark.
+#[test]
+fn a_byte_order_mark_is_skipped() {
+    let scratch = Scratch::new();
+    scratch.write("run.json", "\u{feff}{\"seed\":3}");
+    scratch.write("run.toml", "\u{feff}seed = 3");
+    for name in ["run.json", "run.toml"] {
+        assert!(scratch.stdout(format!("train --print-config --config {name}")).contains("seed = 3"), "{name}");
+    }
+    scratch.stdout("export logic life --format json --out life.json");
+    scratch.write("marked.json", format!("\u{feff}{}", scratch.text("life.json")));
+    scratch.write("drawing.txt", "\u{feff}.#.\n");
+    scratch.stdout("run logic marked.json --grid 8x8 --steps 1 --start drawing.txt");
+}
+
+#[test]
+fn errors_quote_long_inputs_in_part() {
+    let scratch = Scratch::new();
+    let long = "x".repeat(500_000);
+    for (text, message) in [
+        (format!("{long} = 1"), "there is no key called 'xxx"),
+        (format!("[knobs]\n{long} = 1"), "there is no knob called 'xxx"),
+        (format!("seed = \"{long}\""), "write a whole number"),
+        (format!("variant = \"{long}\""), "Choose one of: "),
+        (format!("room = \"{long}\""), "The rooms are: "),
+        (format!("[knobs]\nlr = \"{long}\""), "a number from"),
+        (format!("seed = {long}"), "it is not valid TOML"),
+        (format!("{{\"seed\": {long}}}"), "it is not valid JSON"),
+    ] {
+        scratch.write("run.toml", text);
+        let error = scratch.fails("train --config run.toml --steps 1", 2, message);
+        assert!(error.len() < 10_000, "{} bytes: {}", error.len(), &error[..200]);
+    }
+    for args in ["eval", "--seed", "train --set", "verify #/"] {
+        let error = stderr(&scratch.run(format!("{args} {}", &long[..100_000])));
+        assert!(error.len() < 10_000, "{args}: {} bytes", error.len());
+    }
 }
 
 #[test]

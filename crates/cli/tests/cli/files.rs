@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use std::fs;
+use std::path::Path;
 
 #[test]
 fn checkpoints_and_other_files_are_not_overwritten() {
@@ -57,6 +58,27 @@ fn two_runs_cannot_write_one_file() {
 }
 
 #[test]
+fn a_folder_is_no_output_and_the_error_names_a_file_of_the_right_kind() {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.path("d")).unwrap();
+    for (args, example) in [
+        ("train --save", "run.safetensors"),
+        ("train --monitor", "run.ring"),
+        ("train --events", "run.jsonl"),
+        ("train --csv", "run.csv"),
+        ("train --entry", "entry.json"),
+        ("sweep control --knob lr=1e-3,1e-2 --out", "sweep.jsonl"),
+        ("export control none.safetensors --format onnx --out", "model.onnx"),
+        ("export control none.safetensors --format js --out", "model.js"),
+        ("export logic life --format svg --out", "circuit.svg"),
+        ("play backgammon linear --save", "match.mat"),
+    ] {
+        let example = Path::new("d").join(example);
+        scratch.fails(format!("{args} d"), 1, &format!("d is a folder. Add a file name, such as {}", example.display()));
+    }
+}
+
+#[test]
 fn divergence_keeps_the_last_good_save() {
     let scratch = Scratch::new();
     scratch.train("--steps 4096 --save run.safetensors");
@@ -74,7 +96,6 @@ mod special {
     use super::*;
     use std::io::Write;
     use std::os::unix::fs::{FileTypeExt, symlink};
-    use std::path::Path;
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
 

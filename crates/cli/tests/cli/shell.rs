@@ -1,6 +1,7 @@
 //! Tests of the commands that all rooms share: exit status, output and files.
 
 use crate::common::*;
+use run::format::steers;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -404,6 +405,9 @@ fn every_command_fails_on_a_full_output() {
         "resume control --steps 12288 --plain",
         "eval control",
         "eval control --json",
+        "info",
+        "train --print-config",
+        "export words words",
         "watch --list",
         "watch events --plain",
         "sweep --knob lr=0.001 --set envs=64 --set hidden=16 --seeds 1 --steps 4096",
@@ -454,7 +458,7 @@ fn names_in_files_cannot_control_the_terminal() {
     let scratch = Scratch::new();
     scratch.write("story.txt", "Once there was a fox. The fox had a red ball. ".repeat(200));
     scratch.stdout(format!("train words --data story.txt --save run --plain {SMALL_TEXTS} --steps 64"));
-    let evil = "\u{1b}]0;owned\u{7}\u{9b}2J'; touch pwned; '";
+    let evil = "\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}'; touch pwned; '";
     let good = testkit::apart(&scratch.bytes("run"));
     let with = |edit: &dyn Fn(&mut Value)| {
         let mut parts = good.clone();
@@ -464,7 +468,7 @@ fn names_in_files_cannot_control_the_terminal() {
     let calm = |args: &str| {
         let output = scratch.run(args);
         let text = stdout(&output) + &stderr(&output);
-        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{args}: {text:?}");
+        assert!(!text.contains(|c: char| steers(c) && c != '\n'), "{args}: {text:?}");
         (output.status.code(), text)
     };
     with(&|header| header["config"]["data"]["name"] = evil.into());
@@ -489,4 +493,16 @@ fn names_in_files_cannot_control_the_terminal() {
         header["marks"] = serde_json::json!([{ "progress": progress, "knob": evil, "from": 1.0, "to": evil }]);
     });
     assert_eq!(calm("resume evil --plain").0, Some(1));
+    // The text of a file is shown with escapes.
+    let catch = include_str!("../../../worlds/src/control/script/templates/catch.py");
+    scratch.write("evil.py", catch.replacen("Catch ten", "Catch \u{1b}]0;owned\u{7}\u{202e} ten", 1));
+    let (status, text) = calm("env evil.py");
+    assert!(status == Some(0) && text.contains("Catch \\u001b]0;owned\\u0007\\u202e ten"), "{text}");
+    // So are names of files and other words of the command line.
+    scratch.write("\u{1b}[31m.safetensors", good.together());
+    assert_eq!(calm("eval \u{1b}[31m.safetensors").0, Some(0));
+    for args in ["eval \u{1b}[31m", "train --set lr=\u{1b}[31m", "\u{9b}31m", "verify #/\u{1b}[31m?lr=1", "train --config \u{1b}[31m"] {
+        let (status, text) = calm(args);
+        assert!(status != Some(0) && text.contains("31m"), "{args}: {text}");
+    }
 }

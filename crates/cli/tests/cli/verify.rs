@@ -163,6 +163,13 @@ fn a_false_entry_is_refused_with_the_place() {
         let why = refused_text(&scratch, &text.replacen(from, to, 1));
         assert!(why.contains(expected), "{why}");
     }
+    // The reason quotes a long link in part.
+    for link in ["#/control?seed=", "#/control?", "#/control?variant=CartPole-v1&v=2&seed=1&seed="] {
+        let why = refused(&scratch, &changed(&["link"], format!("{link}{}", "x".repeat(900_000)).into()));
+        assert!(why.len() < 500, "{} bytes", why.len());
+    }
+    scratch.write("entry.json", format!("\u{feff}{entry}"));
+    assert!(scratch.run("verify entry.json").status.success());
     scratch.write("entry.json", "not json");
     assert!(!scratch.run("verify entry.json").status.success());
     scratch.write("entry.json", vec![b' '; (1 << 20) + 1]);

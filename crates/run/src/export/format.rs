@@ -1,6 +1,7 @@
 //! File formats of exported models.
 
 use crate::RunError;
+use crate::safe_text::brief;
 use graph::export::{C_BEGINS, JS_BEGINS, ONNX_BEGINS};
 
 /// First characters of a model card.
@@ -19,7 +20,7 @@ impl Format {
     /// Returns the format with this name; an error if there is none.
     pub fn named(name: &str) -> Result<Format, RunError> {
         let known = Format::ALL.iter().find(|format| format.name() == name).copied();
-        known.ok_or_else(|| RunError::refused(format!("there is no model format called '{name}'"), "Choose one of: onnx, c, js"))
+        known.ok_or_else(|| RunError::refused(format!("there is no model format called '{}'", brief(name)), "Choose one of: onnx, c, js"))
     }
 
     /// Returns the format's name, which is also the extension of the format's files.

@@ -4,6 +4,7 @@ use super::{AT, DATA, FILE, Link, VARIANT, can_be_reached, letters, parse_change
 use crate::dataset::{is_hash, shown};
 use crate::protocol::{Change, Dataset, Digest, Knob, Value};
 use crate::room::Pack;
+use crate::safe_text::brief;
 use crate::version::check_version;
 use crate::{Host, RunError, knobs};
 use std::collections::BTreeMap;
@@ -20,17 +21,17 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     let mut pairs = BTreeMap::new();
     let mut changes = Vec::new();
     for pair in query.split('&').filter(|p| !p.is_empty()) {
-        let (key, value) = pair.split_once('=').ok_or_else(|| bad(format!("'{pair}' has no value")))?;
-        let value = plain(value).ok_or_else(|| bad(format!("'{pair}' is not valid percent-encoded text")))?;
+        let (key, value) = pair.split_once('=').ok_or_else(|| bad(format!("'{}' has no value", brief(pair))))?;
+        let value = plain(value).ok_or_else(|| bad(format!("'{}' is not valid percent-encoded text", brief(pair))))?;
         if key == AT {
             changes.push(value);
         } else if pairs.insert(key, value).is_some() {
-            return Err(bad(format!("'{key}' occurs twice")));
+            return Err(bad(format!("'{}' occurs twice", brief(key))));
         }
     }
     // The format of the other parts depends on the version, so the version is parsed first.
     let version = match pairs.remove("v") {
-        Some(v) => v.parse().map_err(|_| bad(format!("version '{v}' is not a number")))?,
+        Some(v) => v.parse().map_err(|_| bad(format!("version '{}' is not a number", brief(&v))))?,
         None => crate::VERSION,
     };
     check_version(version)?;
@@ -43,7 +44,7 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
         }
     }
     if let Some(data) = pairs.remove(DATA) {
-        config.data = Some(parse_data(&data).ok_or_else(|| bad(format!("data '{data}' is not HASH.LENGTH.NAME")))?);
+        config.data = Some(parse_data(&data).ok_or_else(|| bad(format!("data '{}' is not HASH.LENGTH.NAME", brief(&data))))?);
     }
     if let Some((pack, text)) = room.pack().and_then(|pack| Some((pack, pairs.remove(FILE)?))) {
         let data = config.data.take().ok_or_else(|| bad(format!("'{FILE}' occurs without '{DATA}'")))?;
@@ -56,10 +57,12 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     for (key, value) in pairs {
         match key {
             "seed" => {
-                config.seed = value.parse().map_err(|_| bad(format!("seed '{value}' is not a whole number from 0 to 4294967295")))?;
+                config.seed =
+                    value.parse().map_err(|_| bad(format!("seed '{}' is not a whole number from 0 to 4294967295", brief(&value))))?;
             }
             "digest" => {
-                digest = Some(parse_digest(&value).ok_or_else(|| bad(format!("digest '{value}' is not ITERATION.HASH.ARITHMETIC")))?)
+                digest =
+                    Some(parse_digest(&value).ok_or_else(|| bad(format!("digest '{}' is not ITERATION.HASH.ARITHMETIC", brief(&value))))?)
             }
             _ => {
                 let value = knob_value(&known, key, value)?;

@@ -64,6 +64,19 @@ fn unsafe_code_is_forbidden_outside_math() {
     assert_absent("python", &["unsafe {", "unsafe fn", "unsafe impl"]);
 }
 
+/// Texts of files reach the terminal only through `plain.rs`, which escapes control characters. The other files write no text, or escape it
+/// themselves.
+#[test]
+fn only_listed_files_of_the_terminal_write_to_it() {
+    let may_write = ["plain.rs", "progress.rs", "outputs/screen/terminal.rs", "outputs/screen/aside.rs"];
+    for (place, line) in lines("cli") {
+        let code = line.replace("std::io::stdout().is_terminal()", "").replace("std::io::stderr().is_terminal()", "");
+        let writes = ["io::stdout", "io::stderr", "print!(", "println!("].iter().any(|word| code.contains(word));
+        let listed = may_write.iter().any(|file| place.contains(&format!("cli/src/{file}:")));
+        assert!(listed || !writes, "{place} writes to the terminal. Use `plain::stdout`: {}", line.trim());
+    }
+}
+
 /// Tests define the goal of an environment, and `learn` must not read it.
 #[test]
 fn learners_never_read_the_goal() {

@@ -13,6 +13,7 @@ const TABLE: FileKind = FileKind {
     name: "table of metrics",
     is_kind: |file| files::begins(file, b"iteration,"),
     next: "Name another file with --csv",
+    example: "run.csv",
     is_stream: false,
 };
 

@@ -79,7 +79,7 @@ impl Exports {
 /// Writes to the output `sink`. After an error, prints a warning and sets `sink` to `None`.
 fn write_to<S>(sink: &mut Option<S>, write: impl FnOnce(&mut S) -> Result<()>) {
     if let Some(error) = sink.as_mut().and_then(|open| write(open).err()) {
-        let _ = writeln!(std::io::stderr(), "warning: {error:#}; training continues without this file");
+        let _ = writeln!(crate::plain::stderr(), "warning: {error:#}; training continues without this file");
         *sink = None;
     }
 }

@@ -30,7 +30,7 @@ impl StderrCapture {
             let mut reader = BufReader::new(reader);
             let mut line = Vec::new();
             while reader.by_ref().take(MOST).read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
-                let text = crate::plain::text(String::from_utf8_lossy(&line).trim());
+                let text = crate::format::plain(String::from_utf8_lossy(&line).trim());
                 line.clear();
                 if !text.is_empty() && sender.send(text).is_err() {
                     // Without a receiver, the thread must still drain the pipe, so that writers do not block.

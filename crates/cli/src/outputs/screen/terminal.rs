@@ -3,6 +3,7 @@
 
 use super::aside::StderrCapture;
 use super::{Key, Mode, Screen, draw};
+use crate::format::steers;
 use crate::session::record::Record;
 use crate::session::training::{Request, Update};
 use crate::signals::Signals;
@@ -170,6 +171,7 @@ impl FullScreen {
         let colourless = self.colourless;
         let drawn = self.terminal.draw(|frame| {
             draw(frame);
+            replace_steering(frame.buffer_mut());
             if colourless {
                 without_colours(frame.buffer_mut());
             }
@@ -184,6 +186,13 @@ impl Drop for FullScreen {
         let _ = ratatui::try_restore();
         let _ = execute!(std::io::stdout(), Show);
         self.signals.screen.store(false, Relaxed);
+    }
+}
+
+/// Replaces characters that could steer the terminal by a question mark. They come from texts of untrusted files.
+pub fn replace_steering(buffer: &mut Buffer) {
+    for cell in buffer.content.iter_mut().filter(|cell| cell.symbol().contains(steers)) {
+        cell.set_char('?');
     }
 }
 

@@ -235,7 +235,7 @@ fn read(file: &Path) -> Result<Vec<Decision>> {
     let shown = file.display();
     let bytes = files::read_any(file).context("cannot read the evaluated decisions")?;
     let (mut decisions, mut results) = (Vec::new(), Results::new());
-    for (line, number) in bytes.lines().zip(1..) {
+    for (line, number) in files::without_mark(&bytes).lines().zip(1..) {
         let line = line.with_context(|| format!("cannot read line {number} of {shown}"))?;
         if line.trim().is_empty() {
             continue;

@@ -48,7 +48,7 @@ impl VerbArgs for MovesArgs {
                     .into()
             ));
         }
-        serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock())
+        serve(&mut std::io::stdin().lock(), &mut crate::plain::stdout())
     }
 }
 

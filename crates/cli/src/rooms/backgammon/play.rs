@@ -8,6 +8,7 @@ use crate::args::MachineArgs;
 use crate::args::values::up_to_a_million;
 use crate::host::Machine;
 use crate::outputs::show::wants_screen;
+use crate::plain;
 use crate::shell::VerbArgs;
 use crate::stdio::converse;
 use anyhow::Result;
@@ -73,11 +74,11 @@ impl VerbArgs for PlayArgs {
 
     fn run(self) -> Result<()> {
         let machine = Machine::new(&self.machine)?;
-        let (host, stdin, stdout) = (machine.host, std::io::stdin(), std::io::stdout());
+        let (host, stdin) = (machine.host, std::io::stdin());
         if self.stdio {
             return machine.pool.install(|| {
                 let player = player(&self.player, self.evals.unwrap_or(1), 1, host)?;
-                serve(&mut PlayerLines::new(player), &mut stdin.lock(), &mut stdout.lock())
+                serve(&mut PlayerLines::new(player), &mut stdin.lock(), &mut plain::stdout())
             });
         }
         let interactive = stdin.is_terminal();
@@ -95,7 +96,7 @@ impl VerbArgs for PlayArgs {
         if interactive && wants_screen(self.plain) {
             return screen::play(&options, host, &machine.pool);
         }
-        machine.pool.install(|| table::play(&options, host, &mut stdin.lock(), &mut stdout.lock()))
+        machine.pool.install(|| table::play(&options, host, &mut stdin.lock(), &mut plain::stdout()))
     }
 }
 

@@ -69,7 +69,7 @@ pub fn play(options: &GameOptions, host: Host, pool: &rayon::ThreadPool) -> Resu
     let mut game = Game::start(options, host, &mut first)?;
     pool.install(|| game.play_replies(&mut first))?;
     let shown = run_screen(&mut game, &first, pool);
-    writeln!(std::io::stdout(), "{}", game.finish()?)?;
+    writeln!(crate::plain::stdout(), "{}", game.finish()?)?;
     shown
 }
 

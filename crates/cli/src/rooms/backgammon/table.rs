@@ -44,6 +44,7 @@ const MATCH: FileKind = FileKind {
         points.is_some_and(|points| points.parse::<u32>().is_ok())
     },
     next: "Name another file, as in `save match.mat`",
+    example: "match.mat",
     is_stream: false,
 };
 const KEPT: FileKind = FileKind { next: "Name another file with --keep", ..CHECKPOINT };

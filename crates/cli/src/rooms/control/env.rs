@@ -4,6 +4,7 @@
 use super::file::kind_of_file;
 use crate::error::Usage;
 use crate::format::quoted;
+use crate::plain;
 use crate::shell::VerbArgs;
 use crate::stdio::{LINE_BYTES, converse};
 use anyhow::Result;
@@ -70,9 +71,9 @@ impl VerbArgs for EnvArgs {
             None => Env::new(&self.name).map_err(|error| Usage(error.to_string()))?,
         };
         if self.stdio {
-            return serve(&mut env, &mut std::io::stdin().lock(), &mut std::io::stdout().lock());
+            return serve(&mut env, &mut std::io::stdin().lock(), &mut plain::stdout());
         }
-        Ok(std::io::stdout().lock().write_all(described(env.spec(), &self.name).as_bytes())?)
+        Ok(plain::stdout().write_all(described(env.spec(), &self.name).as_bytes())?)
     }
 }
 

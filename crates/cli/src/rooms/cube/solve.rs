@@ -254,7 +254,7 @@ fn cached_or_new(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
         // Search by the exact table needs no trained agent.
         return untrained(args, host);
     }
-    let mut output = std::io::stderr();
+    let mut output = crate::plain::stderr();
     for path in saves::kept()? {
         let Ok(mut run) = restored(&path, host) else { continue };
         let is_kind = puzzle(&run)?.size == size && agent::metric(&mut run) == metric.id();

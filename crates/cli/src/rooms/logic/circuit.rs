@@ -30,8 +30,8 @@ impl CircuitArgs {
         }
         let bytes = files::read_any(&self.file)?;
         let from_json = |text: &str| Circuit::from_json(text).with_context(|| format!("cannot use {shown}"));
-        let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-        if let (Some(b'{'), Ok(text)) = (first, str::from_utf8(&bytes)) {
+        let text = files::without_mark(&bytes);
+        if let (Some(b'{'), Ok(text)) = (text.trim_ascii_start().first(), str::from_utf8(text)) {
             self.refuse_member()?;
             return from_json(text);
         }

@@ -3,6 +3,7 @@
 use super::circuit::CircuitArgs;
 use crate::args::MachineArgs;
 use crate::host::Machine;
+use crate::plain;
 use crate::shell::VerbArgs;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -44,7 +45,13 @@ impl Format {
             Format::Json => ("circuit", |file| files::begins(file, b"{\n\"format\": \"hothouse circuit\"")),
             Format::Verilog | Format::Rust => ("source of a circuit", is_source),
         };
-        FileKind { name, is_kind, next: "Name another file with --out", is_stream: false }
+        let example = match self {
+            Format::Svg => "circuit.svg",
+            Format::Json => "circuit.json",
+            Format::Verilog => "circuit.v",
+            Format::Rust => "circuit.rs",
+        };
+        FileKind { name, is_kind, next: "Name another file with --out", example, is_stream: false }
     }
 }
 
@@ -105,7 +112,7 @@ impl VerbArgs for ExportArgs {
             Format::Rust => circuit.to_rust(),
         };
         match &self.out {
-            None => Ok(std::io::stdout().lock().write_all(text.as_bytes())?),
+            None => Ok(plain::data().write_all(text.as_bytes())?),
             Some(out) => files::write_whole(out, self.format.kind(), text.as_bytes()),
         }
     }

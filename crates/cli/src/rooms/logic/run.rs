@@ -273,7 +273,7 @@ fn drawing(path: &Path, channels: usize) -> Result<Grid> {
     if bytes.starts_with(b"P4") {
         return read_bitmap(&bytes).with_context(cannot);
     }
-    let text = str::from_utf8(&bytes).ok().with_context(|| format!("{shown} is neither text nor a binary .pbm. Draw rows of . and #"))?;
+    let text = str::from_utf8(files::without_mark(&bytes)).ok().with_context(|| format!("{shown} is neither text nor a binary .pbm. Draw rows of . and #"))?;
     match Grid::draw(text, 1) {
         Err(GridError::Character { .. }) if channels >= 3 => Grid::draw(text, 3),
         drawn => drawn,
@@ -289,15 +289,15 @@ enum Form {
 
 impl Form {
     fn kind(&self) -> FileKind {
-        let (name, is_kind): (_, fn(&mut dyn Read) -> bool) = match self {
-            Form::Bitmap => ("bitmap (P4)", |file| files::begins(file, b"P4\n")),
-            Form::Text => ("drawing of cells", |file| {
+        let (name, example, is_kind): (_, _, fn(&mut dyn Read) -> bool) = match self {
+            Form::Bitmap => ("bitmap (P4)", "grid.pbm", |file| files::begins(file, b"P4\n")),
+            Form::Text => ("drawing of cells", "grid.txt", |file| {
                 let mut first = Vec::new();
                 let read = file.take(1024).read_to_end(&mut first);
                 read.is_ok() && first.iter().all(|byte| b".#1234567\n".contains(byte))
             }),
         };
-        FileKind { name, is_kind, next: "Name another file with --out", is_stream: false }
+        FileKind { name, is_kind, next: "Name another file with --out", example, is_stream: false }
     }
 
     fn of(path: &Path) -> Result<Form> {

@@ -1,6 +1,7 @@
 //! `hothouse export words`: prints a run's tokenizer as one line of JSON, or exports the model. If the line is saved to a file, another run
 //! can use the tokenizer through `--vocab`.
 
+use crate::plain;
 use crate::shell::VerbArgs;
 use crate::verbs::export::{ModelFormat, RunArgs};
 use anyhow::{Result, bail};
@@ -33,6 +34,6 @@ impl VerbArgs for ExportArgs {
         let notes = events.into_iter().find_map(|event| if let Event::Began(began) = event { Some(began.room) } else { None });
         let Some(notes) = notes else { bail!("the run has no tokenizer. Train it longer, then save it again") };
         let line = run::words::vocabulary_line(&notes["tokenizer"]);
-        Ok(std::io::stdout().lock().write_all(line.as_bytes())?)
+        Ok(plain::data().write_all(line.as_bytes())?)
     }
 }

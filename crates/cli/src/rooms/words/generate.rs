@@ -12,7 +12,7 @@ use clap::Args;
 use run::AnyRun;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -115,11 +115,7 @@ fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
         Some(prompt) => prompt,
         None => ask(json!({ "ask": "prompt" }))?.as_str().context("a prompt")?.into(),
     };
-    // Control characters need to be removed only if the output is a terminal.
-    let mut out: Box<dyn Write> = match std::io::stdout().is_terminal() {
-        true => Box::new(crate::plain::stdout()),
-        false => Box::new(std::io::stdout().lock()),
-    };
+    let mut out = crate::plain::data();
     if !args.json {
         write!(out, "{prompt}")?;
     }

@@ -20,7 +20,7 @@ fn stderr_lines_are_captured_and_stderr_is_restored() {
     while lines.len() < 3 {
         lines.extend(Some(capture.lines.recv_timeout(Duration::from_secs(10)).unwrap()).filter(is_own));
     }
-    assert!(lines.contains(&"error: XDG_RUNTIME_DIR is invalid[2J".to_string()), "{lines:?}");
+    assert!(lines.contains(&"error: XDG_RUNTIME_DIR is invalid\\u001b[2J".to_string()), "{lines:?}");
     drop(capture);
     assert_eq!(inode(), before);
 }
