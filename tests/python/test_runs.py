@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import hothouse
+from hothouse import _native
 
 SMALL = {"envs": 64, "rollout_steps": 32, "hidden": 16, "minibatches": 2}
 HOTHOUSE = os.environ.get("HOTHOUSE", "")
@@ -382,6 +383,70 @@ def test_save_replaces_only_checkpoints(tmp_path):
         run.save(link)
         assert link.is_symlink() and hothouse.Run.restore(tmp_path / "run.safetensors").digest == run.digest
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.safetensors", "run.safetensors", "thesis.txt"]
+
+
+def test_a_file_of_another_run_is_not_overwritten(tmp_path):
+    file, other = tmp_path / "run.safetensors", tmp_path / "other.safetensors"
+    first = hothouse.Run("control", knobs=SMALL)
+    first.save(file)
+    second = hothouse.Run.restore(file)
+    first.advance(steps=1).save(file)
+    with pytest.raises(OSError, match="another process has written .*run.safetensors since this run was read or saved. Name another file"):
+        second.save(file)
+    second.save(other)
+    # A run may replace a file that it has never read, and a file that was removed.
+    hothouse.Run("control", knobs=SMALL).save(file)
+    with pytest.raises(OSError, match="another process has written"):
+        first.save(file)
+    file.unlink()
+    first.save(file)
+
+
+def test_a_claimed_file_belongs_to_one_process(tmp_path):
+    file = tmp_path / "run.safetensors"
+    run = hothouse.Run("control", knobs=SMALL)
+    claim = _native.Claim(str(file))
+    for save in (lambda: run.save(file), lambda: _native.Claim(str(file))):
+        with pytest.raises(OSError, match="another run is writing to .*run.safetensors. Wait until it ends. Name another file"):
+            save()
+    claim.write(run.save())
+    claim.close()
+    with pytest.raises(ValueError, match="the claim is closed"):
+        claim.write(run.save())
+    run.save(file)
+    assert os.listdir(tmp_path) == ["run.safetensors"]
+
+
+@terminal
+def test_a_file_of_a_live_program_is_not_overwritten(tmp_path):
+    file = tmp_path / "run.safetensors"
+    knobs = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
+    command = [HOTHOUSE, "train", "--json", "--device", "cpu", "--steps", "1e12", "--save", str(file), *knobs]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as program:
+        while '"kind":"metrics"' not in program.stdout.readline():
+            pass
+        with pytest.raises(OSError, match="another run is writing to"):
+            hothouse.Run("control", knobs=SMALL).save(file)
+        program.kill()
+    hothouse.Run("control", knobs=SMALL).save(file)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit of file sizes")
+def test_a_limit_of_file_sizes_is_an_error(tmp_path):
+    script = """
+import resource, sys
+import hothouse
+resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+run = hothouse.Run("control")
+for write in (lambda: run.save(sys.argv[1]), lambda: run.export("onnx", sys.argv[2])):
+    try:
+        write()
+    except OSError as error:
+        print(error)
+"""
+    out = subprocess.run([sys.executable, "-c", script, tmp_path / "run.safetensors", tmp_path / "model.onnx"], capture_output=True, text=True)
+    assert out.returncode == 0 and out.stdout.count("File too large") == 2, out
+    assert os.listdir(tmp_path) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

@@ -36,7 +36,8 @@ pub mod internals {
     pub use crate::rooms::internals::*;
     pub use crate::rooms::picture;
     pub use crate::session::record::{Ended, EndedBy, Parts, Record, Summary};
-    pub use crate::session::training::{Request, SaveTarget, Session, Update};
+    pub use crate::session::target::SaveTarget;
+    pub use crate::session::training::{Request, Session, Update};
     pub use crate::signals::Signals;
     pub use crate::verbs::sweep::{Line, Sweep};
 

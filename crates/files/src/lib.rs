@@ -1,26 +1,30 @@
-//! File access for the terminal and Python programs. A write replaces only a file of the same kind. The file is replaced completely or not
-//! at all. If a checkpoint cannot be written to the requested location, a fallback location is used. Input files may come from any source
-//! and have any length.
+//! File access for the terminal and Python programs. A write replaces only a file of the same kind that no other process has claimed. The
+//! file is replaced completely or not at all. If a checkpoint cannot be written to the requested location, a fallback location is used.
+//! Input files may come from any source and have any length.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use run::RunError;
 use run::monitor::MAGIC;
 use run::protocol::Dataset;
 use std::fs::{self, File, TryLockError};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+mod claim;
 mod error;
 mod header;
 mod input;
+mod lock;
 mod memory;
 mod models;
 
+pub use claim::{Claim, Kept, check, keep, version, write_whole};
 pub use error::Refused;
 use error::refused;
 use header::{HEAD, LONGEST_HEADER, tensors_length};
 use input::readable;
 pub use input::{Input, check_no_pipe, is_waiting, open, stdin};
+pub use lock::{remove_leftovers, remove_unclaimed};
 pub use memory::memory_bytes;
 use memory::{amount, check_room};
 pub use models::{check_model, write_model};
@@ -34,8 +38,6 @@ pub mod internals {
 
 /// Maximum size in bytes of a file such as a circuit, drawing or table.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
-/// Maximum number of names that are tried for a temporary file.
-const TEMPORARY_NAMES: u32 = 100;
 /// Maximum size of training data if the size of the memory is unknown, in bytes.
 const MOST_DATA: u64 = 16 << 30;
 
@@ -137,54 +139,8 @@ fn place(path: &Path, kind: FileKind) -> Result<PathBuf> {
     }
 }
 
-/// Returns an error if `path` exists and is neither an empty file nor a file of this kind. A stream may also be a pipe or a device.
-pub fn check_place(path: &Path, kind: FileKind) -> Result<()> {
-    place(path, kind).map(drop)
-}
-
-/// Returns an error if a file of this kind cannot be written to `path`. Call this function before training.
-pub fn check(path: &Path, kind: FileKind) -> Result<()> {
-    let target = place(path, kind)?;
-    if fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
-        return Ok(());
-    }
-    let folder = folder_of(&target);
-    if !folder.is_dir() {
-        let text = format!("the folder {} does not exist. Create it, or choose another folder", folder.display());
-        return Err(refused(ErrorKind::NotFound, text));
-    }
-    let tried = beside(&target).and_then(|(probe, mut file)| {
-        let written = file.write_all(b"probe");
-        written.and(fs::remove_file(&probe))
-    });
-    tried.with_context(|| format!("cannot write in {}. Free space, change permissions, or choose another folder", folder.display()))
-}
-
-/// Writes all of `bytes` or nothing. After a crash or with a full disk, the old file remains.
-pub fn write_whole(path: &Path, kind: FileKind, bytes: &[u8]) -> Result<()> {
-    let written = replace(path, kind, |file| file.write_all(bytes).and_then(|()| file.sync_all()));
-    // A `Refused` error already contains a remedy.
-    written.map(|_| ()).map_err(|error| match error.is::<Refused>() {
-        true => error,
-        false => error.context(format!("cannot write {}. {}", path.display(), kind.next)),
-    })
-}
-
-/// Creates or replaces a file after `write` has written the contents to a temporary file. Returns the open file.
-pub fn replace(path: &Path, kind: FileKind, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<File> {
-    let target = place(path, kind)?;
-    let (temporary, mut file) = beside(&target)?;
-    let made = write(&mut file).and_then(|()| fs::rename(&temporary, &target));
-    if made.is_err() {
-        // Only the first error is reported, so an error of the removal is ignored.
-        let _ = fs::remove_file(&temporary);
-    }
-    made?;
-    Ok(file)
-}
-
 /// Opens a file that is written line by line. Its contents are kept, and the position is at the start. Pipes and devices are opened for
-/// writing only. A regular file is locked; returns an error if another process has locked it.
+/// writing only. A regular file is locked, because it is written in place; returns an error if another process has locked it.
 pub fn open_lines(path: &Path, kind: FileKind) -> Result<File> {
     let (shown, next) = (path.display(), kind.next);
     let target = place(path, kind)?;
@@ -197,9 +153,15 @@ pub fn open_lines(path: &Path, kind: FileKind) -> Result<File> {
     let file = options.open(&target).with_context(|| format!("cannot write {shown}. {next}"))?;
     // On file systems without locks, two processes that write to the same file are not detected.
     if is_plain && let Err(TryLockError::WouldBlock) = file.try_lock() {
-        bail!("another run is writing to {shown}. Wait until it ends. {next}");
+        return Err(busy(path, kind));
     }
     Ok(file)
+}
+
+/// Returns the error for a file that another process is writing.
+fn busy(path: &Path, kind: FileKind) -> anyhow::Error {
+    let text = format!("another run is writing to {}. Wait until it ends. {}", path.display(), kind.next);
+    refused(ErrorKind::ResourceBusy, text)
 }
 
 /// Opens a file that is written line by line, and removes its contents.
@@ -210,31 +172,6 @@ pub fn create_lines(path: &Path, kind: FileKind) -> Result<File> {
         file.set_len(0).with_context(|| format!("cannot write {}. {}", path.display(), kind.next))?;
     }
     Ok(file)
-}
-
-/// Location of a saved checkpoint. `trouble` is the reason why a fallback was used; `None` without a fallback.
-#[derive(Debug)]
-pub struct Kept {
-    pub path: PathBuf,
-    pub trouble: Option<String>,
-}
-
-/// Writes a checkpoint to `path`, or else to the first path in `refuges` that can be written.
-pub fn keep(path: &Path, refuges: &[PathBuf], bytes: &[u8]) -> Result<Kept> {
-    let Err(first) = write_whole(path, CHECKPOINT, bytes) else {
-        return Ok(Kept { path: path.to_path_buf(), trouble: None });
-    };
-    // For a disk error, only the system's message is used, because the texts below already contain the path.
-    let first = first.downcast_ref::<std::io::Error>().map_or_else(|| first.to_string(), ToString::to_string);
-    for refuge in refuges {
-        if write_whole(refuge, CHECKPOINT, bytes).is_ok() {
-            let shown = refuge.display();
-            let trouble = format!("cannot save to {} ({first}); the run is safe in {shown}", path.display());
-            return Ok(Kept { path: refuge.clone(), trouble: Some(trouble) });
-        }
-    }
-    let others: Vec<String> = refuges.iter().map(|refuge| refuge.display().to_string()).collect();
-    bail!("cannot save to {} ({first}), nor to {}", path.display(), others.join(" or "))
 }
 
 /// Identity of a file, which may not exist yet. Symbolic links have the identity of their target. On Unix, all hard links to a file also
@@ -258,6 +195,19 @@ pub fn identity(path: &Path) -> Identity {
     Identity::Path(place.unwrap_or_else(|_: std::io::Error| target.clone()))
 }
 
+/// Returns true if an open file still has this path.
+#[cfg(unix)]
+fn is_same(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let number = |there: fs::Metadata| (there.dev(), there.ino());
+    matches!((file.metadata().map(number), fs::metadata(path).map(number)), (Ok(open), Ok(there)) if open == there)
+}
+
+#[cfg(not(unix))]
+fn is_same(_: &File, path: &Path) -> bool {
+    path.exists()
+}
+
 /// Follows symbolic links and returns the path of their target, which may not exist yet.
 fn end_of_links(path: &Path) -> PathBuf {
     let mut path = path.to_path_buf();
@@ -271,13 +221,6 @@ fn end_of_links(path: &Path) -> PathBuf {
     path
 }
 
-/// Returns `path` if it does not exist, otherwise the first of `…-2`, `…-3` and so on that does not exist. A default name therefore does
-/// not overwrite a file.
-pub fn free_name(path: &Path) -> PathBuf {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let extension = path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
-    let numbered = (2u32..).map(|n| path.with_file_name(format!("{stem}-{n}{extension}")));
-    std::iter::once(path.to_path_buf()).chain(numbered).find(|p| fs::symlink_metadata(p).is_err()).unwrap_or(path.to_path_buf())
 }
 
 /// Reads all bytes. Returns an error if there are more than `most` bytes. `shown` is the name for error messages.
@@ -383,25 +326,4 @@ fn folder_of(path: &Path) -> PathBuf {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
         _ => PathBuf::from("."),
     }
-}
-
-/// Creates a temporary file in the folder of `path`, so that renaming stays within one file system. If a file or link with the name exists,
-/// the next name is tried.
-fn beside(path: &Path) -> std::io::Result<(PathBuf, File)> {
-    let taken = |error: &std::io::Error| error.kind() == ErrorKind::AlreadyExists;
-    let tries = (0..TEMPORARY_NAMES).map(|attempt| {
-        let temporary = temporary_name(path, attempt);
-        let file = File::options().read(true).write(true).create_new(true).open(&temporary)?;
-        Ok((temporary, file))
-    });
-    let mut tries = tries.skip_while(|made| made.as_ref().is_err_and(taken));
-    tries.next().unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))
-}
-
-/// Returns the name of a temporary file: `.NAME.PID.part` at attempt 0, `.NAME.PID-1.part` at attempt 1, and so on.
-fn temporary_name(path: &Path, attempt: u32) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let process = std::process::id();
-    let again = if attempt == 0 { String::new() } else { format!("-{attempt}") };
-    folder_of(path).join(format!(".{name}.{process}{again}.part"))
 }

@@ -18,22 +18,56 @@ const KIND: FileKind = FileKind { next: "Name another file", ..CHECKPOINT };
 const EVENTS: FileKind = FileKind { next: "Name another file with events=", is_stream: false, ..files::EVENTS };
 
 pub fn register(module: &Bound<PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(check_checkpoint, module)?)?;
+    module.add_function(wrap_pyfunction!(file_version, module)?)?;
     module.add_function(wrap_pyfunction!(read_checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(read_data, module)?)?;
     module.add_function(wrap_pyfunction!(write_checkpoint, module)?)
 }
 
-/// Writes a checkpoint completely or not at all. Overwrites only checkpoints.
+/// Writes a checkpoint completely or not at all. Overwrites only checkpoints. If `known` is a version of the file, raises an error unless
+/// the file still has this version or does not exist. Returns the new version.
 #[pyfunction]
-fn write_checkpoint(py: Python, path: PathBuf, content: &[u8]) -> PyResult<()> {
-    py.detach(|| files::write_whole(&path, KIND, content)).map_err(trouble)
+#[pyo3(signature = (path, content, known=None))]
+fn write_checkpoint(py: Python, path: PathBuf, content: &[u8], known: Option<String>) -> PyResult<Option<String>> {
+    let write = || {
+        let claim = files::Claim::new(&path, KIND)?;
+        claim.expect_version(known)?;
+        claim.write(content)?;
+        Ok(files::version(&path))
+    };
+    py.detach(write).map_err(trouble)
 }
 
-/// Raises an error if a checkpoint cannot be written to `path`. Callers use this before training.
+/// A text that differs after each write of a file; `None` if the file does not exist.
 #[pyfunction]
-fn check_checkpoint(path: PathBuf) -> PyResult<()> {
-    files::check(&path, KIND).map_err(trouble)
+fn file_version(path: PathBuf) -> Option<String> {
+    files::version(&path)
+}
+
+/// The right of this process to write a checkpoint file, until it is closed.
+#[pyclass(module = "hothouse._native", frozen)]
+pub struct Claim(Mutex<Option<files::Claim>>);
+
+#[pymethods]
+impl Claim {
+    /// Raises an error if another process has claimed the file, or if a checkpoint cannot be written to it.
+    #[new]
+    fn new(py: Python, path: PathBuf) -> PyResult<Claim> {
+        let claim = py.detach(|| files::Claim::new(&path, KIND)).map_err(trouble)?;
+        Ok(Claim(Mutex::new(Some(claim))))
+    }
+
+    /// Writes a checkpoint completely or not at all.
+    fn write(&self, py: Python, content: &[u8]) -> PyResult<()> {
+        py.detach(|| match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(claim) => claim.write(content).map_err(trouble),
+            None => Err(PyValueError::new_err("the claim is closed. Claim the file again")),
+        })
+    }
+
+    fn close(&self, py: Python) {
+        py.detach(|| drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    }
 }
 
 /// Reads a checkpoint. If the file is not a checkpoint, only its beginning is read.

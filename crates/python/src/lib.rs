@@ -24,6 +24,7 @@ fn native(module: &Bound<PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<run::Run>()?;
     module.add_class::<policy::Policy>()?;
+    module.add_class::<disk::Claim>()?;
     module.add_class::<disk::Events>()?;
     module.add_function(wrap_pyfunction!(every_room, module)?)?;
     module.add_function(wrap_pyfunction!(run::play, module)?)?;

@@ -29,7 +29,8 @@ of them. Without a limit it runs until Ctrl-C, which finishes the iteration, sav
 that resumes the run. A second Ctrl-C quits at once. A run also saves itself every 30 seconds (--save-every) and at its
 end: to the file of --save, or else to the user's cache, which keeps the newest 20.
 
-Exit status: 0 done (also when stopped and saved), 1 failed, 2 the command line is wrong.";
+Exit status: 0 done (also when stopped and saved), 1 failed (also when a requested file is incomplete), 2 the command
+line is wrong.";
 
 #[derive(Debug, Parser)]
 #[command(

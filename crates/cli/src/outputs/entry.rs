@@ -3,11 +3,11 @@
 use crate::host::processor;
 use crate::session::record::{Record, Summary};
 use anyhow::{Result, bail};
-use files::FileKind;
+use files::{Claim, FileKind};
 use run::gallery::{Curves, Entry, counters, test_values};
 use run::protocol::Event;
 use run::room::Schema;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const ENTRY: FileKind = FileKind {
     name: "entry of the gallery",
@@ -18,17 +18,16 @@ const ENTRY: FileKind = FileKind {
 };
 
 pub struct EntryFile {
-    path: PathBuf,
+    claim: Claim,
     schema: &'static Schema,
     entry: Entry,
     curves: Curves,
 }
 
 impl EntryFile {
-    /// Returns an error if the file exists and is not an entry.
+    /// Claims the file. Returns an error if the file cannot be written, or exists and is not an entry.
     pub fn begin(path: &Path, schema: &'static Schema) -> Result<EntryFile> {
-        files::check_place(path, ENTRY)?;
-        Ok(EntryFile { path: path.into(), schema, entry: Entry::default(), curves: Curves::new(schema) })
+        Ok(EntryFile { claim: Claim::new(path, ENTRY)?, schema, entry: Entry::default(), curves: Curves::new(schema) })
     }
 
     pub fn record(&mut self, record: &Record) -> Result<()> {
@@ -48,7 +47,7 @@ impl EntryFile {
 
     fn write(&mut self, summary: &Summary) -> Result<()> {
         let Summary { machine, progress, test: Some(test), .. } = summary else {
-            bail!("the run ended without a test, so {} was not written. Limit the run with --steps", self.path.display());
+            bail!("the run ended without a test, so {} was not written. Limit the run with --steps", self.claim.path().display());
         };
         if !run::permalink::can_be_reached(&machine.arithmetic) {
             bail!("a device whose rounding differs elsewhere trained this run, so it is no entry. Train it with --device cpu");
@@ -67,6 +66,6 @@ impl EntryFile {
             threads: machine.threads,
             ..self.entry.clone()
         };
-        files::write_whole(&self.path, ENTRY, entry.text().as_bytes())
+        self.claim.write(entry.text().as_bytes())
     }
 }

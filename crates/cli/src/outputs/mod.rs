@@ -3,7 +3,9 @@
 pub mod entry;
 pub mod events;
 pub mod export;
+pub mod files;
 pub mod lines;
+pub mod output;
 pub mod screen;
 pub mod show;
 pub mod view;

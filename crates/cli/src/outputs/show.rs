@@ -1,5 +1,6 @@
 //! Shows a run on the full screen or as printed lines. The run trains in this process or in another process.
 
+use crate::error::both;
 use crate::outputs::lines::Printer;
 use crate::outputs::screen::{Screen, terminal};
 use crate::plain;
@@ -38,7 +39,7 @@ impl RunDisplay<'_> {
             }
             updates.iter().for_each(drop);
             let ended = worker.join().map_err(|_| anyhow!(self.panic_message))?;
-            shown.and(ended)
+            both(shown, ended)
         })
     }
 }

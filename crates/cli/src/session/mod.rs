@@ -6,4 +6,5 @@ mod device;
 pub mod monitor_file;
 pub mod record;
 pub mod saves;
+pub mod target;
 pub mod training;

@@ -2,16 +2,16 @@
 //! writes its events into memory. A thread copies the changed blocks to the file five times a second, and `hothouse watch` reads the file.
 //! Training therefore never waits for a disk, and no damage to the file can stop the training.
 //!
-//! By default, the file is in the user's cache. Its name begins with the start time of the run. The oldest files whose processes have ended
-//! are removed. The file contains the 64-bit words of the monitor, then a write counter, which is odd during a write.
+//! By default, the file is in the user's cache. Its name begins with the start time of the run. The oldest files that no process has
+//! claimed are removed. The file contains the 64-bit words of the monitor, then a write counter, which is odd during a write.
 
 use crate::session::saves::{self, KEPT};
 use anyhow::{Context, Result, anyhow, bail};
-use files::MONITOR;
+use files::{Claim, MONITOR};
 use run::monitor::{self, MAGIC, Reader, State, Writer};
 use run::protocol::{Event, Progress};
 use run::room::Schema;
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -36,31 +36,28 @@ pub struct MonitorFile {
     /// Writer of the run's events. The lock prevents the writing thread from copying an incomplete record.
     writer: Arc<Mutex<Option<Writer>>>,
     stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    /// Thread that writes the file. It returns the error of its last write.
+    thread: Option<JoinHandle<Option<String>>>,
     /// Changes of the write status: `Some` with the error if writing failed, `None` if writing succeeds again.
     status_changes: Receiver<Option<String>>,
+    _claim: Option<Claim>,
 }
 
 impl MonitorFile {
-    /// Creates the file. The file appears under its name only when its content is complete.
-    pub fn create(path: &Path, schema: &Schema, about: &str) -> Result<MonitorFile> {
+    /// Creates the claimed file. The file appears under its name only when its content is complete.
+    pub fn create(claim: Claim, schema: &Schema, about: &str) -> Result<MonitorFile> {
         let memory = monitor::heap(schema);
         let writer = Writer::new(Box::new(memory.clone()), schema, about)?;
-        MonitorFile::begin(path, memory, writer)
-    }
-
-    fn begin(path: &Path, memory: Arc<[AtomicU64]>, writer: Writer) -> Result<MonitorFile> {
         let mut copy = Copy::default();
-        let file = files::replace(path, MONITOR, |file| {
+        let file = claim.replace(|file| {
             // The error is ignored: on a file system without locks, readers detect a dead process by the missing heartbeat.
             let _ = file.try_lock();
             copy.write(file, &snapshot(&memory))
-        });
-        let file = file.with_context(|| format!("cannot write {}", path.display()))?;
-        Ok(MonitorFile::keep(file, copy, memory, writer))
+        })?;
+        Ok(MonitorFile::keep(file, copy, memory, writer, Some(claim)))
     }
 
-    pub fn keep(mut file: File, mut copy: Copy, memory: Arc<[AtomicU64]>, writer: Writer) -> MonitorFile {
+    pub fn keep(mut file: File, mut copy: Copy, memory: Arc<[AtomicU64]>, writer: Writer, claim: Option<Claim>) -> MonitorFile {
         let writer = Arc::new(Mutex::new(Some(writer)));
         let (stop, stopped) = channel();
         let (changes, status_changes) = channel();
@@ -85,11 +82,11 @@ impl MonitorFile {
                     failure = now;
                 }
                 if last {
-                    return;
+                    return failure;
                 }
             }
         });
-        MonitorFile { writer, stop: Some(stop), thread: Some(thread), status_changes }
+        MonitorFile { writer, stop: Some(stop), thread: Some(thread), status_changes, _claim: claim }
     }
 
     /// Returns the newest status change since the last call: `Some(Some(error))` if writing failed, `Some(None)` if writing succeeds again,
@@ -113,6 +110,20 @@ impl MonitorFile {
         self.with(|writer| writer.beat(progress));
     }
 
+    /// Marks the run as finished. Returns an error if the file does not contain the end of the run.
+    pub fn finish(mut self) -> Result<()> {
+        match self.end() {
+            Some(reason) => bail!("the monitor is incomplete ({reason}). Free disk space, or name another file with --monitor"),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the writing thread. Returns the error of its last write.
+    fn end(&mut self) -> Option<String> {
+        drop(self.stop.take());
+        self.thread.take()?.join().ok().flatten()
+    }
+
     fn with(&self, write: impl FnOnce(&mut Writer)) {
         if let Some(writer) = lock(&self.writer).as_mut() {
             write(writer);
@@ -122,10 +133,7 @@ impl MonitorFile {
 
 impl Drop for MonitorFile {
     fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.end();
     }
 }
 
@@ -180,7 +188,7 @@ pub fn measured(path: &Path, schema: &Schema) -> Result<Writer> {
     let memory = monitor::heap(schema);
     let writer = Writer::new(Box::new(memory.clone()), schema, "")?;
     let mut copy = Copy::default();
-    let mut file = files::replace(path, MONITOR, |file| copy.write(file, &snapshot(&memory)))?;
+    let mut file = Claim::new(path, MONITOR)?.replace(|file| copy.write(file, &snapshot(&memory)))?;
     let mut watched = open(path)?;
     std::thread::spawn(move || {
         for turn in 0.. {
@@ -287,17 +295,12 @@ impl Watched {
     }
 }
 
-/// Removes old monitors from the cache. The newest `KEPT - 1` monitors and the monitors of running processes are kept. If the file system
-/// has no locks, all readable monitors are kept. Returns the path of a new monitor in the cache.
-pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
+/// Removes the oldest monitors from the cache. The newest `KEPT - 1` monitors and the monitors of running processes are kept. Returns the
+/// claim of a new monitor in the cache.
+pub fn fresh(variant: &str, seed: u32) -> Result<Claim> {
     let folder = saves::folder()?;
-    for old in kept()?.into_iter().skip(KEPT - 1) {
-        if open(&old).map_or(true, |watched| watched.is_written() == Some(false)) {
-            // If the removal fails, the next run tries again.
-            let _ = fs::remove_file(old);
-        }
-    }
-    Ok(folder.join(format!("{}.{EXTENSION}", saves::stem(variant, seed))))
+    saves::remove_old(&folder, &kept()?, KEPT - 1);
+    Claim::new(&folder.join(format!("{}.{EXTENSION}", saves::stem(variant, seed))), MONITOR)
 }
 
 /// Lists all monitors in the cache, newest first.

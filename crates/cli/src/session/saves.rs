@@ -1,14 +1,16 @@
-//! Files in the user's cache: monitors, unfinished games, and checkpoints of runs without `--save`.
+//! Files in the user's cache: monitors, unfinished games, and checkpoints of runs without `--save`. Files of running processes are claimed
+//! and therefore never removed.
 
 use crate::format::clock;
 use crate::plain;
 use anyhow::{Context, Result, bail};
+use files::{CHECKPOINT, Claim, FileKind};
 use std::fs;
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Maximum number of files of each kind in the cache. The oldest files above this number are removed.
+/// Maximum number of files of each kind in the cache, without those of running processes. The oldest files above this number are removed.
 pub const KEPT: usize = 20;
 const EXTENSION: &str = "safetensors";
 /// Maximum number of runs that `resume` lists in a terminal if no file is named. Outside a terminal, `resume` lists no runs and resumes the
@@ -56,9 +58,9 @@ fn files_of(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     Ok(paths.filter(|path| path.extension().is_some_and(|e| e == extension)).collect())
 }
 
-/// Returns a new checkpoint path in the cache, for a run without `--save`.
-pub fn fresh(variant: &str, seed: u32) -> Result<PathBuf> {
-    Ok(folder()?.join(format!("{}.{EXTENSION}", stem(variant, seed))))
+/// Claims a new checkpoint in the cache, for a run without `--save`.
+pub fn fresh(variant: &str, seed: u32) -> Result<Claim> {
+    Claim::new(&folder()?.join(format!("{}.{EXTENSION}", stem(variant, seed))), CHECKPOINT)
 }
 
 /// Returns the folder of unfinished games. Training runs are not in this folder.
@@ -66,20 +68,26 @@ fn games() -> PathBuf {
     cache().join("games")
 }
 
-/// Returns a new path for an unfinished game. Removes the oldest games above the limit.
-pub fn fresh_game(game: &str, seed: u32) -> Result<PathBuf> {
+/// Claims a new file for an unfinished game. Removes the oldest games above the limit.
+pub fn fresh_game(game: &str, seed: u32, kind: FileKind) -> Result<Claim> {
     let folder = games();
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     leave_newest(&folder, KEPT - 1);
-    Ok(folder.join(format!("{}.{EXTENSION}", stem(game, seed))))
+    Claim::new(&folder.join(format!("{}.{EXTENSION}", stem(game, seed))), kind)
 }
 
-/// Removes all games of a folder except the newest `count`. Keeps files whose names do not come from this program.
+/// Removes the games of a folder except the newest `count` and those that are being played. Keeps files whose names do not come from this
+/// program.
 pub fn leave_newest(folder: &Path, count: usize) {
     let mut games = files_of(folder, EXTENSION).unwrap_or_default();
     games.retain(|path| has_stem(path));
-    games.sort_by_cached_key(|path| std::cmp::Reverse(written(path)));
-    games.into_iter().skip(count).for_each(|path| drop(fs::remove_file(path)));
+    remove_old(folder, &newest_first(games), count);
+}
+
+/// Removes the files after the first `count`, except those of running processes. Also removes the temporary files of dead processes.
+pub fn remove_old(folder: &Path, newest_first: &[PathBuf], count: usize) {
+    newest_first.iter().skip(count).for_each(|path| files::remove_unclaimed(path));
+    files::remove_leftovers(folder);
 }
 
 /// Returns true if the path is in the folder of unfinished games.
@@ -89,23 +97,23 @@ pub fn is_game(path: &Path) -> bool {
 
 /// Lists the checkpoints in the cache, the most recently saved first.
 pub fn kept() -> Result<Vec<PathBuf>> {
-    let mut saves = cached(EXTENSION)?;
-    saves.sort_by_cached_key(|path| std::cmp::Reverse((written(path), path.clone())));
-    Ok(saves)
+    Ok(newest_first(cached(EXTENSION)?))
+}
+
+/// Sorts files by the time of their last change.
+fn newest_first(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+    files.sort_by_cached_key(|path| std::cmp::Reverse((written(path), path.clone())));
+    files
 }
 
 fn written(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|m| m.modified()).unwrap_or(UNIX_EPOCH)
 }
 
-/// Removes the oldest checkpoints from the cache after a save to `path`, if `path` is in the cache. A process that trains saves regularly,
-/// so its checkpoint is rarely among the oldest. A paused run does not save, so its checkpoint can be among the oldest.
+/// Removes the oldest checkpoints from the cache after a save to `path`, if `path` is in the cache.
 pub fn prune(path: &Path) {
     if path.parent() == Some(&cache()) {
-        for old in kept().unwrap_or_default().into_iter().skip(KEPT) {
-            // If the removal fails, the next save tries again.
-            let _ = fs::remove_file(old);
-        }
+        remove_old(&cache(), &kept().unwrap_or_default(), KEPT);
     }
 }
 

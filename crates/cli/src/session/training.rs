@@ -6,14 +6,14 @@ use crate::session::budget::{Budget, Pace, PaceSample};
 use crate::session::device::GpuOpener;
 use crate::session::monitor_file::MonitorFile;
 use crate::session::record::{Ended, EndedBy, Parts, Record, Summary};
-use crate::session::saves;
+use crate::session::target::SaveTarget;
 use crate::signals::Signals;
 use anyhow::{Result, bail};
 use cpu_time::ProcessTime;
 use files::Kept;
 use run::protocol::{Command, Event, Level, Progress, Row, Variant};
 use run::{AnyRun, RunError, TimeByPart};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -46,60 +46,6 @@ pub enum Update {
     Answer(Vec<u8>),
 }
 
-/// Checkpoint file of a run, and the schedule of its saves.
-pub struct SaveTarget {
-    /// File that the user named: the file of `--save`, or the resumed checkpoint.
-    named: Option<PathBuf>,
-    /// File in the cache; `None` before the first save, or if the user named a file.
-    cached: Option<PathBuf>,
-    /// Files that are tried in this order if the named or cached file cannot be written.
-    fallbacks: Vec<PathBuf>,
-    /// Text of the last warning; `None` after a successful save.
-    warning: Option<String>,
-    /// Training time in seconds at the newest of these events: beginning or restoration of the run, save, failed automatic save.
-    saved_s: f64,
-    /// Training time between two automatic saves, in seconds.
-    every_s: f64,
-}
-
-impl SaveTarget {
-    pub fn new(named: Option<PathBuf>, every_s: f64) -> SaveTarget {
-        SaveTarget { named, cached: None, fallbacks: Vec::new(), warning: None, saved_s: 0.0, every_s }
-    }
-
-    fn path(&mut self, run: &dyn AnyRun) -> Result<PathBuf> {
-        let known = self.named.clone().or_else(|| self.cached.clone());
-        let path = known.map_or_else(|| saves::fresh(&run.config().variant, run.config().seed), Ok)?;
-        if self.named.is_none() {
-            self.cached = Some(path.clone());
-        }
-        Ok(path)
-    }
-
-    fn write(&mut self, run: &dyn AnyRun, bytes: &[u8]) -> Result<Kept> {
-        let wanted = self.path(run);
-        let name = wanted.as_ref().ok().and_then(|path| Some(PathBuf::from(path.file_name()?)));
-        let name = name.unwrap_or_else(|| default_name(run));
-        if self.fallbacks.is_empty() {
-            let cache = saves::folder().ok().filter(|_| wanted.is_ok());
-            let folders = cache.into_iter().chain([std::env::temp_dir(), PathBuf::from(".")]);
-            self.fallbacks = folders.map(|folder| files::free_name(&folder.join(&name))).collect();
-        }
-        // If there is no cache folder, the run is saved to the first fallback.
-        let wanted = wanted.unwrap_or_else(|_| self.fallbacks[0].clone());
-        let kept = files::keep(&wanted, &self.fallbacks, bytes)?;
-        saves::prune(&kept.path);
-        Ok(kept)
-    }
-}
-
-/// Returns a new file name in the current folder. If the user named no file, a save that the user requests is written to this file.
-/// If the cache is unavailable, every save has this file name.
-fn default_name(run: &dyn AnyRun) -> PathBuf {
-    let config = run.config();
-    files::free_name(Path::new(&format!("hothouse-{}-seed{}.safetensors", config.variant, config.seed)))
-}
-
 pub struct Session<'a> {
     pub run: Box<dyn AnyRun>,
     pub budget: Budget,
@@ -119,6 +65,8 @@ pub struct Session<'a> {
     pub updates: SyncSender<Update>,
     /// Monitor for `watch`, or the reason why there is no monitor.
     pub monitor: std::result::Result<MonitorFile, String>,
+    /// True if the user requested the monitor. The run then fails if the monitor is incomplete at its end.
+    pub monitor_is_named: bool,
 }
 
 /// Measurements of this process, for the summary.
@@ -275,11 +223,8 @@ impl Session<'_> {
         let result = match request {
             Request::Command(command) => self.run.command(command).map_err(anyhow::Error::from),
             Request::Save => {
-                // A requested save creates a file in the current folder, unless the user has named a file. All later saves go to the same
-                // file.
-                let path = self.target.named.clone().unwrap_or_else(|| default_name(self.run.as_ref()));
-                self.target.named = Some(path);
-                self.save().map(|_| ())
+                let named = self.target.name(self.run.config());
+                named.and_then(|()| self.save()).map(drop)
             }
             Request::Ask(question) => {
                 let answer = self.run.ask(question).ok();
@@ -317,7 +262,10 @@ impl Session<'_> {
         match self.save() {
             Ok(_) => {}
             Err(error) if error.is::<RunError>() => {}
-            Err(error) => self.warn_once(&format!("{error:#}"), "Training continues; free disk space, or the run is lost."),
+            Err(error) => self.warn_once(
+                &format!("{error:#}"),
+                "Training continues; free disk space or raise the limit of file sizes, or the run is lost.",
+            ),
         }
     }
 
@@ -328,10 +276,10 @@ impl Session<'_> {
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<Kept> {
-        let kept = self.target.write(self.run.as_ref(), bytes)?;
+        let kept = self.target.write(self.run.config(), bytes)?;
         match &kept.trouble {
             Some(trouble) => {
-                self.warn_once(&trouble.clone(), "Free disk space, or name another file with --save.");
+                self.warn_once(&trouble.clone(), "Free disk space, raise the limit of file sizes, or name another file with --save.");
             }
             None => self.target.warning = None,
         }
@@ -359,7 +307,7 @@ impl Session<'_> {
         }
         let (now, saved) = (self.run.progress(), self.run.saves());
         let begun = saved.is_some_and(|at| at.iteration > 0 || at == now && !self.run.at_boundary());
-        let nothing_yet = !begun && self.target.named.is_none();
+        let nothing_yet = !begun && !self.target.is_named();
         // Diverged weights must not replace the last save.
         if self.run.failure().is_some() || nothing_yet {
             return Ok(None);
@@ -372,7 +320,8 @@ impl Session<'_> {
             match self.write(&bytes) {
                 Ok(kept) => return Ok(Some(kept)),
                 Err(error) => {
-                    let next = "Free disk space: the run waits for it, then ends. Ctrl-C quits without saving.";
+                    let next =
+                        "Free disk space or raise the limit of file sizes: the run waits for it, then ends. Ctrl-C quits without saving.";
                     self.warn_once(&format!("{error:#}"), next);
                     if let Ok(monitor) = &self.monitor {
                         monitor.beat(&self.run.progress());
@@ -440,6 +389,7 @@ impl Session<'_> {
             parts_s: Parts(measured.spent.parts_s),
         };
         self.report(Record::Summary(Box::new(summary)));
+        let watched = self.monitor.map_or(Ok(()), MonitorFile::finish);
         match failure {
             Some(RunError::Diverged) => bail!(
                 "training diverged: the weights contain NaN or infinity, so they were not saved. Start a new run with a lower learning \
@@ -450,6 +400,7 @@ impl Session<'_> {
         }
         match trouble {
             Some(trouble) => bail!("{trouble}"),
+            None if self.monitor_is_named => watched,
             None => Ok(()),
         }
     }

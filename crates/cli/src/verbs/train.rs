@@ -2,13 +2,13 @@
 
 use crate::args::values::{device_name, set, set_one};
 use crate::args::{CommonArgs, MachineArgs, TrainArgs};
-use crate::error::Usage;
-use crate::error::usage_error;
+use crate::error::{Usage, both, usage_error};
 use crate::format::quoted;
 use crate::host::Machine;
 use crate::outputs::entry::EntryFile;
 use crate::outputs::events::EventLog;
 use crate::outputs::export::Exports;
+use crate::outputs::files::Outputs;
 use crate::outputs::screen::{Mode, Screen};
 use crate::outputs::show::{RunDisplay, wants_screen};
 use crate::plain;
@@ -18,11 +18,12 @@ use crate::session::budget::Budget;
 use crate::session::monitor_file::{self, MonitorFile};
 use crate::session::record::Record;
 use crate::session::saves;
-use crate::session::training::{SaveTarget, Session};
+use crate::session::target::SaveTarget;
+use crate::session::training::Session;
 use crate::signals::{self, SIGNALS};
 use crate::verbs::config as file;
 use anyhow::{Result, bail};
-use files::identity;
+use files::{CHECKPOINT, Claim, MONITOR, identity};
 use run::AnyRun;
 use run::protocol::{Change, Command, DeviceWish};
 use std::io::Write;
@@ -54,26 +55,32 @@ pub fn train(mut id: Option<String>, mut args: TrainArgs, began: Instant) -> Res
     }
     give_data(&mut config, &args.common.data, machine.host)?;
     let run = machine.pool.install(|| run::begin(config, machine.host)).map_err(usage_error)?;
+    let claim = args.common.save.as_deref().map(|save| Claim::new(save, CHECKPOINT));
     let save = args.common.save.clone();
-    session(run, args.common, Paths { save, entry: args.entry, resumed: None }, machine, began)
+    session(run, args.common, Paths { save, claim, entry: args.entry, resumed: None }, machine, began)
 }
 
 pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Result<()> {
     let machine = Machine::new(&common.machine)?;
     // `None` means that the user cancelled the choice of a run.
     let Some(file) = file.map_or_else(saves::chosen, |file| Ok(Some(file)))? else { return Ok(()) };
+    let save = common.save.clone().unwrap_or_else(|| file.clone());
+    // The file is claimed before it is read, so that no other run saves to it in between. If the file is no checkpoint, the error of
+    // reading it is more helpful.
+    let claim = Claim::new(&save, CHECKPOINT);
     let mut run = machine.pool.install(|| restored(&file, &common.data, machine.host))?;
     for (name, value) in set(&common.set, &run.knobs()).map_err(usage_error)? {
         run.command(Command::SetKnob { name, value }).map_err(usage_error)?;
     }
-    let save = common.save.clone().or_else(|| Some(file.clone()));
-    session(run, common, Paths { save, entry: None, resumed: Some(file) }, machine, began)
+    session(run, common, Paths { save: Some(save), claim: Some(claim), entry: None, resumed: Some(file) }, machine, began)
 }
 
 /// Files of a run that `train` and `resume` choose in different ways.
 struct Paths {
     /// Checkpoint to write; `None` selects a file in the cache.
     save: Option<PathBuf>,
+    /// Claim of `save`. Its error is reported after those of the command line.
+    claim: Option<Result<Claim>>,
     /// Entry of the gallery to write.
     entry: Option<PathBuf>,
     /// Checkpoint of a resumed run; `None` for a new run.
@@ -84,25 +91,19 @@ struct Paths {
 fn session(mut run: Box<dyn AnyRun>, common: CommonArgs, paths: Paths, machine: Machine, began: Instant) -> Result<()> {
     run.command(Command::Device { wish: common.device.unwrap_or_default() }).map_err(usage_error)?;
     check_files(&common, &paths)?;
+    let save = paths.claim.transpose()?;
+    let monitor = common.monitor.as_deref().map(|path| Claim::new(path, MONITOR)).transpose()?;
     let schema = run.schema();
-    let mut exports = Exports::open(common.csv.as_deref(), common.tensorboard.as_deref(), schema, &run.progress())?;
-    let mut events = common.events.as_deref().map(|path| EventLog::create(path, schema)).transpose()?;
-    let mut entry = paths.entry.as_deref().map(|path| EntryFile::begin(path, schema)).transpose()?;
-    let mut log = move |record: &Record| {
-        exports.record(record);
-        if let Some(Err(error)) = entry.as_mut().map(|open| open.record(record)) {
-            let _ = writeln!(plain::stderr(), "warning: {error:#}");
-        }
-        if let Some(Err(error)) = events.as_mut().map(|open| open.record(record)) {
-            let text = format!("warning: events are no longer written ({error}); training continues");
-            let _ = writeln!(plain::stderr(), "{text}");
-            events = None;
-        }
-    };
+    let entry = paths.entry.as_deref().map(|path| EntryFile::begin(path, schema)).transpose()?;
+    let exports = Exports::open(common.csv.as_deref(), common.tensorboard.as_deref(), schema, &run.progress())?;
+    let events = common.events.as_deref().map(|path| EventLog::create(path, schema)).transpose()?;
+    let mut outputs = Outputs::new(exports, events, entry);
     let about = Record::Opened(machine.pool.install(|| run.backend())).line(schema);
-    let (variant, seed) = (run.config().variant.clone(), run.config().seed);
-    let path = common.monitor.clone().map_or_else(|| monitor_file::fresh(&variant, seed), Ok);
-    let monitor = path.and_then(|path| MonitorFile::create(&path, schema, &about));
+    let monitor = match monitor {
+        Some(claim) => Ok(MonitorFile::create(claim, schema, &about)?),
+        // The user did not request this monitor, so the run continues without it.
+        None => monitor_file::fresh(&run.config().variant, run.config().seed).and_then(|claim| MonitorFile::create(claim, schema, &about)),
+    };
     signals::listen()?;
 
     let (request, requests) = channel();
@@ -113,7 +114,7 @@ fn session(mut run: Box<dyn AnyRun>, common: CommonArgs, paths: Paths, machine: 
         run,
         budget: Budget { steps: common.steps, seconds: common.seconds, cpu_seconds: common.cpu_seconds, until_solved: common.until_solved },
         out_of_reach,
-        target: SaveTarget::new(paths.save, common.save_every.unwrap_or(SAVE_EVERY_S)),
+        target: SaveTarget::new(save, common.save_every.unwrap_or(SAVE_EVERY_S)),
         interactive: screen,
         program: std::env::args().next().unwrap_or("hothouse".into()),
         resume_flags: machine_flags(&common.machine) + &other_flags(&common),
@@ -122,6 +123,7 @@ fn session(mut run: Box<dyn AnyRun>, common: CommonArgs, paths: Paths, machine: 
         requests,
         updates,
         monitor: monitor.map_err(|error| format!("{error:#}")),
+        monitor_is_named: common.monitor.is_some(),
     };
     let display = RunDisplay {
         json: common.show.json,
@@ -130,11 +132,11 @@ fn session(mut run: Box<dyn AnyRun>, common: CommonArgs, paths: Paths, machine: 
         panic_message: "training stopped at an internal error, shown above. Resume from the last save, and please report it",
     };
     // The training runs on a thread of the pool, so that it uses exactly the requested number of threads.
-    display.show(|updates| machine.pool.install(|| session(updates).train()), &mut log)
+    let trained = display.show(|updates| machine.pool.install(|| session(updates).train()), &mut |record| outputs.record(record));
+    both(trained, outputs.finish())
 }
 
-/// Returns an error if two arguments name the same file, or if the checkpoint or the monitor would overwrite a file of another kind. Called
-/// before any file is written.
+/// Returns an error if two arguments name the same file. Called before any file is written.
 fn check_files(common: &CommonArgs, paths: &Paths) -> Result<()> {
     let (save, resumed) = (paths.save.as_deref(), paths.resumed.as_deref());
     let named = [
@@ -151,11 +153,7 @@ fn check_files(common: &CommonArgs, paths: &Paths) -> Result<()> {
             bail!(Usage(format!("{other} and {flag} name the same file. Use different files")));
         }
     }
-    if let Some(path) = save {
-        files::check(path, files::CHECKPOINT)?;
-    }
-    // Only the kind of an existing file is checked: if the monitor cannot be written, the run prints a warning and continues.
-    common.monitor.as_deref().map_or(Ok(()), |path| files::check_place(path, files::MONITOR))
+    Ok(())
 }
 
 fn machine_flags(machine: &MachineArgs) -> String {

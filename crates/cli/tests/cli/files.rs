@@ -96,7 +96,7 @@ mod special {
     use super::*;
     use std::io::Write;
     use std::os::unix::fs::{FileTypeExt, symlink};
-    use std::process::{Command, Stdio};
+    use std::process::{Command, Output, Stdio};
     use std::time::{Duration, Instant};
 
     /// Minor device number of `/dev/null`.
@@ -297,27 +297,45 @@ mod special {
         }
     }
 
-    #[test]
-    fn a_full_disk_is_reported_and_training_continues() {
-        let scratch = Scratch::new();
-        fs::create_dir(scratch.path("full")).unwrap();
-        let train = format!("train --steps 4096 --json {SMALL} --monitor full/run.ring --save run.safetensors");
-        let script = format!("mount -t tmpfs -o size=64k tmpfs full && exec {HOTHOUSE} {train}");
+    /// Runs the program with the folder `full`, which is a disk of 64 kB. Returns `None` and reports the test as skipped if this user
+    /// cannot mount a disk.
+    fn with_small_disk(scratch: &Scratch, args: &str, cache: &Path) -> Option<Output> {
+        let script = format!("mount -t tmpfs -o size=64k tmpfs full && head -c 40000 /dev/zero > full/filler && exec {HOTHOUSE} {args}");
         let mut command = Command::new("unshare");
-        command.args(["-m", "sh", "-c", &script]);
-        command.current_dir(&scratch.0).env("XDG_CACHE_HOME", scratch.cache()).stderr(Stdio::piped());
+        command.args(["-m", "sh", "-c", &script]).current_dir(&scratch.0).env("XDG_CACHE_HOME", cache);
         let output = command.output();
         let message = output.as_ref().map_or("unshare:".into(), stderr);
         if ["unshare:", "mount:"].iter().any(|program| message.contains(program)) {
             testkit::skip("this user cannot mount a small disk");
-        } else {
-            let log = records(&expect_success("unshare", &output.unwrap()));
-            let at = |kind: &str, words: &str| log.iter().position(|record| record["kind"] == kind && record.to_string().contains(words));
-            let notice = at("notice", "No space left on device").unwrap();
-            assert!(log[notice].to_string().contains("cannot be watched"), "{}", log[notice]);
-            // `began` clears the notice on the screen, so this notice must come after `began`.
-            assert!(at("began", "").unwrap() < notice);
-            assert_eq!(summary(&log)["ended_by"], "steps");
+            return None;
         }
+        Some(output.unwrap())
+    }
+
+    #[test]
+    fn a_full_disk_does_not_stop_training_but_fails_the_program() {
+        let scratch = Scratch::new();
+        fs::create_dir(scratch.path("full")).unwrap();
+        let brief = "--set envs=32 --set rollout_steps=16 --set hidden=16 --set minibatches=1 --set epochs=1";
+        let files = "--save run.safetensors --csv full/run.csv --tensorboard full/board --events full/run.jsonl";
+        let train = format!("train --steps 1e5 --json {brief} {files}");
+        let Some(output) = with_small_disk(&scratch, &train, &scratch.path("full")) else { return };
+        let (log, message) = (records(&stdout(&output)), stderr(&output));
+        let at = |kind: &str, words: &str| log.iter().position(|record| record["kind"] == kind && record.to_string().contains(words));
+        let notice = at("notice", "No space left on device").unwrap();
+        assert!(log[notice].to_string().contains("cannot be watched"), "{}", log[notice]);
+        // `began` clears the notice on the screen, so this notice must come after `began`.
+        assert!(at("began", "").unwrap() < notice);
+        assert_eq!((&summary(&log)["ended_by"], &summary(&log)["file"]), (&"steps".into(), &"run.safetensors".into()));
+        assert_eq!(output.status.code(), Some(1));
+        let (_, failures) = message.split_once("error: a requested file is incomplete: ").unwrap();
+        for file in ["full/run.csv", "full/board/", "full/run.jsonl"] {
+            assert!(failures.contains(&format!("cannot write to {file}")), "{file}: {message}");
+        }
+        // A requested monitor is created before training.
+        let train = format!("train --steps 1e5 --json {brief} --monitor full/run.ring");
+        let output = with_small_disk(&scratch, &train, &scratch.cache()).unwrap();
+        assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""));
+        assert!(stderr(&output).contains("cannot write full/run.ring. Name another file with --monitor: No space left"));
     }
 }

@@ -2,6 +2,8 @@
 
 mod backgammon;
 mod bench;
+#[cfg(unix)]
+mod claims;
 mod common;
 mod config;
 mod cube;

@@ -349,15 +349,31 @@ fn a_run_that_cannot_be_saved_waits() {
     assert!(save.is_file());
 }
 
+/// The program fails at the end, because a requested file is incomplete.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_for_events_does_not_stop_training() {
     let scratch = Scratch::new();
     let output = scratch.run(format!("train --json --events /dev/full --steps 8192 {SMALL}"));
-    let log = records(&expect_success("train", &output));
-    assert_eq!(summary(&log)["progress"]["env_steps"], 8192);
-    let message = stderr(&output);
-    assert!(message.contains("events are no longer written") && message.matches("training continues").count() == 1, "{message}");
+    let (log, message) = (records(&stdout(&output)), stderr(&output));
+    assert_eq!((output.status.code(), &summary(&log)["progress"]["env_steps"]), (Some(1), &8192.into()));
+    assert_eq!(message.matches("cannot write to /dev/full: No space left").count(), 2, "{message}");
+    assert_eq!(message.matches("training continues").count(), 1, "{message}");
+    assert!(message.contains("error: a requested file is incomplete"), "{message}");
+}
+
+#[test]
+fn a_missing_entry_is_a_failure() {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.path("there")).unwrap();
+    let mut running = scratch.spawn(format!("train --json --steps 40960 --entry there/entry.json {SMALL}"));
+    running.read_until("began");
+    fs::remove_dir_all(scratch.path("there")).unwrap();
+    assert_eq!(records(&running.rest()).last().unwrap()["ended_by"], "steps");
+    assert_eq!(running.wait(), Some(1));
+    let message = running.errors();
+    assert!(message.contains("a requested file is incomplete: cannot write there/entry.json"), "{message}");
+    scratch.fails("train --entry missing/entry.json", 1, "missing does not exist");
 }
 
 /// `nohup` and shells that start a command in the background let it ignore signals.

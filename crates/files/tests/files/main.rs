@@ -1,14 +1,13 @@
 //! Tests of reading and writing: a write replaces only a file of the same kind, and input of any length and source is read or refused.
 
+mod claims;
 mod memory;
 
 use files::internals::{check_room, tensors_length};
-use files::{CHECKPOINT, MONITOR, check, free_name, keep, read_at_most, read_checkpoint, write_whole};
+use files::{CHECKPOINT, Claim, MONITOR, check, keep, read_at_most, read_checkpoint, write_whole};
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::Path;
-#[cfg(unix)]
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use testkit::Scratch;
 
 /// Returns the first bytes of a checkpoint, which identify its kind: the length of the header, and the header.
@@ -23,11 +22,12 @@ fn a_file_is_replaced_completely_without_leftovers() {
     let path = folder.join("run.safetensors");
     check(&path, CHECKPOINT).unwrap();
     write_whole(&path, CHECKPOINT, &checkpoint("one")).unwrap();
-    let kept = keep(&path, &[], &checkpoint("two")).unwrap();
+    let claim = Claim::new(&path, CHECKPOINT).unwrap();
+    let kept = keep(Some(&claim), &mut None, &[], &checkpoint("two")).unwrap();
     assert_eq!((kept.path.as_path(), kept.trouble), (path.as_path(), None));
     assert_eq!(fs::read(&path).unwrap(), checkpoint("two"));
+    drop(claim);
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
-    assert_eq!(free_name(&path), folder.join("run-2.safetensors"));
 }
 
 /// Number of names that are tried for a temporary file.
@@ -48,12 +48,12 @@ fn links_with_a_temporary_name_are_not_followed() {
     let folder = Scratch::new("planted");
     let (path, victim) = (folder.join("run.safetensors"), folder.join("victim"));
     fs::write(&victim, "precious").unwrap();
+    std::os::unix::fs::symlink("victim", folder.join(".run.safetensors.lock")).unwrap();
+    let claim = Claim::new(&path, CHECKPOINT).unwrap();
     for attempt in 0..3 {
         std::os::unix::fs::symlink("victim", temporary_name(&path, attempt)).unwrap();
     }
-    check(&path, CHECKPOINT).unwrap();
-    write_whole(&path, CHECKPOINT, &checkpoint("one")).unwrap();
-    assert_eq!(fs::read(&victim).unwrap(), b"precious");
+    claim.write(&checkpoint("one")).unwrap();
     assert_eq!(fs::read(&path).unwrap(), checkpoint("one"));
     for attempt in 0..3 {
         assert!(fs::symlink_metadata(temporary_name(&path, attempt)).unwrap().is_symlink());
@@ -62,10 +62,15 @@ fn links_with_a_temporary_name_are_not_followed() {
     for attempt in 3..TEMPORARY_NAMES {
         fs::write(temporary_name(&path, attempt), "foreign").unwrap();
     }
-    assert!(check(&path, CHECKPOINT).unwrap_err().to_string().contains("cannot write in"));
-    assert!(write_whole(&path, CHECKPOINT, &checkpoint("two")).is_err());
+    assert!(claim.write(&checkpoint("two")).unwrap_err().to_string().contains("cannot write"));
     assert_eq!(fs::read(&path).unwrap(), checkpoint("one"));
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2 + TEMPORARY_NAMES);
+    assert_eq!(fs::read(temporary_name(&path, 3)).unwrap(), b"foreign");
+    drop(claim);
+    assert_eq!(fs::read(&victim).unwrap(), b"precious");
+    // A link to a file that does not exist is not followed either.
+    std::os::unix::fs::symlink("later", folder.join(".run.safetensors.lock")).unwrap();
+    assert!(check(&path, CHECKPOINT).unwrap_err().to_string().contains("cannot write in"));
+    assert!(!folder.join("later").exists());
 }
 
 #[test]
@@ -73,10 +78,30 @@ fn a_missing_folder_selects_a_fallback() {
     let folder = Scratch::new("gone");
     let path = folder.join("missing").join("run.safetensors");
     assert!(check(&path, CHECKPOINT).unwrap_err().to_string().contains("does not exist"));
-    assert!(keep(&path, &[folder.join("no/run")], b"kept").unwrap_err().to_string().contains("nor to"));
-    let kept = keep(&path, &[folder.join("no/run"), folder.join("run")], b"kept").unwrap();
-    assert!(kept.trouble.unwrap().contains("safe in"));
-    assert_eq!(fs::read(&kept.path).unwrap(), b"kept");
+    fs::create_dir(folder.join("missing")).unwrap();
+    let claim = Claim::new(&path, CHECKPOINT).unwrap();
+    fs::remove_dir_all(folder.join("missing")).unwrap();
+    let mut fallback = None;
+    let keep = |fallback: &mut Option<Claim>, names: &[&str]| {
+        let refuges: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+        keep(Some(&claim), fallback, &refuges, &checkpoint("kept"))
+    };
+    assert!(keep(&mut fallback, &["no/run"]).unwrap_err().to_string().contains("nor to"));
+    fs::write(folder.join("run"), checkpoint("other")).unwrap();
+    // A fallback is a new file. Later saves replace it.
+    for _ in 0..2 {
+        let kept = keep(&mut fallback, &["no/run", "run"]).unwrap();
+        assert!(kept.trouble.unwrap().contains("safe in"));
+        assert_eq!(kept.path, folder.join("run-2"));
+        assert_eq!(fs::read(&kept.path).unwrap(), checkpoint("kept"));
+    }
+    assert_eq!(fs::read(folder.join("run")).unwrap(), checkpoint("other"));
+    // When the requested file can be written again, it is written.
+    fs::create_dir(folder.join("missing")).unwrap();
+    let kept = keep(&mut fallback, &["run"]).unwrap();
+    assert_eq!((kept.path, kept.trouble), (path, None));
+    let kept = files::keep(None, &mut None, &[folder.join("new")], &checkpoint("kept")).unwrap();
+    assert_eq!((kept.path, kept.trouble), (folder.join("new"), None));
 }
 
 #[test]
@@ -87,7 +112,7 @@ fn files_of_another_kind_are_not_overwritten() {
     fs::write(&empty, "").unwrap();
     for kind in [CHECKPOINT, MONITOR] {
         for path in [&notes, &*folder, Path::new("")] {
-            for done in [check(path, kind), write_whole(path, kind, b"x"), keep(path, &[], b"x").map(drop)] {
+            for done in [check(path, kind), write_whole(path, kind, b"x")] {
                 assert!(done.is_err(), "{}", path.display());
             }
         }
@@ -97,6 +122,12 @@ fn files_of_another_kind_are_not_overwritten() {
         check(&empty, kind).unwrap();
     }
     assert!(read_checkpoint(&folder).unwrap_err().to_string().contains("folder"));
+    for (kind, example) in [(CHECKPOINT, "run.safetensors"), (MONITOR, "run.ring")] {
+        for place in [&*folder, Path::new("")] {
+            let error = check(place, kind).unwrap_err().to_string();
+            assert!(error.ends_with(example) && error.contains("Add a file name"), "{error}");
+        }
+    }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no leftovers");
 }
 

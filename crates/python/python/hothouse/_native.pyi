@@ -57,8 +57,8 @@ def backgammon_start() -> str: ...
 def backgammon_boards(ids: list[str]) -> npt.NDArray[np.uint8]: ...
 def backgammon_ids(boards: npt.NDArray[np.uint8]) -> list[str]: ...
 def backgammon_results(ids: list[str], dice: tuple[int, int]) -> list[list[tuple[str, str]]]: ...
-def check_checkpoint(path: str) -> None:
-    """Raises an error if a checkpoint cannot be written to `path`. Callers use this before training."""
+def file_version(path: str) -> str | None:
+    """A text that differs after each write of a file; `None` if the file does not exist."""
 
 def read_checkpoint(path: str) -> bytes:
     """Reads a checkpoint. If the file is not a checkpoint, only its beginning is read."""
@@ -66,8 +66,16 @@ def read_checkpoint(path: str) -> bytes:
 def read_data(path: str) -> tuple[str, bytes]:
     """Reads training data that fits into memory; returns its name and its contents."""
 
-def write_checkpoint(path: str, content: bytes) -> None:
-    """Writes a checkpoint completely or not at all. Overwrites only checkpoints."""
+def write_checkpoint(path: str, content: bytes, known: str | None = None) -> str | None:
+    """Writes a checkpoint completely or not at all. Overwrites only checkpoints, and only the version `known` of the file if it is given.
+    Returns the new version."""
+
+class Claim:
+    """The right of this process to write a checkpoint file, until it is closed."""
+
+    def __new__(cls, path: str) -> Claim: ...
+    def write(self, content: bytes) -> None: ...
+    def close(self) -> None: ...
 
 class Events:
     """An event file, locked until it is closed."""

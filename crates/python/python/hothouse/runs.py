@@ -148,6 +148,8 @@ class Run:
 
     def _begin(self, native: _native.Run) -> None:
         self._native = native
+        #: Versions of the files from which this run was restored, or to which it was saved, by their real paths.
+        self._versions: dict[str, str | None] = {}
         self._config = native.config()
         self._room = _native.rooms()[self._config["room"]]
         self._warn_notices()
@@ -155,9 +157,16 @@ class Run:
     @classmethod
     def restore(cls, checkpoint: str | os.PathLike[str] | bytes, *, data: Any = None, threads: int | None = None) -> Run:
         """Restores a run from a checkpoint file or from the file's bytes. Python, the terminal and the page write the same checkpoints."""
-        content = bytes(checkpoint) if isinstance(checkpoint, (bytes, bytearray, memoryview)) else _native.read_checkpoint(os.fspath(checkpoint))
+        versions: dict[str, str | None] = {}
+        if isinstance(checkpoint, (bytes, bytearray, memoryview)):
+            content = bytes(checkpoint)
+        else:
+            path = os.fspath(checkpoint)
+            versions[os.path.realpath(path)] = _native.file_version(path)
+            content = _native.read_checkpoint(path)
         run = cls.__new__(cls)
         run._begin(_native.Run.restore(content, _data(data), threads))
+        run._versions = versions
         return run
 
     def advance(self, *, seconds: float | None = None, steps: float | None = None, progress: bool = False) -> Run:
@@ -301,11 +310,13 @@ class Run:
     def save(self, path: str | os.PathLike[str] | None = None) -> bytes:
         """Saves the run as a checkpoint, which the terminal and the page can open. A short iteration in progress is completed first.
 
-        The file is written completely or not at all. Only checkpoints are overwritten.
+        The file is written completely or not at all. Only checkpoints are overwritten. A file to which another process saves, or has saved
+        since this run was restored from it or saved to it, raises an `OSError`.
         """
         content = self._native.save()
         if path is not None:
-            _native.write_checkpoint(os.fspath(path), content)
+            real = os.path.realpath(path)
+            self._versions[real] = _native.write_checkpoint(os.fspath(path), content, self._versions.get(real))
         return content
 
     def export(self, format: str, path: str | os.PathLike[str] | None = None) -> Exported:

@@ -1,10 +1,11 @@
 //! Metrics of a run for other programs: a CSV table and TensorBoard event files. Both contain the same metrics and tests, and both continue
-//! when a run is resumed. A write error is reported once and never stops a run.
+//! when a run is resumed.
 
 pub mod csv;
 mod row;
 mod tensorboard;
 
+use crate::outputs::output::Output;
 use crate::session::record::Record;
 use anyhow::Result;
 use csv::Csv;
@@ -12,14 +13,13 @@ use row::{Row, unix_s};
 use run::protocol::{Event, Progress, Row as Numbers};
 use run::room::Schema;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
 use tensorboard::TensorBoard;
 
-/// CSV table and TensorBoard folder of a run; `None` for an output that the user did not request.
+/// CSV table and TensorBoard folder of a run.
 pub struct Exports {
-    csv: Option<Csv>,
-    tensorboard: Option<TensorBoard>,
+    pub csv: Output<Csv>,
+    pub tensorboard: Output<TensorBoard>,
     /// Newest row, which waits for its test. The row is written when the next row, the beginning of another run, or the summary arrives.
     waiting: Option<Row>,
 }
@@ -29,8 +29,8 @@ impl Exports {
     /// room.
     pub fn open(csv: Option<&Path>, tensorboard: Option<&Path>, schema: &'static Schema, progress: &Progress) -> Result<Exports> {
         Ok(Exports {
-            csv: csv.map(|path| Csv::open(path, schema, progress)).transpose()?,
-            tensorboard: tensorboard.map(|folder| TensorBoard::open(folder, schema)).transpose()?,
+            csv: Output::new(csv.map(|path| Csv::open(path, schema, progress)).transpose()?),
+            tensorboard: Output::new(tensorboard.map(|folder| TensorBoard::open(folder, schema)).transpose()?),
             waiting: None,
         })
     }
@@ -49,8 +49,8 @@ impl Exports {
                 let mut history: Vec<Row> = began.history.iter().map(row).collect();
                 // The newest row of a checkpoint may lack its test. The resumed run then sends the test, so the row waits.
                 self.waiting = history.pop_if(|newest| newest.test.is_none());
-                write_to(&mut self.csv, |csv| csv.begin(&history, progress));
-                write_to(&mut self.tensorboard, |board| board.begin(&history, progress));
+                self.csv.write(|csv| csv.begin(&history, progress));
+                self.tensorboard.write(|board| board.begin(&history, progress));
             }
             Record::Event(Event::Metrics(metrics)) => {
                 self.write_waiting();
@@ -70,16 +70,8 @@ impl Exports {
 
     fn write_waiting(&mut self) {
         if let Some(row) = self.waiting.take() {
-            write_to(&mut self.csv, |csv| csv.row(&row));
-            write_to(&mut self.tensorboard, |board| board.row(&row));
+            self.csv.write(|csv| csv.row(&row));
+            self.tensorboard.write(|board| board.row(&row));
         }
-    }
-}
-
-/// Writes to the output `sink`. After an error, prints a warning and sets `sink` to `None`.
-fn write_to<S>(sink: &mut Option<S>, write: impl FnOnce(&mut S) -> Result<()>) {
-    if let Some(error) = sink.as_mut().and_then(|open| write(open).err()) {
-        let _ = writeln!(crate::plain::stderr(), "warning: {error:#}; training continues without this file");
-        *sink = None;
     }
 }

@@ -7,7 +7,7 @@ use crate::session::saves;
 use crate::shell::ask;
 use crate::stdio::converse;
 use anyhow::{Context, Result, bail};
-use files::{CHECKPOINT, FileKind};
+use files::{CHECKPOINT, Claim, FileKind};
 use run::backgammon::Backgammon;
 use run::backgammon::protocol::{
     Act, Analysis, Candidate, CubeAct, CubeOutlook, CubeReview, Depth, Ending, Engine, EngineAct, Phase, PlayerKind, Review, Session,
@@ -72,7 +72,7 @@ pub struct Game {
     /// Engine for hints and reviews; `None` if the opponent is a baseline (`linear` or `random`).
     judge: Option<Engine>,
     save: Option<PathBuf>,
-    keep: Option<PathBuf>,
+    keep: Option<Claim>,
     /// True if the file of `keep` contains the current state of the game.
     saved: bool,
 }
@@ -125,9 +125,10 @@ impl Game {
         if let Some(path) = options.save {
             files::check(path, FileKind { next: "Name another file with --save", ..MATCH })?;
         }
-        if let Some(path) = options.keep {
-            files::check(path, KEPT)?;
-        }
+        let start_new = options.new || !options.cube || options.evals.is_some() || options.length.is_some() || options.seed.is_some();
+        // A game in the cache is saved back to its file. Both files are claimed before they are read.
+        let in_cache = Some(Path::new(options.player)).filter(|path| !start_new && saves::is_game(path));
+        let keep = options.keep.or(in_cache).map(|path| Claim::new(path, KEPT)).transpose()?;
         let (mut run, mut player) = match options.player {
             "linear" => (untrained_run(host)?, PlayerKind::Linear),
             "random" => (untrained_run(host)?, PlayerKind::Random),
@@ -141,7 +142,6 @@ impl Game {
                 (run, PlayerKind::Now)
             }
         };
-        let start_new = options.new || !options.cube || options.evals.is_some() || options.length.is_some() || options.seed.is_some();
         let saved: Option<Session> = ask(&mut run, json!({ "ask": "session" }))?;
         // A game against a baseline is saved with an untrained agent, because every checkpoint contains an agent. The opponent is then the
         // player that the saved game names.
@@ -165,13 +165,11 @@ impl Game {
         let engine = session.setup.seats[1].unwrap_or_default();
         let can_evaluate = !matches!(engine.who, PlayerKind::Linear | PlayerKind::Random);
         let judge = can_evaluate.then_some(Engine { evals: engine.evals.max(100), ..engine });
-        let keep = match options.keep {
-            Some(path) => Some(path.to_path_buf()),
-            // A resumed game from the cache is saved to the same file. A game in a run's checkpoint is not saved back, so that the
-            // checkpoint does not change.
-            None if resumes && saves::is_game(Path::new(options.player)) => Some(PathBuf::from(options.player)),
-            // If the cache is not writable, the game is not saved.
-            None if options.interactive => saves::fresh_game("backgammon", session.setup.seed).ok(),
+        let keep = match keep.filter(|_| resumes || options.keep.is_some()) {
+            Some(claim) => Some(claim),
+            // A game in a run's checkpoint is not saved back, so that the checkpoint does not change. If the cache is not writable, the
+            // game is not saved.
+            None if options.interactive => saves::fresh_game("backgammon", session.setup.seed, KEPT).ok(),
             None => None,
         };
         if resumes {
@@ -182,9 +180,9 @@ impl Game {
 
     /// Saves the game to its file if the game changed since the last save.
     pub fn save_if_changed(&mut self) -> Result<()> {
-        let Some(path) = self.keep.as_ref().filter(|_| !self.saved) else { return Ok(()) };
+        let Some(claim) = self.keep.as_ref().filter(|_| !self.saved) else { return Ok(()) };
         let bytes = self.run.save()?;
-        files::write_whole(path, KEPT, &bytes).context("the game is not saved")?;
+        claim.write(&bytes).context("the game is not saved")?;
         self.saved = true;
         Ok(())
     }
@@ -198,7 +196,7 @@ impl Game {
             write!(last, "; match saved to {}", path.display())?;
         }
         self.save_if_changed()?;
-        if let Some(path) = self.keep.as_ref().filter(|path| path.exists()) {
+        if let Some(path) = self.keep.as_ref().map(Claim::path).filter(|path| path.exists()) {
             if can_resume(&self.session) {
                 let program = std::env::args().next().unwrap_or("hothouse".into());
                 let (program, file) = (quoted(&program), quoted(&path.to_string_lossy()));

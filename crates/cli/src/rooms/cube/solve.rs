@@ -316,12 +316,12 @@ fn trained(mut run: Run<Cube>, seconds: f64, output: &mut impl Write) -> Result<
 }
 
 fn keep(run: &mut Run<Cube>, output: &mut impl Write) -> Result<()> {
-    let path: PathBuf = saves::fresh(&run.config().variant, run.config().seed)?;
-    let written = files::write_whole(&path, files::CHECKPOINT, &run.save()?);
-    match written {
-        Ok(()) => {
-            saves::prune(&path);
-            writeln!(output, "saved       {}", path.display())?;
+    let claim = saves::fresh(&run.config().variant, run.config().seed);
+    let bytes = run.save()?;
+    match claim.and_then(|claim| claim.write(&bytes).map(|()| claim)) {
+        Ok(claim) => {
+            saves::prune(claim.path());
+            writeln!(output, "saved       {}", claim.path().display())?;
         }
         // An error does not end the command, because the trained agent can still solve this cube.
         Err(error) => writeln!(output, "not saved: {error:#}")?,

@@ -7,7 +7,7 @@ use crate::plain;
 use crate::shell::VerbArgs;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use files::FileKind;
+use files::{Claim, FileKind};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
@@ -100,9 +100,7 @@ impl VerbArgs for ExportArgs {
     const ABOUT: &'static str = "Export the circuit of a hardened automaton as a picture, data or source code";
 
     fn run(self) -> Result<()> {
-        if let Some(out) = &self.out {
-            files::check(out, self.format.kind())?;
-        }
+        let claim = self.out.as_deref().map(|out| Claim::new(out, self.format.kind())).transpose()?;
         let machine = Machine::new(&self.machine)?;
         let circuit = machine.pool.install(|| self.circuit.read(machine.host))?;
         let text = match self.format {
@@ -111,9 +109,9 @@ impl VerbArgs for ExportArgs {
             Format::Verilog => circuit.to_verilog(),
             Format::Rust => circuit.to_rust(),
         };
-        match &self.out {
+        match claim {
             None => Ok(plain::data().write_all(text.as_bytes())?),
-            Some(out) => files::write_whole(out, self.format.kind(), text.as_bytes()),
+            Some(claim) => claim.write(text.as_bytes()),
         }
     }
 }

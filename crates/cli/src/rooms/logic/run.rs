@@ -10,7 +10,7 @@ use crate::shell::VerbArgs;
 use crate::signals::SIGNALS;
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use files::FileKind;
+use files::{Claim, FileKind};
 use math::Rng;
 use run::Host;
 use run::logic::{Area, Circuit, Grid, GridError, PackedGrid, fire};
@@ -102,10 +102,8 @@ impl VerbArgs for RunArgs {
     const ABOUT: &'static str = "Run a circuit on a grid and print its speed";
 
     fn run(self) -> Result<()> {
-        if let Some(out) = &self.out {
-            files::check(out, Form::of(out)?.kind())?;
-        }
-        Machine::work(&self.machine, |machine| run(&self, machine.host))
+        let out = self.out.as_deref().map(Output::new).transpose()?;
+        Machine::work(&self.machine, |machine| run(&self, out, machine.host))
     }
 }
 
@@ -116,7 +114,7 @@ const FASTEST: f64 = 1e12;
 /// Size of the largest grid that is printed, in columns and rows.
 const SHOWN: (usize, usize) = (120, 60);
 
-fn run(args: &RunArgs, host: Host) -> Result<()> {
+fn run(args: &RunArgs, out: Option<Output>, host: Host) -> Result<()> {
     let whole = args.circuit.read(host)?;
     let circuit = whole.pruned();
     let (width, height) = args.grid;
@@ -163,13 +161,11 @@ fn run(args: &RunArgs, host: Host) -> Result<()> {
         on,
         cells: drawn,
     };
-    if let Some(out) = &args.out {
-        let form = Form::of(out)?;
-        let bytes = match form {
+    if let Some(Output { form, claim }) = out {
+        claim.write(&match form {
             Form::Bitmap => bitmap(&grid),
             Form::Text => (text(&grid, args.rgb).replace('/', "\n") + "\n").into_bytes(),
-        };
-        files::write_whole(out, form.kind(), &bytes)?;
+        })?;
     }
     print(&line, args)
 }
@@ -273,12 +269,27 @@ fn drawing(path: &Path, channels: usize) -> Result<Grid> {
     if bytes.starts_with(b"P4") {
         return read_bitmap(&bytes).with_context(cannot);
     }
-    let text = str::from_utf8(files::without_mark(&bytes)).ok().with_context(|| format!("{shown} is neither text nor a binary .pbm. Draw rows of . and #"))?;
+    let text = str::from_utf8(files::without_mark(&bytes))
+        .ok()
+        .with_context(|| format!("{shown} is neither text nor a binary .pbm. Draw rows of . and #"))?;
     match Grid::draw(text, 1) {
         Err(GridError::Character { .. }) if channels >= 3 => Grid::draw(text, 3),
         drawn => drawn,
     }
     .with_context(cannot)
+}
+
+/// File for the final state.
+struct Output {
+    form: Form,
+    claim: Claim,
+}
+
+impl Output {
+    fn new(path: &Path) -> Result<Output> {
+        let form = Form::of(path)?;
+        Ok(Output { claim: Claim::new(path, form.kind())?, form })
+    }
 }
 
 /// File format for the final state.

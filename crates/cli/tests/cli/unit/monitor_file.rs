@@ -2,13 +2,14 @@
 
 use anyhow::Result;
 use cli::internals::monitor_file::{Copy, MonitorFile, WRITE_EVERY, is_monitor, open};
+use files::{Claim, MONITOR};
 use run::monitor::{self, State, Writer};
 use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 fn create(path: &Path, about: &str) -> Result<MonitorFile> {
-    MonitorFile::create(path, run::rooms()[0].schema(), about)
+    MonitorFile::create(Claim::new(path, MONITOR)?, run::rooms()[0].schema(), about)
 }
 
 #[test]
@@ -18,11 +19,12 @@ fn monitor_file_shows_whether_its_writer_exists() {
     assert!(!is_monitor(&path));
     let writer = create(&path, "{}").unwrap();
     assert!(is_monitor(&path));
-    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no temporary file remains");
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 2, "only the lock file of the claim is beside it");
+    assert!(create(&path, "other").is_err_and(|error| error.to_string().contains("another run is writing")));
     let (one, mut other) = (open(&path).unwrap(), open(&path).unwrap());
     assert_eq!((one.is_written(), other.is_written()), (Some(true), Some(true)));
     assert_eq!((one.reader.about(), one.reader.state()), ("{}".into(), State::Paused));
-    drop(writer);
+    writer.finish().unwrap();
     assert_eq!((one.is_written(), other.is_written()), (Some(false), Some(false)));
     other.refresh().unwrap();
     assert_eq!(other.reader.state(), State::Finished);
@@ -53,7 +55,7 @@ fn a_write_failure_is_reported_once() {
     let memory = monitor::heap(schema);
     let writer = Writer::new(Box::new(memory.clone()), schema, "").unwrap();
     // Writing to a file that was opened for reading fails, as on a full disk.
-    let file = MonitorFile::keep(File::open(&path).unwrap(), Copy::default(), memory, writer);
+    let file = MonitorFile::keep(File::open(&path).unwrap(), Copy::default(), memory, writer, None);
     let began = Instant::now();
     let reason = loop {
         match file.status_change() {
@@ -65,4 +67,6 @@ fn a_write_failure_is_reported_once() {
     assert!(reason.is_some_and(|reason| !reason.is_empty()));
     std::thread::sleep(3 * WRITE_EVERY);
     assert_eq!(file.status_change(), None, "the failure is reported once");
+    let error = file.finish().unwrap_err().to_string();
+    assert!(error.contains("the monitor is incomplete"), "{error}");
 }

@@ -1,6 +1,7 @@
 //! Tests of the files in the user's cache.
 
 use cli::internals::saves::{KEPT, choose, leave_newest, stem};
+use files::{CHECKPOINT, Claim};
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -23,6 +24,11 @@ fn oldest_games_are_removed_and_other_files_stay() {
     let name = |game: u64| format!("{}-{game}.{EXTENSION}", stem("match", 1));
     let names: Vec<String> = (0..5).map(name).collect();
     (0..).zip(&names).for_each(|(hours, name)| old(name, hours));
+    // The oldest game is being played.
+    let played = Claim::new(&folder.join(&names[4]), CHECKPOINT).unwrap();
+    leave_newest(&folder, 3);
+    assert!(played.path().exists());
+    drop(played);
     leave_newest(&folder, 3);
     let mut left: Vec<_> = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
     left.sort_unstable();

@@ -3,6 +3,7 @@
 use cli::internals::budget::Budget;
 use cli::internals::monitor_file::MonitorFile;
 use cli::internals::{Record, SaveTarget, Session, Signals, Update};
+use files::{CHECKPOINT, Claim, MONITOR};
 use run::Host;
 use run::protocol::{Command, DeviceWish, Event};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -22,7 +23,8 @@ fn autosaves_every_30_seconds_can_be_resumed() {
     let mut run = run::begin(config, host).unwrap();
     run.command(Command::Device { wish: DeviceWish::Cpu }).unwrap();
     let schema = run.schema();
-    let monitor = MonitorFile::create(&folder.path("run.ring"), schema, "about").unwrap();
+    let monitor = MonitorFile::create(Claim::new(&folder.path("run.ring"), MONITOR).unwrap(), schema, "about").unwrap();
+    let claim = Claim::new(&file, CHECKPOINT).unwrap();
 
     let (calls, signals) = (AtomicU64::new(0), Signals::new());
     let clock = || calls.fetch_add(1, Relaxed) as f64 * SLICE_S;
@@ -33,7 +35,7 @@ fn autosaves_every_30_seconds_can_be_resumed() {
         run,
         budget: Budget { seconds: Some(100.0), ..Budget::default() },
         out_of_reach: None,
-        target: SaveTarget::new(Some(file.clone()), SAVE_EVERY_S),
+        target: SaveTarget::new(Some(claim), SAVE_EVERY_S),
         interactive: false,
         program: "hothouse".into(),
         resume_flags: String::new(),
@@ -42,6 +44,7 @@ fn autosaves_every_30_seconds_can_be_resumed() {
         requests,
         updates: update,
         monitor: Ok(monitor),
+        monitor_is_named: true,
     };
     // `trained_s` contains the training time after each iteration. `saves` contains the number of iterations and the file's content at
     // each save.

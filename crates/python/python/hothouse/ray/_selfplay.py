@@ -168,8 +168,8 @@ def train(
         raise TypeError("train() needs a limit. Give steps= or seconds=")
     if workers is not None and not 1 <= workers <= MOST_WORKERS:
         raise ValueError(f"workers = {workers} is out of range. Choose 1 to {MOST_WORKERS}")
-    if save is not None:
-        _native.check_checkpoint(os.fspath(save))
+    # The file is claimed before it is read, so that no other process saves to it in between.
+    claim = None if save is None else _native.Claim(os.fspath(save))
     begun = Run.restore(resume) if resume is not None else Run(room, variant, seed=seed, knobs=knobs)
     # Raises an error before any work is started if the run cannot be shared.
     begun._native.share(True)
@@ -212,8 +212,8 @@ def train(
                 continue
             if state["checkpoint"] is not None:
                 checkpoint = state["checkpoint"]
-                if save is not None:
-                    _native.write_checkpoint(os.fspath(save), checkpoint)
+                if claim is not None:
+                    claim.write(checkpoint)
             if log is not None:
                 log.rows("metrics", state["rows"])
                 log.rows("test", state["tests"])
@@ -224,6 +224,8 @@ def train(
     finally:
         if learner is not None:
             ray.kill(learner)
+        if claim is not None:
+            claim.close()
     run = Run.restore(checkpoint)
     out, back = state["bytes"]
     rounds = int(run.progress["iteration"] - first)
