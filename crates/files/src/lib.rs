@@ -221,8 +221,6 @@ fn end_of_links(path: &Path) -> PathBuf {
     path
 }
 
-}
-
 /// Reads all bytes. Returns an error if there are more than `most` bytes. `shown` is the name for error messages.
 pub fn read_at_most(from: impl Read, most: u64, shown: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();

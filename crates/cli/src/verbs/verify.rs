@@ -110,8 +110,7 @@ fn verify(target: &str, machine: &Machine, args: &VerifyArgs) -> Result<Report> 
         }
         let done = verification.run().progress().iteration;
         if let Some(expected_s) = time.check(done, last)? {
-            let text = format!("{}: {last} iterations, about {}", brief(target), clock(expected_s));
-            let _ = writeln!(std::io::stderr(), "{}", crate::plain::text(&text));
+            let _ = writeln!(crate::plain::stderr(), "{}: {last} iterations, about {}", brief(target), clock(expected_s));
         }
         let time = &time;
         let mut should_continue = || !SIGNALS.stopping() && !time.is_over();
