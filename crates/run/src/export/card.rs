@@ -25,8 +25,8 @@ fn use_of(Described { model, remarks }: &Described, format: Format, bytes: usize
     };
     let mut text = format!("## Model\n\nFormat: {how}. Size: {bytes} bytes. Weights and results are 32-bit floats.\n");
     text += &format!(
-        "Results differ from those of Hothouse in 32-bit arithmetic by less than {:e} of the largest number of an output, or of 1 if that is \
-         larger.\n",
+        "Results differ from those of Hothouse in 32-bit arithmetic by less than {:e} of the largest number of an output, or of 1 if that \
+         is larger.\n",
         agreement::F32
     );
     if model.is_batched() {

@@ -10,8 +10,8 @@ pub fn described(learner: &Pretrainer, precision: Precision) -> Described {
     let rounded = match precision {
         Precision::F32 | Precision::F16 => None,
         Precision::Bf16 | Precision::Amx => Some(format!(
-            "The run computes products in bf16, which keeps 8 bits of each factor. The logits of its own texts and tests differ from those of \
-             this model by less than {} of the largest logit.",
+            "The run computes products in bf16, which keeps 8 bits of each factor. The logits of its own texts and tests differ from those \
+             of this model by less than {} of the largest logit.",
             agreement::BF16
         )),
     };
