@@ -27,7 +27,7 @@ const IDLE: Duration = Duration::from_millis(50);
 /// the next point at which it can be saved. After an interrupt or a closed output, this constant is also the time limit of the last test.
 pub const GRACE: Duration = Duration::from_millis(500);
 /// Time from a time limit to the end of the last test. A test that takes longer is cut off.
-const TEST_GRACE: Duration = Duration::from_millis(1500);
+const TEST_GRACE: Duration = Duration::from_millis(1200);
 /// Interval between attempts to save an ended run, if the first attempt failed.
 const RETRY_EVERY: Duration = Duration::from_millis(500);
 
