@@ -14,13 +14,13 @@ export const GPU_ARGS = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftsh
 
 /**
  * Opens Chromium. With `shell`, opens Chromium's headless shell instead if the shell is installed. The shell opens pages sooner, but its
- * letters differ from Chromium's by some pixels.
+ * letters differ from Chromium's by some pixels. `env` contains further environment variables.
  */
-export async function launch(args = [], { shell } = {}) {
+export async function launch(args = [], { shell, env } = {}) {
   const found = await find();
   // The import is inside the function, because tests without a browser run before the npm packages are installed.
   const { chromium: playwright } = await import("playwright-core");
-  return playwright.launch({ executablePath: (shell && found.shell) || found.chromium, args: [...ARGS, ...args] });
+  return playwright.launch({ executablePath: (shell && found.shell) || found.chromium, args: [...ARGS, ...args], env: { ...process.env, ...env } });
 }
 
 /**

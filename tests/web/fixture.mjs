@@ -28,13 +28,13 @@ function within(promise, ms, what) {
 }
 
 /**
- * Returns an object that contains `browser` and `server` during the tests of a file. `args` are passed to the browser. After a failed test,
- * its pages are closed, because their training would slow the next tests.
+ * Returns an object that contains `browser` and `server` during the tests of a file. `args` and `options` are passed to the browser. After a
+ * failed test, its pages are closed, because their training would slow the next tests.
  */
-export function house(args = [], { shell = true } = {}) {
+export function house(args = [], options = { shell: true }) {
   const here = {};
   before(async () => {
-    here.browser = await launch(args, { shell });
+    here.browser = await launch(args, options);
     here.server = await serve(dist);
   });
   afterEach(async () => {

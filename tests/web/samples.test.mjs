@@ -12,8 +12,10 @@ import { house, part, WAIT_MS } from "./fixture.mjs";
 import { difference, reduced } from "./pictures.mjs";
 import { serious } from "./rooms.mjs";
 
-/** The flags make the rendering of text and colours independent of the machine's settings. */
-const here = house(["--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"], { shell: false });
+/** The flags and the file of Linux' font library make the rendering of text and colours independent of the machine's settings. */
+const here = house(["--font-render-hinting=none", "--disable-lcd-text", "--force-color-profile=srgb"], {
+  env: { FONTCONFIG_FILE: join(root, "tests/web/fonts.conf") },
+});
 const WRITE = process.env.SAMPLES === "write";
 const PICTURES = join(root, "tests/samples");
 const FAILED = join(root, "test-results/samples");

@@ -13,8 +13,8 @@ pub struct SaveTarget {
     cached: Option<Claim>,
     /// Claim of the file to which the newest save went because the named or cached file could not be written.
     fallback: Option<Claim>,
-    /// Text of the last warning; `None` after a successful save.
-    pub warning: Option<String>,
+    /// Text and next step of the last warning; `None` after a successful save.
+    pub warning: Option<(String, String)>,
     /// Training time in seconds at the newest of these events: beginning or restoration of the run, save, failed automatic save.
     pub saved_s: f64,
     /// Training time between two automatic saves, in seconds.

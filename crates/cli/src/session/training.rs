@@ -289,10 +289,11 @@ impl Session<'_> {
         Ok(kept)
     }
 
-    /// Shows a warning unless the last warning had the same text.
+    /// Shows a warning unless the last warning had the same text and the same next step.
     fn warn_once(&mut self, text: &str, next_step: &str) {
-        if self.target.warning.as_deref() != Some(text) {
-            self.target.warning = Some(text.into());
+        let warning = Some((text.into(), next_step.into()));
+        if self.target.warning != warning {
+            self.target.warning = warning;
             self.notice(Level::Warning, &format!("{text}."), next_step);
         }
     }
