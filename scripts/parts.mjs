@@ -54,15 +54,13 @@ export const parts = {
 };
 
 /**
- * Clippy and rustdoc read the same metadata of the crates: cargo compiles it with this wrapper in both cases. Incremental compilation makes
- * the check of a changed crate short.
+ * Clippy and rustdoc read the same metadata of the crates: cargo compiles it with this wrapper in both cases.
  */
 async function checking(more = {}) {
   const sysroot = await ask("rustc", ["--print", "sysroot"]);
   return {
     RUSTC_WORKSPACE_WRAPPER: join(sysroot, "bin", process.platform === "win32" ? "clippy-driver.exe" : "clippy-driver"),
     CLIPPY_ARGS: "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__",
-    CARGO_INCREMENTAL: "1",
     CARGO_TARGET_DIR: target,
     ...more,
   };

@@ -57,8 +57,9 @@ export function cargoSettings(flavour, route) {
     ...(threads ? shared : []),
   ];
   const buildStd = threads || !route.std;
+  const flags = { CARGO_ENCODED_RUSTFLAGS: rustflags.join("\x1f"), CARGO_INCREMENTAL: "0" };
   return {
-    env: { ...route.env, CARGO_ENCODED_RUSTFLAGS: rustflags.join("\x1f"), ...(buildStd ? { RUSTC_BOOTSTRAP: "1" } : {}) },
+    env: { ...route.env, ...flags, ...(buildStd ? { RUSTC_BOOTSTRAP: "1" } : {}) },
     // Optimised for size, std has smaller functions for sorting and formatting.
     args: ["--target", TARGET, ...SMALL, ...(buildStd ? ["-Zbuild-std=panic_abort,std", "-Zbuild-std-features=optimize_for_size"] : [])],
   };
