@@ -20,7 +20,11 @@ export async function launch(args = [], { shell, env } = {}) {
   const found = await find();
   // The import is inside the function, because tests without a browser run before the npm packages are installed.
   const { chromium: playwright } = await import("playwright-core");
-  return playwright.launch({ executablePath: (shell && found.shell) || found.chromium, args: [...ARGS, ...args], env: { ...process.env, ...env } });
+  return playwright.launch({
+    executablePath: (shell && found.shell) || found.chromium,
+    args: [...ARGS, ...args],
+    env: { ...process.env, ...env },
+  });
 }
 
 /**
