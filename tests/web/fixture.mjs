@@ -28,8 +28,8 @@ function within(promise, ms, what) {
 }
 
 /**
- * Returns an object that contains `browser` and `server` during the tests of a file. `args` and `options` are passed to the browser. After a
- * failed test, its pages are closed, because their training would slow the next tests.
+ * Returns an object that contains `browser` and `server` during the tests of a file. `args` and `options` are passed to the browser. After
+ * a failed test, its pages are closed, because their training would slow the next tests.
  */
 export function house(args = [], options = { shell: true }) {
   const here = {};
