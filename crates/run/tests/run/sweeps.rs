@@ -78,3 +78,10 @@ fn quartiles_match_numpy() {
     assert_eq!(quartiles(&[]), Quartiles::default());
     assert_eq!(quartiles(&[5.0]).q3, Some(5.0));
 }
+
+#[test]
+fn solved_and_diverged_runs_are_counted() {
+    let run = |solved_at, diverged| Ended { result: None, solved_at, diverged };
+    let counted = Outcome::of(&Knobs::new(), &[run(Some(5.0), false), run(None, true), run(None, true)]);
+    assert_eq!((counted.runs, counted.solved, counted.diverged), (3, 1, 2));
+}

@@ -59,6 +59,9 @@ fn ids_are_parsed_into_stakes_cube_and_dice() {
     let crawford = Standing::read("XGID=-b----E-C---eE---c-e----B-:0:0:-1:00:4:2:1:5:10").unwrap().game;
     assert_eq!(seen(&crawford).4, Some((5, [2, 4], Crawford::Now)));
     assert!(!crawford.may_double());
+    // The shortest match with a Crawford game that is not its only game.
+    let short = Standing::read("XGID=-b----E-C---eE---c-e----B-:0:0:-1:00:1:0:1:2:10").unwrap().game;
+    assert_eq!(seen(&Standing::read(&short.gnu_id()).unwrap().game).4, Some((2, [0, 1], Crawford::Now)));
     let past = Standing::read("XGID=-b----E-C---eE---c-e----B-:0:0:-1:00:4:2:0:5:10").unwrap().game;
     assert_eq!(seen(&past).4, Some((5, [2, 4], Crawford::Past)));
     assert!(past.may_double());
