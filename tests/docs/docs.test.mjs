@@ -32,6 +32,23 @@ test("documents keep their word limits", () => {
   none(Object.keys(docs.LIMITS).flatMap((path) => docs.limitFaults(path, docs.read(path))));
 });
 
+test("a version has a date only if it is released, and only packages of a release are installed by name", () => {
+  const { version } = JSON.parse(docs.read("package.json"));
+  const cited = docs.read("CITATION.cff");
+  const date = cited.match(/^date-released: (.*)$/m)?.[1];
+  assert.equal(cited.match(/^version: (.*)$/m)[1], version);
+  assert.equal(docs.read("Cargo.toml").match(/^version = "(.*)"$/m)[1], version);
+  const heading = docs.read("CHANGELOG.md").match(new RegExp(`^## \\[?${version.replaceAll(".", "\\.")}\\b.*$`, "m"))[0];
+  assert.match(heading, new RegExp(`${date ?? "not released"}$`));
+  const texts = paths.filter((path) => /\.(md|ts|py)$/.test(path)).map((path) => [path, docs.read(path)]);
+  const having = (pattern) => texts.filter(([, text]) => pattern.test(text)).map(([path]) => path);
+  assert.deepEqual(having(/\bOWNER\b/), [], "a placeholder");
+  if (!date) {
+    assert.deepEqual(having(/(pip|npm) install '?hothouse-rl/), []);
+    assert.deepEqual(having(/not yet published/i), ["README.md"]);
+  }
+});
+
 test("the pictures of README have together less than 1 MB", () => {
   const pictures = new Set(docs.read("README.md").match(/docs\/pictures\/[\w-]+\.jpg/g));
   const bytes = [...pictures].reduce((sum, path) => sum + statSync(join(root, path)).size, 0);
