@@ -51,7 +51,7 @@ fn techniques(knobs: &[Knob]) -> String {
     let default = |name: &str| knobs.iter().find(|knob| knob.name == name).map(|knob| &knob.default);
     let switches =
         [("double", "double Q-learning"), ("dueling", "dueling heads"), ("norm", "layer norm"), ("prioritised", "prioritised replay")];
-    let on = switches.into_iter().filter(|(name, _)| default(name) == Some(&Value::Number(1.0))).map(|(_, words)| words.into());
+    let on = switches.into_iter().filter(|&(name, _)| default(name) == Some(&Value::Number(1.0))).map(|(_, words)| words.into());
     let steps = match default("n_step") {
         Some(Value::Number(steps)) if *steps > 1.0 => Some(format!("{steps}-step returns")),
         _ => None,
