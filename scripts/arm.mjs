@@ -32,7 +32,7 @@ async function missing() {
 export async function arm() {
   if (process.arch === "arm64") return { passed: 0, failed: 0, skipped: "this is an ARM machine: its native tests are these" };
   const lacking = await missing();
-  if (lacking.length) return { passed: 0, failed: 0, skipped: `NEON was not run, for want of ${lacking.join(" and ")}` };
+  if (lacking.length) return { passed: 0, failed: 0, skipped: `NEON was not run, because these are missing: ${lacking.join(" and ")}` };
   const env = {
     CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER: "aarch64-linux-gnu-gcc",
     CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER: `qemu-aarch64 -L ${LIBRARIES}`,

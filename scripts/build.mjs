@@ -3,6 +3,7 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync, readdirSync } 
 import { join, relative } from "node:path";
 import { filesUnder, fingerprint, main, root, step, Trouble } from "./sh.mjs";
 import { elementBundle } from "./element.mjs";
+import { policyOf } from "./serve.mjs";
 import { npmPackages } from "./setup.mjs";
 import { target } from "./native.mjs";
 import { flavours, MODULES, PAGE, TESTS, wasm } from "./wasm.mjs";
@@ -61,6 +62,7 @@ export async function build({ only, output = PUBLIC } = {}) {
       "scripts/docs.mjs",
       "scripts/documents.mjs",
       "scripts/element.mjs",
+      "scripts/serve.mjs",
     ];
     const texts = [...own, "crates/worlds/src", "gallery", "docs", "www"];
     const others = ["www/pkg", "www/samples"].map((name) => join(root, name));
@@ -111,7 +113,7 @@ async function later(name, hash) {
 const LAZY = ["desk", "explanations", "templates", "STIXTwoMath"];
 
 /**
- * Writes this build's hash and two lists of files into the service worker. The first list is cached immediately. It contains the page's
+ * Writes this build's hash, the page's policy and two lists of files into the service worker. The first list is cached immediately. It contains the page's
  * files except the rooms' files, the trained agents and the wasm modules. The second list is cached later. It contains, for each flavour,
  * the files and modules of all rooms, or null if a module is not built. Neither list contains HTML files, source maps, or the files of
  * `embed.html` and of the element.
@@ -140,7 +142,8 @@ function writeServiceWorker(dist, modules, places) {
   const written = text
     .replace('"__BUILD__"', JSON.stringify(fingerprint([], [dist])))
     .replace('["__SHELL__"]', JSON.stringify(shell))
-    .replace('"__ROOMS__"', JSON.stringify(rooms));
+    .replace('"__ROOMS__"', JSON.stringify(rooms))
+    .replace('"__POLICY__"', JSON.stringify(policyOf(dist, "index.html")));
   writeFileSync(path, written);
 }
 

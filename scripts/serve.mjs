@@ -32,14 +32,17 @@ const OPEN = {
   "/hothouse-room.js": { "Cross-Origin-Resource-Policy": "cross-origin", "Access-Control-Allow-Origin": "*" },
 };
 
+/** Returns the content security policy that a document in a folder declares. */
+export const policyOf = (folder, document) =>
+  readFileSync(join(folder, document), "utf8").match(/http-equiv="Content-Security-Policy"\s+content="([^"]*)"/)[1];
+
 /**
- * Returns the content security policy of a document, extended by `more`. The server sends the policy as a header, because it then also
- * applies to the document's workers.
+ * Returns the content security policy of a document, extended by `more`, as a header. Unlike the document's own tag, a header also applies
+ * to workers.
  */
 function policy(folder, document, more = "") {
   try {
-    const [, declared] = readFileSync(join(folder, document), "utf8").match(/http-equiv="Content-Security-Policy"\s+content="([^"]*)"/);
-    return { "Content-Security-Policy": declared + more };
+    return { "Content-Security-Policy": policyOf(folder, document) + more };
   } catch {
     return {}; // tests also serve folders without these documents
   }

@@ -18,6 +18,8 @@ const WORDS = [
   [/\bby the thousand\b/, "give the number"],
   [/\bgoes on\b/, "use 'continues'"],
   [/\bstands?\b/, "use 'is' or name the state"],
+  [/\bmend(s|ed|ing)?\b/, "use 'fix' or 'correct'"],
+  [/\bfor want of\b/, "use 'because … is missing'"],
 ];
 
 /** First words of a doc comment that start a clause. A doc comment must start with its noun or verb. */

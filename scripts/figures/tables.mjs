@@ -151,12 +151,13 @@ export function tables(find) {
       both("strong learner: self-play with learning, one core, games a second", "backgammon.td.games_per_s_core"),
       both("rules: rolls with all their results, one core, rolls a second", "backgammon.rules.decisions_per_s_core"),
       both(
-        "published configuration: self-play without learning, one core, network evaluations a second",
+        "published configuration: self-play without learning, one core, network evaluations a second (published: 218 to 436 thousand with 14 " +
+          "workers [1])",
         "backgammon.selfplay.evals_per_s_core",
       ),
       both(
         "published configuration: self-play without learning, 100 evaluations a move, two threads, games a minute " +
-          "(published: 849 with 14 workers; evaluations a move not stated [1])",
+          "(published: 849 with 14 workers, a game of 15 to 31 thousand evaluations; compare evaluations instead [1])",
         "backgammon.selfplay.games_per_min",
       ),
       both(
@@ -222,7 +223,13 @@ export function tables(find) {
         greedy("tuned deep Q, 60 s", "dqn"),
         greedy("deep Q as published, 60 s", "dqn-published"),
         greedy("deep Q as published, 100 minutes", "dqn-published-long"),
-        ["published: deep Q after 2,000 episodes [2]", undefined, undefined, undefined, "45.8%"],
+        [
+          "published: deep Q after 2,000 episodes, by the README with a 144-256-128-64 network, which these rows do not train [2]",
+          undefined,
+          undefined,
+          undefined,
+          "45.8%",
+        ],
         ["published: deep Q after 12 million steps [3]", undefined, undefined, undefined, "100%", "92.6%", "54.8%"],
       ],
     ),
@@ -328,7 +335,7 @@ export function tables(find) {
       `PyTorch, the faster of eager and compiled${path ? ", bf16" : ""}`,
       ...presets
         .map((id) => get(`words.${id}.${name}.tokens_per_s`))
-        .map((row) => row && `${words(row)}, ${row.unit.match(/torch \S+ (\S+),/)?.[1]}`),
+        .map((row) => row && `${words(row)}, ${row.unit.match(/(torch \S+ \S+),/)?.[1]}`),
     ],
     each(`Hothouse${path ? " in bf16" : ""} relative to PyTorch${path ? " in bf16" : ""}`, `${path}.ratio_to_${name}`),
   ];

@@ -1,12 +1,13 @@
 // Tests of the documents: links, names, number of words, writing rules, and commands. `npm test -- --only docs` builds the program first.
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import * as docs from "../../scripts/docs.mjs";
 import { root } from "../../scripts/sh.mjs";
 import { parts } from "../../scripts/parts.mjs";
+import { chunksOf, container } from "../../scripts/webp.mjs";
 import { orphans } from "../../scripts/tiers.mjs";
 import { wordFaults } from "../../scripts/words.mjs";
 
@@ -32,10 +33,62 @@ test("documents keep their word limits", () => {
   none(Object.keys(docs.LIMITS).flatMap((path) => docs.limitFaults(path, docs.read(path))));
 });
 
+test("a version has a date only if it is released, and only packages of a release are installed by name", () => {
+  const { version } = JSON.parse(docs.read("package.json"));
+  const cited = docs.read("CITATION.cff");
+  const date = cited.match(/^date-released: (.*)$/m)?.[1];
+  assert.equal(cited.match(/^version: (.*)$/m)[1], version);
+  assert.equal(docs.read("Cargo.toml").match(/^version = "(.*)"$/m)[1], version);
+  const heading = docs.read("CHANGELOG.md").match(new RegExp(`^## \\[?${version.replaceAll(".", "\\.")}\\b.*$`, "m"))[0];
+  assert.match(heading, new RegExp(`${date ?? "not released"}$`));
+  const texts = paths.filter((path) => /\.(md|ts|py)$/.test(path)).map((path) => [path, docs.read(path)]);
+  const having = (pattern) => texts.filter(([, text]) => pattern.test(text)).map(([path]) => path);
+  assert.deepEqual(having(/\bOWNER\b/), [], "a placeholder");
+  if (!date) {
+    assert.deepEqual(having(/(pip|npm) install '?hothouse-rl/), []);
+    assert.deepEqual(having(/not yet published/i), ["README.md"]);
+  }
+});
+
 test("the pictures of README have together less than 1 MB", () => {
   const pictures = new Set(docs.read("README.md").match(/docs\/pictures\/[\w-]+\.jpg/g));
   const bytes = [...pictures].reduce((sum, path) => sum + statSync(join(root, path)).size, 0);
   assert.ok(pictures.size === 10 && bytes < 1_000_000, `${pictures.size} pictures, ${bytes} bytes`);
+});
+
+test("README's moving picture is an animation of less than 1.5 MB", () => {
+  const [path] = docs.read("README.md").match(/docs\/pictures\/[\w-]+\.webp/);
+  const file = readFileSync(join(root, path));
+  assert.ok(file.length < 1_500_000, `${file.length} bytes`);
+  const frames = chunksOf(file).filter(({ name }) => name === "ANMF");
+  const seconds = frames.reduce((sum, { body }) => sum + body.readUIntLE(12, 3), 0) / 1000;
+  assert.ok(frames.length > 30 && seconds > 5 && seconds < 30, `${frames.length} frames in ${seconds} s`);
+});
+
+test("an animation contains the compressed pixels, the place and the time of each frame", () => {
+  const picture = (name, body) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(body.length);
+    return Buffer.concat([Buffer.from("RIFF....WEBP"), Buffer.from(name), length, body, Buffer.alloc(body.length % 2)]);
+  };
+  const frames = [
+    { x: 0, y: 0, width: 300, height: 20, ms: 125, data: picture("VP8 ", Buffer.from([1, 2, 3])) },
+    { x: 258, y: 4, width: 10, height: 6, ms: 70_000, data: picture("VP8L", Buffer.from([4, 5])) },
+  ];
+  const file = container(300, 20, frames);
+  assert.equal(file.readUInt32LE(4), file.length - 8);
+  const [header, repeats, ...rest] = chunksOf(file);
+  assert.deepEqual([header.name, header.body[0], header.body.readUIntLE(4, 3), header.body.readUIntLE(7, 3)], ["VP8X", 2, 299, 19]);
+  assert.deepEqual([repeats.name, repeats.body.readUInt16LE(4)], ["ANIM", 0]);
+  const read = rest.map(({ name, body }) => {
+    const [x, y, width, height, ms] = [0, 3, 6, 9, 12].map((at) => body.readUIntLE(at, 3));
+    const [pixels] = chunksOf(Buffer.concat([Buffer.alloc(12), body.subarray(16)]));
+    return [name, 2 * x, 2 * y, width + 1, height + 1, ms, pixels.name, [...pixels.body]];
+  });
+  assert.deepEqual(read, [
+    ["ANMF", 0, 0, 300, 20, 125, "VP8 ", [1, 2, 3]],
+    ["ANMF", 258, 4, 10, 6, 70_000, "VP8L", [4, 5]],
+  ]);
 });
 
 test("each test that only --all runs names a cheaper test", () => {

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-pytest.importorskip("ray", reason="pip install 'hothouse-rl[ray]'")
+pytest.importorskip("ray", reason="pip install 'ray[tune]'")
 
 import documents
 import hothouse

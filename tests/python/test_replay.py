@@ -159,5 +159,5 @@ def test_a_damaged_checkpoint_is_an_error(tmp_path):
 
 def test_without_pillow_the_error_names_the_command(pole, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(ImportError, match=r"pip install 'hothouse-rl\[replay\]'"):
+    with pytest.raises(ImportError, match=r"pip install pillow"):
         hothouse.replay(pole, tmp_path / "run.gif")

@@ -327,6 +327,27 @@ test("the cube is scrambled by presets and by distance, solved visibly, and meth
   await leave(page);
 });
 
+test("the explanation of deep Q-learning states the techniques and the target of the run's settings", async () => {
+  const { explanations } = await part("rooms/cube/explanations");
+  const [variant, puzzle] = [
+    { id: "2x2x2-dqn", summary: "" },
+    { gives: "action_values", exact: true },
+  ];
+  const of = (settings) => explanations(variant, puzzle, settings)[0];
+  const spoken = ({ equation }) => equation.match(/aria-label="([^"]*)"/)[1];
+  const tuned = of({ double: 0, dueling: 1, prioritised: 1, n_step: 1 });
+  assert.match(tuned.words, /this run uses dueling heads, prioritised replay\.$/);
+  assert.match(spoken(tuned), /the reward plus gamma times the target network's value of its own best action/);
+  assert.doesNotMatch(tuned.equation, /argmax/);
+  const later = of({ double: 1, dueling: 0, prioritised: 0, n_step: 3 });
+  assert.match(later.words, /this run uses double Q-learning, returns of 3 steps\.$/);
+  assert.match(
+    spoken(later),
+    /discounted reward of 3 moves plus gamma to the 3 times the target network's value of the online network's best/,
+  );
+  assert.match(later.equation, /argmax/);
+});
+
 test("successive turns of a face become one move in half turns, and a half turn two moves in quarter turns", async () => {
   const { written, lengthOf } = await part("rooms/cube/notation");
   const names = (moves, metric) =>

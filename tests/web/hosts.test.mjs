@@ -1,13 +1,13 @@
 // Tests of hosts and browsers: no isolation headers, sub-paths, no network, old browsers. Also tests the command that serves the page.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, ftruncateSync, mkdirSync, openSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, request as ask } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { root } from "../../scripts/sh.mjs";
 import { launch } from "../../scripts/browser.mjs";
-import { serve } from "../../scripts/serve.mjs";
+import { policyOf, serve } from "../../scripts/serve.mjs";
 import { ALL, inAll } from "../../scripts/tiers.mjs";
 import { MODULES, wasm } from "../../scripts/wasm.mjs";
 import {
@@ -158,6 +158,25 @@ test("without https there is no service worker and no threads, and the page open
   await server.close();
 });
 
+/** Checks that the page's policy governs the training worker: a connection to anything but the page's own files is refused. */
+async function checkWorker(page) {
+  await until(page, () => globalThis.hothouse?.backend);
+  const connected = await page.workers()[0].evaluate(() =>
+    fetch("data:text/plain,away").then(
+      () => "connected",
+      () => "refused",
+    ),
+  );
+  assert.equal(connected, "refused");
+}
+
+test("the documented examples for hosts send the policies that the page declares", () => {
+  const [closed, framed] = ["index.html", "embed.html"].map((document) => policyOf(root, document));
+  const sent = (pattern) => [...readFileSync(join(root, "docs/hosting.md"), "utf8").matchAll(pattern)].map(([, policy]) => policy);
+  for (const pattern of [/^ +add_header Content-Security-Policy "(.*)" always;$/gm, /^ +Content-Security-Policy: (.*)$/gm])
+    assert.deepEqual(sent(pattern), [`${closed}; frame-ancestors 'none'`, framed]);
+});
+
 /** Opens every section of every room, and downloads a file. */
 async function tryRooms(page) {
   for (const room of await page.evaluate(() => hothouse.rooms.map(({ id }) => id))) {
@@ -207,6 +226,7 @@ for (const isolated of ALL ? [true, false] : [true])
       return { ran: globalThis.ran ?? false, colour: document.body.lastElementChild.style.color, elsewhere, beside };
     });
     assert.deepEqual(tried, { ran: false, colour: "", elsewhere: "refused", beside: "refused" });
+    await checkWorker(page);
     await page.context().close();
     await server.close();
   });
@@ -378,6 +398,7 @@ test("at a sub-path without headers, one reload enables threads; then all rooms 
   assert.equal(await loadsOf(page), 2);
   assert.equal((await backend(page)).module, "threads-relaxed");
   await event(page, "metrics");
+  await checkWorker(page);
   const rooms = await page.evaluate(() => hothouse.rooms.map(({ id }) => id));
   await page.locator("#offline", { hasText: "Ready offline" }).waitFor();
   await server.close();

@@ -527,7 +527,7 @@ test("a curve is smoothed by an exponential average with the raw value shown, an
   const page = await enter();
   const choice = page.getByLabel("Chart", { exact: true });
   const offered = await choice.locator("option").allTextContents();
-  for (const wanted of ["Mean return", "Episode length", "Clip fraction", "Explained variance", "Gradient norm", "Greatest test return"])
+  for (const wanted of ["Mean return", "Episode length", "Clip fraction", "Explained variance", "Gradient norm", "Maximum test return"])
     assert.ok(offered.includes(wanted), `${wanted} among ${offered}`);
   await choice.selectOption({ label: "Entropy" });
   const slider = compare(page).getByRole("slider", { name: /^Entropy/ });

@@ -21,7 +21,7 @@ export interface Began {
   isolated: boolean;
 }
 
-/** State of the run after an iteration. Names of counters and columns are those of the room, as in `--csv`. */
+/** State of the run after an iteration. Names of counters and columns are those of the room, as in the events of the terminal. */
 export interface Progress {
   iteration: number;
   counts: Record<string, number>;

@@ -62,7 +62,7 @@ export function gallery(): HTMLElement {
   return h("main.gallery", { id: "main", tabindex: -1 }, [
     h("div.intro", [
       h("h1", "Gallery"),
-      h("p.lead", "Runs that verify themselves. Open one: this device trains it again, and a badge shows whether every bit is the same."),
+      h("p.lead", "Runs that anyone can verify. Open one: this device trains it again, and a badge shows whether every bit is the same."),
       ...FAULTS.map((fault) => h("p", fault)),
     ]),
     tabs.list,

@@ -11,7 +11,7 @@ const CAN = [
   "Turn a knob during training. Each change marks the curve and can be undone.",
   "Pause, single-step, or start a new run. The previous run stays as a grey curve and can be restored.",
   "Sweep a knob: several runs side by side, each with a different value.",
-  "Save the run, share it as a link that verifies itself, or continue it in a terminal or in Python.",
+  "Save the run, share it as a link from which anyone can verify it, or continue it in a terminal or in Python.",
   "Take a lesson of ten minutes: tab Explain, section Lessons.",
 ];
 const GESTURES: Gesture[] = [

@@ -570,7 +570,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     this.sweep.part?.begin(...this.varied);
     this.trained?.begin();
     this.ghost.begin(present);
-    if (another) this.explain();
+    this.explain();
     this.share.begin();
     this.tour.changed();
   }

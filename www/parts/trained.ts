@@ -31,7 +31,10 @@ export interface TrainedWords {
 
 /** The trained agent as the room's views use it. */
 export interface TrainedAgent {
-  /** `here` if the agent is loaded and answers questions; `expected` if the agent may still be loaded for this run; otherwise `none`. */
+  /**
+   * Is `here` while the agent is loaded and answers questions, `expected` while it is not loaded but may still arrive during this run, and
+   * `none` in all other cases.
+   */
   readonly state: "none" | "expected" | "here";
   /** True if a test of the visitor's agent exceeded the trained agent's level. */
   readonly overtaken: boolean;

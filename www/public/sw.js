@@ -1,10 +1,12 @@
-// Service worker. It adds the headers for cross-origin isolation and serves the page offline. A frame in another page registers the address
-// `sw.js?frame`, which only adds headers, until the visitor opens the page itself. `npm run build` sets the three constants below. `BUILD` is
-// the name of the build and `SHELL` lists the files of every page. `ROOMS` maps each module flavour (a choice of threads and vector
-// instructions) to the files of all rooms, or to null if a module of this flavour is not built.
+// Service worker. It adds the headers for cross-origin isolation and for security, and serves the page offline. A frame in another page
+// registers the address `sw.js?frame`, which only adds headers, until the visitor opens the page itself. `npm run build` sets the four
+// constants below. `BUILD` is the name of the build and `SHELL` lists the files of every page. `ROOMS` maps each module flavour (a choice of
+// threads and vector instructions) to the files of all rooms, or to null if a module of this flavour is not built. `POLICY` is the content
+// security policy of `index.html`.
 const BUILD = "__BUILD__";
 const SHELL = ["__SHELL__"];
 const ROOMS = "__ROOMS__";
+const POLICY = "__POLICY__";
 
 // Caches belong to the origin. Other pages and other builds may share the origin, so names of caches contain path and build.
 const SCOPE = self.registration.scope;
@@ -18,6 +20,8 @@ const HEADERS = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
   "Cross-Origin-Resource-Policy": "same-origin",
+  // Unlike the document's own tag, a header also applies to workers.
+  "Content-Security-Policy": POLICY,
 };
 /** Headers of `embed.html` in addition: any page may contain it, and a browser with the second policy isolates it in any page. */
 const FRAMED = { "Cross-Origin-Resource-Policy": "cross-origin", "Document-Isolation-Policy": "isolate-and-require-corp" };

@@ -247,8 +247,8 @@ budget: number, };
 /** State of one run of a small sweep. */
 export type SweepCell = { value: Value, seed: number, progress: Progress,
 /**
- * For each test with a value, oldest first: the room's first counter, and the value in the goal's column. Without a goal, the
- * value in the first column.
+ * A point of each test that has a value, in the order of the tests. A point is the room's first counter and the value in the
+ * goal's column. If the variant has no goal, the value is that of the first column.
  */
 curve: Array<[number, number]>,
 /** Value of the room's first counter at the time when the run was solved; null if it is not solved. */

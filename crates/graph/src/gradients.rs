@@ -8,7 +8,7 @@ use math::{Binary, Unary};
 /// Gradient of a scalar with respect to every parameter on which the scalar depends.
 #[derive(Clone, Debug, Default)]
 pub struct Gradients {
-    /// For each parameter: its index in the parameter table, and the node that computes its gradient.
+    /// Index of each parameter in the parameter table, and the node that computes the parameter's gradient.
     pub(crate) of: Vec<(usize, NodeId)>,
 }
 

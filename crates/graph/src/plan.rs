@@ -454,15 +454,15 @@ struct Planner<'g> {
     layout: Layout,
     /// Number of rows of the largest input. With [`Layout::Panels`], every tensor with this number of rows is in panels.
     batch: usize,
-    /// For each node: the nodes that read this node.
+    /// Nodes that read each node.
     readers: Vec<Vec<usize>>,
     /// Number of uses of each node: reads, outputs and gradients. Two kinds of reads do not count: reads of a norm and its input by the
     /// norm's gradient, and reads of a head's loss by the loss's gradient.
     uses: Vec<usize>,
     live: Vec<bool>,
-    /// For each node: true if the node belongs to a [`Chain`], but is not the product of the chain.
+    /// Tells of each node whether it belongs to a [`Chain`] without being the chain's product.
     claimed: Vec<bool>,
-    /// For each node: true if the kernel of another node computes this node.
+    /// Tells of each node whether the kernel of another node computes it.
     absorbed: Vec<bool>,
     chains: BTreeMap<usize, Chain>,
     place: Vec<Place>,

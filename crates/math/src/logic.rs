@@ -32,7 +32,7 @@ pub struct Layer {
     moved_len: usize,
     /// Offsets in floats of the inputs that no gate reads.
     unread: Vec<u32>,
-    /// For each gate, in the order of `gates`: its index in the lists that [`Layer::new`] received.
+    /// Index of each gate of `gates` in the lists that [`Layer::new`] received.
     order: Vec<u32>,
 }
 
@@ -373,7 +373,7 @@ impl Forward<'_> {
     }
 }
 
-/// For each of a gate's four coefficients: the sum of the coefficient's slopes over the cells, in 16 virtual lanes.
+/// Sums over the cells of the slopes of a gate's four coefficients, in 16 virtual lanes.
 type Sums<F> = [[F; 4]; 4];
 
 struct Backward<'a> {

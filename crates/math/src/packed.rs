@@ -165,8 +165,8 @@ pub struct Packed {
 struct Band {
     first: usize,
     rows: usize,
-    /// Present state. For each channel: [`FRONT`] words, the row before the band, the band's rows, the row after the band, and words that
-    /// only the last block may read.
+    /// Current state. Each channel has [`FRONT`] words, the row before the band, the band's rows and the row after the band. The words
+    /// after these rows exist because the last block may read beyond them.
     now: Vec<u32>,
     /// Next state, in the layout of `now`.
     next: Vec<u32>,

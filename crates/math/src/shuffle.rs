@@ -9,7 +9,7 @@ pub struct Shuffle {
     pub count: u32,
     pub mask: u32,
     pub shift: u32,
-    /// For each round: an odd factor, and a summand.
+    /// Odd factor and summand of each round.
     pub rounds: [[u32; 2]; ROUNDS],
 }
 

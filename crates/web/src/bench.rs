@@ -1,4 +1,4 @@
-//! Benchmarks. Only modules for `npm run bench` have them.
+//! Benchmarks. `npm run bench` builds its own modules, and only these modules contain the benchmarks.
 
 use crate::clock::now_s;
 use crate::to_js;

@@ -46,7 +46,7 @@ impl Graphics {
         self.gpu.check().is_ok()
     }
 
-    /// For tests. If `out_of_memory` is true, makes the GPU report exhausted memory; otherwise destroys the GPU.
+    /// Destroys the GPU or, if `out_of_memory` is true, makes it report exhausted memory. Only tests call this function.
     pub fn fail_for_test(&self, out_of_memory: bool) {
         if out_of_memory {
             self.gpu.fail(Fault::OutOfMemory);

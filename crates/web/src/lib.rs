@@ -115,7 +115,7 @@ pub fn export_model(saved: &[u8], data: Option<Vec<u8>>, format: &str) -> Result
     to_js(&exported().map_err(refusal)?)
 }
 
-/// For tests. Panics on the calling thread, or on a thread of the pool.
+/// Panics on the calling thread or, if `in_pool` is true, on a thread of the pool. Only tests call this function.
 #[wasm_bindgen]
 pub fn panic_for_test(in_pool: bool) {
     if in_pool {

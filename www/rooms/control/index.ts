@@ -34,7 +34,7 @@ export const extension: RoomExtension<ControlClient> = {
   ],
   gestures: [
     { shown: "drag the single environment", does: "pushes it (CartPole)" },
-    { shown: "press at a side", does: "steers, while you have the controls" },
+    { shown: "press the left or right side", does: "steers to that side, while you have the controls" },
     { shown: "touch the state plane", does: "reads policy and value there" },
   ],
   view: (page) => new ControlView(page),

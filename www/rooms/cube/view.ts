@@ -96,8 +96,8 @@ export class CubeView implements View {
 
   async explanations(): Promise<Explanation[]> {
     const { explanations } = await import("./explanations");
-    const { id, summary } = this.page.client.variant;
-    return explanations(id, summary, this.puzzle);
+    const { client, present } = this.page;
+    return explanations(client.variant, this.puzzle, present?.settings ?? {});
   }
 
   charts(): Record<string, ChartWords> {

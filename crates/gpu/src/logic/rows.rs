@@ -9,9 +9,9 @@ pub struct Rows {
     pub count: usize,
     /// Range of rows for each layer of gates. Layers are in the order in which they are computed.
     pub layers: Vec<Range<usize>>,
-    /// For each row after the neighbourhood: the index of the gate that the row evaluates.
+    /// Index of the gate that each row after the neighbourhood evaluates.
     pub gate_of: Vec<u32>,
-    /// For each gate: the first row that evaluates the gate, the distance to the next such row, and the number of such rows.
+    /// First row that evaluates each gate, the distance to the gate's next row, and the number of the gate's rows.
     pub rows_of: Vec<[u32; 3]>,
 }
 

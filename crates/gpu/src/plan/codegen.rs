@@ -44,7 +44,7 @@ pub(super) struct Writer<'a> {
     pub groups: &'a Groups,
     /// Offset of each value in `mem`.
     pub places: &'a [u32],
-    /// For each value: true if the value is written to memory.
+    /// Tells of each value whether it is written to memory.
     pub stored: &'a [bool],
 }
 
@@ -57,9 +57,9 @@ struct Kernel<'a> {
     /// First part of the text of `main`, which loads numbers that are equal for all threads.
     head: String,
     body: String,
-    /// For each loaded or computed value: the names of the registers that hold the thread's elements of this value.
+    /// Names of the registers that hold the thread's elements of each value that was loaded or computed.
     registers: BTreeMap<usize, Vec<String>>,
-    /// For each loaded value that is a single number: the name of its register.
+    /// Name of the register of each loaded value that is a single number.
     singles: BTreeMap<usize, String>,
     /// For values that are a single row: the name of the register of each loaded column. The key is (value, column).
     rows: BTreeMap<(usize, usize), String>,

@@ -47,7 +47,7 @@ pub(super) struct Groups {
     pub groups: Vec<Group>,
     /// Time at which each value is available.
     pub time: Vec<usize>,
-    /// For each value: true if the value is a single number that depends only on inputs, constants and parameters. Every kernel that reads
+    /// Tells of each value whether it is a single number that depends only on inputs, constants and parameters. Every kernel that reads
     /// such a number computes it again.
     pub given: Vec<bool>,
 }

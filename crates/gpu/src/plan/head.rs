@@ -17,7 +17,7 @@ pub(super) struct Head {
     pub rows: usize,
     pub vocab: usize,
     pub inp: usize,
-    /// Factor of the logits' gradient. With `upstream`, dy is another factor.
+    /// Factor of the logits' gradient. If `upstream` is true, this gradient is also multiplied by dy.
     pub scale: f32,
     /// True if each row has its own upstream gradient dy.
     pub upstream: bool,

@@ -110,11 +110,11 @@ pub struct Duel {
     open: std::collections::VecDeque<[Option<i32>; 2]>,
     tally: Tally,
     scratch: Results,
-    /// For each player: indices in `running` of the games in which this player must choose a move.
+    /// Indices in `running` of the games in which each player must choose a move.
     waiting: [Vec<usize>; 2],
-    /// For each player: board and roll of each game in `waiting`.
+    /// Board and roll of each game in `waiting`, by player.
     decisions: [Vec<(Board, Roll)>; 2],
-    /// For each player: board that the player chose, for each entry of `decisions`.
+    /// Board that was chosen for each entry of `decisions`, by player.
     chosen: [Vec<Board>; 2],
     moves: u64,
 }

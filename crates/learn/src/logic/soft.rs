@@ -270,8 +270,7 @@ struct Piece {
     out: Vec<f32>,
     /// Contribution of this piece to the gradient with respect to the state before the step.
     d_grids: Vec<f32>,
-    /// For each sample with cells in the blocks: the sample's index, and the range within each channel's grid where `d_grids` can be
-    /// nonzero.
+    /// Index of each sample that has cells in the blocks, and the range within each channel's grid in which `d_grids` can be nonzero.
     touched: Vec<(usize, Range<usize>)>,
     sums: Buffer,
     loss: f64,

@@ -90,7 +90,7 @@ settings! {
     pub struct Config {
         live lr: f32 = 2e-3, [log(1e-5, 0.1), "Learning rate", "",
             "Peak step size. Too small: learning is slow. Too large: the loss diverges."];
-        live min_lr: f32 = 2e-4, [linear(0.0, 0.1), "Least learning rate", "", "Final value of the learning rate."];
+        live min_lr: f32 = 2e-4, [linear(0.0, 0.1), "Minimum learning rate", "", "Final value of the learning rate."];
         live warmup: usize = 100, [whole(0.0, 1e6), "Warm-up", "steps", "Steps in which the learning rate rises from 0."];
         live decay_steps: usize = 4000, [count(1.0, 1e7), "Cosine decay", "steps",
             "Step at which the cosine decay reaches the least learning rate."];

@@ -1,4 +1,4 @@
-"""Replays of runs as animated pictures: `pip install 'hothouse-rl[replay]'`."""
+"""Replays of runs as animated pictures, which need Pillow."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def replay(
 ) -> list[float]:
     """Plays the policy of a run in its environment and writes an animated GIF. Returns the return of each episode.
 
-    Each step is a frame. An episode is shown up to its step 1,000. Needs Pillow: `pip install 'hothouse-rl[replay]'`.
+    Each step is a frame. An episode is shown up to its step 1,000. Needs Pillow.
 
     Args:
         run: A run of the room control, or the path or the bytes of its checkpoint. A file may define the environment.
@@ -79,7 +79,7 @@ def _images() -> ModuleType:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ImportError("hothouse.replay needs Pillow, which is not installed. Install it with: pip install 'hothouse-rl[replay]'") from error
+        raise ImportError("hothouse.replay needs Pillow, which is not installed. Install it with: pip install pillow") from error
     return Image
 
 

@@ -9,7 +9,7 @@ use crate::RunError;
 use crate::knobs::Table;
 use crate::learners::Entry;
 use crate::plain_data::json;
-use crate::protocol::{Goal, Variant};
+use crate::protocol::{Goal, Knob, Value, Variant};
 use learn::cube::{Dqn, DqnConfig, Method, Preset, Signal, Supervised, SupervisedConfig};
 use worlds::cube::{Three, Two};
 
@@ -39,13 +39,32 @@ impl LearnerKind {
         let method = SolveMethod { search: SearchKind::Beam, width: width as u32, weight: 0.6, nodes };
         Puzzle { size: self.size, exact, gives: self.gives, plays: self.plays, method }
     }
+
+    /// Returns the summary. That of a learner by deep Q-learning names the techniques that its preset uses.
+    fn summary(&self) -> String {
+        if self.plays { format!("{} Techniques: {}.", self.summary, techniques(&(self.learner.knobs)())) } else { self.summary.into() }
+    }
+}
+
+/// Names the techniques of deep Q-learning that the default values of the knobs switch on.
+fn techniques(knobs: &[Knob]) -> String {
+    let default = |name: &str| knobs.iter().find(|knob| knob.name == name).map(|knob| &knob.default);
+    let switches =
+        [("double", "double Q-learning"), ("dueling", "dueling heads"), ("norm", "layer norm"), ("prioritised", "prioritised replay")];
+    let on = switches.into_iter().filter(|&(name, _)| default(name) == Some(&Value::Number(1.0))).map(|(_, words)| words.into());
+    let steps = match default("n_step") {
+        Some(Value::Number(steps)) if *steps > 1.0 => Some(format!("{steps}-step returns")),
+        _ => None,
+    };
+    let averaged = (default("follow") == Some(&Value::from("polyak"))).then(|| "Polyak averaging of the target network".into());
+    on.chain(steps).chain(averaged).collect::<Vec<String>>().join(", ")
 }
 
 pub(super) fn variants() -> Vec<Variant> {
     let variant = |kind: &LearnerKind| Variant {
         id: kind.id.into(),
         name: kind.name.into(),
-        summary: kind.summary.into(),
+        summary: kind.summary().into(),
         goal: Some(kind.goal),
         sweep_budget: kind.sweep_states,
         about: json(&kind.puzzle()),
@@ -101,8 +120,7 @@ const WALKS: LearnerKind = LearnerKind {
 const DQN: LearnerKind = LearnerKind {
     id: "2x2x2-dqn",
     name: "2x2x2 by deep Q",
-    summary: "Learns the value of each action from its own play (double, dueling deep Q-network). Scrambles grow longer as it \
-              succeeds.",
+    summary: "Learns the value of each action from its own play, by deep Q-learning. Scrambles grow longer as it succeeds.",
     goal: Goal { column: "at_8", at: 0.95 },
     sweep_states: 1e7,
     size: 2,
@@ -146,7 +164,7 @@ static KINDS: [LearnerKind; 7] = [
         id: "2x2x2-dqn-published",
         name: "2x2x2 by deep Q, as published",
         summary: "Deep Q-learning with the layers 144-128-64-6 of adamavixio's library (github.com/adamavixio/machine-learning, \
-                  docs/OPTIMIZATION_PLAN.md), with double and dueling networks.",
+                  docs/OPTIMIZATION_PLAN.md).",
         learner: learner!(Dqn, Two, Table::new(DqnConfig::preset(Preset::Published))),
         ..DQN
     },
@@ -154,7 +172,7 @@ static KINDS: [LearnerKind; 7] = [
         id: "2x2x2-dqn-later",
         name: "2x2x2 by deep Q, later version",
         summary: "Deep Q-learning with the later network of adamavixio's library (github.com/adamavixio/machine-learning, README), \
-                  144-256-128-64, with layer norm, n-step returns, prioritised replay and Polyak averaging.",
+                  144-256-128-64.",
         learner: learner!(Dqn, Two, Table::new(DqnConfig::preset(Preset::Later))),
         ..DQN
     },

@@ -65,6 +65,19 @@ fn turned(run: &mut dyn AnyRun, facelets: &str, moves: &[String]) -> String {
 }
 
 #[test]
+fn summaries_of_deep_q_learning_name_the_techniques_of_their_presets() {
+    let variants = Cube::variants();
+    let summary = |id: &str| variants.iter().find(|variant| variant.id == id).map(|variant| variant.summary.to_string()).unwrap();
+    let techniques = |id: &str| summary(id).split_once("Techniques: ").map(|(_, names)| names.to_string());
+    let averaging = "Polyak averaging of the target network.";
+    assert_eq!(techniques("2x2x2-dqn"), Some(format!("dueling heads, prioritised replay, {averaging}")));
+    assert_eq!(techniques("2x2x2-dqn-published").as_deref(), Some("double Q-learning, dueling heads."));
+    let later = format!("double Q-learning, dueling heads, layer norm, prioritised replay, 3-step returns, {averaging}");
+    assert_eq!(techniques("2x2x2-dqn-later"), Some(later));
+    assert_eq!(techniques("2x2x2"), None);
+}
+
+#[test]
 fn look_scramble_and_draw_describe_states() {
     for variant in &variants("cube") {
         let mut run = begin(&small("cube", variant, 1));

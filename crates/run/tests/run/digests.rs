@@ -85,6 +85,20 @@ fn line(config: &Config, (arithmetic, isa): (&str, Isa)) -> String {
     format!("{name} {arithmetic} {}", found[0].1)
 }
 
+/// Trains a run of each room on every instruction set with fused multiply-add, such as AVX2 on a processor with AVX-512.
+#[test]
+fn fused_instruction_sets_give_equal_digests() {
+    let sets: Vec<Isa> = Isa::available().into_iter().filter(|isa| isa.fused()).collect();
+    if sets.len() < 2 {
+        return testkit::skip("fused instruction sets against each other: this machine has fewer than two");
+    }
+    let mut rooms = BTreeSet::new();
+    for config in runs().iter().filter(|config| rooms.insert(config.room.clone())) {
+        let found: Vec<(Isa, String)> = sets.iter().map(|&isa| (isa, weights(config, isa, "fused"))).collect();
+        assert!(found.iter().all(|(_, weights)| *weights == found[0].1), "{}: {found:?}", name(config));
+    }
+}
+
 #[test]
 fn trained_weights_match_golden_digests() {
     let classes = classes();

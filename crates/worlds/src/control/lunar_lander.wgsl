@@ -292,7 +292,7 @@ fn contact(leg: bool, at: Body, meeting: Meeting, push: vec2<f32>, along_push: v
 }
 
 // Moves a pose out of the ground by the fraction `part` of the overlap. A pose is (x, y, angle, smallest separation so far).
-fn mended(leg: bool, c: Contact, at: vec4<f32>, part: f32) -> vec4<f32> {
+fn corrected_pose(leg: bool, c: Contact, at: vec4<f32>, part: f32) -> vec4<f32> {
     var pose = at;
     if (!c.is) { return pose; }
     for (var i = 0; i < 2; i++) {
@@ -312,7 +312,7 @@ fn mended(leg: bool, c: Contact, at: vec4<f32>, part: f32) -> vec4<f32> {
             let apart = select(1.0, -1.0, c.meeting.of_body) * inner(point - face, normal) - SKIN;
             pose.w = min(pose.w, apart);
             let arm = point - pose.xy;
-            let by = clamp(part * (apart + SLOP), -MOST_MENDED, 0.0);
+            let by = clamp(part * (apart + SLOP), -MOST_CORRECTED, 0.0);
             let lever = wedge(arm, normal);
             let impulse = -by / (inv_mass(leg) + inv_inertia(leg) * lever * lever);
             let turned_by = inv_inertia(leg) * lever * impulse;
@@ -713,7 +713,7 @@ fn fly(given: Scene, joint_1: Joint, joint_2: Joint) -> Flown {
 
 struct Hung { hull: vec4<f32>, leg: vec4<f32>, good: bool }
 
-fn mended_hinge(hull: vec4<f32>, leg: vec4<f32>, stop: f32, side: f32) -> Hung {
+fn corrected_hinge(hull: vec4<f32>, leg: vec4<f32>, stop: f32, side: f32) -> Hung {
     let angle = leg.z - hull.z - hinge_zero(side);
     var by = 0.0;
     var beyond = 0.0;
@@ -743,11 +743,11 @@ fn mended_hinge(hull: vec4<f32>, leg: vec4<f32>, stop: f32, side: f32) -> Hung {
 fn pose_of(body: Body) -> vec4<f32> { return vec4(body.place, body.angle, 0.0); }
 fn with_pose(body: Body, pose: vec4<f32>) -> Body { return Body(pose.xy, body.velocity, pose.z, body.spin); }
 
-struct Mended { scene: Scene, good: bool }
+struct Corrected { scene: Scene, good: bool }
 
 // Corrects positions in sweeps, until all hinges are closed and no body is deep in the ground. `good` is false if the tolerances were not
 // reached.
-fn mend(given: Scene, c: Contacts, stop_1: f32, stop_2: f32, grounded: bool) -> Mended {
+fn correct(given: Scene, c: Contacts, stop_1: f32, stop_2: f32, grounded: bool) -> Corrected {
     var hull = pose_of(given.hull.body);
     var leg_1 = pose_of(given.leg_1.body);
     var leg_2 = pose_of(given.leg_2.body);
@@ -757,12 +757,12 @@ fn mend(given: Scene, c: Contacts, stop_1: f32, stop_2: f32, grounded: bool) -> 
         leg_1.w = 0.0;
         leg_2.w = 0.0;
         if (grounded) {
-            leg_2 = mended(true, c.c1, mended(true, c.c0, leg_2, MENDED), MENDED);
-            hull = mended(false, c.c3, mended(false, c.c2, hull, MENDED), MENDED);
-            leg_1 = mended(true, c.c5, mended(true, c.c4, leg_1, MENDED), MENDED);
+            leg_2 = corrected_pose(true, c.c1, corrected_pose(true, c.c0, leg_2, CORRECTED), CORRECTED);
+            hull = corrected_pose(false, c.c3, corrected_pose(false, c.c2, hull, CORRECTED), CORRECTED);
+            leg_1 = corrected_pose(true, c.c5, corrected_pose(true, c.c4, leg_1, CORRECTED), CORRECTED);
         }
-        let second = mended_hinge(hull, leg_2, stop_2, -1.0);
-        let first = mended_hinge(second.hull, leg_1, stop_1, 1.0);
+        let second = corrected_hinge(hull, leg_2, stop_2, -1.0);
+        let first = corrected_hinge(second.hull, leg_1, stop_1, 1.0);
         hull = first.hull;
         leg_1 = first.leg;
         leg_2 = second.leg;
@@ -772,7 +772,7 @@ fn mend(given: Scene, c: Contacts, stop_1: f32, stop_2: f32, grounded: bool) -> 
     scene.hull.body = with_pose(scene.hull.body, hull);
     scene.leg_1.body = with_pose(scene.leg_1.body, leg_1);
     scene.leg_2.body = with_pose(scene.leg_2.body, leg_2);
-    return Mended(scene, good);
+    return Corrected(scene, good);
 }
 
 // Moves a body by its velocity and spin for `time_s` seconds. Velocity and spin are first limited to the largest motion in a step.
@@ -956,7 +956,7 @@ fn first_touches(leg: bool, given: Part, begin: Body, ground: ptr<function, Grou
         begun = least;
 
         for (var i = 0; i < 20; i++) {
-            let pose = mended(leg, c2, mended(leg, c1, pose_of(part.body), MENDED_AT_TOUCH), MENDED_AT_TOUCH);
+            let pose = corrected_pose(leg, c2, corrected_pose(leg, c1, pose_of(part.body), CORRECTED_AT_TOUCH), CORRECTED_AT_TOUCH);
             part.body = with_pose(part.body, pose);
             if (pose.w >= -1.5 * SLOP) { break; }
         }
@@ -1058,12 +1058,12 @@ fn forth(given: Scene, force: vec2<f32>, low: bool, ground: ptr<function, Ground
     scene.hull.body = moved(scene.hull.body, STEP_S);
     scene.leg_1.body = moved(scene.leg_1.body, STEP_S);
     scene.leg_2.body = moved(scene.leg_2.body, STEP_S);
-    let mending = mend(scene, contacts, joint_1.stop, joint_2.stop, grounded);
-    scene = mending.scene;
+    let correction = correct(scene, contacts, joint_1.stop, joint_2.stop, grounded);
+    scene = correction.scene;
 
     let still = is_still(scene.hull.body) && is_still(scene.leg_1.body) && is_still(scene.leg_2.body);
     scene.rested = select(0.0, scene.rested + 1.0, still);
-    let rests = scene.rested >= RESTING_STEPS && mending.good;
+    let rests = scene.rested >= RESTING_STEPS && correction.good;
     if (rests) {
         scene.hull.body = with_motion(scene.hull.body, vec3(0.0));
         scene.leg_1.body = with_motion(scene.leg_1.body, vec3(0.0));

@@ -112,11 +112,11 @@ const SKIN: f64 = 0.02;
 /// Distance between the bounding boxes of a body and a piece of ground, m, up to which the two are neighbours.
 const BOX_MARGIN: f64 = 0.2 + SKIN;
 /// Fraction of an overlap that a position sweep after a step corrects.
-const MENDED: f64 = 0.2;
+const CORRECTED: f64 = 0.2;
 /// Fraction of an overlap that a position sweep at a first touch corrects.
-const MENDED_AT_TOUCH: f64 = 0.75;
+const CORRECTED_AT_TOUCH: f64 = 0.75;
 /// Largest correction of a position in one position sweep, m.
-const MOST_MENDED: f64 = 0.2;
+const MOST_CORRECTED: f64 = 0.2;
 /// Largest correction of an angle in one position sweep, rad (8°).
 const MOST_TURNED: f64 = 8.0 * std::f64::consts::PI / 180.0;
 /// Largest distance by which a body moves in a step, m.
@@ -132,8 +132,8 @@ const RESTING_STEPS: u32 = 25;
 
 /// Returns the names and values of the constants of this module in `lunar_lander.wgsl`.
 pub fn constants() -> impl Iterator<Item = (&'static str, f64)> {
-    let lengths = named![PIECE, SLOP, ANGLE_SLOP, SKIN, BOX_MARGIN, NEAR, TOLERANCE, MENDED, MENDED_AT_TOUCH];
-    let limits = named![MOST_MENDED, MOST_TURNED, MOST_MOVED, MOST_SPUN, REST_SPEED, REST_TURN];
+    let lengths = named![PIECE, SLOP, ANGLE_SLOP, SKIN, BOX_MARGIN, NEAR, TOLERANCE, CORRECTED, CORRECTED_AT_TOUCH];
+    let limits = named![MOST_CORRECTED, MOST_TURNED, MOST_MOVED, MOST_SPUN, REST_SPEED, REST_TURN];
     lengths.into_iter().chain(limits).chain([("RESTING_STEPS", f64::from(RESTING_STEPS))])
 }
 
@@ -466,7 +466,7 @@ impl<R: Real> Contact<R> {
 
     /// Moves the body out of the ground by the fraction `part` of the overlap. Returns the smallest separation between a contact point and
     /// the face, m, or 0 if all separations are positive.
-    fn mend(&self, solid: &Solid<R>, body: &mut Body<R>, part: f64) -> R {
+    fn correct(&self, solid: &Solid<R>, body: &mut Body<R>, part: f64) -> R {
         let mut least = R::of(0.0);
         for i in 0..self.meeting.count {
             let meeting = &self.meeting;
@@ -482,7 +482,7 @@ impl<R: Real> Contact<R> {
             let apart = apart - R::of(SKIN);
             least = least.least(apart);
             let arm = point - body.place;
-            let by = (R::of(part) * (apart + R::of(SLOP))).within(R::of(-MOST_MENDED), R::of(0.0));
+            let by = (R::of(part) * (apart + R::of(SLOP))).within(R::of(-MOST_CORRECTED), R::of(0.0));
             let lever = arm.cross(normal);
             let k = solid.inv_mass + solid.inv_inertia * lever * lever;
             let impulse = normal * (-by / k);
@@ -909,14 +909,14 @@ impl<R: Real> Scene<R> {
         for body in &mut self.bodies {
             moved(body, rig.step_s);
         }
-        let mended = self.mend(rig, &step.joints, &mut step.contacts);
+        let corrected = self.correct(rig, &step.joints, &mut step.contacts);
 
         let still = self
             .bodies
             .iter()
             .all(|body| body.spin.abs() <= R::of(REST_TURN) && body.velocity.dot(body.velocity) <= R::of(REST_SPEED * REST_SPEED));
         self.rested = if still { self.rested.saturating_add(1) } else { 0 };
-        if self.rested >= RESTING_STEPS && mended {
+        if self.rested >= RESTING_STEPS && corrected {
             for body in &mut self.bodies {
                 (body.velocity, body.spin) = (V2::default(), R::of(0.0));
             }
@@ -994,16 +994,16 @@ impl<R: Real> Scene<R> {
 
     /// Corrects positions in at most [`POSITION_SWEEPS`] sweeps, until the errors of all hinges and contacts are within the tolerances.
     /// Returns false if an error remains beyond its tolerance.
-    fn mend(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES], contacts: &mut Contacts<R>) -> bool {
+    fn correct(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES], contacts: &mut Contacts<R>) -> bool {
         for _ in 0..POSITION_SWEEPS {
             let mut least = R::of(0.0);
             for contact in contacts.each() {
                 let body = contact.body;
-                least = least.least(contact.mend(&rig.solids[body], &mut self.bodies[body], MENDED));
+                least = least.least(contact.correct(&rig.solids[body], &mut self.bodies[body], CORRECTED));
             }
             let mut good = least >= R::of(-3.0 * SLOP);
             for (h, joint) in joints.iter().enumerate().rev() {
-                good &= self.mend_hinge(rig, joint, h);
+                good &= self.correct_hinge(rig, joint, h);
             }
             if good {
                 return true;
@@ -1012,7 +1012,7 @@ impl<R: Real> Scene<R> {
         false
     }
 
-    fn mend_hinge(&mut self, rig: &Rig<R>, joint: &Joint<R>, h: usize) -> bool {
+    fn correct_hinge(&mut self, rig: &Rig<R>, joint: &Joint<R>, h: usize) -> bool {
         let (hinge, a, b) = (&rig.hinges[h], &rig.solids[0], &rig.solids[h + 1]);
         let zero = R::of(0.0);
         let [first, ..] = self.bodies;
@@ -1083,7 +1083,7 @@ impl<R: Real> Scene<R> {
             for _ in 0..TOUCH_SWEEPS {
                 let mut least = R::of(0.0);
                 for contact in contacts.each() {
-                    least = least.least(contact.mend(solid, at, MENDED_AT_TOUCH));
+                    least = least.least(contact.correct(solid, at, CORRECTED_AT_TOUCH));
                 }
                 if least >= R::of(-1.5 * SLOP) {
                     break;

@@ -223,10 +223,12 @@ pub fn leave(nodes: &[Node], root: usize, exit: Exit, all: &mut Vec<Exit>) {
     }
 }
 
-/// The best predictor. The predictor computes the probability of each state of the source, given the text so far (the forward algorithm for
-/// hidden Markov models). A guess is a possible state with its probability. If the text begins in the middle of a story, an entry that the
-/// story has drawn earlier is unknown. One guess then represents all entries, which are equally likely, until the text contains the entry.
-/// The number of guesses therefore stays small.
+/// Predictor that no other predictor can beat. It computes the probability of each state of the source, given the text so far, by the
+/// forward algorithm for hidden Markov models. A guess is a possible state with its probability.
+///
+/// A text may begin in the middle of a story, after the source has drawn a word that the text does not show. All words that the source
+/// could have drawn are then equally likely, and one guess represents them together until the word occurs in the text. This keeps the
+/// number of guesses small.
 #[derive(Clone)]
 pub struct BestPredictor<'a> {
     grammar: &'a Grammar,

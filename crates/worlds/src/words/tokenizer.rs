@@ -27,8 +27,7 @@ enum Way {
     /// Map from each character to its token. A second table contains the tokens of the ASCII characters, for faster access.
     Chars(HashMap<char, u32>, Box<[Option<u32>; 128]>),
     Bytes,
-    /// For each pair of tokens that can be merged: the token that replaces the pair. The pair with the smallest replacement is merged
-    /// first.
+    /// Token that replaces each pair of tokens that can be merged. The pair with the smallest replacement is merged first.
     Bpe(HashMap<[u32; 2], u32>),
 }
 

@@ -79,7 +79,7 @@ const large: LargePainter = {
 
 export const acrobot: World = {
   name: "Acrobot",
-  title: "Acrobots that learn to reach up",
+  title: "An agent that learns to swing acrobots up",
   many: "acrobots",
   one: "acrobot",
   lead: (environments) => `${environments} acrobots share one network. Moving only at the hip, they learn to reach the line.`,

@@ -269,7 +269,7 @@ const large: LargePainter = {
 
 export const cartPole: World = {
   name: "CartPole",
-  title: "Poles that learn to balance",
+  title: "An agent that learns to balance poles",
   many: "poles",
   one: "pole",
   lead: (environments) => `${environments} poles share one network, which learns to keep them upright by trial and error.`,

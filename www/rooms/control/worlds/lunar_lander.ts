@@ -281,7 +281,7 @@ function drawFlame(c: CanvasRenderingContext2D, action: number): void {
 
 export const lunarLander: World = {
   name: "LunarLander",
-  title: "Landers that learn to touch down",
+  title: "An agent that learns to land",
   many: "landers",
   one: "lander",
   lead: (environments) => `${environments} landers share one network, which learns to land them gently between two flags.`,

@@ -226,7 +226,7 @@ const LEGEND: World["legend"] = ["little energy", "half the energy", "most of it
 
 export const mountainCar: World = {
   name: "MountainCar",
-  title: "Cars that learn to swing",
+  title: "An agent that learns to swing cars uphill",
   many: "cars",
   one: "car",
   lead: (environments) => `${environments} cars share one network. Their motor is weaker than the hill, so they must learn to swing.`,
@@ -244,7 +244,7 @@ export const mountainCar: World = {
 export const mountainCarContinuous: World = {
   ...mountainCar,
   name: "MountainCar, continuous",
-  title: "Cars that learn to save throttle",
+  title: "An agent that learns to save throttle",
   lead: (environments) => `${environments} cars share one network. They must swing up to the flag with little throttle.`,
   returns: "here, 100 for the flag, minus a tenth of the throttle squared at each step",
   returnsShort: "100 minus the throttle used; circles: tests, bars: their range",

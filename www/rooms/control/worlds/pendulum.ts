@@ -71,7 +71,7 @@ const large: LargePainter = {
 
 export const pendulum: World = {
   name: "Pendulum",
-  title: "Rods that learn to balance",
+  title: "An agent that learns to balance rods",
   many: "rods",
   one: "rod",
   lead: (environments) => `${environments} rods share one network, which learns to swing them up with a weak motor and to hold them.`,

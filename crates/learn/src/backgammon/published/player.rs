@@ -20,8 +20,8 @@ const LEAVES: usize = 4;
 struct Searching {
     search: Search,
     spare: Tree,
-    /// For each slot: index of the caller's decision, and the decision that the slot searches. This decision may be the second half of a
-    /// double. `None` for a free slot.
+    /// Index of the caller's decision that each slot works on, and the decision that the slot searches. This decision may be the second
+    /// half of a double. A free slot has `None`.
     asked: Vec<Option<(usize, Decision)>>,
     rule: Rule,
     evals: u32,

@@ -1,4 +1,4 @@
-"""Runs on many machines, on a Ray cluster: `pip install 'hothouse-rl[ray]'`.
+"""Runs on many machines, on a Ray cluster: `pip install 'ray[tune]'`.
 
 For any number of workers, and even if workers fail, a run has the same digest as on one machine.
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 try:
     import ray as _ray  # noqa: F401
 except ImportError as error:
-    raise ImportError("hothouse.ray needs Ray, which is not installed. Install it with: pip install 'hothouse-rl[ray]'") from error
+    raise ImportError("hothouse.ray needs Ray, which is not installed. Install it with: pip install 'ray[tune]'") from error
 
 from ._cluster import connect
 from ._selfplay import Trained, train
