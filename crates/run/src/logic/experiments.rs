@@ -36,8 +36,8 @@ fn words(preset: Preset) -> (&'static str, f64, &'static [&'static str]) {
             ],
         ),
         Preset::Lizard => (
-            "Learns to grow a lizard from one cell, with 128 bits per cell. No run was perfect: after the published 3,500 updates, \
-             two runs had 15 and 35 of 400 cells wrong.",
+            "Learns to grow a lizard from one cell, with 128 bits per cell. No run was perfect: at update 3,200 of the \
+             published 3,500, two runs had 15 and 35 of 400 cells wrong.",
             8e3,
             &["every cell", "40x40 cells", "healing of a block in the middle"],
         ),
