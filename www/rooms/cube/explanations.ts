@@ -10,8 +10,9 @@ const learning: Record<string, Explanation> = {
     words:
       "By walk-length regression. A random walk starts at the solved cube; for each state on it, the network learns the number of moves " +
       "so far. One walk says little, because it may go in circles. On average, far states are reached after more moves than near ones. " +
-      "So the network's value V orders all states, and moving to the state with the least V leads to the solved cube. Training contains " +
-      "no solutions.",
+      "So the network's value V orders all states. Greedy play moves to the state with the minimum V. It does not always reach the " +
+      "solved cube, because V is an estimate: after 20 s of training on two cores, it solved 78.84% of all states, and 99.21% without " +
+      "ever taking a move back. Training contains no solutions.",
     equation:
       equation("the loss is the squared difference of the value of the state after k random moves and k", "loss = (V (s_k) − k)^2") +
       `<p>s<sub>k</sub> is the state of a walk after k moves. Chervov and others, <cite>A machine learning approach that beats ` +
