@@ -48,7 +48,8 @@ pub(super) static SCHEMA: Schema = Schema {
         success: "Success rate",
             "Share of ended runs that were perfect.", chart("success"), share, brief("success");
         gates: "Gates of the circuit",
-            "Gates of the best member's circuit, without duplicate, absorbed and dead gates.", unit("gates"), chart("gates"), brief("gates");
+            "Gates of the best member's circuit, without duplicate, absorbed and dead gates.",
+            unit("gates"), chart("gates"), brief("gates");
     },
     parts: &[
         TimePart { name: "learning", label: "Learning", help: "Rollouts, gradients and optimiser steps." },
