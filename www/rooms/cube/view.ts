@@ -106,7 +106,7 @@ export class CubeView implements View {
   }
 
   status(present: History): string {
-    // While a test runs, the states stand still. The time is therefore that of the latest iteration or test, and stands still too.
+    // During a test, the number of states does not change. The time is therefore that of the latest test or iteration.
     const { train_s, counts } = present.tests.at(-1)?.progress ?? present.progress;
     const { size, exact } = this.puzzle;
     const after = `After ${seconds(train_s)} of training (${words(counts[0] ?? 0)} states)`;

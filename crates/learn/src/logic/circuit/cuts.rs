@@ -17,7 +17,7 @@ pub struct Cut {
     table: Word,
 }
 
-/// What the cuts of a gate show.
+/// Result of an examination of a gate by its cuts.
 pub enum Cuts {
     /// The output is always 0.
     Constant,
