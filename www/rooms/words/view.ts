@@ -16,6 +16,9 @@ import { TextStage } from "./stage";
 import { Turns } from "../../parts/requests";
 import * as text from "./text";
 
+/** Id of the variant for a text of the visitor's. */
+const OWN = "text";
+
 export class WordsView implements View {
   readonly stage: HTMLElement;
   readonly pictured = ".sheet, .expected";
@@ -31,6 +34,8 @@ export class WordsView implements View {
   private readonly own: OwnPane;
   private readonly model = new ModelPane();
   private preparing = false;
+  /** True if the run trains on the visitor's text; undefined until this is known. */
+  private isOwn: boolean | undefined;
   /** True if the form for the visitor's text asks for the text of a link. */
   private requested = false;
   private readonly runs = new Turns();
@@ -80,7 +85,9 @@ export class WordsView implements View {
   status(present: History): string {
     if (this.preparing) return "Preparing the text.";
     const [loss, floor] = [present.test("val_loss"), present.test("floor")];
-    return loss === undefined ? "No test yet." : text.result(loss, present.latest("loss"), floor);
+    const result = loss === undefined ? "No test yet." : text.result(loss, present.latest("loss"), floor);
+    const wants = this.page.client.variant.id === OWN && this.isOwn === false;
+    return wants ? `${result} This run reads generated stories. Press “Your own text” to paste or open a text.` : result;
   }
 
   spoken(present: History): string {
@@ -96,6 +103,7 @@ export class WordsView implements View {
   began({ knobs }: Began): void {
     const stale = this.runs.take();
     this.preparing = false;
+    this.isOwn = undefined;
     for (const part of [this.texts, this.reading, this.model]) part.begin();
     const { client } = this.page;
     this.own.setKnobs(client.knobs, knobs);
@@ -128,6 +136,7 @@ export class WordsView implements View {
   private ready(about: AboutView): void {
     this.preparing = false;
     for (const part of [this.texts, this.reading, this.model]) part.ready(about);
-    this.own.setOwnText(about.corpus?.own ?? false);
+    this.isOwn = about.corpus?.own ?? false;
+    this.own.setOwnText(this.isOwn);
   }
 }

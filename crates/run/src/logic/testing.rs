@@ -110,18 +110,18 @@ impl Tests {
     pub fn advance(&mut self, population: &Population) -> Option<ByName<Option<f64>>> {
         let Test { of, gates, what } = self.test.as_mut()?;
         let gates = *gates as f64;
-        let (of, found) = match what {
+        let found = match what {
             Doing::Testing(test) => {
                 let mut found = test.advance()?;
                 let known = self.verdicts.get(of).copied().unwrap_or(1.0);
                 found.perfect = found.perfect.map(|right| right.min(known));
                 self.verdicts.extend(found.perfect.filter(|&right| right < 1.0).map(|right| (*of, right)));
-                (*of, found)
+                found
             }
             Doing::Confirming(test) => {
                 let right = test.advance()?;
                 self.verdicts.insert(*of, right);
-                (*of, Generalised { perfect: Some(right), ..Generalised::default() })
+                Generalised { perfect: Some(right), ..Generalised::default() }
             }
         };
         self.test = None;
