@@ -233,6 +233,10 @@ test("dragging a sticker turns its layer, by mouse and by touch; dragging beside
   await fresh(page);
   await pull(sticker, [sticker[0] + 1.3 * unit, sticker[1] + 0.5 * unit]);
   assert.equal(await shown(page), TURNED["U'"]);
+  // A slow drag over a good third of the quarter turn completes the turn.
+  await fresh(page);
+  await pull(sticker, [sticker[0], sticker[1] - 0.6 * unit]);
+  assert.equal(await shown(page), TURNED.R);
   // A short drag snaps back.
   await fresh(page);
   await pull(sticker, [sticker[0], sticker[1] - 0.2 * unit]);
@@ -346,6 +350,29 @@ test("the explanation of deep Q-learning states the techniques and the target of
     /discounted reward of 3 moves plus gamma to the 3 times the target network's value of the online network's best/,
   );
   assert.match(later.equation, /argmax/);
+});
+
+test("auto-play without known distances reaches full scrambles after a few successes, and remembers the longest", async () => {
+  const { Practice } = await part("rooms/cube/practice");
+  const practice = new Practice(() => 0);
+  practice.begin("quarter");
+  const puzzle = { size: 3, exact: false };
+  const depths = [];
+  for (let s = 1; s <= 6; s++) {
+    depths.push(practice.depth);
+    practice.tried(true, puzzle, s);
+  }
+  assert.deepEqual(depths.slice(0, 5), [1, 3, 6, 10, 16]);
+  assert.deepEqual(practice.farthest, { depth: depths[5], train_s: 6 });
+  practice.depth = 4;
+  practice.tried(false, puzzle, 7);
+  assert.deepEqual([practice.depth, practice.farthest.train_s], [3, 6]);
+});
+
+test("the charts of the 3x3x3 have only the columns of its test", async () => {
+  const { chartsOf } = await part("rooms/cube/text");
+  assert.deepEqual([chartsOf({ exact: false }).solved.columns, chartsOf({ exact: true }).solved.columns], [["solved"], undefined]);
+  assert.deepEqual([chartsOf({ exact: false }).length.columns, chartsOf({ exact: true }).length.columns], [["length"], ["excess"]]);
 });
 
 test("successive turns of a face become one move in half turns, and a half turn two moves in quarter turns", async () => {

@@ -202,18 +202,19 @@ async function enlarges(picture) {
   assert.ok((await picture.boundingBox()).width > 400);
 }
 
+/** Selector of the number of the small chart of correct cells, which is the first small chart. */
+const CORRECT = ".multiples .number";
+
 /** Waits until the status shows the number of the curve. They are written one after the other. */
 async function statusAgrees(page) {
   for (let looks = 0; looks < 200; looks++) {
-    const [lead, chart] = await page.evaluate(() => [".lead", ".returns .number"].map((part) => document.querySelector(part).textContent));
+    const [lead, chart] = await page.evaluate((parts) => parts.map((part) => document.querySelector(part).textContent), [".lead", CORRECT]);
     const [, shown] = /(?:has|now) (no wrong cells|[\d.]+%)/.exec(lead) ?? [];
     const [drawn] = /[\d.]+%/.exec(chart) ?? [];
     if (shown && shown.replace("no wrong cells", "100%") === drawn) return;
     await page.waitForTimeout(250);
   }
-  assert.fail(
-    await page.evaluate(() => `${document.querySelector(".lead").textContent} ${document.querySelector(".returns .number").textContent}`),
-  );
+  assert.fail(await page.evaluate((parts) => parts.map((part) => document.querySelector(part).textContent).join(" "), [".lead", CORRECT]));
 }
 
 test("the population trains without a click: the grid runs, gates are shown by operation, members by state", async () => {
@@ -638,11 +639,14 @@ test("the status shows the progress before the first test, and the time to the p
   assert.match(result(present, undefined, progress(0, 0), "updates"), /^Circuits of logic gates start to learn/);
   assert.match(
     result(present, population, progress(10, 3), "updates"),
-    /^2 circuits learn side by side. After 3\.0\ss the best gets 80% of cells right.$/,
+    /^2 circuits learn side by side. After 3\.0\ss, 80% of the best circuit's cells are correct\.$/,
   );
   // 4 members need 14,000 updates, of which 140 took 6 s.
-  assert.equal(lengthLeft("lizard", 4, progress(140, 6)), "About 10 min to the published length of 3,500 updates a member.");
-  assert.equal(lengthLeft("lizard", 4, progress(4, 6)), "The time to the published length of 3,500 updates a member is not known yet.");
+  assert.equal(
+    lengthLeft("lizard", 4, progress(140, 6)),
+    "The published run made 3,500 updates of each member; this run gets there in about 10 min.",
+  );
+  assert.equal(lengthLeft("lizard", 4, progress(4, 6)), "The published run made 3,500 updates of each member.");
   assert.equal(trainYours("lizard", 4, progress(140, 60)), "Train it yourself: about 1.6 h");
   for (const [variant, updates] of [
     ["lizard", 14000],
@@ -656,8 +660,8 @@ inAll(
   "before the first test the status shows the progress, and for the lizard the time to the published length",
   async () => {
     const page = await enter({ at: "#/logic?variant=lizard&v=2" });
-    await text(page, ".lead", "circuits learn side by side\\. After .* the best gets [\\d.]+% of cells right");
-    await text(page, ".lead", "About [\\d.]+ (min|h) to the published length of 3,500 updates a member");
+    await text(page, ".lead", "circuits learn side by side\\. After .*, [\\d.]+% of the best circuit's cells are correct");
+    await text(page, ".lead", "made 3,500 updates of each member; this run gets there in about [\\d.]+ (min|h)");
     assert.deepEqual(page.said, []);
     await page.context().close();
   },

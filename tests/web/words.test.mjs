@@ -24,7 +24,7 @@ const enter = entrance(here, "words", at(), READY);
 /** Opens a recorded run, which does not train. It has several samples, and the newest one is on the stage. No further samples follow. */
 const enterReplay = async (settings) => {
   const page = await entrance(here, "words", addressOf("words"), READY, replayed)({ paused: true, ...settings });
-  await text(page, ".text-stage h2", "^Newest sample$");
+  await text(page, ".text-stage h2", "^Latest sample$");
   return page;
 };
 /** Passes a sample to a replayed page as if the run had written it. */
@@ -186,7 +186,7 @@ test("the model trains without a click: the loss is above a floor, and a test ad
   assert.ok(later.progress.tokens > first.progress.tokens && later.loss > 0, JSON.stringify(later));
   const tested = await eventWhere(page, "test", ({ floor }) => floor > 0);
   assert.ok(tested.val_loss > tested.floor && Math.abs(tested.above - (tested.val_loss / tested.floor - 1)) < 1e-4, JSON.stringify(tested));
-  await text(page, ".lead", "^As uncertain as a guess among .* tokens \\(best possible: .*\\)\\.");
+  await text(page, ".lead", "^Perplexity .* \\(minimum possible: .*\\): the model chooses as if among that many equally likely tokens\\.");
   await text(page, ".returns .number", "training .*validation ");
   const [{ prompt, text: written }] = await samplesOf(page, 1);
   assert.ok(prompt.length > 0 && written.length > 0);
@@ -210,7 +210,7 @@ test("older samples can be selected, the model's parts are described, and the su
   await text(page, ".text-stage h2", "^Sample 2 of \\d+$");
   assert.equal(await page.locator(".older .prose").textContent(), samples[0].prompt + samples[0].text);
   await page.keyboard.press("End");
-  await text(page, ".text-stage h2", "^Newest sample$");
+  await text(page, ".text-stage h2", "^Latest sample$");
   await place(page, "Explore", "The model");
   const about = await page.locator(".model").textContent();
   assert.match(about, /Parameters[\d,]+, including [\d,]+ in embeddings.*4 layers of 4 attention heads.*64 tokens/s);
@@ -274,7 +274,7 @@ test("a text shows the surprise of each token; pointer and caret show prediction
   const { next } = await ask(page, { ask: "read", text: "The fox saw the owl.", next: 3 });
   assert.equal(next.length, 20);
   // Selects an attention head.
-  await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
+  await page.locator(".reading").getByText("Attention", { exact: true }).click();
   await page.getByTitle("Layer 2, head 1").click();
   assert.equal(await page.getByRole("radio", { name: "Layer 2, head 1" }).isChecked(), true);
   await text(page, ".reading .expected", "^Layer 2, head 1Attention from \\.");
@@ -378,7 +378,7 @@ inAll(
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `Once upon a time${one}`);
     // The text stays until the visitor returns to the samples.
     await stage.getByRole("button", { name: "Back to the samples" }).click();
-    await text(page, ".text-stage h2", "^(Newest sample|First text)$");
+    await text(page, ".text-stage h2", "^(Latest sample|First text)$");
     await write(page, {});
     assert.equal(await written(page), one);
     // The reading pane lists the probability of each token.
@@ -536,7 +536,7 @@ inAll(
     const seen = await written(page);
     assert.ok(seen.includes("\ufffd") && seen === (await ask(page, { ask: "stop" })).text, seen);
     await text(page, ".model", "pasted text.*bytes.*unknown for your own text");
-    await text(page, ".lead", "^As uncertain as a guess among [\\d.]+ tokens\\.");
+    await text(page, ".lead", "^Perplexity [\\d.]+: the model");
     // A file with byte-pair tokens changes the vocabulary and keeps the preset.
     await drop("frogs.txt", 400, "The green frog sat on a stone, and the frog sang to the moon. ");
     await own.getByLabel(/^Tokenizer/).selectOption("bpe");
@@ -627,6 +627,17 @@ inAll("oversized_data_is_rejected_by_its_length", "a file of a gigabyte is refus
   rmSync(books, { recursive: true });
 });
 
+test("a validation loss far above the training loss is reported as overfitting", async () => {
+  const { result } = await part("rooms/words/text");
+  assert.equal(
+    result(6.35, 3.42, undefined),
+    "Perplexity 572: the model chooses as if among that many equally likely tokens. Overfitting: the loss on unseen text, 6.35, is far " +
+      "above the training loss, 3.42. Use a longer text, more dropout, or stop earlier.",
+  );
+  for (const training of [undefined, 1.1, 1]) assert.doesNotMatch(result(1.2, training, 0.285), /Overfitting/);
+  assert.match(result(1.2, 1.1, 0.285), /\(minimum possible: 1\.33\)/);
+});
+
 test("pointer and keys select the tokens of a sample; a newer sample types itself, and waits meanwhile", async () => {
   const page = await enterReplay();
   const where = ".text-stage .expected .small";
@@ -657,7 +668,7 @@ test("pointer and keys select the tokens of a sample; a newer sample types itsel
   await text(page, ".text-stage h2", "^Sample \\d+ of \\d+$");
   assert.equal(await page.locator(".sheet .tokens").textContent(), shown);
   await page.mouse.move(0, 0);
-  await text(page, ".text-stage h2", "^Newest sample$");
+  await text(page, ".text-stage h2", "^Latest sample$");
   // While a text is typed, all of it is on the page, and the number of tokens that are not typed yet decreases.
   await page.waitForFunction(() => {
     const { typing } = globalThis;
@@ -674,7 +685,7 @@ inAll(
     const page = await enter();
     const where = ".text-stage .expected .small";
     // Before the first test, the stage shows what random weights write.
-    await text(page, ".text-stage .head", "^First text|^Newest sample");
+    await text(page, ".text-stage .head", "^First text|^Latest sample");
     await page.evaluate(() => {
       globalThis.typing = [];
       new MutationObserver(() => {
@@ -705,7 +716,7 @@ inAll(
     await text(page, ".text-stage h2", "^Sample \\d+ of \\d+$");
     assert.equal(await page.locator(".sheet .tokens").textContent(), shown);
     await page.mouse.move(0, 0);
-    await text(page, ".text-stage h2", "^Newest sample$");
+    await text(page, ".text-stage h2", "^Latest sample$");
     // The arrow keys select tokens too.
     await page.locator(".sheet").focus();
     await page.keyboard.press("Home");
@@ -745,7 +756,7 @@ inAll(
       await fits(page);
       await large(page.locator(".text-stage button, .text-stage input"), "height");
       await place(page, "Explore", "Read a text");
-      await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
+      await page.locator(".reading").getByText("Attention", { exact: true }).click();
       await page.waitForFunction(() => document.querySelectorAll(".reading .likely li").length > 0);
       await accessible(page);
       await fits(page);

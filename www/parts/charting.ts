@@ -26,12 +26,16 @@ export type ChartWords = Partial<Pick<ChartOptions, "title" | "about" | "digits"
   labels?: Record<string, string>;
   /** Test columns that are drawn as curves instead of circles. */
   lines?: string[];
+  /** Test columns that the current variant has, if it does not have all. */
+  columns?: string[];
   /** Test column that is drawn as a level (a horizontal line), such as a best possible value. */
   level?: string;
 };
 
 export interface CurveWords {
   axis?: "count" | "time";
+  /** Name of the large chart. By default it is the first chart with a test column. */
+  main?: string;
   least?: number;
   /** Names of the charts that are visible at first, in this order. If undefined, all charts are visible. */
   front?: string[];
@@ -74,7 +78,7 @@ function groupsOf(room: RoomInfo): Group[] {
 
 export class Charting {
   readonly groups: Group[];
-  /** Group of the large chart: the first group with a test column, or the first group if no group has one. */
+  /** Group of the large chart: the room's choice, the first group with a test column, or the first group. */
   readonly main: Group | undefined;
   /** True if the axis is the training time; false if it is the first counter. */
   time: boolean;
@@ -88,7 +92,7 @@ export class Charting {
   ) {
     this.time = words.axis === "time";
     this.groups = groupsOf(room);
-    this.main = this.groups.find(({ tests }) => tests.length > 0) ?? this.groups[0];
+    this.main = this.groups.find(({ name }) => name === words.main) ?? this.groups.find(({ tests }) => tests.length > 0) ?? this.groups[0];
   }
 
   get counter(): string {

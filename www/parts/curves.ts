@@ -210,7 +210,10 @@ export class RunCurves {
       if (trained && group.tests.some(({ name }) => name === trained.column))
         levels.push({ value: trained.value, label: trained.label, colour: "ghost" });
       one.levels = levels;
-      chart.suit({ about: own.about ?? this.charting.about(group), span: own.span, levels });
+      const tests = own.columns ? group.tests.filter(({ name }) => own.columns!.includes(name)) : group.tests;
+      one.drawn = this.charting.split({ ...group, tests }).drawn;
+      const { column: first, label, others } = this.charting.options({ ...group, tests });
+      chart.suit({ column: first, label, others, about: own.about ?? this.charting.about(group), span: own.span, levels });
     }
   }
 

@@ -85,7 +85,7 @@ errors! {
         "Leave the data out, or choose a room that learns from it";
     DataMissing { name: String, bytes: u64 } =>
         "this run learns from {name} ({bytes} bytes), which was not given",
-        "Provide exactly that file (--data FILE in the terminal), or begin another run";
+        "Provide exactly that file (paste or open it on the page, --data FILE in the terminal), or begin another run";
     SweepSize { count: usize, most: usize } =>
         "a sweep of {count} learners cannot be shown",
         "Choose values and seeds that make 1 to {most}";

@@ -65,12 +65,14 @@ export class AnalysisPane {
     if (stale()) return;
     if (!request) return this.findings.clear();
     try {
-      const analysis = await this.client.ask({ ask: "analyse", request });
+      const { run } = this.form.who;
+      const analysis = await this.client.ask({ ask: "analyse", request }, run);
       // An open editor uses the same board, so the analysis is not shown.
       if (stale() || this.form.editor.editing) return;
       const words = this.findings.show(analysis);
       if (!quietly) this.announcer.say(words, "analysis");
-      void unfold(this.client, this.findings.tree, request.who, stale, (id) => this.findings.followed(id));
+      const asked: Pick<Backgammon, "ask"> = { ask: (question) => this.client.ask(question, run) };
+      void unfold(asked, this.findings.tree, request.who, 0, stale, (id) => this.findings.followed(id));
     } catch (error) {
       if (stale()) return;
       this.form.refuse(textOf(error));

@@ -23,6 +23,8 @@ type Thought = {
   /** Player that evaluates the replies in the tree. */
   engine?: Engine | undefined;
   pick?: (candidate: Candidate) => void;
+  /** Seat of the player who moves, by default the visitor's. */
+  seat?: number;
 };
 
 export class Considered {
@@ -59,9 +61,11 @@ export class Considered {
     if (candidates.length === 0)
       return this.show({ heading: `${name} played ${text}`, intro: "This player has no equities to show.", root });
     const looked =
-      candidates.length === 1 ? "all rolls after the only move" : `up to ${engine?.evals} positions; bars show each move's share`;
-    const intro = engine && engine.evals > 1 ? `Searched ${looked}.` : "No look-ahead; bars show each move's prior probability.";
-    this.show({ heading: `${name} with ${root}`, intro, candidates, root, engine });
+      candidates.length === 1
+        ? "There is only one legal move. The search covered all 21 rolls after it."
+        : `The search covered up to ${engine?.evals} positions. Bars show each move's share.`;
+    const intro = engine && engine.evals > 1 ? looked : "No look-ahead. Bars show each move's prior probability.";
+    this.show({ heading: `${name} with ${root}`, intro, candidates, root, engine, seat });
   }
 
   hint({ candidates, dice }: Analysis, engine: Engine, pick: (candidate: Candidate) => void): void {
@@ -80,7 +84,7 @@ export class Considered {
     return advice;
   }
 
-  private show({ heading, intro, candidates = [], root = "", engine, pick }: Thought): void {
+  private show({ heading, intro, candidates = [], root = "", engine, pick, seat = 0 }: Thought): void {
     const stale = this.thoughts.take();
     write(this.heading, heading);
     write(this.intro, intro);
@@ -94,7 +98,7 @@ export class Considered {
     this.element.classList.toggle("empty", !best);
     this.tree.begin(root, top, best?.id);
     const thinks = engine && engine.who.kind !== "random" && engine.who.kind !== "linear";
-    if (thinks && best) void unfold(this.run, this.tree, engine.who, stale);
+    if (thinks && best) void unfold(this.run, this.tree, engine.who, seat, stale);
   }
 
   private lineOf(words: string, candidates: Candidate[], pick: Thought["pick"]): HTMLElement[] {

@@ -26,7 +26,9 @@ export const extension: RoomExtension<Backgammon> = {
     {
       at: ".returns",
       heading: "The curve",
-      words: "Points per game against two fixed opponents, in test games. Above zero, the agent wins.",
+      words:
+        "Points per game in test games against random moves and against pubeval, a fixed program that Gerald Tesauro published in " +
+        "1993. Above zero, the agent wins.",
     },
     ...knobToCurve("Drag the learning rate far to the right. If it is too large, the agent forgets."),
   ],
@@ -35,7 +37,11 @@ export const extension: RoomExtension<Backgammon> = {
     "Review a game move by move, on the board.",
     "Analyse any position that eXtreme Gammon or GNU Backgammon copies.",
   ],
-  gestures: [{ shown: "touch a checker", does: "then a point to move it there; twice moves it by the larger die" }],
-  trained: trainedAgent({ variant: "strong", column: "linear_points", level: (value) => `${points(value)} points against pubeval` }),
+  gestures: [{ shown: "touch a checker", does: "then a point to move it there; a second touch moves it by the larger die" }],
+  trained: trainedAgent({
+    variant: "strong",
+    column: "linear_points",
+    level: (value) => `${points(value)} points against ${text.PUBEVAL}`,
+  }),
   view: (page) => new BackgammonView(page),
 };

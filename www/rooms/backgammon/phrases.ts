@@ -1,6 +1,5 @@
 // Texts about a game session: its state, and reviews of moves and cube decisions.
 
-import { minus } from "../../parts/format";
 import { rollText } from "./dice";
 import { whoIs } from "./players";
 import type { CubeReview, Review, Session } from "./protocol";
@@ -28,8 +27,9 @@ export const points = (n: number): string => (n === 1 ? "1 point" : `${n} points
 /** Formats the dice that are left to play: `four sixes`, or `3 and 1`. */
 const diceLeft = (left: number[]): string =>
   left.length > 1 && left.every((die) => die === left[0]) ? `${NUMBERS[left.length]} ${FACES[left[0]!]}` : left.join(" and ");
-/** Formats the mean change of equity per move, such as `−0.0195 a move`. The mean includes only moves that had an alternative. */
-export const perMove = (equity: number): string => `${minus(equity.toFixed(4))} a move`;
+/** Formats the mean loss per move, such as `0.0195 points lost per move`. The mean includes only moves that had an alternative. */
+export const lostPerMove = (equity: number): string => `${equity.toFixed(4)} points lost per move`;
+export const moveCount = (n: number): string => (n === 1 ? "1 move" : `${n} moves`);
 
 export const isPlayed = ({ setup }: Session): boolean => setup.seats.includes(null);
 
@@ -72,9 +72,9 @@ export function reviewOf({ verdict, yours, best, rank, of, error: lost, reviewed
     of === 1
       ? "The only move."
       : lost < EXACT
-        ? `Best of ${of} moves: ${yours.text}.`
+        ? `${yours.text} is the best of ${of} moves.`
         : `${VERDICTS[verdict]} ${yours.text} ranks ${rank} of ${of}, ${lost.toFixed(3)} worse than ${best.text}.`;
-  const sum = reviewed > 1 ? ` ${perMove(-all / reviewed)} over ${reviewed} moves.` : "";
+  const sum = reviewed > 1 ? ` So far: ${lostPerMove(all / reviewed)}, in ${moveCount(reviewed)}.` : "";
   return judged + sum;
 }
 

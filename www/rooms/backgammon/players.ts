@@ -16,7 +16,7 @@ const CHOICES: { value: string; words: string; who: PlayerKind }[] = [
     words: `agent after ${minutes(n)}`,
     who: { kind: "frozen", minutes: n } as PlayerKind,
   })),
-  { value: "linear", words: "Tesauro's pubeval", who: { kind: "linear" } },
+  { value: "linear", words: "pubeval, a program of 1993", who: { kind: "linear" } },
   { value: "random", words: "random moves", who: { kind: "random" } },
 ];
 
@@ -80,8 +80,7 @@ export class WhoField {
       const choice = CHOICES.find(({ value }) => value === option.value);
       if (choice?.who.kind !== "frozen") continue;
       const { minutes: n } = choice.who;
-      option.disabled = !frozen.some((one) => one.minutes === n);
-      option.textContent = option.disabled ? `${choice.words} (not reached yet)` : choice.words;
+      option.disabled = option.hidden = !frozen.some((one) => one.minutes === n);
     }
     if (this.select.selectedOptions[0]?.disabled) this.select.value = "now";
   }

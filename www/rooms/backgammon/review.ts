@@ -5,7 +5,7 @@ import type { Judged, Moment, Session } from "./protocol";
 import { copyButton } from "../../parts/dialog";
 import { button, h, lineThrough, pane, svg, write } from "../../parts/dom";
 import { download } from "../../parts/files";
-import { capital, minus } from "../../parts/format";
+import { capital } from "../../parts/format";
 import { pageLife } from "../../parts/life";
 import { calm } from "../../parts/loop";
 import type { Board, Side } from "./board";
@@ -15,7 +15,8 @@ import { allOf, rollText, type Roll } from "./dice";
 import { fit } from "./fit";
 import { JUDGE, whoIs, within } from "./players";
 import { clamp, modified, placeOf } from "../../parts/keys";
-import { perMove, VERDICTS } from "./phrases";
+import { onBoard } from "./notation";
+import { lostPerMove, moveCount, VERDICTS } from "./phrases";
 
 const HEIGHT = 120;
 const EDGE = 12;
@@ -175,7 +176,8 @@ export class ReviewPane {
     if (!moment || !session) return;
     const name = whoIs(session.names[moment.seat]!);
     const dice = moment.dice ? ` ${rollText(moment.dice)}` : "";
-    write(this.message, `${at + 1} of ${this.moves.length}. ${name}${dice}: ${moment.text}. ${this.opinion(this.judged[at])}`);
+    const judged = this.opinion(moment.seat, this.judged[at]);
+    write(this.message, `${at + 1} of ${this.moves.length}. ${name}${dice}: ${onBoard(moment.seat, moment.text)}. ${judged}`);
   }
 
   /** Name of the first player within a sentence. The curve shows this player's equity. */
@@ -183,12 +185,14 @@ export class ReviewPane {
     return within(this.session?.names[0] ?? "");
   }
 
-  private opinion(judged: Judged | undefined): string {
+  private opinion(seat: number, judged: Judged | undefined): string {
     if (!judged) return "";
     const parts = [`Equity ${signed(judged.equity)} for ${this.first}.`];
     if (judged.move_error !== null)
       parts.push(
-        judged.move_error < 0.0005 ? "Best move." : `${judged.move_error.toFixed(3)} worse than ${judged.best_move ?? "the best"}.`,
+        judged.move_error < 0.0005
+          ? "Best move."
+          : `${judged.move_error.toFixed(3)} worse than ${onBoard(seat, judged.best_move ?? "the best")}.`,
       );
     if (judged.cube_error !== null && (judged.cube_error >= 0.0005 || judged.move_error === null))
       parts.push(
@@ -264,8 +268,8 @@ export class ReviewPane {
       const mean = (errors: number[]): number => -errors.reduce((sum, error) => sum + error, 0) / errors.length;
       const of = (verdict: Judged["verdict"]): number => own.filter((one) => one.verdict === verdict).length;
       const parts = [
-        made.length && `${perMove(mean(made))} over ${made.length} moves with a choice`,
-        turned.length && `${minus(mean(turned).toFixed(4))} a cube decision over ${turned.length}`,
+        made.length && `${lostPerMove(-mean(made))} in ${moveCount(made.length)} with a choice`,
+        turned.length && `${(-mean(turned)).toFixed(4)} points lost per cube decision, ${turned.length} in all`,
         (made.length || turned.length) && `${of("bad")} errors, ${of("blunder")} blunders`,
       ].filter(Boolean);
       return parts.length ? `${whoIs(session.names[seat]!)}: ${parts.join("; ")}.` : "";

@@ -19,6 +19,7 @@ import type { Act, Session } from "./protocol";
 import { ReviewPane } from "./review";
 import { SetupForm } from "./setup";
 import { modeOf, Table, type Mode } from "./table";
+import { sessionOnBoard } from "./notation";
 import { cubeReviewOf, isPlayed, reviewOf } from "./phrases";
 
 /** Interval at which the pane checks whether it is an engine's turn. */
@@ -241,11 +242,15 @@ export class SessionPane {
     if (this.playedIn === "trained") this.agent?.keep();
   }
 
-  /** Returns the session with the displayed name of the trained agent. The run of the trained agent calls it `agent`. */
+  /**
+   * Returns the session with moves in the numbers of the board, and with the displayed name of the trained agent. The run of the trained
+   * agent calls it `agent`.
+   */
   private named(session: Session): Session {
-    if (this.playedIn === "own") return session;
+    const shown = sessionOnBoard(session);
+    if (this.playedIn === "own") return shown;
     const names = session.names.map((name) => (name === "agent" ? TRAINED : name)) as Session["names"];
-    return { ...session, names };
+    return { ...shown, names };
   }
 
   /** Updates the table when a review begins or ends. The engines wait during a review. */
@@ -272,9 +277,9 @@ export class SessionPane {
     // The engine's action is ignored if a newer session is shown when the answer arrives.
     let stale = this.shown.stale();
     try {
-      const session = this.named(await this.run.ask({ ask: "act", act: { kind: "reply" } }));
+      const session = await this.run.ask({ ask: "act", act: { kind: "reply" } });
       stale = this.shown.stale(); // answers arrive in order, so this session is the newest
-      await this.showReply(session, stale);
+      await this.showReply(this.named(session), stale);
       if (stale()) return;
       const focused = table.element.contains(document.activeElement) || document.activeElement === document.body;
       this.take(session);

@@ -4,10 +4,13 @@ import type { ChartWords } from "../../parts/curves";
 
 export const title = "An agent that teaches itself backgammon";
 
+/** The baseline program, named so that a newcomer knows what it is. */
+export const PUBEVAL = "pubeval, a fixed program of 1993";
+
 export const charts: Record<string, ChartWords> = {
   strength: {
     title: "Points per game",
-    about: "test games; gammons count twice, backgammons three times; bars are one standard error",
+    about: `test games against random moves and ${PUBEVAL}; gammons count twice, backgammons three times; bars: standard error`,
     digits: 2,
     span: [-0.5, 1.5],
     levels: [{ value: 0, label: "even" }],

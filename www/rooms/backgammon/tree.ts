@@ -6,6 +6,7 @@ import type { Branch, Candidate, PlayerKind } from "./protocol";
 import { h, svg, write } from "../../parts/dom";
 import type { Backgammon } from "./client";
 import { signed } from "./candidates";
+import { branchesOnBoard } from "./notation";
 import { fit } from "./fit";
 
 const MOST = 5;
@@ -14,20 +15,21 @@ const ROOT_X = 22;
 const FROM_X = 78;
 
 /**
- * Requests the replies to the drawn moves, one move at a time. After each answer, calls `took` with the id of the move. Stops if `stale`
- * returns true or a request fails.
+ * Requests the replies to the drawn moves of `seat`, one move at a time. After each answer, calls `took` with the id of the move. Stops if
+ * `stale` returns true or a request fails.
  */
 export async function unfold(
   client: Pick<Backgammon, "ask">,
   tree: Tree,
   who: PlayerKind,
+  seat: number,
   stale: () => boolean,
   took = (_: string): void => {},
 ): Promise<void> {
   for (const { id } of tree.candidates) {
     const branches = await client.ask({ ask: "unfold", unfold: { id, who, evals: 0 } }).catch(() => undefined);
     if (!branches || stale()) return;
-    tree.unfold(id, branches);
+    tree.unfold(id, branchesOnBoard(seat, branches));
     took(id);
   }
 }

@@ -36,7 +36,7 @@ export class BackgammonView implements View {
   readonly keys: Shortcut[];
   readonly otherKeys = [
     { shown: "← ↑ → ↓", does: "on the board: move between points" },
-    { shown: "enter", does: "on the board: pick up or drop a checker; twice moves it by the larger die" },
+    { shown: "enter", does: "on the board: pick up or drop a checker; a second press moves it by the larger die" },
     { shown: "esc", does: "on the board: release the checker" },
   ];
   private readonly session: SessionPane;
@@ -50,6 +50,7 @@ export class BackgammonView implements View {
       return () => {
         const pane = new AnalysisPane(client, announcer);
         pane.form.who.offer(this.frozen);
+        if (page.trained) pane.form.who.offerTrained(page.trained);
         return pane;
       };
     });
@@ -92,7 +93,7 @@ export class BackgammonView implements View {
     const games = `${count(this.page.progress.counts[0] ?? 0)} games`;
     const [random, linear] = [present.test("random_points"), present.test("linear_points")];
     if (random === undefined || linear === undefined) return `${games}: no test yet.`;
-    return `${games}: ${points(random)} points against random play, ${points(linear)} against pubeval.`;
+    return `${games}: ${points(random)} points against random play, ${points(linear)} against ${text.PUBEVAL}.`;
   }
 
   began({ room }: Began): void {
@@ -119,6 +120,7 @@ export class BackgammonView implements View {
 
   trained(agent: TrainedAgent): void {
     this.session.setTrained(agent);
+    this.analysis.part?.form.who.offerTrained(agent);
   }
 
   private async openLinked(): Promise<void> {

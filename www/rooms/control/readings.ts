@@ -71,7 +71,7 @@ export class Watching {
         write(number, `${Math.round(100 * share)}%`);
       });
     write(this.value, figure(Math.round(value * 10) / 10));
-    write(this.total, player.over && player.terminated ? `${figure(player.total)}, over` : figure(player.total));
+    write(this.total, player.over && player.terminated ? `${figure(player.total)}, episode over` : figure(player.total));
     write(this.best, best === null ? "–" : figure(best));
     this.drawCurve();
   }

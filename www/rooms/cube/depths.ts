@@ -1,4 +1,4 @@
-// Solve rate by depth in the newest test. Outlines show the previous test.
+// Solve rate by depth in the latest test. Outlines show the previous test.
 
 import { h, pane, write } from "../../parts/dom";
 import { count, seconds } from "../../parts/format";
@@ -84,6 +84,6 @@ export class DepthChart {
       };
     });
     this.bars.show(bars, bars.flatMap(({ label, words }) => (words ? [`depth ${label} ${words}`] : [])).join(", ") || "no tries yet");
-    write(this.now, of ? `${solved} of ${of} tries` : "");
+    write(this.now, of ? `${solved} of ${of} ${of === 1 ? "scramble" : "scrambles"} solved` : "");
   }
 }

@@ -7,7 +7,7 @@ import type { Gives, Puzzle, StateView } from "./protocol";
 
 const SCORES: Record<Gives, { title: string; about: string }> = {
   value: { title: "Moves left", about: "estimated moves left after each move; lower is better" },
-  action_values: { title: "Moves by Q", about: "Q of each move, in moves to solved; lower is better" },
+  action_values: { title: "Q-value", about: "Q-value of each move: the estimated number of moves to the solved cube; lower is better" },
   policy: { title: "Probability", about: "policy: probability of each move" },
 };
 const UNKNOWN = "–";

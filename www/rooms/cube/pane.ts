@@ -68,6 +68,7 @@ export class CubePane {
     private readonly announcer: Announcer,
     able: (share: number) => number,
     private readonly tried: () => void,
+    private readonly trained_s: () => number,
   ) {
     this.puzzle = puzzleOf(client);
     this.solver = new Solver(client);
@@ -531,7 +532,7 @@ export class CubePane {
       if (stale()) return;
       const found = await this.search(method, stale);
       if (!found) return;
-      practice.tried(found.solution !== null, puzzle);
+      practice.tried(found.solution !== null, puzzle, this.trained_s());
       this.tried();
       const { solution } = found;
       if (solution) {

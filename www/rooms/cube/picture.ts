@@ -25,6 +25,8 @@ const REACH = { up: 1.79, down: 1.95, side: 1.79 };
 /** The imagined table on which the cube casts its shadow: its distance below the cube's centre, and the radius of the shadow. */
 const TABLE = { below: 1.45, shadow: 1.75 };
 const DRAG_PX = 6;
+/** A released layer completes a quarter turn that the drag has begun by this angle, in radians: a third of the quarter turn. */
+const COMPLETES = Math.PI / 6;
 /** A released layer continues to the next quarter turn if its angle (radians) and its speed (radians per ms) both exceed these limits. */
 const FLICK = { angle: 0.1, perMs: 0.0022 };
 /** Direction towards the light, in view coordinates. */
@@ -270,7 +272,7 @@ export class CubePicture {
     if (!hold.layer) return;
     const { turn } = hold.layer;
     const still = event.timeStamp - hold.lastMs > 120;
-    let quarters = Math.round(hold.angle / (Math.PI / 2));
+    let quarters = Math.sign(hold.angle) * Math.floor((Math.abs(hold.angle) + Math.PI / 2 - COMPLETES) / (Math.PI / 2));
     if (quarters === 0 && !still && Math.abs(hold.angle) > FLICK.angle && Math.abs(hold.perMs) > FLICK.perMs)
       quarters = Math.sign(hold.perMs);
     if (cancelled) quarters = 0;

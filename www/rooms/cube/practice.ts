@@ -16,6 +16,8 @@ const SMALL_BEAM = { width: 64, nodes: 60_000 };
 
 export class Practice {
   readonly tries: Tries = new Map();
+  /** Longest solved scramble, with the training time at its first solution; undefined before the first solution. */
+  farthest: { depth: number; train_s: number } | undefined;
   depth = 1;
   trying = false;
   dueMs = 0;
@@ -28,6 +30,7 @@ export class Practice {
     this.metric = metric;
     this.depth = 1;
     this.tries.clear();
+    this.farthest = undefined;
     this.trying = false;
     this.rest(REST_MS);
   }
@@ -42,15 +45,18 @@ export class Practice {
 
   /**
    * Records a try and sets the depth of the next try. A success increases the depth; at the greatest depth, the next depth is random. A
-   * failure decreases the depth by 1, to at least 1.
+   * failure decreases the depth by 1, to at least 1. Without known distances, no test shows how far the agent is, so a success
+   * increases the depth by a half. `train_s` is the training time.
    */
-  tried(solved: boolean, puzzle: Puzzle): void {
+  tried(solved: boolean, puzzle: Puzzle, train_s: number): void {
     const { depth } = this;
     const before = this.tries.get(depth) ?? { solved: 0, of: 0 };
     this.tries.set(depth, { solved: before.solved + Number(solved), of: before.of + 1 });
     if (!solved) return this.failed();
+    if (depth > (this.farthest?.depth ?? 0)) this.farthest = { depth, train_s };
     const most = farthest(puzzle, this.metric);
-    this.depth = depth < most ? Math.min(most, Math.max(depth + 1, this.able(ABLE))) : most - Math.floor(FAR * Math.random());
+    const next = puzzle.exact ? Math.max(depth + 1, this.able(ABLE)) : Math.ceil(1.5 * depth) + 1;
+    this.depth = depth < most ? Math.min(most, next) : most - Math.floor(FAR * Math.random());
     this.rest(REST_MS);
   }
 

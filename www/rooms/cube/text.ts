@@ -28,12 +28,14 @@ export const charts: Record<string, ChartWords> = {
  */
 export const chartsOf = ({ exact }: Puzzle): Record<string, ChartWords> => ({
   solved: {
+    columns: exact ? undefined : ["solved"],
     about: exact
-      ? "share of all 3,674,160 states. Greedy: never undoes. No memory: may undo. Optimal: fewest moves."
+      ? "share of all 3,674,160 states. Greedy: never takes a move back. No memory: may take it back. Optimal: fewest moves."
       : "share of the fixed test scrambles that a small beam search solves",
     span: [0, 1],
   },
   length: {
+    columns: [exact ? "excess" : "length"],
     about: exact ? "mean moves beyond the shortest solution, over solved states" : "mean moves of the found solutions",
   },
 });

@@ -48,6 +48,7 @@ export class CubeView implements View {
       announcer,
       (share) => this.able(share),
       () => this.showDepths(),
+      () => page.progress.train_s,
     );
     this.methods = new MethodsPane(
       client,
@@ -80,7 +81,7 @@ export class CubeView implements View {
   }
 
   /**
-   * Returns the greatest depth `d` such that the newest test solved at least `share` of the states at every depth from 1 to `d`. Returns 0
+   * Returns the greatest depth `d` such that the latest test solved at least `share` of the states at every depth from 1 to `d`. Returns 0
    * if the rate at depth 1 is lower.
    */
   private able(share: number): number {
@@ -105,15 +106,26 @@ export class CubeView implements View {
   }
 
   status(present: History): string {
-    const { train_s, counts } = present.tests.at(-1)?.progress ?? this.page.progress;
+    // During a test, the number of states does not change. The time is therefore that of the latest test or iteration.
+    const { train_s, counts } = present.tests.at(-1)?.progress ?? present.progress;
     const { size, exact } = this.puzzle;
     const after = `After ${seconds(train_s)} of training (${words(counts[0] ?? 0)} states)`;
     const share = present.test("solved");
-    if (share === undefined) return `${after}: no test yet, the first one is soon.`;
-    if (!exact) return `${after}: the newest test solved ${percent(share)} of the ${text.name(size)} scrambles with a small beam search.`;
+    if (share === undefined) return [`${after}: no test result yet.`, this.farthest()].filter(Boolean).join(" ");
+    if (!exact) {
+      const tested = `${after}, a small beam search solved ${percent(share)} of the test's ${text.name(size)} scrambles.`;
+      return [tested, this.farthest()].filter(Boolean).join(" ");
+    }
     const optimal = present.test("optimal");
     const fewest = optimal === undefined ? "" : `, ${percent(optimal)} in the fewest moves`;
-    return `${after}: the newest test solved ${percent(share)} of all 3,674,160 states greedily${fewest}.`;
+    return `${after}: the latest test solved ${percent(share)} of all 3,674,160 states greedily${fewest}.`;
+  }
+
+  /** Returns a sentence about the longest scramble that auto-play has solved; an empty string if there is none. */
+  private farthest(): string {
+    const { farthest } = this.cube.practice;
+    if (!farthest || this.puzzle.exact) return "";
+    return `Auto-play solved a scramble of ${farthest.depth} moves after ${seconds(farthest.train_s)}.`;
   }
 
   began({ knobs }: Began): void {

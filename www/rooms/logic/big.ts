@@ -60,7 +60,7 @@ export class BigPane {
     this.figure.append(shown!.element);
     this.element = h("div.big", [
       h("p.small", [
-        "The hardened, pruned circuit of the selected member runs on a grid of random cells without edges. It learned on a much " +
+        "The hardened and reduced circuit of the selected member runs on a grid of random cells without edges. It learned on a much " +
           "smaller grid, but its rule is local and works at any size.",
       ]),
       h("div.row.foot", [run, button("New random cells", () => this.again()), labelled("Grid", this.size)]),
@@ -195,7 +195,7 @@ export class BigPane {
     const { cells, gates } = this.speed;
     write(onStage.cells, cells ? short(cells) : "–");
     write(onStage.about, "cells a second");
-    const gatesText = view?.gates === 0 ? "No gates yet, only copies" : `${short(gates)} gates a second`;
+    const gatesText = view?.gates === 0 ? "The circuit has no gates yet: each cell copies a cell" : `${short(gates)} gates a second`;
     write(onStage.steps, view && cells ? `${gatesText}; step ${count(view.step)}` : "");
   }
 

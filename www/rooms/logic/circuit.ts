@@ -106,7 +106,8 @@ export class CircuitPane {
       named,
       h("div.circuit-head.wrap", this.live.grid, this.counts),
       h("p.small", [
-        "A hardened gate is its most probable operation. Gates that only pass an input on, or that nothing depends on, are pruned. " +
+        "A hardened gate is its most probable operation. The circuit leaves out gates that only pass an input on, gates that nothing " +
+          "depends on, duplicates, and gates that another wire can replace. " +
           "Point at a gate to see its cone: all gates and inputs that it depends on. Thick wires are on, at the cell that is marked " +
           "in the small grid.",
       ]),
@@ -156,9 +157,9 @@ function madeOf({ updates, perfect, equal, verified }: CircuitView, member: numb
 }
 
 const countsOf = ({ inputs, gates, evaluated, pass_through, dead, depth }: CircuitView): [string, number, string][] => [
-  ["Active gates", gates.length, "after pruning"],
+  ["Active gates", gates.length, "after the reduction"],
   ["Depth", depth, "gates on the longest path"],
-  ["Evaluated", evaluated, "gates per cell, before pruning"],
+  ["Evaluated", evaluated, "gates per cell, before the reduction"],
   ["Pass-through", pass_through, "pass an input on unchanged"],
   ["Dead", dead, "nothing depends on them"],
   ["Inputs", inputs.length, "used bits of the nine cells"],

@@ -282,14 +282,15 @@ export class GridPane {
     this.onStep();
   }
 
-  private statusOf({ step, wrong, soft }: GridView): string {
+  private statusOf({ step, wrong, soft, values }: GridView): string {
     const { rule, steps } = this.experiment;
     if (wrong === null) return "There is no target of this size.";
     if (rule) return "of cells wrong in the last step";
     if (this.damaged && wrong === 0) return "of cells wrong. Healed.";
     if (this.damaged && !this.playing) return "of cells wrong. Run it to see whether it heals.";
     const beyond = step > steps ? `, ${count(step - steps)} steps beyond training` : "";
-    return `of cells wrong${beyond}${soft.length ? "; gates still soft" : ""}`;
+    const blank = step > 0 && values.every((value) => value === 0) ? ". The circuit draws nothing yet" : "";
+    return `of cells wrong${beyond}${soft.length ? "; gates still soft" : ""}${blank}`;
   }
 
   private recolour(): void {

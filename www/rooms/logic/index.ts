@@ -12,7 +12,7 @@ import { LogicView } from "./view";
 import "./style.css";
 
 export const extension: RoomExtension<LogicClient> = {
-  curves: { axis: "time", front: ["loss", "certainty", "success", "speed"], charts: text.charts },
+  curves: { axis: "time", main: "loss", front: ["perfect", "certainty", "success", "speed"], charts: text.charts },
   comparable: (a, b) => (a.about as Experiment).rule === (b.about as Experiment).rule,
   knobs: ["lr", "patience", "weight_decay"],
   tour: [
@@ -21,11 +21,15 @@ export const extension: RoomExtension<LogicClient> = {
       heading: "Gates that learn",
       words: "Every cell runs the same small circuit of learned logic gates. Damage cells and watch the circuit repair them.",
     },
-    { at: ".returns", heading: "The curve", words: "The share of cells that the hardened circuit gets right. At 100% it is exact." },
+    {
+      at: ".returns",
+      heading: "The curve",
+      words: "The soft loss is what training minimizes. The hard loss is the share of wrong cells of the circuit. At 0 it is exact.",
+    },
     ...knobToCurve("Drag the learning rate far to either side."),
   ],
   can: ["Damage the grid and watch it heal.", "Inspect the circuit, run it on a large grid, and download it as Verilog or Rust."],
-  trained: trainedAgent({ variant: "lizard", column: "perfect", level: (share) => `${percent(share)} of cells right` }),
+  trained: trainedAgent({ variant: "lizard", column: "perfect", level: (share) => `${percent(share)} correct cells` }),
   gestures: [{ shown: "draw on the grid", does: "damages cells" }],
   view: (page) => new LogicView(page),
 };

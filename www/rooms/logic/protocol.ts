@@ -96,17 +96,17 @@ inputs: Array<string>, gates: Array<GateView>,
  * [`GateView::a`]. A constant is a gate with operation 0 or 15.
  */
 outputs: Array<number>,
-/** Number of gates that are evaluated per cell before pruning. */
+/** Number of gates that are evaluated per cell before the reduction. */
 evaluated: number,
-/** Number of gates before pruning whose output equals one of their inputs. */
+/** Number of gates before the reduction whose output equals one of their inputs. */
 pass_through: number,
-/** Number of gates before pruning that have no effect on an output. */
+/** Number of gates before the reduction that have no effect on an output. */
 dead: number,
-/** Number of gates on the longest path of the pruned circuit. */
+/** Number of gates on the longest path of the reduced circuit. */
 depth: number,
-/** Number of neighbourhoods or cells on which the circuits before and after pruning were compared. */
+/** Number of neighbourhoods or cells on which the circuits before and after the reduction were compared. */
 verified: number,
-/** True if the circuits before and after pruning agreed in the whole comparison. */
+/** True if the circuits before and after the reduction agreed in the whole comparison. */
 equal: boolean,
 /** True if the member was perfect when the circuit was copied. */
 perfect: boolean, };
@@ -142,7 +142,7 @@ words: Uint8Array,
 cells_per_s: number,
 /** Number of gate evaluations per second in the newest call. */
 gate_cells_per_s: number,
-/** Number of gates of the pruned circuit. */
+/** Number of gates of the reduced circuit. */
 gates: number, };
 
 export interface Answers {

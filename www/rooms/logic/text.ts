@@ -47,9 +47,9 @@ export function lengthLeft(variant: string, members: number, progress: Progress)
   const each = PUBLISHED[variant];
   const [updates = 0] = progress.counts;
   if (!each || !members || updates >= each * members) return "";
-  const length = `the published length of ${count(each)} updates a member`;
+  const length = `The published run made ${count(each)} updates of each member`;
   const time = timeLeft(each, members, progress);
-  return time ? `About ${time} to ${length}.` : `The time to ${length} is not known yet.`;
+  return time ? `${length}; this run gets there in about ${time}.` : `${length}.`;
 }
 
 /** Returns the text of the button that shows the visitor's training in place of the circuit that was trained before the visit. */
@@ -65,7 +65,7 @@ export function trainYours(variant: string, members: number, progress: Progress)
 export function result(present: History, newest: PopulationView | undefined, { counts, train_s }: Progress, unit: string): string {
   const [test, tested] = [present.tests.at(-1)?.progress, present.test("perfect")];
   if (test && tested !== undefined) {
-    const cells = tested === 1 ? "no wrong cells" : `${percent(tested)} of cells right`;
+    const cells = tested === 1 ? "no wrong cells" : `${percent(tested)} correct cells`;
     const after = `After ${seconds(test.train_s)} of training (${words(test.counts[0] ?? 0)} ${unit})`;
     const [, , ended = 0, perfect = 0] = counts;
     const attempts = ended > 0 && `${perfect} of ${ended} ${ended === 1 ? "attempt" : "attempts"} succeeded.`;
@@ -75,12 +75,13 @@ export function result(present: History, newest: PopulationView | undefined, { c
   const best = newest?.members[newest.best];
   if (!newest || !best?.updates) return "Circuits of logic gates start to learn, each with its own wires.";
   const right = percent(1 - best.hard_loss);
-  return `${newest.members.length} circuits learn side by side. After ${seconds(train_s)} the best gets ${right} of cells right.`;
+  const after = `After ${seconds(train_s)}, ${right} of the best circuit's cells are correct.`;
+  return `${newest.members.length} circuits learn side by side. ${after}`;
 }
 
 export const charts: Record<string, ChartWords> = {
   perfect: {
-    about: "share of cells that the best circuit gets right on new grids; for a rule, of all 512 neighbourhoods",
+    about: "share of correct cells of the best circuit on new grids; for a rule, of all 512 neighbourhoods",
     digits: 0,
     span: [0, 1],
   },

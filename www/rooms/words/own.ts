@@ -5,6 +5,7 @@ import { button, form, h, id, labelled, write } from "../../parts/dom";
 import { bytes, exact } from "../../parts/format";
 import { reveal } from "../../parts/tabs";
 import { reason } from "../../parts/requests";
+import { sentence } from "../../run/notice";
 
 /** Greatest length of a pasted text that the field shows, in characters. A longer text would make the field slow. */
 const MOST_PASTED = 100_000;
@@ -14,6 +15,7 @@ export class OwnPane {
   readonly element: HTMLElement;
   private readonly field = h("textarea", { id: id("own"), rows: 6, spellcheck: "false", autocomplete: "off" });
   private readonly file = h("input", { type: "file", multiple: true, hidden: true, "aria-label": "Choose text files" });
+  private readonly requested = h("p.request", { role: "status", hidden: true });
   private readonly held = h("p.row", { hidden: true, role: "status" });
   private readonly heldName = h("span");
   private readonly knobs = h("div.row");
@@ -61,12 +63,13 @@ export class OwnPane {
       this.held,
       this.knobs,
       this.error,
-      h("p.row", [this.go, button("Choose files", () => this.file.click()), this.back, this.file]),
+      h("p.row", [this.go, button("Open files", () => this.file.click()), this.back, this.file]),
     ]);
     taking.noValidate = true;
     this.element = h("div.card", [
+      this.requested,
       h("p.small", [
-        `Paste a text, drop a file anywhere on the page, or choose files. Training starts a new run. ${help} The text stays on this ` +
+        `Paste a text, drop a file anywhere on the page, or open files. Training starts a new run. ${help} The text stays on this ` +
           `machine, in this page and in saved runs.`,
       ]),
       taking,
@@ -75,7 +78,7 @@ export class OwnPane {
 
   private submit(): unknown {
     if (this.source || this.field.value) return this.begin(this.source ?? this.field.value);
-    write(this.error, "No text. Paste a text or choose a file.");
+    write(this.error, "No text. Paste a text or open a file.");
     return this.field.focus();
   }
 
@@ -109,6 +112,23 @@ export class OwnPane {
     this.knobs.replaceChildren(...this.inputs.map(({ field }) => field));
   }
 
+  /** Shows the form and focuses its field. */
+  open(): void {
+    reveal(this.element);
+    this.element.scrollIntoView({ block: "center" });
+    this.field.focus({ preventScroll: true });
+  }
+
+  /** Asks for the text of a link's run. `why` names the missing text; if it is empty, no text is requested. */
+  request(why: string): void {
+    this.requested.hidden = !why;
+    write(
+      this.requested,
+      why &&
+        `${sentence(why)} The link does not contain this text. Paste or open exactly this text to begin the run; its settings are kept.`,
+    );
+  }
+
   setOwnText(own: boolean): void {
     this.back.hidden = !own;
   }
@@ -124,8 +144,7 @@ export class OwnPane {
       .slice(0, SHOWN_BYTES)
       .text()
       .catch(() => "");
-    reveal(this.element);
-    this.element.scrollIntoView({ block: "center" });
+    this.open();
     this.go.focus();
   }
 

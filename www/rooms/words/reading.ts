@@ -8,21 +8,16 @@ import { Table } from "../../parts/table";
 import { Attention } from "./attention";
 import type { WordsClient } from "./client";
 import { Expected } from "./expected";
+import { SHOWS, surpriseOf, type Shows } from "./fills";
 import { percent } from "./likely";
 import type { AboutView } from "./protocol";
 import type { Reading, Window } from "./read";
 import { Reader, type Read } from "./reader";
-import { label, ofGuess, Tokens } from "./tokens";
+import { label, Tokens } from "./tokens";
 
 const MOST = 2000;
 /** Maximum length of the excerpt of the corpus that the field contains at first, in characters. */
 const EXCERPT = 420;
-
-type Shows = "surprise" | "attention";
-const SHOWS: { value: Shows; words: string }[] = [
-  { value: "surprise", words: "Surprise" },
-  { value: "attention", words: "Attention heads" },
-];
 
 export class ReadingPane {
   readonly element: HTMLElement;
@@ -201,9 +196,9 @@ export class ReadingPane {
     write(
       this.about,
       shows === "surprise"
-        ? `taller = more surprising; full = random guess among ${model?.vocabulary ?? ""} tokens`
-        : `taller = more attention from the selected token, in the chosen ` +
-            `head${last && last.windows.length > 1 ? `; context: ${model?.context} tokens` : ""}`,
+        ? `A taller fill is a greater surprise. A full one is that of a random guess among ${model?.vocabulary ?? ""} tokens.`
+        : "A taller fill is more attention from the selected token, in the chosen head." +
+            (last && last.windows.length > 1 ? ` The context is ${model?.context} tokens.` : ""),
     );
     write(
       this.figures,
@@ -216,7 +211,7 @@ export class ReadingPane {
   private showExpected(reading: Reading | undefined, place: number): void {
     const { model } = this.reader;
     if (!reading || !model) return this.expected.show("Predictions", model ? "" : "The model is not ready.", []);
-    this.tokens.fill(({ from, to }) => mean(reading.surprise.slice(from, to), model.vocabulary));
+    this.tokens.fill((piece) => surpriseOf(piece, reading.surprise, model.vocabulary));
     this.expected.predictions(reading, place);
   }
 
@@ -240,12 +235,4 @@ export class ReadingPane {
       return [count(k + 1), label(text), ...(own === undefined ? ["", ""] : [percent(Math.exp(-own)), figure(own)])];
     });
   }
-}
-
-/**
- * Returns the mean surprise of a piece's tokens, as a share of the surprise of a uniform guess. Returns undefined if no surprise is known.
- */
-function mean(surprise: (number | undefined)[], vocabulary: number): number | undefined {
-  const known = surprise.filter((nats) => nats !== undefined);
-  return known.length ? ofGuess(known.reduce((sum, nats) => sum + nats, 0) / known.length, vocabulary) : undefined;
 }

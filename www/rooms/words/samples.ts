@@ -11,7 +11,7 @@ const MOST = 400;
 const LISTED = 12;
 
 export class Samples {
-  readonly list = h("ol.older", { tabindex: 0, "aria-label": "Earlier samples, newest first" });
+  readonly list = h("ol.older", { tabindex: 0, "aria-label": "Earlier samples, latest first" });
   readonly history: HTMLElement;
   private readonly slider = h("input", { type: "range", id: id("sample"), min: 0, max: 0, value: 0, step: 1 });
   private all: Sample[] = [];
@@ -39,9 +39,9 @@ export class Samples {
     return this.all[this.at];
   }
 
-  /** `Newest sample`, or the position of the selected sample, such as `Sample 3 of 12`. */
+  /** `Latest sample`, or the position of the selected sample, such as `Sample 3 of 12`. */
   get name(): string {
-    return this.selected === this.newest ? "Newest sample" : `Sample ${this.at + 1} of ${this.all.length}`;
+    return this.selected === this.newest ? "Latest sample" : `Sample ${this.at + 1} of ${this.all.length}`;
   }
 
   begin(samples: Sample[]): void {

@@ -1,15 +1,18 @@
 // The text on the stage. A new sample appears gradually, as if typed. The pointer or the arrow keys select a token; the default is the next
-// token after the text. The list beside the text shows the predictions for the selected token.
+// token after the text. The fills of the tokens show the model's surprise, or the attention from the selected token. The list beside the
+// text shows the predictions for the selected token, or the tokens with the most attention.
 
-import { h } from "../../parts/dom";
+import { Choice, h } from "../../parts/dom";
 import { placeOf } from "../../parts/keys";
 import { animate, calm } from "../../parts/loop";
+import { Attention } from "./attention";
 import type { WordsClient } from "./client";
 import { Expected } from "./expected";
+import { SHOWS, surpriseOf, type Shows } from "./fills";
 import type { AboutView } from "./protocol";
-import type { Reading } from "./read";
-import { Reader } from "./reader";
-import { Tokens } from "./tokens";
+import type { Reading, Window } from "./read";
+import { Reader, type Read } from "./reader";
+import { label, Tokens } from "./tokens";
 
 /** Duration of the typing: `TYPE_MS` per character, but at most `MOST_TYPE_MS` for the whole text. */
 const TYPE_MS = 14;
@@ -22,9 +25,13 @@ const LIST_MS = 120;
 export class Sheet {
   readonly element: HTMLElement;
   readonly expected = new Expected();
+  readonly choice = new Choice("The text shows", SHOWS, "surprise", (shows) => this.turnTo(shows));
+  readonly heads: HTMLElement;
   text = "";
   private readonly tokens = new Tokens();
   private readonly reader: Reader;
+  private readonly attention = new Attention(() => this.draw());
+  private shows: Shows = "surprise";
   /** Number of characters at the beginning of the text that the model did not write, such as the prompt. */
   private given = 0;
   /** Index of the piece that is typed next; undefined if the text is complete. */
@@ -42,7 +49,7 @@ export class Sheet {
 
   /** `released` is called when the visitor no longer points at a token and has selected none. */
   constructor(
-    client: WordsClient,
+    private readonly client: WordsClient,
     private readonly released: () => void,
   ) {
     const { tokens } = this;
@@ -53,7 +60,13 @@ export class Sheet {
     element.addEventListener("click", ({ clientX, clientY }) => this.choose(tokens.under(clientX, clientY)));
     element.addEventListener("blur", () => this.choose(undefined));
     element.addEventListener("keydown", (event) => this.key(event));
-    this.reader = new Reader(client, element, { text: () => this.text, changed: () => this.mirror() });
+    this.heads = h("div.heads-place", { hidden: true }, this.attention.heads.element);
+    this.reader = new Reader(client, element, {
+      text: () => this.text,
+      changed: () => this.mirror(),
+      rests: () => this.shows === "attention",
+      read: (read, stale) => this.askAttention(read, stale),
+    });
     animate(tokens.element, (nowMs) => this.type(nowMs));
   }
 
@@ -70,6 +83,7 @@ export class Sheet {
 
   ready(about: AboutView): void {
     this.reader.ready(about);
+    if (about.model) this.attention.heads.begin(about.model.layers, about.model.heads);
   }
 
   /**
@@ -151,13 +165,53 @@ export class Sheet {
   }
 
   private draw(list = this.typed === undefined): void {
-    const { tokens, reading } = this;
+    const { tokens, reading, shows } = this;
+    const { model } = this.reader;
     const at = this.typed ?? this.pointed ?? this.chosen;
     tokens.element.classList.toggle("typing", this.typed !== undefined);
+    tokens.element.classList.toggle("attended", shows === "attention");
     tokens.type(this.typed ?? 0);
     tokens.choose(at);
-    if (!list || !reading) return;
+    if (!reading || !model) return tokens.fill(() => undefined);
+    const place = this.placeOf(at, reading);
+    if (shows === "surprise") tokens.fill((piece) => surpriseOf(piece, reading.surprise, model.vocabulary));
+    if (!list) return;
     this.listedMs = performance.now();
-    this.expected.predictions(reading, this.placeOf(at, reading));
+    if (shows === "surprise") this.expected.predictions(reading, place);
+    else this.drawAttention(reading, Math.min(place, reading.tokens.length - 1));
+  }
+
+  // ---- attention
+
+  private turnTo(shows: Shows): void {
+    this.shows = shows;
+    this.heads.hidden = shows === "surprise";
+    this.reader.soon();
+    this.draw();
+  }
+
+  /** Returns the window in which the token at `place` has the most context before it. */
+  private window(place: number): Window | undefined {
+    const windows = this.reader.last?.windows;
+    return windows?.find(({ to }) => place < to) ?? windows?.at(-1);
+  }
+
+  private async askAttention({ reading }: Read, stale: () => boolean): Promise<void> {
+    const window = this.window(this.placeOf(this.pointed ?? this.chosen, reading));
+    if (this.shows === "surprise" || !window) return;
+    const more = await this.attention.ask(this.client, window, reading.tokens, stale);
+    if (stale()) return;
+    this.draw();
+    if (more) this.reader.soon();
+  }
+
+  private drawAttention(reading: Reading, from: number): void {
+    const { heads } = this.attention;
+    const heading = `Layer ${heads.layer + 1}, head ${heads.head + 1}`;
+    const window = this.window(from);
+    this.attention.show(window);
+    const rows = window && this.attention.from(from, window, this.tokens, reading);
+    this.expected.show(heading, rows ? `Attention from ${label(reading.tokens[from]!.text)}` : "Loading.", rows ?? []);
+    if (!rows) this.reader.soon();
   }
 }

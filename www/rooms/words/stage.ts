@@ -1,4 +1,4 @@
-// The stage of the room. It shows the newest sample, or the text for the visitor's prompt, in large type. The predictions are beside the
+// The stage of the room. It shows the latest sample, or the text for the visitor's prompt, in large type. The predictions are beside the
 // text, earlier samples are below it, and the stage contains a field for a prompt.
 
 import { copyButton } from "../../parts/dialog";
@@ -31,10 +31,11 @@ export class TextStage {
   /** A sample that has arrived and has not been shown. */
   private fresh: Sample | undefined;
 
-  /** `inspect` opens a text in the reading pane. */
+  /** `inspect` opens a text in the reading pane. `own` opens the form for the visitor's own text. */
   constructor(
     private readonly page: RoomPage<WordsClient>,
     inspect: (text: string) => void,
+    own: () => void,
   ) {
     this.samples = new Samples(
       (sample) => this.after(sample),
@@ -45,12 +46,19 @@ export class TextStage {
     this.preparing.append(this.part, this.bar);
     const { samples, sheet, writing } = this;
     this.element = h("section.text-stage", { "aria-label": "Text" }, [
-      h("div.head", h("div.row", this.heading, this.where), samples.history, this.back),
+      h("div.head", [
+        h("div.row", this.heading, this.where),
+        button("Your own text", own, { class: "small to-own" }),
+        samples.history,
+        this.back,
+      ]),
       writing.element,
       h("div.texts", this.preparing, sheet.element, samples.list),
       h("div.stack.beside-text", [
         sheet.expected.element,
+        sheet.heads,
         h("div.row", [
+          sheet.choice.element,
           copyButton("Copy", () => sheet.text, "Copied", "Select and copy"),
           button("Inspect", () => inspect(sheet.text), { class: "small" }),
         ]),

@@ -2,7 +2,6 @@
 // about the model, and training on the visitor's own text.
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
-import { figure } from "../../parts/format";
 import type { History } from "../../parts/history";
 import type { Explanation, RoomPage, View } from "../../parts/room";
 import type { Section } from "../../parts/places";
@@ -16,6 +15,9 @@ import { ReadingPane } from "./reading";
 import { TextStage } from "./stage";
 import { Turns } from "../../parts/requests";
 import * as text from "./text";
+
+/** Id of the variant for a text of the visitor's. */
+const OWN = "text";
 
 export class WordsView implements View {
   readonly stage: HTMLElement;
@@ -32,23 +34,39 @@ export class WordsView implements View {
   private readonly own: OwnPane;
   private readonly model = new ModelPane();
   private preparing = false;
+  /** True if the run trains on the visitor's text; undefined until this is known. */
+  private isOwn: boolean | undefined;
+  /** True if the form for the visitor's text asks for the text of a link. */
+  private requested = false;
   private readonly runs = new Turns();
 
   constructor(private readonly page: RoomPage<WordsClient>) {
     const { client } = page;
     this.reading = new ReadingPane(client);
-    this.texts = new TextStage(page, (text) => {
-      this.reading.put(text);
-      this.inspect();
-    });
+    this.texts = new TextStage(
+      page,
+      (text) => {
+        this.reading.put(text);
+        this.inspect();
+      },
+      () => this.own.open(),
+    );
     this.own = new OwnPane(client.room.data?.help ?? "", (source, knobs) => page.learnFrom(source, knobs));
     this.stage = this.texts.element;
     this.sections = [
       { tab: "explore", name: "reading", heading: "Read a text", element: this.reading.element },
       { tab: "explore", name: "model", heading: "The model", element: this.model.element },
-      { tab: "settings", name: "own-text", heading: "Your own text", element: this.own.element },
+      { tab: "settings", name: "own-text", heading: "Your own text", words: "paste open file train", element: this.own.element },
     ];
     this.keys = [{ key: "c", shown: "c", does: "go to the inspected text", run: () => this.inspect() }];
+  }
+
+  /** If the page's link trains on a text that is not here, asks for the text. Opens the form at the first request only. */
+  private requestText(): void {
+    const { isFallback, refusal } = this.page.client;
+    this.own.request(isFallback ? (refusal?.text ?? "") : "");
+    if (isFallback && !this.requested) this.own.open();
+    this.requested = isFallback;
   }
 
   private inspect(): void {
@@ -67,14 +85,14 @@ export class WordsView implements View {
   status(present: History): string {
     if (this.preparing) return "Preparing the text.";
     const [loss, floor] = [present.test("val_loss"), present.test("floor")];
-    if (loss === undefined) return "No test yet.";
-    const best = floor === undefined ? "" : ` (best possible: ${figure(Math.exp(floor))})`;
-    return `As uncertain as a guess among ${figure(Math.exp(loss))} tokens${best}.`;
+    const result = loss === undefined ? "No test yet." : text.result(loss, present.latest("loss"), floor);
+    const wants = this.page.client.variant.id === OWN && this.isOwn === false;
+    return wants ? `${result} This run reads generated stories. Press “Your own text” to paste or open a text.` : result;
   }
 
   spoken(present: History): string {
     const { newest } = this.texts;
-    return `${this.status(present)}${newest ? ` Newest sample: ${newest.prompt}${newest.text}` : ""}`;
+    return `${this.status(present)}${newest ? ` Latest sample: ${newest.prompt}${newest.text}` : ""}`;
   }
 
   refresh(): void {
@@ -85,9 +103,11 @@ export class WordsView implements View {
   began({ knobs }: Began): void {
     const stale = this.runs.take();
     this.preparing = false;
+    this.isOwn = undefined;
     for (const part of [this.texts, this.reading, this.model]) part.begin();
     const { client } = this.page;
     this.own.setKnobs(client.knobs, knobs);
+    this.requestText();
     void client
       .ask({ ask: "samples" })
       .then(async (samples) => {
@@ -116,6 +136,7 @@ export class WordsView implements View {
   private ready(about: AboutView): void {
     this.preparing = false;
     for (const part of [this.texts, this.reading, this.model]) part.ready(about);
-    this.own.setOwnText(about.corpus?.own ?? false);
+    this.isOwn = about.corpus?.own ?? false;
+    this.own.setOwnText(this.isOwn);
   }
 }

@@ -1,10 +1,12 @@
 //! Circuit: a hardened automaton, in which each gate has a single operation. A circuit computes a cell's next state from the nine cells
-//! (the cell and its eight neighbours). A circuit can be pruned, run with bit operations, and written to a file.
+//! (the cell and its eight neighbours). A circuit can be pruned and reduced, run with bit operations, and written to a file.
 
+mod cuts;
 mod drawing;
 mod file;
 mod grid;
 mod prune;
+mod reduce;
 mod source;
 
 pub use file::CircuitError;

@@ -57,9 +57,9 @@ impl Answers {
             }
             Question::Circuit { member } => Box::new(self.circuit(population, known(population, member)?)),
             Question::Values { x, y } => Box::new(self.viewed()?.values(x, y)?),
-            Question::Export { member, format } => Box::new(views::export(&taken(population, known(population, member)?).pruned, format)),
+            Question::Export { member, format } => Box::new(views::export(&taken(population, known(population, member)?).reduced, format)),
             Question::Big { width, height, seed, member } => {
-                let circuit = taken(population, known(population, member)?).pruned;
+                let circuit = taken(population, known(population, member)?).reduced;
                 let big = Big::new(population.isa(), &circuit, [width, height], seed, self.free_bytes)?;
                 Box::new(self.big.insert(big).view())
             }

@@ -14,34 +14,38 @@ use std::sync::Arc;
 pub(super) struct Taken {
     pub updates: u32,
     pub perfect: bool,
-    /// Circuit before pruning, with all gates of the automaton.
+    /// Circuit before the reduction, with all gates of the automaton.
     pub whole: Circuit,
-    /// Circuit after pruning.
-    pub pruned: Arc<Circuit>,
+    /// Circuit without duplicate, absorbed and dead gates.
+    pub reduced: Arc<Circuit>,
 }
 
 impl Taken {
     pub fn new(experiment: &Experiment, member: &Member) -> Taken {
         let whole = harden(experiment, member.trainer.automaton());
-        let pruned = Arc::new(whole.pruned());
-        Taken { updates: member.trainer.updates() as u32, perfect: member.perfect, whole, pruned }
+        let reduced = Arc::new(whole.reduced());
+        Taken { updates: member.trainer.updates() as u32, perfect: member.perfect, whole, reduced }
     }
 
     pub fn view(&self) -> CircuitView {
-        let (whole, pruned) = (self.whole.counts(), &*self.pruned);
-        let verified = pruned.verify(&self.whole, VERIFY_SEED);
-        let layers = pruned.layers();
-        let gates =
-            pruned.gates.iter().zip(layers).map(|(gate, layer)| GateView { op: gate.op.into(), a: gate.a, b: gate.b, layer: layer as u32 });
+        let (whole, reduced) = (self.whole.counts(), &*self.reduced);
+        let verified = reduced.verify(&self.whole, VERIFY_SEED);
+        let layers = reduced.layers();
+        let gates = reduced.gates.iter().zip(layers).map(|(gate, layer)| GateView {
+            op: gate.op.into(),
+            a: gate.a,
+            b: gate.b,
+            layer: layer as u32,
+        });
         CircuitView {
             updates: self.updates,
-            inputs: pruned.inputs.iter().map(|input| input.words(pruned.channels())).collect(),
+            inputs: reduced.inputs.iter().map(|input| input.words(reduced.channels())).collect(),
             gates: gates.collect(),
-            outputs: pruned.outputs.clone(),
+            outputs: reduced.outputs.clone(),
             evaluated: whole.gates as u32,
             pass_through: whole.pass_through as u32,
             dead: whole.dead as u32,
-            depth: pruned.counts().depth as u32,
+            depth: reduced.counts().depth as u32,
             verified: verified.compared as u32,
             equal: verified.equal,
             perfect: self.perfect,
@@ -49,10 +53,10 @@ impl Taken {
     }
 }
 
-/// Seed of the random states on which the circuits before and after pruning are compared.
+/// Seed of the random states on which the circuits before and after the reduction are compared.
 const VERIFY_SEED: u32 = 1;
 
-/// The big grid. A pruned circuit computes the grid's steps.
+/// The big grid. A reduced circuit computes the grid's steps.
 pub(super) struct Big {
     packed: PackedGrid,
     gates: usize,

@@ -105,7 +105,7 @@ impl Viewed {
             let trainer = Trainer::new(isa, automaton.clone(), rollout, Optimiser::default(), seed);
             Runs::Soft(Box::new(trainer), grid.cells.iter().map(|&bit| bit.into()).collect())
         } else {
-            let mut packed = PackedGrid::new(isa, &taken.pruned, columns, rows, periodic);
+            let mut packed = PackedGrid::new(isa, &taken.reduced, columns, rows, periodic);
             packed.set(&grid.cells);
             Runs::Hard(packed, vec![1.0; columns * rows])
         };
@@ -114,7 +114,7 @@ impl Viewed {
             experiment: experiment.clone(),
             member,
             updates: taken.updates,
-            circuit: taken.pruned.clone(),
+            circuit: taken.reduced.clone(),
             seed,
             step: 0,
             damages: 0,
@@ -132,7 +132,7 @@ impl Viewed {
 
     /// Replaces the circuit by `taken`, a newer circuit of the same member. A soft grid continues with its soft automaton.
     pub fn take_up(&mut self, taken: &Taken) {
-        self.circuit = taken.pruned.clone();
+        self.circuit = taken.reduced.clone();
         self.updates = taken.updates;
         if let Runs::Hard(packed, _) = &mut self.runs {
             let (width, height) = (self.grid.width, self.grid.height);

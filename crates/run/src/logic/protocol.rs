@@ -21,14 +21,14 @@ crate::questions! {
     Advance { steps: u32 } -> GridView,
     /// Damages the cells of the grid within the distance `radius` of the cell (`x`, `y`), which must be in the grid.
     Damage { x: u32, y: u32, radius: u32, how: Damage } -> GridView,
-    /// Returns the hardened and pruned circuit of a member, and the result of its comparison with the circuit before pruning. A displayed
-    /// grid of the same member continues with this circuit.
+    /// Returns the hardened and reduced circuit of a member, and the result of its comparison with the circuit before the reduction. A
+    /// displayed grid of the same member continues with this circuit.
     Circuit { member: u32 } -> CircuitView,
     /// Returns the inputs and the outputs of all gates of the grid's circuit, for the next step of the cell (`x`, `y`).
     Values { x: u32, y: u32 } -> ValuesView,
-    /// Returns the pruned circuit of a member as the text of a file.
+    /// Returns the reduced circuit of a member as the text of a file.
     Export { member: u32, format: Format } -> ExportView,
-    /// Begins a big bit-packed grid of random bits. The pruned circuit of a member computes the grid's steps.
+    /// Begins a big bit-packed grid of random bits. The reduced circuit of a member computes the grid's steps.
     Big { width: u32, height: u32, seed: u32, member: u32 } -> BigView,
     /// Runs the big grid for about `ms` milliseconds.
     BigAdvance { ms: f64 } -> BigView,
@@ -155,17 +155,17 @@ plain_data! {
         /// For each channel of the cell's next state, the index of the wire that carries the channel's value. Wires are numbered as in
         /// [`GateView::a`]. A constant is a gate with operation 0 or 15.
         pub outputs: Vec<u32>,
-        /// Number of gates that are evaluated per cell before pruning.
+        /// Number of gates that are evaluated per cell before the reduction.
         pub evaluated: u32,
-        /// Number of gates before pruning whose output equals one of their inputs.
+        /// Number of gates before the reduction whose output equals one of their inputs.
         pub pass_through: u32,
-        /// Number of gates before pruning that have no effect on an output.
+        /// Number of gates before the reduction that have no effect on an output.
         pub dead: u32,
-        /// Number of gates on the longest path of the pruned circuit.
+        /// Number of gates on the longest path of the reduced circuit.
         pub depth: u32,
-        /// Number of neighbourhoods or cells on which the circuits before and after pruning were compared.
+        /// Number of neighbourhoods or cells on which the circuits before and after the reduction were compared.
         pub verified: u32,
-        /// True if the circuits before and after pruning agreed in the whole comparison.
+        /// True if the circuits before and after the reduction agreed in the whole comparison.
         pub equal: bool,
         /// True if the member was perfect when the circuit was copied.
         pub perfect: bool,
@@ -222,7 +222,7 @@ plain_data! {
         pub cells_per_s: f64,
         /// Number of gate evaluations per second in the newest call.
         pub gate_cells_per_s: f64,
-        /// Number of gates of the pruned circuit.
+        /// Number of gates of the reduced circuit.
         pub gates: u32,
     }
 }

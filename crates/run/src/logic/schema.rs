@@ -33,7 +33,7 @@ pub(super) static SCHEMA: Schema = Schema {
             "Gate evaluations in training rollouts, without tests.", unit("gate-cells/s"), chart("gate_speed"), rate("gate_cells", 1.0);
     },
     tests: columns! {
-        perfect: "Cells right",
+        perfect: "Correct cells",
             "Share of right cells of the best member's hardened automaton on new grids; for a rule, on all 512 states of nine \
              cells.", chart("perfect"), share, brief("right");
         larger: "Right on a larger grid",
@@ -47,7 +47,9 @@ pub(super) static SCHEMA: Schema = Schema {
             "Mean share of right cells over thousands of steps, each with a random block blanked.", chart("generalisation"), share;
         success: "Success rate",
             "Share of ended runs that were perfect.", chart("success"), share, brief("success");
-        gates: "Gates of the circuit", "Gates of the best member's pruned circuit.", unit("gates"), chart("gates"), brief("gates");
+        gates: "Gates of the circuit",
+            "Gates of the best member's circuit, without duplicate, absorbed and dead gates.",
+            unit("gates"), chart("gates"), brief("gates");
     },
     parts: &[
         TimePart { name: "learning", label: "Learning", help: "Rollouts, gradients and optimiser steps." },

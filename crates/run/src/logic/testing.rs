@@ -25,6 +25,8 @@ pub struct Tests {
 
 struct Test {
     of: Name,
+    /// Number of gates of the circuit.
+    gates: usize,
     what: Doing,
 }
 
@@ -77,18 +79,19 @@ impl Tests {
         population.best_of(members.filter(|member| Some(rank(member)) == least))
     }
 
-    /// Returns the best member's pruned circuit, and the identity of this circuit.
+    /// Returns the best member's reduced circuit, and the identity of this circuit.
     fn candidate(&self, population: &Population) -> (Circuit, Name) {
         let best = self.best(population);
         let automaton = population.members()[best].trainer.automaton();
-        (harden(population.experiment(), automaton).pruned(), name(population, best))
+        (harden(population.experiment(), automaton).reduced(), name(population, best))
     }
 
     pub fn begin(&mut self, population: &Population) {
         let (circuit, of) = self.candidate(population);
         let seed = Rng::new(population.seed(), PURPOSE_TESTS).block([population.progress().iterations as u32, 0, 0, 0])[0];
+        let gates = circuit.gates.len();
         let test = Generalisation::new(population.isa(), population.experiment(), circuit, seed);
-        self.test = Some(Test { of, what: Doing::Testing(Box::new(test)) });
+        self.test = Some(Test { of, gates, what: Doing::Testing(Box::new(test)) });
     }
 
     pub fn begin_confirmation(&mut self, population: &Population, seed: u32) -> bool {
@@ -97,37 +100,37 @@ impl Tests {
         if !experiment.is_random() {
             return false;
         }
+        let gates = circuit.gates.len();
         let what = Doing::Confirming(Box::new(Confirmation::new(isa, experiment, circuit, seed)));
-        self.test = Some(Test { of, what });
+        self.test = Some(Test { of, gates, what });
         true
     }
 
     /// Advances the test in progress. Returns the test's values at its end, otherwise `None`.
     pub fn advance(&mut self, population: &Population) -> Option<ByName<Option<f64>>> {
-        let Test { of, what } = self.test.as_mut()?;
-        let (of, found) = match what {
+        let Test { of, gates, what } = self.test.as_mut()?;
+        let gates = *gates as f64;
+        let found = match what {
             Doing::Testing(test) => {
                 let mut found = test.advance()?;
                 let known = self.verdicts.get(of).copied().unwrap_or(1.0);
                 found.perfect = found.perfect.map(|right| right.min(known));
                 self.verdicts.extend(found.perfect.filter(|&right| right < 1.0).map(|right| (*of, right)));
-                (*of, found)
+                found
             }
             Doing::Confirming(test) => {
                 let right = test.advance()?;
                 self.verdicts.insert(*of, right);
-                (*of, Generalised { perfect: Some(right), ..Generalised::default() })
+                Generalised { perfect: Some(right), ..Generalised::default() }
             }
         };
         self.test = None;
         let progress = population.progress();
         let success = (progress.ended > 0).then(|| progress.perfect_runs as f64 / progress.ended as f64);
         let members = population.members();
-        let tested = members.iter().find(|member| (member.seed, member.trainer.updates()) == of);
         // If no member has a verdict's circuit any more, the verdict is dropped.
         let here: Vec<_> = (0..members.len()).map(|member| name(population, member)).collect();
         self.verdicts.retain(|name, _| here.contains(name));
-        let gates = tested.map(|member| member.checked.gates as f64);
         Some(vec![
             ("perfect", found.perfect),
             ("larger", found.larger),
@@ -135,7 +138,7 @@ impl Tests {
             ("healed", found.healed),
             ("long", found.long),
             ("success", success),
-            ("gates", gates),
+            ("gates", Some(gates)),
         ])
     }
 }

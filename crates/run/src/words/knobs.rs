@@ -120,7 +120,7 @@ pub fn variants() -> Vec<Variant> {
 fn variant(id: &'static str) -> Variant {
     let Settings { config: Config { shape, .. }, tokenizer, .. } = preset(id);
     let (name, summary, sweep_budget) = match id {
-        "text" => ("Any text", "2 million parameters; reads byte pairs of your own text or folder of texts, 128 at a time.", 4e6),
+        "text" => ("Any text", "Your own text: paste or open it. 2 million parameters; reads byte pairs, 128 at a time.", 4e6),
         "d256" => ("256 wide", "7 million parameters; reads byte pairs, 128 at a time.", 4e6),
         "d384" => ("384 wide", "14 million parameters; reads byte pairs, 128 at a time.", 4e6),
         "d512" => ("512 wide", "23 million parameters; reads byte pairs, 128 at a time.", 4e6),

@@ -82,7 +82,8 @@ impl Room for Words {
     type Question = Question;
     const DATA: Option<DataInfo> = Some(DataInfo {
         label: "Text",
-        help: "The text needs at least a few thousand characters of UTF-8. The byte tokenizer accepts any file.",
+        help: "The text needs at least twice as many tokens as the context, and two more: 258 for a context of 128. It is UTF-8; the \
+               byte tokenizer accepts any file.",
     });
 
     fn variants() -> Vec<Variant> {

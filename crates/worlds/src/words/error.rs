@@ -3,7 +3,7 @@
 /// Error of a text that cannot be used for training, or of an invalid vocabulary. The message is the problem, a semicolon and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    #[error("the text is empty; use one with a few thousand characters")]
+    #[error("the text is empty; use one with more than twice as many tokens as the context")]
     Empty,
     #[error("byte {at} of the text is not UTF-8; save the text as UTF-8, or set tokenizer to bytes, which reads any file")]
     Utf8 { at: usize },

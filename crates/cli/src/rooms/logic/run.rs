@@ -116,7 +116,7 @@ const SHOWN: (usize, usize) = (120, 60);
 
 fn run(args: &RunArgs, out: Option<Output>, host: Host) -> Result<()> {
     let whole = args.circuit.read(host)?;
-    let circuit = whole.pruned();
+    let circuit = whole.reduced();
     let (width, height) = args.grid;
     let periodic = args.periodic.unwrap_or(circuit.periodic);
     let mut grid = begin(args, &circuit, host, periodic)?;

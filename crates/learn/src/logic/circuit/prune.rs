@@ -3,13 +3,12 @@
 //! Every wire of the old circuit becomes a constant, or a wire of the new circuit with an optional negation. The ends of a gate are the
 //! wires that it reads. During the reduction, each new gate has two different ends, depends on both ends, and returns 0 if both ends are 0.
 //! Every other operation is represented by such a gate with a negated output. A gate that reads a negated wire absorbs the negation.
-//! Constants and separate negations remain only before outputs.
-//!
-//! Gates with the same operation and ends are merged. In a circuit with one channel, gates are also merged if their outputs are equal in
-//! all 512 states of the nine cells.
+//! Constants and separate negations remain only before outputs. Equal gates are merged; [`Equal`] is the rule that finds them.
 
+use super::cuts::{Cut, Cuts};
 use super::{Circuit, Gate, Input, Wire, Word, apply, every_state, word};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Value {
@@ -17,12 +16,22 @@ enum Value {
     Of { wire: Wire, not: bool },
 }
 
-/// Key of a gate. Gates with equal keys are merged. In a circuit with one channel, the key contains the gate's outputs in all 512 states of
-/// the nine cells. In other circuits, the key consists of the operation and the ends.
+/// Rule that finds equal gates.
+pub(super) enum Equal {
+    /// Equal gates have the same operation and ends.
+    Ends,
+    /// Equal gates have the same values in all states of the inputs. The list contains these values for each wire.
+    States(Vec<Rc<[Word]>>),
+    /// Equal gates are the same function of a few earlier wires.
+    Cuts,
+}
+
+/// Key of a gate. Gates with equal keys are merged.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Gate(Gate),
-    States([Word; 8]),
+    States(Rc<[Word]>),
+    Cut(Cut),
 }
 
 const NOT: u8 = 12;
@@ -31,24 +40,27 @@ struct Small {
     inputs: usize,
     gates: Vec<Gate>,
     merged: HashMap<Key, Wire>,
-    /// Value of each wire in all 512 states of the nine cells; `None` with several channels.
-    states: Option<Vec<[Word; 8]>>,
+    equal: Equal,
 }
+
+/// Number of the nine cells.
+const CELLS: usize = 9;
 
 impl Circuit {
     /// Returns an equivalent circuit without pass-through gates, chains of negations, dead gates, duplicates and unused inputs. Constants
-    /// remain only as outputs.
+    /// remain only as outputs. In a circuit with one channel, gates are equal if they have the same values in all 512 states of the nine
+    /// cells. In other circuits, gates are equal if they have the same operation and ends.
     pub fn pruned(&self) -> Circuit {
         let one_channel = self.inputs.iter().all(|input| input.channel == 0);
-        let of_input = |input: &Input| std::array::from_fn(|n| every_state(input.neighbour, n));
-        let mut small = Small {
-            inputs: self.inputs.len(),
-            gates: Vec::new(),
-            merged: HashMap::new(),
-            states: one_channel.then(|| self.inputs.iter().map(of_input).collect()),
-        };
-        if let Some(states) = &small.states {
-            small.merged.extend(states.iter().enumerate().map(|(i, &s)| (Key::States(s), i as Wire)));
+        let cells = self.inputs.iter().map(|input| input.neighbour);
+        self.rebuilt(if one_channel { Equal::states(CELLS, cells) } else { Equal::Ends })
+    }
+
+    /// Returns an equivalent circuit as [`Circuit::pruned`] does, with another rule for equal gates.
+    pub(super) fn rebuilt(&self, equal: Equal) -> Circuit {
+        let mut small = Small { inputs: self.inputs.len(), gates: Vec::new(), merged: HashMap::new(), equal };
+        if let Equal::States(states) = &small.equal {
+            small.merged.extend(states.iter().enumerate().map(|(i, states)| (Key::States(states.clone()), i as Wire)));
         }
         let mut values: Vec<Value> = (0..self.inputs.len() as Wire).map(|wire| Value::Of { wire, not: false }).collect();
         for &Gate { op, a, b } in &self.gates {
@@ -61,13 +73,21 @@ impl Circuit {
     }
 }
 
+impl Equal {
+    /// Returns the rule that compares all states of `variables` bits. `of` contains the bit that each input of the circuit reads.
+    pub fn states(variables: usize, of: impl Iterator<Item = u8>) -> Equal {
+        let words = (1_usize << variables).div_ceil(64);
+        Equal::States(of.map(|variable| (0..words).map(|n| every_state(variable, n)).collect()).collect())
+    }
+}
+
 /// Returns a wire, its negation or a constant: the value that is `low` if `wire` is off and `high` if `wire` is on.
 fn of_one(wire: Wire, low: bool, high: bool) -> Value {
     if low == high { Value::Constant(low) } else { Value::Of { wire, not: low } }
 }
 
 /// Returns the operation whose results are those of `f`.
-fn op_of(f: impl Fn(bool, bool) -> bool) -> u8 {
+pub(super) fn op_of(f: impl Fn(bool, bool) -> bool) -> u8 {
     let bit = |a, b| u8::from(f(a, b));
     bit(false, false) << 3 | bit(false, true) << 2 | bit(true, false) << 1 | bit(true, true)
 }
@@ -98,23 +118,46 @@ impl Small {
         }
         let not = apply(op, false, false);
         let gate = Gate { op: if not { 15 - op } else { op }, a: x, b: y };
-        let states = self.states.as_ref().map(|states| {
-            let (a, b) = (&states[x as usize], &states[y as usize]);
-            std::array::from_fn(|n| word(gate.op, a[n], b[n]))
-        });
-        if states == Some([0; 8]) {
-            return Constant(not);
+        match self.merge(gate) {
+            Constant(on) => Constant(on ^ not),
+            Of { wire, not: n } => Of { wire, not: n ^ not },
         }
-        let key = states.map_or(Key::Gate(gate), Key::States);
+    }
+
+    /// Returns the value of a gate: that of an equal wire, or that of a new gate.
+    fn merge(&mut self, gate: Gate) -> Value {
+        match &self.equal {
+            Equal::Ends => self.add(vec![Key::Gate(gate)], gate),
+            Equal::States(all) => {
+                let (a, b) = (&all[gate.a as usize], &all[gate.b as usize]);
+                let states: Rc<[Word]> = a.iter().zip(&**b).map(|(&a, &b)| word(gate.op, a, b)).collect();
+                match states.iter().all(|&word| word == 0) {
+                    true => Value::Constant(false),
+                    false => self.add(vec![Key::States(states)], gate),
+                }
+            }
+            Equal::Cuts => match Cuts::of(gate, self.inputs, &self.gates) {
+                Cuts::Constant => Value::Constant(false),
+                Cuts::Wire(wire) => Value::Of { wire, not: false },
+                Cuts::Gate { gate, cuts } => self.add(cuts.into_iter().map(Key::Cut).collect(), gate),
+            },
+        }
+    }
+
+    /// Returns the wire of the first known key. If no key is known, adds the gate. Stores the unknown keys.
+    fn add(&mut self, keys: Vec<Key>, gate: Gate) -> Value {
         let fresh = (self.inputs + self.gates.len()) as Wire;
-        let wire = *self.merged.entry(key).or_insert(fresh);
+        let wire = keys.iter().find_map(|key| self.merged.get(key)).copied().unwrap_or(fresh);
         if wire == fresh {
             self.gates.push(gate);
-            if let (Some(all), Some(states)) = (&mut self.states, states) {
-                all.push(states);
+            if let (Equal::States(all), Some(Key::States(states))) = (&mut self.equal, keys.first()) {
+                all.push(states.clone());
             }
         }
-        Of { wire, not }
+        for key in keys {
+            self.merged.entry(key).or_insert(wire);
+        }
+        Value::Of { wire, not: false }
     }
 
     /// Returns the circuit with only those gates on which outputs depend. Some of these gates are replaced by their negation. Gates are

@@ -410,3 +410,87 @@ mod compiled {
         assert_eq!(rows, expected);
     }
 }
+
+/// Returns the outputs in one state of the inputs, gate by gate.
+fn outputs_plainly(circuit: &Circuit, state: u32) -> Vec<bool> {
+    let mut values: Vec<bool> = (0..circuit.inputs.len()).map(|i| state >> i & 1 == 1).collect();
+    for gate in &circuit.gates {
+        let end = |wire: u32| values.get(wire as usize).copied().unwrap_or(false);
+        values.push(apply(gate.op, end(gate.a), end(gate.b)));
+    }
+    circuit.outputs.iter().map(|&wire| values[wire as usize]).collect()
+}
+
+/// Returns the state of `circuit`'s inputs in which they have the values of `of`'s inputs in `state`.
+fn same_state(circuit: &Circuit, of: &Circuit, state: u32) -> u32 {
+    let bit = |input: &Input| of.inputs.iter().position(|other| other == input).map_or(0, |i| state >> i & 1);
+    circuit.inputs.iter().enumerate().fold(0, |sum, (i, input)| sum | bit(input) << i)
+}
+
+/// Returns a random circuit with `channels` outputs that reads the first `inputs` inputs.
+fn random_circuit(channels: usize, inputs: u32, gates: u32, seed: u32) -> Circuit {
+    let mut random = Rng::new(seed, 12).sequence(0);
+    let mut circuit = Circuit::new("", false, channels);
+    let all = circuit.inputs.len() as u32;
+    let last: Vec<u32> = (0..gates)
+        .map(|added| {
+            let [a, b] = [(); 2].map(|()| random.below(inputs + added)).map(|k| if k < inputs { k } else { all + k - inputs });
+            circuit.add(random.below(16) as u8, a, b)
+        })
+        .collect();
+    circuit.outputs = last[last.len() - channels..].to_vec();
+    circuit
+}
+
+#[test]
+fn reduced_circuits_compute_the_same_with_fewer_gates() {
+    let mut fewer = 0;
+    for seed in 0..60 {
+        // Up to 16 inputs are compared in all states; 20 inputs are rewritten.
+        let inputs = [3, 6, 9, 12, 20][seed as usize % 5];
+        let circuit = random_circuit(3, inputs, 24 + 2 * inputs, seed);
+        let (pruned, reduced) = (circuit.pruned(), circuit.reduced());
+        assert!(reduced.gates.len() <= pruned.gates.len(), "{seed}");
+        assert_eq!(reduced.reduced(), reduced, "{seed}: nothing is left to reduce");
+        fewer += u32::from(reduced.gates.len() < pruned.gates.len());
+        let mut random = Rng::new(seed, 13).sequence(0);
+        for n in 0..1 << inputs.min(12) {
+            let state = if inputs > 12 { random.below(1 << inputs) } else { n };
+            let [before, after] = [&circuit, &reduced].map(|one| outputs_plainly(one, same_state(one, &circuit, state)));
+            assert_eq!(before, after, "{seed}: {state:b}");
+        }
+    }
+    assert!(fewer >= 20, "{fewer}");
+}
+
+#[test]
+fn duplicate_and_absorbed_gates_are_removed() {
+    let [and, xor, or] = [1, 6, 7];
+    for wide in [false, true] {
+        let mut circuit = Circuit::new("", false, 2);
+        let g1 = circuit.add(and, 0, 1);
+        let g2 = circuit.add(or, 2, g1);
+        let g3 = circuit.add(or, 2, g2); // a duplicate of g2
+        let g4 = circuit.add(and, g1, g3); // equals g1
+        let g5 = circuit.add(xor, 3, g4);
+        let other = circuit.add(xor, g5, g3);
+        // With more than 16 inputs, gates are rewritten by their functions of a few wires.
+        let last = if wide { 18 } else { 4 };
+        let parity = (4..last).fold(other, |sum, input| circuit.add(xor, sum, input));
+        circuit.outputs = vec![parity, g3];
+        let extra = (last - 4) as usize;
+        assert_eq!(circuit.pruned().gates.len(), 6 + extra);
+        let reduced = circuit.reduced();
+        assert_eq!(reduced.gates.len(), 4 + extra, "{reduced:?}");
+        assert!(circuit.verify(&reduced, 1).equal);
+        assert!([reduced.to_verilog(), reduced.to_rust()].iter().all(|text| text.contains(&format!("{} gates", 4 + extra))));
+    }
+    // `a or (a xor b)` needs no `xor`: where `a` is off, `b` has the same value.
+    let mut circuit = Circuit::new("", false, 2);
+    let difference = circuit.add(xor, 0, 10);
+    let either = circuit.add(or, 0, difference);
+    circuit.outputs = vec![either, 3];
+    let reduced = circuit.reduced();
+    assert_eq!((reduced.gates.len(), reduced.gates[0].op), (1, or));
+    assert_eq!(circuit.pruned().gates.len(), 2);
+}
