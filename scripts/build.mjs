@@ -113,9 +113,9 @@ async function later(name, hash) {
 const LAZY = ["desk", "explanations", "templates", "STIXTwoMath"];
 
 /**
- * Writes this build's hash, the page's policy and two lists of files into the service worker. The first list is cached immediately. It contains the page's
- * files except the rooms' files, the trained agents and the wasm modules. The second list is cached later. It contains, for each flavour,
- * the files and modules of all rooms, or null if a module is not built. Neither list contains HTML files, source maps, or the files of
+ * Writes this build's hash, the page's policy and two lists of files into the service worker. The first list is cached immediately. It
+ * contains the page's files except the rooms' files, the trained agents and the wasm modules. The second list is cached later. It contains,
+ * for each flavour, the files and modules of all rooms, or null if a module is not built. Neither list contains HTML files, source maps, or the files of
  * `embed.html` and of the element.
  */
 function writeServiceWorker(dist, modules, places) {
