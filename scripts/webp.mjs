@@ -1,9 +1,7 @@
 // Animated WebP pictures: records a page, and writes the container of the animation (developers.google.com/speed/webp/docs/riff_container).
 // The browser compresses the single frames.
 
-/**
- * Records the page for `ms`. Returns the pictures that the page showed, in order, as `{ at, data }`: the time in ms and a JPEG in base64.
- */
+/** Records the page for `ms`. Returns the pictures that it showed, in order, as `{ at, data }`: the time in ms and a JPEG in base64. */
 export async function recording(page, ms, { width, height }) {
   const session = await page.context().newCDPSession(page);
   const shown = [];

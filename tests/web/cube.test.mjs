@@ -340,11 +340,11 @@ test("the explanation of deep Q-learning states the techniques and the target of
   const of = (settings) => explanations(variant, puzzle, settings)[0];
   const spoken = ({ equation }) => equation.match(/aria-label="([^"]*)"/)[1];
   const tuned = of({ double: 0, dueling: 1, prioritised: 1, n_step: 1 });
-  assert.match(tuned.words, /this run uses dueling heads, prioritised replay\.$/);
+  assert.match(tuned.words, /this run uses dueling heads and prioritised replay\.$/);
   assert.match(spoken(tuned), /the reward plus gamma times the target network's value of its own best action/);
   assert.doesNotMatch(tuned.equation, /argmax/);
   const later = of({ double: 1, dueling: 0, prioritised: 0, n_step: 3 });
-  assert.match(later.words, /this run uses double Q-learning, returns of 3 steps\.$/);
+  assert.match(later.words, /this run uses double Q-learning and returns of 3 steps\.$/);
   assert.match(
     spoken(later),
     /discounted reward of 3 moves plus gamma to the 3 times the target network's value of the online network's best/,

@@ -74,7 +74,7 @@ function deepQ(settings: Settings): Explanation {
       "Transitions are stored in a replay. From it the network learns Q, the value of each action: the reward of the move plus the value " +
       "of the best action after it. Far from solved there is no useful reward at first. So a curriculum begins with scrambles of one " +
       "move and adds a move when enough of them are solved. Double, dueling, n-step and prioritised replay are knobs; this run uses " +
-      `${used.join(", ") || "none of them"}.`,
+      `${new Intl.ListFormat("en").format(used) || "none of them"}.`,
     equation:
       target(settings.double === 1, steps) +
       "<p>Mnih and others, <cite>Human-level control through deep reinforcement learning</cite> (2015); van Hasselt and others, " +
