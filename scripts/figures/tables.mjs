@@ -151,13 +151,8 @@ export function tables(find) {
       both("strong learner: self-play with learning, one core, games a second", "backgammon.td.games_per_s_core"),
       both("rules: rolls with all their results, one core, rolls a second", "backgammon.rules.decisions_per_s_core"),
       both(
-<<<<<<< HEAD
         "published configuration: self-play without learning, one core, network evaluations a second (published: 218 to 436 thousand " +
           "with 14 workers [1])",
-=======
-        "published configuration: self-play without learning, one core, network evaluations a second " +
-          "(published: 218 to 436 thousand with 14 workers [1])",
->>>>>>> 10e529ddd52f5fa75e8be92de0934531ec93fcbe
         "backgammon.selfplay.evals_per_s_core",
       ),
       both(
