@@ -48,8 +48,8 @@ export class TextStage {
     this.element = h("section.text-stage", { "aria-label": "Text" }, [
       h("div.head", [
         h("div.row", this.heading, this.where),
-        button("Your own text", own, { class: "small to-own" }),
         samples.history,
+        button("Your own text", own, { class: "small" }),
         this.back,
       ]),
       writing.element,
