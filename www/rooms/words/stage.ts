@@ -46,12 +46,7 @@ export class TextStage {
     this.preparing.append(this.part, this.bar);
     const { samples, sheet, writing } = this;
     this.element = h("section.text-stage", { "aria-label": "Text" }, [
-      h("div.head", [
-        h("div.row", this.heading, this.where),
-        button("Your own text", own, { class: "small to-own" }),
-        samples.history,
-        this.back,
-      ]),
+      h("div.head", [h("div.row", this.heading, this.where), samples.history, button("Your own text", own, { class: "small" }), this.back]),
       writing.element,
       h("div.texts", this.preparing, sheet.element, samples.list),
       h("div.stack.beside-text", [
