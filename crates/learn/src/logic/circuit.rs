@@ -264,6 +264,12 @@ impl Circuit {
     }
 }
 
+/// Returns the operation whose results are those of `f`.
+fn op_of(f: impl Fn(bool, bool) -> bool) -> u8 {
+    let bit = |a, b| u8::from(f(a, b));
+    bit(false, false) << 3 | bit(false, true) << 2 | bit(true, false) << 1 | bit(true, true)
+}
+
 /// Applies an operation to each pair of corresponding bits of `a` and `b`.
 fn word(op: u8, a: Word, b: Word) -> Word {
     let bit = |k: u8, term: Word| if op >> k & 1 == 1 { term } else { 0 };

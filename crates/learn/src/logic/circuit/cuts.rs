@@ -1,8 +1,7 @@
 //! Cuts of a gate: sets of a few earlier wires that determine the gate's output. A gate as a function of a cut shows what the operation and
 //! the ends alone hide: that the output is constant, equals an earlier wire, or is a single operation of two earlier wires.
 
-use super::prune::op_of;
-use super::{Gate, Wire, Word, word};
+use super::{Gate, Wire, Word, op_of, word};
 
 /// Maximum number of wires in a cut. A word has one bit for each of their states.
 const MOST_WIRES: usize = 6;

@@ -6,7 +6,7 @@
 //! Constants and separate negations remain only before outputs. Equal gates are merged; [`Equal`] is the rule that finds them.
 
 use super::cuts::{Cut, Cuts};
-use super::{Circuit, Gate, Input, Wire, Word, apply, every_state, word};
+use super::{Circuit, Gate, Input, Wire, Word, apply, every_state, op_of, word};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -84,12 +84,6 @@ impl Equal {
 /// Returns a wire, its negation or a constant: the value that is `low` if `wire` is off and `high` if `wire` is on.
 fn of_one(wire: Wire, low: bool, high: bool) -> Value {
     if low == high { Value::Constant(low) } else { Value::Of { wire, not: low } }
-}
-
-/// Returns the operation whose results are those of `f`.
-pub(super) fn op_of(f: impl Fn(bool, bool) -> bool) -> u8 {
-    let bit = |a, b| u8::from(f(a, b));
-    bit(false, false) << 3 | bit(false, true) << 2 | bit(true, false) << 1 | bit(true, true)
 }
 
 impl Small {
