@@ -129,7 +129,7 @@ test("the comparison finds another colour, padding or radius, and tolerates a sh
 function notations() {
   const sources = filesUnder(join(root, "www")).filter((file) => file.endsWith(".ts") && !file.includes("www/pkg"));
   const text = sources.map((file) => readFileSync(file, "utf8")).join("");
-  const found = [...text.matchAll(/\bequation\(\s*(?:"[^"]*"[\s+]*)+,\s*(["`])(.+?)\1/g)].map(([, , notation]) => notation);
+  const found = [...text.matchAll(/\bequation\(\s*(?:(?:"[^"]*"|`[^`]*`)[\s+]*)+,\s*(["`])(.+?)\1/g)].map(([, , notation]) => notation);
   assert.equal(found.length, text.match(/\bequation\(/g).length);
   return found.map((notation) => notation.replace(/\$\{.+?\}/g, "1"));
 }

@@ -275,11 +275,12 @@ test("a text shows the surprise of each token; pointer and caret show prediction
   assert.equal(next.length, 20);
   // Selects an attention head.
   await page.locator(".reading").getByText("Attention", { exact: true }).click();
-  await page.getByTitle("Layer 2, head 1").click();
-  assert.equal(await page.getByRole("radio", { name: "Layer 2, head 1" }).isChecked(), true);
+  const pane = page.locator(".reading");
+  await pane.getByTitle("Layer 2, head 1").click();
+  assert.equal(await pane.getByRole("radio", { name: "Layer 2, head 1" }).isChecked(), true);
   await text(page, ".reading .expected", "^Layer 2, head 1Attention from \\.");
   assert.equal(await page.locator(".reading .likely li").count(), 10);
-  await page.waitForFunction(() => [...document.querySelectorAll(".heads canvas")].every(({ width }) => width === 22));
+  await page.waitForFunction(() => [...document.querySelectorAll(".reading .heads canvas")].every(({ width }) => width === 22));
   const { weights } = await ask(page, { ask: "attention", text: "The fox", layer: 1, head: 0 });
   const sums = await page.evaluate(
     (bytes) => [...new Float32Array(Uint8Array.from(Object.values(bytes)).buffer)].reduce((sum, weight) => sum + weight, 0),
