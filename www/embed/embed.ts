@@ -130,7 +130,7 @@ export class Embed extends Shown<Around> implements RoomPage {
     if (event.kind === "began") this.began(event);
     else this.state.take(event);
     if (event.kind === "mark") this.marked(event);
-    else if (event.kind === "standing") this.stand(event);
+    else if (event.kind === "standing") this.showStanding(event);
     else if (event.kind === "solved") this.curves.main?.celebrate();
     else if (event.kind === "notice") notices.show(event.level, event.text, event.next_step);
     else if (event.kind === "room" && !this.view.take) notices.show("info", event.text, "");

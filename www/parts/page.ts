@@ -518,7 +518,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
         this.curves.main?.celebrate();
         break;
       case "standing":
-        this.stand(event);
+        this.showStanding(event);
         break;
       case "notice":
         notices.show(event.level, event.text, event.next_step);

@@ -66,7 +66,7 @@ export abstract class Shown<Around extends { notices: Notices; announcer: Announ
   }
 
   /** Shows the leading number, and announces another state. */
-  protected stand({ state, ...standing }: Standing): void {
+  protected showStanding({ state, ...standing }: Standing): void {
     this.curves.lead.show({ state, ...standing });
     if (state === this.announced) return;
     this.announced = state;
