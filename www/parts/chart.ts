@@ -141,7 +141,7 @@ export class Chart {
   private own = false;
   private readonly about: HTMLElement;
 
-  /** `lead` is placed between the title and the values of the curves. */
+  /** `lead` is placed above the title, beside the values of the curves. */
   constructor(
     options: ChartOptions,
     tools: Node[] = [],
@@ -152,8 +152,9 @@ export class Chart {
     this.now = h(lead ? "output.latest" : "output.number");
     const titleId = id("chart");
     this.heading = h("h3", { id: titleId }, options.title);
+    const head = h("div.chart-head", this.heading, this.where, ...tools);
     this.element = h("figure", { class: options.main ? "chart main-chart" : "chart", "aria-labelledby": titleId }, [
-      h("figcaption", h("div.chart-head", this.heading, this.where, ...tools), lead?.element, this.now, this.about),
+      h("figcaption", lead ? [lead.element, this.now, head] : [head, this.now], this.about),
       this.area,
       this.forks,
     ]);

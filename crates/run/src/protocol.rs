@@ -131,8 +131,8 @@ sent_data! {
         pub log: bool,
         /// True if the number is shown as a percentage.
         pub share: bool,
-        /// Name of a test's number where it leads a headline, for example `average of {episodes} test episodes`. The name of a test column
-        /// in braces stands for the value of this column in the test. If the name is empty, the label is used.
+        /// Name of a test's number where it leads a headline, for example `average of {episodes} test episodes`. The value of a test column
+        /// replaces the column's name in braces. If the name is empty, the label is used.
         #[serde(skip)]
         #[cfg_attr(feature = "typescript", ts(skip))]
         pub lead: &'static str,
