@@ -119,7 +119,7 @@ test("one number of the latest test leads, with its name and one state", async (
     hothouse.command({ kind: "pause" });
     hothouse.command({ kind: "reset", config: null });
   });
-  await shows("no test yet", "test return", "training return .*", "Learning\\.");
+  await shows("No test yet", "test return", "training return .*", "Learning\\.");
   const tested = await ahead(page, "test");
   await page.evaluate(() => hothouse.command({ kind: "start" }));
   const { mean_return } = await tested();

@@ -2,7 +2,7 @@
 
 import type { Standing } from "../run/protocol";
 import { h, write } from "./dom";
-import { minus } from "./format";
+import { capital, minus } from "./format";
 
 export class Lead {
   readonly number = h("output.number");
@@ -10,7 +10,7 @@ export class Lead {
   readonly element = h("div.lead-number", this.number, this.name);
 
   show({ number, name }: Standing): void {
-    write(this.number, minus(number));
+    write(this.number, capital(minus(number)));
     write(this.name, name);
   }
 }
