@@ -76,7 +76,7 @@ function run(seed: number, rows: number, middle: number): History {
 /** Standing of the current run. */
 export const STANDING: Standing = {
   ...{ progress: progressAt(ROWS), state: "learning", since: null, words: "learning" },
-  ...{ name: "average of 100 test episodes", value: 468.2, number: "468.2" },
+  ...{ name: "average of 100 test episodes", value: 500, number: "500" },
 };
 
 /** Returns the current run, in which the learning rate is changed once. */
