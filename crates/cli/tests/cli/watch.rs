@@ -179,7 +179,7 @@ fn a_backgammon_run_can_be_watched() {
     let plain = scratch.stdout("watch run.ring --plain");
     assert!(plain.contains("72 games") && plain.contains("random") && plain.contains("pubeval"), "{plain}");
     scratch.stdout(format!("train backgammon --games 24 {SMALL_GAMES}"));
-    assert!(scratch.stdout("watch --list").contains("backgammon / strong, seed 1, 24 games"));
+    assert!(scratch.stdout("watch --list").contains("backgammon / strong, seed 1, 24 games, learning; points per game against pubeval "));
 }
 
 #[test]
