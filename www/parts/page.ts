@@ -389,7 +389,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
         caption: () => {
           const title = `${client.room.title}: ${this.starts.nameOf(client.variant)}`;
           const progress = `${short(this.progress.counts[0] ?? 0)} ${this.unit}`;
-          return { title, about: [`seed ${this.present?.config.seed ?? 0}`, progress, this.lead].filter(Boolean).join(", ") };
+          return { title, about: [`seed ${this.present?.config.seed ?? 0}`, progress, this.leadWords].filter(Boolean).join(", ") };
         },
         fileName: () => this.fileName().replace(/\.[a-z]+$/, ""),
         showStage: () => {

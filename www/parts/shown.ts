@@ -66,15 +66,16 @@ export abstract class Shown<Around extends { notices: Notices; announcer: Announ
   }
 
   /** Shows the leading number, and announces another state. */
-  protected showStanding({ state, ...standing }: Standing): void {
-    this.curves.lead.show({ state, ...standing });
+  protected showStanding(standing: Standing): void {
+    this.curves.lead.show(standing);
+    const { state } = standing;
     if (state === this.announced) return;
     this.announced = state;
     if (state !== "learning") this.announcer.say(this.readout.result());
   }
 
-  /** The leading number with its name; undefined before the first test. */
-  protected get lead(): string | undefined {
+  /** Text of the leading number with its name; undefined before the first test. */
+  protected get leadWords(): string | undefined {
     const standing = this.present?.standing.value;
     return standing && standing.value !== null ? `${standing.name} ${minus(standing.number)}` : undefined;
   }
