@@ -32,11 +32,14 @@ fn standing(means: &[Option<f64>], goal: Option<Goal>, solved: Option<u32>, fail
     tested.standing(0, failure, &progress(schema(), 9))
 }
 
+/// Values of the tests, iteration of the solution, and the expected state, its first iteration and its words.
+type Case<'a> = (&'a [Option<f64>], Option<u32>, RunState, Option<u32>, &'a str);
+
 #[test]
 fn every_transition_has_its_state_and_its_words() {
     use RunState::{Learning, LostAgain, Solved, StillSolved};
     let (low, high, none) = (Some(9.35), Some(500.0), None);
-    let cases: [(&[Option<f64>], Option<u32>, RunState, Option<u32>, &str); 11] = [
+    let cases: [Case; 11] = [
         (&[], None, Learning, None, "learning"),
         (&[low, high], None, Learning, None, "learning"),
         (&[low, high], Some(2), Solved, Some(2), "solved at 200 thousand steps"),
