@@ -5,6 +5,7 @@ import { reached } from "../../scripts/browser.mjs";
 import { loadedBy } from "../../scripts/page.mjs";
 import { inAll } from "../../scripts/tiers.mjs";
 import { ahead, begun, dist, event, house, lab, named, until, visit, WAIT_MS } from "./fixture.mjs";
+import { tellEvents } from "./messages.mjs";
 import { replayed, replays } from "./replay.mjs";
 
 const here = house();
@@ -103,6 +104,46 @@ test("a solved run emphasises its value once, and never with reduced motion", as
   await page.context().close();
 });
 
+test("one number of the latest test leads, with its name and one state", async () => {
+  const page = await replayed(here);
+  /** Waits until the number, its name, the values of the curve and the state have these texts. */
+  const shows = (...texts) =>
+    page.waitForFunction(
+      (texts) =>
+        [".lead-number .number", ".lead-number .small", ".latest", ".lead strong"].every((part, k) =>
+          new RegExp(`^(${texts[k]})$`).test(document.querySelector(part).textContent),
+        ),
+      texts,
+    );
+  await page.evaluate(() => {
+    hothouse.command({ kind: "pause" });
+    hothouse.command({ kind: "reset", config: null });
+  });
+  await shows("No test yet", "test return", "training return .*", "Learning\\.");
+  const tested = await ahead(page, "test");
+  await page.evaluate(() => hothouse.command({ kind: "start" }));
+  const { mean_return } = await tested();
+  await page.evaluate(() => hothouse.command({ kind: "pause" }));
+  await page.waitForFunction(
+    (mean) => Math.abs(Number(document.querySelector(".lead-number .number").textContent) - mean) <= 0.05,
+    mean_return,
+  );
+  await shows("[\\d.]+", "average of 100 test episodes", "training return [\\d.]+", "Learning.*|Solved.*");
+  const standing = {
+    kind: "standing",
+    progress: await page.evaluate(() => hothouse.progress),
+    state: "lost_again",
+    since: null,
+    name: "average of 100 test episodes",
+    value: -9.35,
+    number: "-9.35",
+    words: "solved at 852 thousand steps, lost again at 1.2 million steps",
+  };
+  await tellEvents(page, standing);
+  await shows("−9.35", standing.name, "training return [\\d.]+", "Solved at 852 thousand steps, lost again at 1.2 million steps\\.");
+  await page.context().close();
+});
+
 /** Runs in the page: begins a run with a config, which is paused at its solution. Resolves with the event of the solution. */
 const solvedWith = (config) =>
   new Promise((resolve) => {
@@ -123,21 +164,21 @@ const SOLVES = { version: 2, room: "control", variant: "CartPole-v1", seed: 3, k
 const BREAKS = { ...SOLVES, changes: Object.entries({ lr: 0.1, entropy: 0.2 }).map(([knob, value]) => ({ iteration: 13, knob, value })) };
 const BROKEN = 28;
 
-test("a run is solved in the published steps, and its status shows its current result, also after a harmful knob change", async () => {
+test("a run is solved in the published steps, and its headline shows its state and the latest test, also after a harmful knob change", async () => {
   const page = await visit(here, { at: "#/control?envs=64&seed=3&v=2" });
   const { event, room } = await (await begun(page, solvedWith, SOLVES))();
   const { progress } = named(event, room);
   assert.ok(progress.env_steps <= 2_000_000, `${progress.env_steps} steps`);
-  /** Waits until the sentence about the goal has a result that satisfies a condition. */
-  const says = (holds) =>
+  /** Waits until the leading number satisfies a condition and the state has these words. */
+  const says = (holds, words) =>
     until(
       page,
       `{
-        const [, now] = /^Solved at \\d+ thousand steps; now ([\\d.]+)\\.$/.exec(document.querySelector(".lead strong").textContent) ?? [];
-        now !== undefined && now ${holds};
+        const [number, state] = [".lead-number .number", ".lead strong"].map((part) => document.querySelector(part).textContent);
+        number ${holds} && ${words}.test(state);
       }`,
     );
-  await says(">= 475");
+  await says(">= 475", /^Solved at [\d.]+ thousand steps\.$/);
   const broken = await ahead(page, "test", BROKEN);
   await page.evaluate((config) => {
     hothouse.setSpeed(20_000); // after the iteration 28, the page has two seconds for the pause
@@ -145,7 +186,7 @@ test("a run is solved in the published steps, and its status shows its current r
   }, BREAKS);
   await broken();
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
-  await says("< 240");
+  await says("< 240", /^Solved at [\d.]+ thousand steps, lost again at [\d.]+ thousand steps\.$/);
   await page.context().close();
 });
 

@@ -644,7 +644,7 @@ test("the SVG of the curves has a path for each run, needs no other file, and es
   ]);
   assert.equal(drawn.ground, paper);
   // The picture contains the texts of the axes, the letter at the end of a curve, and the legend.
-  for (const wanted of ["Mean return", "Steps", "0", "500", "A", "solved at 475", "Current run", `A  ${evil}`])
+  for (const wanted of ["Mean return", "Steps", "0", "500", "A", "goal 475", "Current run", `A  ${evil}`])
     assert.ok(drawn.texts.includes(wanted), `${wanted} among ${drawn.texts}`);
   assert.deepEqual(drawn.tags, ["clipPath", "g", "path", "rect", "text", "title"]);
   assert.ok(!drawn.attributes.some((name) => /^on|href|style|src/.test(name)), drawn.attributes.join());

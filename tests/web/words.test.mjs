@@ -186,8 +186,12 @@ test("the model trains without a click: the loss is above a floor, and a test ad
   assert.ok(later.progress.tokens > first.progress.tokens && later.loss > 0, JSON.stringify(later));
   const tested = await eventWhere(page, "test", ({ floor }) => floor > 0);
   assert.ok(tested.val_loss > tested.floor && Math.abs(tested.above - (tested.val_loss / tested.floor - 1)) < 1e-4, JSON.stringify(tested));
-  await text(page, ".lead", "^Perplexity .* \\(minimum possible: .*\\): the model chooses as if among that many equally likely tokens\\.");
-  await text(page, ".returns .number", "training .*validation ");
+  await text(
+    page,
+    ".lead",
+    "^Learning\\. Perplexity .* \\(minimum possible: .*\\): the model chooses as if among that many equally likely tokens\\.",
+  );
+  await text(page, ".returns .latest", "training .*validation ");
   const [{ prompt, text: written }] = await samplesOf(page, 1);
   assert.ok(prompt.length > 0 && written.length > 0);
   await leave(page);
@@ -537,7 +541,7 @@ inAll(
     const seen = await written(page);
     assert.ok(seen.includes("\ufffd") && seen === (await ask(page, { ask: "stop" })).text, seen);
     await text(page, ".model", "pasted text.*bytes.*unknown for your own text");
-    await text(page, ".lead", "^Perplexity [\\d.]+: the model");
+    await text(page, ".lead", "^Learning\\. Perplexity [\\d.]+: the model");
     // A file with byte-pair tokens changes the vocabulary and keeps the preset.
     await drop("frogs.txt", 400, "The green frog sat on a stone, and the frog sang to the moon. ");
     await own.getByLabel(/^Tokenizer/).selectOption("bpe");

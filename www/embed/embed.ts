@@ -30,7 +30,7 @@ export class Embed extends Shown<Around> implements RoomPage {
   private readonly pace: Pace;
   protected readonly knobs: Knobs;
   protected readonly curves: RunCurves;
-  private readonly readout: Readout;
+  protected readonly readout: Readout;
   private readonly reports: Reports;
   private readonly link = h("a.away", { href: "./", target: "_blank", rel: "noopener" }, "Open in Hothouse");
   private readonly note = h("p.small.note", { role: "status" });
@@ -66,7 +66,6 @@ export class Embed extends Shown<Around> implements RoomPage {
     };
     return new Readout(client, view, this.state, unit, actions, {
       progress: () => this.progress,
-      newest: () => this.newest(),
       sweeping: () => false,
       overtaken: () => "",
       written: () => this.showLearningRate(),
@@ -127,14 +126,13 @@ export class Embed extends Shown<Around> implements RoomPage {
   // ---- events of the run
 
   private take(event: RunEvent): void {
-    const { notices, announcer } = this.around;
+    const { notices } = this.around;
     if (event.kind === "began") this.began(event);
     else this.state.take(event);
     if (event.kind === "mark") this.marked(event);
-    else if (event.kind === "solved") {
-      announcer.say(this.readout.result());
-      this.curves.main?.celebrate();
-    } else if (event.kind === "notice") notices.show(event.level, event.text, event.next_step);
+    else if (event.kind === "standing") this.showStanding(event);
+    else if (event.kind === "solved") this.curves.main?.celebrate();
+    else if (event.kind === "notice") notices.show(event.level, event.text, event.next_step);
     else if (event.kind === "room" && !this.view.take) notices.show("info", event.text, "");
     else if (event.kind === "device") this.writeNote();
     this.view.take?.(event);

@@ -7,6 +7,7 @@ import "./chart.css";
 import { font, outlined, pen, segment, stroke, type Pen } from "./canvas";
 import { h, id, write } from "./dom";
 import { figure, minus, percent, short } from "./format";
+import type { Lead } from "./lead";
 import { drawLevels, type Level, type Segment } from "./levels";
 import { untilClosed } from "./life";
 import { calm, drawing } from "./loop";
@@ -62,6 +63,8 @@ export type ChartOptions = {
   others?: Series[];
   /** Label of the curve of `column`, if the chart has several curves. */
   label?: string;
+  /** Name of the value of `column` beside a leading number, if the chart has a single curve. */
+  name?: string;
   axis: Axis;
   title: string;
   /** Description in one line. */
@@ -115,7 +118,7 @@ export class Chart {
   /** The plot; undefined until the chart is first visible. */
   private plot: uPlot | undefined;
   private readonly area = h("div.plot");
-  private readonly now = h("output.number");
+  private readonly now: HTMLElement;
   private readonly heading: HTMLElement;
   /** Position of the cursor on the axis; without a cursor, the chart's note. */
   private readonly where = h("span.where.small");
@@ -138,13 +141,20 @@ export class Chart {
   private own = false;
   private readonly about: HTMLElement;
 
-  constructor(options: ChartOptions, tools: Node[] = []) {
+  /** `lead` is placed above the title, beside the values of the curves. */
+  constructor(
+    options: ChartOptions,
+    tools: Node[] = [],
+    private readonly lead?: Lead,
+  ) {
     this.settings = state(options);
     this.about = h("span.about", options.about);
+    this.now = h(lead ? "output.latest" : "output.number");
     const titleId = id("chart");
     this.heading = h("h3", { id: titleId }, options.title);
+    const head = h("div.chart-head", this.heading, this.where, ...tools);
     this.element = h("figure", { class: options.main ? "chart main-chart" : "chart", "aria-labelledby": titleId }, [
-      h("figcaption", h("div.chart-head", this.heading, this.where, ...tools), this.now, this.about),
+      h("figcaption", lead ? [lead.element, this.now, head] : [head, this.now], this.about),
       this.area,
       this.forks,
     ]);
@@ -195,9 +205,10 @@ export class Chart {
     this.values = series.map(() => h("span"));
     this.now.classList.toggle("several", series.length > 1);
     this.now.replaceChildren(
-      ...series.map(({ label, colour }, k) =>
-        h("span.value", { style: label && `color:var(--${colour})` }, label && h("span.unit", `${label} `), this.values[k]),
-      ),
+      ...series.map(({ label, colour }, k) => {
+        const name = label ?? (this.lead && this.options.name);
+        return h("span.value", { style: label && `color:var(--${colour})` }, name && h("span.unit", `${name} `), this.values[k]);
+      }),
     );
   }
 
@@ -216,7 +227,7 @@ export class Chart {
 
   /** Changes some options, for another variant or another column. */
   suit(options: Partial<ChartOptions>): void {
-    const made = (): string => JSON.stringify([this.series(), this.options.log]);
+    const made = (): string => JSON.stringify([this.series(), this.options.name, this.options.log]);
     const before = made();
     this.settings.value = { ...this.options, ...options };
     write(this.about, this.options.about);
@@ -346,11 +357,11 @@ export class Chart {
     write(this.where, hovered !== null && present ? `at ${this.options.axis.tick(present.at[row] ?? 0)}` : this.noted);
   }
 
-  /** Emphasises the value and the chart for a moment. */
+  /** Emphasises the leading number and the chart for a moment. */
   celebrate(): void {
     if (calm()) return;
     const grown = { transform: "scale(1.12)", textShadow: "0 0 24px var(--brand)", offset: 0.3 };
-    this.now.animate([{}, grown, {}], { duration: 1400, easing: "ease-out" });
+    this.lead?.number.animate([{}, grown, {}], { duration: 1400, easing: "ease-out" });
     this.element.parentElement?.animate([{}, { boxShadow: "0 0 0 4px var(--brand)", offset: 0.3 }, {}], 1400);
   }
 

@@ -113,6 +113,7 @@ export class Charting {
     return {
       column: first.name,
       label: others.length ? label(first) : undefined,
+      name: first.label.toLowerCase(),
       others: others.map((column, k) => ({
         column: column.name,
         label: label(column),

@@ -2,11 +2,12 @@
 // axis, and tables show the same data.
 
 import { Chart, type ChartOptions, type Drawn, type Overlay } from "./chart";
-import { Charting, columnText, type ChartWords, type CurveWords, type Group, type RunData, type Scene, type Split } from "./charting";
+import { Charting, type ChartWords, type CurveWords, type Group, type RunData, type Scene, type Split } from "./charting";
 import type { ChartPicture } from "./chart-picture";
 import { CurveTables } from "./curve-tables";
 import { Choice, h, id, labelled } from "./dom";
 import { figure, plural } from "./format";
+import { Lead } from "./lead";
 import { PAST, PRESENT, swatch } from "./looks";
 import { touch } from "./loop";
 import type { Table } from "./table";
@@ -27,6 +28,8 @@ type Shown = Split & { chart: Chart; levels: Levels };
 
 export class RunCurves {
   readonly main: Chart | undefined;
+  /** The leading number of the current run. */
+  readonly lead = new Lead();
   /** The large chart and its legend. */
   readonly large: HTMLElement[];
   /** The small charts and their table. */
@@ -77,12 +80,12 @@ export class RunCurves {
       "Training metrics",
       others.flatMap(({ metrics }) => metrics),
     );
-    this.main = main && this.chart(main, [this.reset(), this.mainTable.button, ...tools]).chart;
+    this.main = main && this.chart(main, [this.reset(), this.mainTable.button, ...tools], { lead: this.lead }).chart;
     this.large = this.main ? [this.main.element, this.legend()] : [];
     this.small = this.multiples(others, words.front);
     this.compareTable = tables.of("Selected curves", () => this.compareChart.group);
     const choices = this.charting.choices();
-    this.compareChart = this.chart(main ?? choices[0]!.groups[0]!, [this.reset(), this.compareTable.button], true);
+    this.compareChart = this.chart(main ?? choices[0]!.groups[0]!, [this.reset(), this.compareTable.button], { main: true });
     this.smoothing.addEventListener("input", () => {
       this.smoothing.style.setProperty("--share", `${this.smoothing.value}%`);
       this.writeSmoothing();
@@ -126,10 +129,10 @@ export class RunCurves {
     ]);
   }
 
-  private chart(group: Group, tools: Node[] = [], main = group === this.charting.main): Shown {
+  private chart(group: Group, tools: Node[] = [], { lead, main = lead !== undefined }: { lead?: Lead; main?: boolean } = {}): Shown {
     const one: Shown = {
       ...this.charting.split(group),
-      chart: new Chart({ ...this.charting.options(group), main, zoom: (range) => this.zoom(range) }, tools),
+      chart: new Chart({ ...this.charting.options(group), main, zoom: (range) => this.zoom(range) }, tools, lead),
       levels: [],
     };
     this.charts.push(one);
@@ -204,16 +207,15 @@ export class RunCurves {
       const levels = [...(own.levels ?? [])];
       const { goal } = variant;
       const column = group.tests.find(({ name }) => name === goal?.column);
-      if (goal && column)
-        levels.push({ value: goal.at, label: `solved at ${column.share ? `${figure(100 * goal.at)}%` : figure(goal.at)}` });
+      if (goal && column) levels.push({ value: goal.at, label: `goal ${column.share ? `${figure(100 * goal.at)}%` : figure(goal.at)}` });
       const { trained } = this;
       if (trained && group.tests.some(({ name }) => name === trained.column))
         levels.push({ value: trained.value, label: trained.label, colour: "ghost" });
       one.levels = levels;
       const tests = own.columns ? group.tests.filter(({ name }) => own.columns!.includes(name)) : group.tests;
       one.drawn = this.charting.split({ ...group, tests }).drawn;
-      const { column: first, label, others } = this.charting.options({ ...group, tests });
-      chart.suit({ column: first, label, others, about: own.about ?? this.charting.about(group), span: own.span, levels });
+      const { column: first, label, name, others } = this.charting.options({ ...group, tests });
+      chart.suit({ column: first, label, name, others, about: own.about ?? this.charting.about(group), span: own.span, levels });
     }
   }
 
@@ -288,12 +290,5 @@ export class RunCurves {
       axis: this.charting.time ? "Training time" : this.charting.counter,
       runs: [{ ...PRESENT, name: "Current run" }, ...past, ...(this.scene?.compared ?? [])],
     };
-  }
-
-  newest(run: RunData): string | undefined {
-    const { main } = this.charting;
-    const column = main && [...main.metrics, ...main.tests][0];
-    const value = column && (main.metrics.length ? (run.columns[column.name]?.at(-1) ?? undefined) : run.test(column.name));
-    return column && value !== undefined ? columnText(column, value) : undefined;
   }
 }

@@ -1,6 +1,6 @@
 // History of a run in columns, for charts and tables. It keeps at most a few thousand evenly spaced rows, even of a run of days.
 
-import type { Began, Column, Config, Mark, Progress, RoomInfo, Row, Value } from "../run/protocol";
+import type { Began, Column, Config, Mark, Progress, RoomInfo, Row, Standing, Value } from "../run/protocol";
 import { state } from "./signal";
 
 const MOST_ROWS = 2400;
@@ -26,8 +26,8 @@ export class History {
   /** Number that increases with each change, so that views are redrawn. */
   readonly revision = state(1);
   private readonly solving = state<Progress | undefined>(undefined);
-  /** Number of tests that reached the goal but were not confirmed. */
-  attempts: number;
+  /** Leading number and state; undefined for a short time after the beginning. */
+  readonly standing = state<Standing | undefined>(undefined);
   progress: Progress;
   private every = 1;
   private skipped = 0;
@@ -36,14 +36,13 @@ export class History {
 
   constructor(
     readonly room: RoomInfo,
-    { config, knobs, progress, solved, attempts, history, tests, marks }: Began,
+    { config, knobs, progress, solved, history, tests, marks }: Began,
   ) {
     this.config = config;
     this.knobs = knobs;
     this.progress = progress;
     this.solved = solved ?? undefined;
     this.others = room.counters.slice(1).map(() => []);
-    this.attempts = attempts;
     this.columns = Object.fromEntries([...room.metrics, ...room.parts].map(({ name }) => [name, []]));
     for (const row of history) this.push(row);
     this.progress = progress;

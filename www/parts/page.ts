@@ -59,7 +59,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
   readonly trained: Trained | undefined;
   private readonly view: View;
   private readonly starts: Starts;
-  private readonly readout: Readout;
+  protected readonly readout: Readout;
   protected readonly knobs: Knobs;
   private readonly ghost: Ghost;
   private readonly forks: Forks;
@@ -174,7 +174,6 @@ export class Page extends Shown<PageContext> implements RoomPage {
     });
     this.readout = new Readout(client, view, this.state, unit, this.transportActions(), {
       progress: () => this.progress,
-      newest: () => this.newest(),
       sweeping: () => this.sweep.part?.running ?? false,
       overtaken: () => this.trained?.sentence() ?? "",
       written: () => this.showLearningRate(),
@@ -390,7 +389,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
         caption: () => {
           const title = `${client.room.title}: ${this.starts.nameOf(client.variant)}`;
           const progress = `${short(this.progress.counts[0] ?? 0)} ${this.unit}`;
-          return { title, about: [`seed ${this.present?.config.seed ?? 0}`, progress, this.newest()].filter(Boolean).join(", ") };
+          return { title, about: [`seed ${this.present?.config.seed ?? 0}`, progress, this.leadWords].filter(Boolean).join(", ") };
         },
         fileName: () => this.fileName().replace(/\.[a-z]+$/, ""),
         showStage: () => {
@@ -498,7 +497,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
     else this.state.take(event);
     this.respond(event);
     this.view.take?.(event);
-    if (event.kind === "metrics" && this.newest() !== undefined) this.announcer.progress(() => this.readout.spoken());
+    if (event.kind === "metrics") this.announcer.progress(() => this.readout.spoken());
   }
 
   private respond(event: RunEvent): void {
@@ -516,8 +515,10 @@ export class Page extends Shown<PageContext> implements RoomPage {
         break;
       case "solved":
         this.sweep.part?.solvedAfter(event.progress.counts[0] ?? 0);
-        announcer.say(this.readout.result());
         this.curves.main?.celebrate();
+        break;
+      case "standing":
+        this.showStanding(event);
         break;
       case "notice":
         notices.show(event.level, event.text, event.next_step);

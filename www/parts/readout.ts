@@ -2,9 +2,8 @@
 
 import type { Client } from "../run/client";
 import type { Progress, Variant } from "../run/protocol";
-import { columnText } from "./charting";
 import { h, write } from "./dom";
-import { count, figure, seconds, short, words } from "./format";
+import { capital, count, minus, seconds, short } from "./format";
 import { untilClosed } from "./life";
 import type { Present } from "./present";
 import type { View } from "./room";
@@ -18,8 +17,6 @@ const STATUS_MS = 500;
 
 export interface ReadoutSources {
   progress(): Progress;
-  /** Returns the name of the large chart and its latest value. */
-  newest(): string | undefined;
   /** Returns true while a sweep runs, during which the run is paused. */
   sweeping(): boolean;
   /** Returns a sentence about the trained agent if the visitor's agent has overtaken it; otherwise an empty text. */
@@ -62,25 +59,10 @@ export class Readout {
     write(this.headline, this.view.headline?.() ?? variant.name);
   }
 
-  /**
-   * Returns a sentence about the goal. If the task is solved, the sentence states when it was solved and the result of the latest test.
-   * Otherwise it states how many tests reached the goal but were not confirmed.
-   */
+  /** Returns the state of the run as a sentence. */
   result(): string {
-    const run = this.present.run.value;
-    const { goal } = this.client.variant;
-    if (!run || !goal) return "";
-    const { solved, attempts } = run;
-    if (!solved) {
-      const one = attempts === 1;
-      return attempts === 0
-        ? ""
-        : `${one ? "One test" : `${count(attempts)} tests`} reached the goal and ${one ? "was" : "were"} not confirmed.`;
-    }
-    const column = this.client.room.tests.find(({ name }) => name === goal.column);
-    const now = run.test(goal.column);
-    const shown = now === undefined ? "" : `; now ${column ? columnText(column, now) : figure(now)}`;
-    return `Solved at ${words(solved.counts[0] ?? 0)} ${this.unit}${shown}.`;
+    const standing = this.present.run.value?.standing.value;
+    return standing ? `${capital(standing.words)}.` : "";
   }
 
   spoken(): string {
@@ -90,9 +72,8 @@ export class Readout {
   }
 
   private sentence(): string {
-    const newest = this.sources.newest();
-    const run = this.present.run.value;
-    return run && newest !== undefined ? `${newest} after ${words(run.progress.counts[0] ?? 0)} ${this.unit}.` : "";
+    const standing = this.present.run.value?.standing.value;
+    return standing ? `${capital(standing.name)}: ${minus(standing.number)}. ${this.result()}` : "";
   }
 
   private poll(): void {
@@ -114,14 +95,13 @@ export class Readout {
     this.sources.written();
   }
 
-  /** Returns the status without the sentence about the goal. */
+  /** Returns the status without the state of the run. */
   private statusWords(): string {
     const run = this.present.run.value;
     const running = this.present.running.value;
     if (!run) return "Starting…";
-    const own = this.view.status?.(run) ?? (run.solved ? "" : `${this.client.variant.summary} ${this.sentence()}`);
+    const own = this.view.status?.(run) ?? (run.solved ? "" : this.client.variant.summary);
     const paused = this.sources.sweeping() ? "Paused until the sweep ends." : "Paused.";
-    const on = running ? (run.solved ? "Still training." : "") : paused;
-    return [own.trim(), this.sources.overtaken(), on].filter(Boolean).join(" ");
+    return [own.trim(), this.sources.overtaken(), running ? "" : paused].filter(Boolean).join(" ");
   }
 }

@@ -2,20 +2,24 @@
 
 import type { Client } from "../run/client";
 import { textOf } from "../run/notice";
-import type { Progress } from "../run/protocol";
+import type { Progress, RunState, Standing } from "../run/protocol";
 import type { Announcer } from "./announce";
 import type { RunCurves } from "./curves";
-import { plural, two } from "./format";
+import { minus, plural, two } from "./format";
 import type { History } from "./history";
 import type { Knobs } from "./knobs";
 import { Late } from "./late";
 import type { Notices } from "./notices";
 import { Present } from "./present";
+import type { Readout } from "./readout";
 
 export abstract class Shown<Around extends { notices: Notices; announcer: Announcer }> {
   protected readonly state: Present;
   protected abstract readonly knobs: Knobs;
   protected abstract readonly curves: RunCurves;
+  protected abstract readonly readout: Readout;
+  /** State of the current run that was announced last. */
+  private announced: RunState = "learning";
 
   constructor(
     readonly client: Client,
@@ -61,9 +65,19 @@ export abstract class Shown<Around extends { notices: Notices; announcer: Announ
     this.knobs.showNow("lr", lr === undefined ? "" : `now ${two(lr)}`);
   }
 
-  protected newest(): string | undefined {
-    const value = this.present && this.curves.newest(this.present);
-    return value === undefined ? undefined : `${this.curves.title} ${value}`;
+  /** Shows the leading number, and announces another state. */
+  protected showStanding(standing: Standing): void {
+    this.curves.lead.show(standing);
+    const { state } = standing;
+    if (state === this.announced) return;
+    this.announced = state;
+    if (state !== "learning") this.announcer.say(this.readout.result());
+  }
+
+  /** Text of the leading number with its name; undefined before the first test. */
+  protected get leadWords(): string | undefined {
+    const standing = this.present?.standing.value;
+    return standing && standing.value !== null ? `${standing.name} ${minus(standing.number)}` : undefined;
   }
 
   protected labelOf(knob: string): string {

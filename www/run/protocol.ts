@@ -175,7 +175,7 @@ data?: Dataset,
  */
 follow?: boolean, };
 
-export type Event = { "kind": "began" } & Began | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Row | { "kind": "mark" } & Mark | { "kind": "test" } & Row | { "kind": "confirmation" } & Confirmation | { "kind": "solved", progress: Progress, goal: number, } | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "not_saved", text: string, next_step: string, } | { "kind": "room", event: unknown, text: string, } | { "kind": "notice", level: Level, text: string, next_step: string, };
+export type Event = { "kind": "began" } & Began | { "kind": "running", running: boolean, } | { "kind": "device" } & Device | { "kind": "metrics" } & Row | { "kind": "mark" } & Mark | { "kind": "test" } & Row | { "kind": "confirmation" } & Confirmation | { "kind": "solved", progress: Progress, goal: number, } | { "kind": "standing" } & Standing | { "kind": "digest" } & Digest | { "kind": "saved", bytes: Uint8Array, } | { "kind": "not_saved", text: string, next_step: string, } | { "kind": "room", event: unknown, text: string, } | { "kind": "notice", level: Level, text: string, next_step: string, };
 
 /** Result of a confirmation, or of a test that reached the goal and needs no confirmation. */
 export type Confirmation = { progress: Progress,
@@ -183,6 +183,23 @@ export type Confirmation = { progress: Progress,
 value: number | null,
 /** Value that the goal requires. */
 goal: number, confirmed: boolean, };
+
+/** Headline of a run: one leading number with its name, and one state. All shells show these texts. `standing.rs` defines the rules. */
+export type Standing = {
+/** Progress at the latest test; before the first test, progress of the run. */
+progress: Progress, state: RunState,
+/** Progress at the test with which the state began, or at the failure; null while the run is learning. */
+since: Progress | null,
+/** Name of the leading number, for example `average of 100 test episodes`. */
+name: string,
+/** Leading number: a value of the latest test; null if there is no test or no value. */
+value: number | null,
+/** Leading number as text, for example `496.3`; `no test yet` before the first test. */
+number: string,
+/** State in words, for example `solved at 852 thousand steps and still so`. */
+words: string, };
+
+export type RunState = "learning" | "solved" | "still_solved" | "lost_again" | "failed";
 
 /** State of a run at its beginning or after it was restored. */
 export type Began = { config: Config,

@@ -13,7 +13,7 @@ import { Table } from "../parts/table";
 import { Tabs } from "../parts/tabs";
 import { Tour } from "../parts/tour";
 import { Transport } from "../parts/transport";
-import { KNOBS, pastRun, presentRun, ROOM, SETTINGS, VARIANTS } from "./data";
+import { KNOBS, pastRun, presentRun, ROOM, SETTINGS, STANDING, VARIANTS } from "./data";
 import { named } from "./elements";
 
 const nothing = (): void => {};
@@ -183,6 +183,7 @@ export function results(): Child {
     ghost.begin(present);
     curves.suit(VARIANTS[0]!);
     curves.show(present, ghost.shown.value);
+    curves.lead.show(STANDING);
     const parts = [...curves.large, knobs().first, ghost.element, curves.mainTable.element];
     return { element: h("section.returns.card", { "aria-label": "Results" }, parts), curves };
   };

@@ -60,6 +60,8 @@ struct Session {
     metrics: Table,
     tests: Table,
     digests: Vec<Digest>,
+    /// Latest test that the user requested.
+    requested: Option<Row>,
     /// Notices for the user since the last call of `notices`.
     notices: Vec<(Level, String)>,
     /// Room events since the last call of `room_events`.
@@ -75,7 +77,8 @@ impl Session {
         let metrics = schema.metrics.iter().map(|column| column.name.to_string()).chain(parts);
         let tests = schema.tests.iter().map(|column| column.name.to_string());
         let (metrics, tests) = (Table::new(schema, metrics), Table::new(schema, tests));
-        let mut session = Session { run, metrics, tests, digests: Vec::new(), notices: Vec::new(), room_events: Vec::new() };
+        let mut session =
+            Session { run, metrics, tests, digests: Vec::new(), requested: None, notices: Vec::new(), room_events: Vec::new() };
         session.take_events();
         Ok(session)
     }
@@ -367,6 +370,7 @@ impl Run {
             let began = Instant::now();
             let row = session.run.test_while(&mut || began.elapsed().as_secs_f64() < for_s)?;
             session.take_events();
+            session.requested = row.clone().or(session.requested.take());
             Ok(row.map(|row| row.values))
         };
         to_python(py, &self.work_on(py, test)?.map_err(refusal)?)
@@ -399,6 +403,11 @@ impl Run {
 
     fn solved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &self.session(py)?.run.solved())
+    }
+
+    fn standing<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let session = self.session(py)?;
+        to_python(py, &session.run.standing(session.requested.as_ref()))
     }
 
     fn attempts(&self, py: Python) -> PyResult<u32> {

@@ -70,10 +70,66 @@ pub fn value(column: &Column, value: Option<f64>) -> String {
     }
 }
 
+/// Formats a share as a percentage: `91.8%`. Values between 99% and 100% are rounded down.
+pub fn percent(share: f64) -> String {
+    let all = 100.0 * share;
+    if all > 99.0 && all < 100.0 {
+        return format!("{}%", trimmed(format!("{:.2}", (100.0 * all + 1e-9).floor() / 100.0)));
+    }
+    format!("{}%", three(all))
+}
+
+/// Formats the leading number of a headline: `97.8%`, `0.42` for points, `496.3`, `-87.5`, `9.35`, `1,234`.
+pub fn leading(column: &Column, x: f64) -> String {
+    match x.abs() {
+        a if !a.is_finite() => x.to_string(),
+        _ if column.share => percent(x),
+        _ if column.unit == "points" => format!("{x:.2}"),
+        a if a >= 999.95 => format!("{}{}", if x < 0.0 { "-" } else { "" }, grouped(a.round() as u64)),
+        a if a >= 99.995 => trimmed(format!("{x:.1}")),
+        _ => three(x),
+    }
+}
+
+/// Formats a count with three significant figures, with words for large numbers and the unit of its column: `852 thousand steps`.
+pub fn amount(column: &Column, count: f64) -> String {
+    let words = match count {
+        n if n >= 999.5e9 => format!("{} trillion", three(n / 1e12)),
+        n if n >= 999.5e6 => format!("{} billion", three(n / 1e9)),
+        n if n >= 999.5e3 => format!("{} million", three(n / 1e6)),
+        n if n >= 1e3 => format!("{} thousand", three(n / 1e3)),
+        n => grouped(n as u64),
+    };
+    format!("{words} {}", unit(column))
+}
+
+/// Formats a number with three significant figures, without zeros at the end: `9.35`, `0.042`, `12`.
+fn three(x: f64) -> String {
+    match x.abs() {
+        0.0 => "0".into(),
+        a if a < 1e-3 => format!("{x:.1e}"),
+        a => trimmed(format!("{x:.*}", (2 - a.log10().floor() as i32).max(0) as usize)),
+    }
+}
+
+fn trimmed(text: String) -> String {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
+
+/// Returns `text` with a small first letter.
+pub fn uncapitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
+}
+
+/// Returns the unit of a counter, or its name if it has no unit.
+fn unit(column: &Column) -> &'static str {
+    if column.unit.is_empty() { column.name } else { column.unit }
+}
+
 /// Formats a count with the unit of its column: `1,572,864 steps`.
 pub fn counted(column: &Column, count: f64) -> String {
-    let unit = if column.unit.is_empty() { column.name } else { column.unit };
-    format!("{} {unit}", grouped(count as u64))
+    format!("{} {}", grouped(count as u64), unit(column))
 }
 
 /// Formats a number with a noun in singular or plural: `1 setting`, `5 seeds`.

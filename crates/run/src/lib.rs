@@ -44,6 +44,7 @@ mod runs;
 mod safe_text;
 mod schema;
 mod shared;
+mod standing;
 pub mod sweep;
 mod tensors;
 pub mod typed;
@@ -82,6 +83,7 @@ pub mod internals {
     pub use crate::permalink::letters::{bytes, letters};
     pub use crate::permalink::share;
     pub use crate::runs::testing::thin;
+    pub use crate::standing::Tested;
     pub use crate::tensors::histogram;
 }
 

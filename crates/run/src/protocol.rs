@@ -131,6 +131,11 @@ sent_data! {
         pub log: bool,
         /// True if the number is shown as a percentage.
         pub share: bool,
+        /// Name of a test's number where it leads a headline, for example `average of {episodes} test episodes`. The value of a test column
+        /// replaces the column's name in braces. If the name is empty, the label is used.
+        #[serde(skip)]
+        #[cfg_attr(feature = "typescript", ts(skip))]
+        pub lead: &'static str,
         /// Short name in the terminal's status line; empty if the line omits the column.
         pub brief: &'static str,
         /// Columns that show the spread: the column with the standard error, or the two columns with minimum and maximum. Empty if there
@@ -273,6 +278,8 @@ plain_data! {
         Confirmation(Confirmation),
         /// The run is solved: a confirmation, or a test that needs none, reached the goal for the first time.
         Solved { progress: Progress, goal: f64 },
+        /// The run's standing. This event follows [`Event::Began`], each test, each confirmation and a permanent failure.
+        Standing(Standing),
         /// A digest of all weights was computed, which happens every [`crate::DIGEST_EVERY`] iterations.
         Digest(Digest),
         Saved {
@@ -338,6 +345,38 @@ plain_data! {
         /// Value that the goal requires.
         pub goal: f64,
         pub confirmed: bool,
+    }
+
+    /// Headline of a run: one leading number with its name, and one state. All shells show these texts. `standing.rs` defines the rules.
+    pub struct Standing {
+        /// Progress at the latest test; before the first test, progress of the run.
+        pub progress: Progress,
+        pub state: RunState,
+        /// Progress at the test with which the state began, or at the failure; null while the run is learning.
+        pub since: Option<Progress>,
+        /// Name of the leading number, for example `average of 100 test episodes`.
+        pub name: String,
+        /// Leading number: a value of the latest test; null if there is no test or no value.
+        pub value: Option<f64>,
+        /// Leading number as text, for example `496.3`; `no test yet` before the first test.
+        pub number: String,
+        /// State in words, for example `solved at 852 thousand steps and still so`.
+        pub words: String,
+    }
+
+    #[derive(Copy, Eq)]
+    #[serde(rename_all = "snake_case")]
+    pub enum RunState {
+        /// The run is not solved, or has no goal.
+        Learning,
+        /// The latest test with a value is the one that solved the run, or that solved it again.
+        Solved,
+        /// At least two consecutive tests reached the goal, up to the latest test.
+        StillSolved,
+        /// The run was solved, and the latest test misses the goal.
+        LostAgain,
+        /// The run stopped permanently: its weights are no longer finite, or the rules of its environment raised an error.
+        Failed,
     }
 
     /// A completed live change of a knob. Charts mark the change on their curves.

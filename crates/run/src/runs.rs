@@ -175,6 +175,12 @@ impl<R: Room> Run<R> {
             room: self.room.notes(),
         })));
         self.queue.push(Event::Running { running: self.running });
+        self.push_standing();
+    }
+
+    fn push_standing(&mut self) {
+        let standing = self.standing(None);
+        self.queue.push(Event::Standing(standing));
     }
 
     fn announce_replay(&mut self) {
@@ -367,6 +373,7 @@ impl<R: Room> Run<R> {
         };
         self.queue.notice(Level::Error, &text, &next_step);
         self.failure = Some(failure);
+        self.push_standing();
     }
 
     /// Emits a digest if the number of iterations is a multiple of [`DIGEST_EVERY`], or if the link that opened the run contains a digest
@@ -402,14 +409,12 @@ impl<R: Room> Run<R> {
             Ok(None) => return,
             Err(fault) => return self.fail(Failure::World(fault)),
         };
-        if confirms {
-            self.tests.take_confirmation(&row, R::SCHEMA, goal, &mut self.queue);
-            return;
-        }
-        if self.tests.take(&row, R::SCHEMA, goal, &mut self.queue) && !self.begin_test(true) {
+        let is_decided = confirms || self.tests.take(&row, R::SCHEMA, goal, &mut self.queue) && !self.begin_test(true);
+        if is_decided {
             self.tests.take_confirmation(&row, R::SCHEMA, goal, &mut self.queue);
         }
-        self.tests.thin();
+        self.tests.thin(R::SCHEMA, goal);
+        self.push_standing();
     }
 
     /// Makes the config's live changes that are due, and all requested live changes. The run must be between two iterations.

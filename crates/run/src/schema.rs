@@ -106,7 +106,7 @@ pub(crate) use columns;
 
 impl Column {
     pub const fn new(name: &'static str, label: &'static str, help: &'static str) -> Column {
-        Column { name, label, unit: "", help, chart: "", log: false, share: false, brief: "", spread: &[], rate: None }
+        Column { name, label, unit: "", help, chart: "", log: false, share: false, lead: "", brief: "", spread: &[], rate: None }
     }
 
     pub const fn unit(self, unit: &'static str) -> Column {
@@ -124,6 +124,11 @@ impl Column {
 
     pub const fn share(self) -> Column {
         Column { share: true, ..self }
+    }
+
+    /// Names the column where it leads a headline; see [`Column::lead`].
+    pub const fn lead(self, lead: &'static str) -> Column {
+        Column { lead, ..self }
     }
 
     /// Shows the column in the terminal's status line under this name.

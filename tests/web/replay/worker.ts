@@ -61,7 +61,9 @@ function begin(next: State): void {
   [state, before] = [next, []];
   const solved = rows.slice(0, state.next).find((event) => event.kind === "solved");
   const past = { history: rowsOf("metrics"), tests: rowsOf("test"), marks: state.marks, solved: solved?.progress ?? null };
-  post([{ ...began, config: state.config, knobs: state.knobs, progress: progress(), ...past }], true);
+  const standings = rows.flatMap((event, k) => (event.kind === "standing" ? [{ event, k }] : []));
+  const { event: standing } = standings.findLast(({ k }) => k < state.next) ?? standings[0]!;
+  post([{ ...began, config: state.config, knobs: state.knobs, progress: progress(), ...past }, standing], true);
 }
 
 /** Sends the events up to the position `end`. */

@@ -3,14 +3,13 @@
 
 import type { Began, Event as RunEvent } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
-import { seconds, words } from "../../parts/format";
+import { percent, seconds, words } from "../../parts/format";
 import type { History } from "../../parts/history";
 import type { Explanation, RoomPage, View } from "../../parts/room";
 import type { Section } from "../../parts/places";
 import type { Shortcut } from "../../parts/shortcuts";
 import { reveal } from "../../parts/tabs";
 import type { TrainedAgent } from "../../parts/trained";
-import { percent } from "./bars";
 import { puzzleOf, type CubeClient } from "./client";
 import { DepthChart } from "./depths";
 import { InsidePane } from "./inside";

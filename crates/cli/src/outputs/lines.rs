@@ -4,7 +4,7 @@
 use crate::format::{self, briefs, clock, counted, counts, short};
 use crate::session::budget::Remaining;
 use crate::session::record::{EndedBy, Record, Summary};
-use run::protocol::{Event, Level, Row};
+use run::protocol::{Event, Level, Row, RunState, Standing};
 use run::room::Schema;
 use std::io::{BufWriter, Result, Write};
 
@@ -18,6 +18,8 @@ pub struct Printer<W: Write> {
     schema: &'static Schema,
     /// Training time in seconds at the last printed line of metrics, and at the last printed line of a test.
     last_s: [f64; 2],
+    /// State of the run in words, as printed last.
+    state: String,
     /// Newest progress towards the limits.
     remaining: Option<Remaining>,
 }
@@ -26,7 +28,7 @@ impl<W: Write> Printer<W> {
     pub fn new(out: W, json: bool) -> Self {
         // The first room's schema is a placeholder. `Began` replaces it before the first record that depends on the schema.
         let schema = run::rooms()[0].schema();
-        Printer { out: BufWriter::new(out), json, schema, last_s: [f64::NEG_INFINITY; 2], remaining: None }
+        Printer { out: BufWriter::new(out), json, schema, last_s: [f64::NEG_INFINITY; 2], state: String::new(), remaining: None }
     }
 
     pub fn record(&mut self, record: &Record) -> Result<()> {
@@ -58,6 +60,7 @@ impl<W: Write> Printer<W> {
         match event {
             Event::Began(began) => {
                 self.last_s = [f64::NEG_INFINITY; 2];
+                self.state.clear();
                 self.remaining = None;
                 let config = &began.config;
                 write!(self.out, "{} / {}, seed {}", config.room, config.variant, config.seed)?;
@@ -81,10 +84,9 @@ impl<W: Write> Printer<W> {
             }
             Event::Device(device) => writeln!(self.out, "{}", format::device(device)),
             Event::Room { text, .. } => writeln!(self.out, "{text}"),
-            Event::Solved { progress, goal } => {
-                let after = counted(&schema.counters[0], progress.counts[0]);
-                let (at, goal) = (clock(progress.train_s), *goal as f32);
-                writeln!(self.out, "{at:>8}  solved: a confirmed test reached {goal} after {after}")
+            Event::Standing(Standing { progress, state, words, .. }) if *state != RunState::Learning && *words != self.state => {
+                self.state.clone_from(words);
+                writeln!(self.out, "{:>8}  {words}", clock(progress.train_s))
             }
             Event::Confirmation(confirmation) if !confirmation.confirmed => {
                 let at = clock(confirmation.progress.train_s);
@@ -101,6 +103,8 @@ impl<W: Write> Printer<W> {
             Event::Metrics(_)
             | Event::Test(_)
             | Event::Confirmation(_)
+            | Event::Standing(_)
+            | Event::Solved { .. }
             | Event::Running { .. }
             | Event::Digest(_)
             | Event::Saved { .. }
@@ -150,6 +154,9 @@ impl<W: Write> Printer<W> {
             let pairs = briefs(schema.metrics, &metrics.values);
             let words: Vec<String> = pairs.into_iter().map(|(name, value)| format!("{name} {value}")).collect();
             line("metrics", &words.join(", "))?;
+        }
+        if let Some(Standing { name, number, words, .. }) = &s.standing {
+            line("state", &format!("{words}; {name} {number}"))?;
         }
         if let Some(solved) = &s.solved {
             let after = clock(solved.train_s);

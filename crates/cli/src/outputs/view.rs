@@ -5,7 +5,7 @@ use crate::format;
 use crate::session::budget::Remaining;
 use crate::session::record::{Record, Summary};
 use math::Isa;
-use run::protocol::{Backend, Column, Config, Device, Digest, Event, Knob, Knobs, Level, Mark, Progress, Row, Variant};
+use run::protocol::{Backend, Column, Config, Device, Digest, Event, Knob, Knobs, Level, Mark, Progress, Row, Standing, Variant};
 use run::room::Schema;
 use run::{History, Host};
 
@@ -45,7 +45,8 @@ pub struct RunView {
     /// in `test`.
     pub tests: History,
     pub marks: Vec<Mark>,
-    pub solved: Option<Progress>,
+    /// `None` for a short time after the beginning of the run.
+    pub standing: Option<Standing>,
     pub digest: Option<Digest>,
 }
 
@@ -82,7 +83,7 @@ impl View {
                     history: History::default(),
                     tests: History::default(),
                     marks: Vec::new(),
-                    solved: began.solved,
+                    standing: None,
                     digest: None,
                 };
                 began.history.into_iter().for_each(|row| run.metrics(row));
@@ -111,7 +112,7 @@ impl View {
                 run.mark(mark);
             }
             (Event::Test(row), Some(run)) => run.test(row),
-            (Event::Solved { progress, .. }, Some(run)) => run.solved = Some(progress),
+            (Event::Standing(standing), Some(run)) => run.standing = Some(standing),
             (Event::Digest(digest), Some(run)) => run.digest = Some(digest),
             // Events of saved files are ignored, because the session reports saved files in its own records.
             _ => {}

@@ -9,7 +9,7 @@ mod summary;
 use crate::session::budget::Remaining;
 pub use named::{By, Names};
 use named::{Fields, Named, Solved};
-use run::protocol::{Backend, Began, Confirmation, Event, Mark, Row};
+use run::protocol::{Backend, Began, Confirmation, Event, Mark, Row, Standing};
 use run::room::Schema;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -75,6 +75,7 @@ fn read_named(kind: &str, value: &Value, names: Names) -> Option<Record> {
         "metrics" => Event::Metrics(Row::read(value, names)?),
         "test" => Event::Test(Row::read(value, names.tests())?),
         "mark" => Event::Mark(Mark::read(value, names)?),
+        "standing" => Event::Standing(Standing::read(value, names)?),
         "confirmation" => Event::Confirmation(Confirmation::read(value, names)?),
         "solved" => {
             let Solved { progress, goal } = Solved::read(value, names)?;
@@ -114,6 +115,7 @@ impl Serialize for Line<'_> {
             Record::Event(Event::Test(row)) => put_named(out, "test", row, names.tests()),
             Record::Event(Event::Mark(mark)) => put_named(out, "mark", mark, names),
             Record::Event(Event::Confirmation(confirmation)) => put_named(out, "confirmation", confirmation, names),
+            Record::Event(Event::Standing(standing)) => put_named(out, "standing", standing, names),
             Record::Event(Event::Solved { progress, goal }) => {
                 put_named(out, "solved", &Solved { progress: progress.clone(), goal: *goal }, names)
             }

@@ -372,6 +372,7 @@ impl Session<'_> {
             seconds: measured.seconds,
             cpu_seconds: measured.cpu_seconds,
             per_second: if trained_s > 0.0 { done / trained_s } else { 0.0 },
+            standing: Some(self.run.standing(test.as_ref())),
             test,
             solved: self.run.solved().cloned(),
             attempts: self.run.attempts(),

@@ -2,7 +2,7 @@
 //! events file (JSON lines). The run may still train or may have ended. The command only reads and has no effect on the run.
 
 use crate::args::ShowArgs;
-use crate::format::{briefs, clock, counted};
+use crate::format::{clock, counted};
 use crate::outputs::screen::Screen;
 use crate::outputs::show::{RunDisplay, wants_screen};
 use crate::session::monitor_file;
@@ -12,7 +12,7 @@ use crate::signals::{self, SIGNALS, Signals};
 use anyhow::{Context, Result, bail};
 use files::Input;
 use run::monitor::{MonitorItem, State};
-use run::protocol::{Began, Event, Level, Progress};
+use run::protocol::{Began, Event, Level, Progress, Standing};
 use run::room::Schema;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -157,6 +157,7 @@ fn iteration_of(record: &Record) -> Option<u32> {
         Record::Event(Event::Metrics(row) | Event::Test(row)) => Some(row.progress.iteration),
         Record::Event(Event::Mark(mark)) => Some(mark.progress.iteration),
         Record::Event(Event::Confirmation(confirmation)) => Some(confirmation.progress.iteration),
+        Record::Event(Event::Standing(standing)) => Some(standing.progress.iteration),
         Record::Event(Event::Solved { progress, .. }) => Some(progress.iteration),
         Record::Event(Event::Digest(digest)) => Some(digest.iteration),
         _ => None,
@@ -209,6 +210,7 @@ pub fn list(json: bool) -> Result<()> {
         variant: String,
         seed: u32,
         progress: By<'a, Progress>,
+        standing: Option<By<'a, Standing>>,
         /// Newest values of the metrics that printed lines contain.
         metrics: BTreeMap<&'static str, Option<f64>>,
         /// Seconds that training spent on each part of the iteration.
@@ -224,11 +226,12 @@ pub fn list(json: bool) -> Result<()> {
     for path in runs {
         // A file of another version, or a file that was just removed, is omitted.
         let Ok(mut watched) = monitor_file::open(&path) else { continue };
-        let (mut config, mut values, mut schema) = (None, Vec::new(), None);
+        let (mut config, mut standing, mut values, mut schema) = (None, None, Vec::new(), None);
         for record in records_from(watched.reader.poll(), &mut schema) {
             match record {
                 Record::Event(Event::Began(began)) => config = Some(began.config),
                 Record::Event(Event::Metrics(row)) => values = row.values,
+                Record::Event(Event::Standing(latest)) => standing = Some(latest),
                 _ => {}
             }
         }
@@ -246,6 +249,7 @@ pub fn list(json: bool) -> Result<()> {
             variant: config.variant,
             seed: config.seed,
             progress: By(&progress, Names::of(schema)),
+            standing: standing.as_ref().map(|standing| By(standing, Names::of(schema))),
             metrics: named.map(|(column, &value)| (column.name, value)).collect(),
             parts_s: schema.all_parts().map(|part| part.name).zip(watched.reader.parts_s()).collect(),
             age_s: monitor_file::age_s(&path),
@@ -255,7 +259,6 @@ pub fn list(json: bool) -> Result<()> {
             writeln!(out, "{}", serde_json::to_string(&line)?)?;
         } else {
             let count = counted(&schema.counters[0], progress.counts[0]);
-            let first = briefs(schema.metrics, &values).into_iter().next();
             writeln!(
                 out,
                 "{:<8} {:>8} ago  {} / {}, seed {}, {count}{}\n         {}",
@@ -264,7 +267,7 @@ pub fn list(json: bool) -> Result<()> {
                 line.room,
                 line.variant,
                 line.seed,
-                first.map_or(String::new(), |(name, value)| format!(", {name} {value}")),
+                standing.as_ref().map_or(String::new(), |Standing { words, name, number, .. }| format!(", {words}; {name} {number}")),
                 line.file
             )?;
         }

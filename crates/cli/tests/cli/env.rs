@@ -209,7 +209,7 @@ fn goal_of_a_file_ends_a_run_and_is_proposed_if_it_is_missing() {
                 \x20       return 0.2 * min(1, 1 + action), True\n    def observe(self):\n        return [self.x]\n";
     scratch.write("solved.py", text);
     let solved = scratch.stdout("train control --world solved.py --until-solved --steps 2e6 --plain");
-    assert!(solved.contains("solved: a confirmed test reached 0.1 after"), "{solved}");
+    assert!(solved.contains("  solved at "), "{solved}");
     scratch.write("endless.py", text.replace("    solved = 0.1\n", ""));
     let endless = scratch.stdout("train control --world endless.py --until-solved --steps 2000 --plain");
     assert!(endless.contains("cannot end this run. Write a goal such as `solved = 0.9` in the class. Stop it with"), "{endless}");

@@ -125,7 +125,7 @@ fn remaining_budget_is_reported_during_training() {
     let text = scratch.stdout(format!("train --seconds 4 --steps 1e15 --events run.jsonl {SMALL}"));
     let lines: Vec<&str> = text.lines().filter(|line| line.contains("% done, about ")).collect();
     assert!(!lines.is_empty() && lines.iter().all(|line| line.ends_with(" s left")), "{text}");
-    assert!(text.contains("  test ") && text.contains("digest"), "{text}");
+    assert!(text.contains("  test ") && text.contains("  state       ") && text.contains("digest"), "{text}");
     assert_eq!(scratch.stdout("watch run.jsonl"), text, "watching shows what training showed");
     let events = scratch.text("run.jsonl");
     assert_eq!(scratch.stdout("watch run.jsonl --json"), events);

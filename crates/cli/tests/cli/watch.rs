@@ -39,9 +39,10 @@ fn a_finished_run_is_shown_as_a_live_one() {
     let watched = scratch.run("watch run.ring --json");
     assert!(watched.status.success() && stderr(&watched).is_empty(), "{}", stderr(&watched));
     let sorted = |text: &str| {
-        // Leaves out the lines that differ: the monitor keeps only the newest digest and the newest running state, and does not contain the
+        // Leaves out the lines that differ: the monitor keeps only the latest digests, standings and running state, and does not contain the
         // remaining time.
-        let counted = |line: &&str| !["digest", "running", "left"].iter().any(|kind| line.contains(&format!(r#""kind":"{kind}""#)));
+        let counted =
+            |line: &&str| !["digest", "standing", "running", "left"].iter().any(|kind| line.contains(&format!(r#""kind":"{kind}""#)));
         let mut lines: Vec<String> = text.lines().filter(counted).map(String::from).collect();
         lines.sort();
         lines
@@ -49,6 +50,9 @@ fn a_finished_run_is_shown_as_a_live_one() {
     assert_eq!(sorted(&stdout(&watched)), sorted(&log));
     let last = |text: &str| text.lines().last().map(String::from);
     assert_eq!(last(&stdout(&watched)), last(&log), "the summary is the last line");
+    let standing = |text: &str| text.lines().rfind(|line| line.contains(r#""kind":"standing""#)).map(String::from);
+    assert!(standing(&log).is_some_and(|line| line.contains(r#""name":"average of 100 test episodes""#)), "{log}");
+    assert_eq!(standing(&stdout(&watched)), standing(&log));
     assert!(scratch.cached("ring").is_empty(), "with --monitor the cache has no monitor");
     let plain = stdout(&scratch.run("watch run.ring --plain"));
     assert!(plain.contains("  test ") && plain.contains(" steps"), "{plain}");
@@ -73,6 +77,7 @@ fn two_watchers_do_not_affect_the_run() {
 
     let line = scratch.json("watch --list");
     assert_eq!((&line["state"], &line["seed"]), (&"running".into(), &4.into()));
+    assert!(line["standing"]["state"].is_string() && line["standing"]["progress"]["env_steps"].is_u64(), "{line}");
     let by_part: f64 = line["parts_s"].as_object().unwrap().values().map(|s| s.as_f64().unwrap()).sum();
     let train_s = line["progress"]["train_s"].as_f64().unwrap();
     assert!(by_part > 0.0 && by_part <= 1.001 * train_s, "{by_part} s of {train_s} s");
@@ -174,7 +179,7 @@ fn a_backgammon_run_can_be_watched() {
     let plain = scratch.stdout("watch run.ring --plain");
     assert!(plain.contains("72 games") && plain.contains("random") && plain.contains("pubeval"), "{plain}");
     scratch.stdout(format!("train backgammon --games 24 {SMALL_GAMES}"));
-    assert!(scratch.stdout("watch --list").contains("backgammon / strong, seed 1, 24 games"));
+    assert!(scratch.stdout("watch --list").contains("backgammon / strong, seed 1, 24 games, learning; points per game against pubeval "));
 }
 
 #[test]

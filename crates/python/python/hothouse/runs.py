@@ -251,6 +251,15 @@ class Run:
         return self._native.solved()
 
     @property
+    def standing(self) -> dict[str, Any]:
+        """Headline of the run in the words of the terminal and the page: one leading number with its name, and one state.
+
+        The number is `value`, `number` (as text) and `name`. The state is `state` (`learning`, `solved`, `still_solved`, `lost_again` or
+        `failed`), `words`, and `since`, the progress at its beginning. Both depend on the latest test, also on one by `test()`.
+        """
+        return self._native.standing()
+
+    @property
     def attempts(self) -> int:
         """Number of tests that reached the goal and were not confirmed."""
         return self._native.attempts()
@@ -357,7 +366,9 @@ class Run:
 
     def __repr__(self) -> str:
         done = ", ".join(f"{name} {value:,.0f}" for name, value in self.progress.items() if name != "train_s")
-        return f"Run({self.room!r}, {self.variant!r}, seed={self.seed}: {done}, digest {self.digest})"
+        standing = self.standing
+        headline = f"{standing['words']}; {standing['name']}: {standing['number']}"
+        return f"Run({self.room!r}, {self.variant!r}, seed={self.seed}: {headline}; {done}, digest {self.digest})"
 
     def _curve(self) -> tuple[str, str, np.ndarray, np.ndarray]:
         """Default curve: the goal's column of the tests, or the first metric that has a chart."""

@@ -33,10 +33,10 @@ pub(super) static SCHEMA: Schema = Schema {
     tests: columns! {
         random_points: "Against random moves",
             "Points per game against random legal moves.",
-            unit("points"), chart("strength"), brief("random"), spread(&["random_error"]);
+            unit("points"), chart("strength"), brief("random"), lead("points per game against random moves"), spread(&["random_error"]);
         linear_points: "Against Tesauro's pubeval",
             "Points per game against the linear evaluation published by Gerald Tesauro in 1993.",
-            unit("points"), chart("strength"), brief("pubeval"), spread(&["linear_error"]);
+            unit("points"), chart("strength"), brief("pubeval"), lead("points per game against pubeval"), spread(&["linear_error"]);
         random_error: "Standard error", "Standard error of the points against random moves.", unit("points");
         linear_error: "Standard error", "Standard error of the points against pubeval.", unit("points");
         random_wins: "Wins against random moves", "Share of games won.", share;

@@ -32,7 +32,7 @@ pub(super) static SCHEMA: Schema = Schema {
     tests: columns! {
         mean_return: "Test return",
             "Mean return of fresh episodes without exploration; not used for training.",
-            chart("return"), brief("test"), spread(&["min_return", "max_return"]);
+            chart("return"), brief("test"), lead("average of {episodes} test episodes"), spread(&["min_return", "max_return"]);
         min_return: "Minimum test return", "Return of the worst test episode.";
         max_return: "Maximum test return", "Return of the best test episode.";
         episodes: "Test episodes", "Number of episodes per test.", unit("episodes");

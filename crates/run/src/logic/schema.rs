@@ -35,7 +35,7 @@ pub(super) static SCHEMA: Schema = Schema {
     tests: columns! {
         perfect: "Correct cells",
             "Share of right cells of the best member's hardened automaton on new grids; for a rule, on all 512 states of nine \
-             cells.", chart("perfect"), share, brief("right");
+             cells.", chart("perfect"), share, brief("right"), lead("share of correct test cells");
         larger: "Right on a larger grid",
             "Share of right cells on a larger grid and after more steps than in training, if the task allows it.",
             chart("generalisation"), share, brief("larger");

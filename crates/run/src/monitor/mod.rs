@@ -98,12 +98,14 @@ const MARKS: usize = 2;
 const SOLVED: usize = 3;
 /// Index of the track with digests.
 const DIGESTS: usize = 4;
+/// Index of the track with the run's standing.
+const STANDINGS: usize = 5;
 /// Index of the track with all other events of a run, such as notices.
-const MESSAGES: usize = 5;
+const MESSAGES: usize = 6;
 /// Index of the track with messages of shells.
-const SHELL: usize = 6;
+const SHELL: usize = 7;
 /// Number of tracks.
-const TRACKS: usize = 7;
+const TRACKS: usize = 8;
 
 impl Track {
     const fn width(&self) -> usize {
@@ -135,6 +137,7 @@ impl Plan {
             track(1 + SHORT_WORDS, 64, 256),
             track(1 + SHORT_WORDS, 2, 0),
             track(1 + SHORT_WORDS, 4, 0),
+            track(1 + MESSAGE_WORDS, 2, 0),
             track(1 + MESSAGE_WORDS, 32, 0),
             track(1 + MESSAGE_WORDS, 32, 0),
         ];

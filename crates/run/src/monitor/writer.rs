@@ -84,6 +84,7 @@ impl Writer {
             Event::Test(row) => self.push(TESTS, &bits(numbers(row))),
             Event::Mark(mark) => self.mark(mark),
             Event::Solved { .. } => self.put_event(SOLVED, event),
+            Event::Standing(_) => self.put_event(STANDINGS, event),
             Event::Digest(_) => self.put_event(DIGESTS, event),
             Event::Notice { .. } | Event::Device(_) | Event::Room { .. } | Event::Confirmation(_) => self.put_event(MESSAGES, event),
             Event::Saved { .. } | Event::NotSaved { .. } => {}

@@ -6,9 +6,12 @@ use crate::device::Settled;
 use crate::digest::{self, PARTIAL};
 use crate::knobs::check_live;
 use crate::permalink;
-use crate::protocol::{Backend, Command, Config, DeviceWish, Digest, Event, Knob, Operation, Progress, Question, Row, Shared, Variant};
+use crate::protocol::{
+    Backend, Command, Config, DeviceWish, Digest, Event, Knob, Operation, Progress, Question, Row, Shared, Standing, Variant,
+};
 use crate::room::{Answer, Policy, Room, States};
 use crate::schema::Schema;
+use crate::standing::Tested;
 use crate::{RunError, networks, shared, tensors};
 use learn::{Failure, Fault, Learner, Machine};
 use std::ops::Range;
@@ -383,6 +386,14 @@ impl<R: Room> AnyRun for Run<R> {
 
     fn attempts(&self) -> u32 {
         self.tests.attempts
+    }
+
+    fn standing(&self, last: Option<&Row>) -> Standing {
+        let tested = self.tests.tested(R::SCHEMA, self.variant.goal);
+        let newest = tested.tests.last().map(|row| row.progress.iteration);
+        let last = last.filter(|row| Some(row.progress.iteration) > newest).cloned();
+        let rows: Vec<Row> = tested.tests.iter().cloned().chain(last).collect();
+        Tested { tests: &rows, ..tested }.standing(self.tests.attempts, self.failure.as_ref(), &self.progress())
     }
 
     fn failure(&self) -> Option<RunError> {

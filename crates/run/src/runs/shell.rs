@@ -2,7 +2,7 @@
 
 use crate::protocol::{
     Backend, Command, Config, DataInfo, Dataset, DeviceWish, Digest, Event, Knob, Operation, Problem, Progress, RoomInfo, Row, Shared,
-    Variant,
+    Standing, Variant,
 };
 use crate::room::{Answer, Pack, Policy};
 use crate::schema::Schema;
@@ -98,6 +98,9 @@ pub trait AnyRun: Send + Sync {
     fn solved(&self) -> Option<&Progress>;
     /// Returns the number of failed confirmations.
     fn attempts(&self) -> u32;
+    /// Returns the run's leading number and state. `last` is a test that a shell requested; it counts if it is newer
+    /// than the run's own tests.
+    fn standing(&self, last: Option<&Row>) -> Standing;
     /// Returns the reason why the run stopped permanently; `None` if the run can continue.
     fn failure(&self) -> Option<RunError>;
     fn digest(&self) -> Digest;

@@ -5,6 +5,7 @@ use crate::RunError;
 use crate::protocol::{Confirmation, Event, Goal, Level, Progress, Row};
 use crate::room::Room;
 use crate::schema::{Schema, goal_of};
+use crate::standing::Tested;
 use math::Rng;
 
 /// Maximum number of stored tests. If it is exceeded, every second test is dropped.
@@ -35,6 +36,10 @@ impl Tests {
     pub fn restored(rows: Vec<Row>, solved: Option<Progress>, attempts: Option<u32>) -> Tests {
         let (solved, attempts) = attempts.map_or((None, 0), |attempts| (solved, attempts));
         Tests { rows, solved, attempts, ..Tests::default() }
+    }
+
+    pub fn tested<'a>(&'a self, schema: &'a Schema, goal: Option<Goal>) -> Tested<'a> {
+        Tested { schema, goal, tests: &self.rows, solved: self.solved.as_ref() }
     }
 
     /// Returns `Some(true)` while a confirmation is in progress, `Some(false)` while another test is in progress, and `None` otherwise.
@@ -124,19 +129,19 @@ impl Tests {
         }
     }
 
-    /// Drops every second test if there are more than [`MAX_TESTS`].
-    pub fn thin(&mut self) {
+    /// Drops every second test if there are more than [`MAX_TESTS`]. Keeps the tests that the run's standing depends on. Shells read the
+    /// time of the solution from one of them.
+    pub fn thin(&mut self, schema: &Schema, goal: Option<Goal>) {
         if self.rows.len() > MAX_TESTS {
-            thin(&mut self.rows, self.solved.as_ref());
+            let kept = self.tested(schema, goal).kept();
+            thin(&mut self.rows, &kept);
         }
     }
 }
 
-/// Drops every second test, but keeps the newest test and the test that solved the run, because shells read the time of the solution from
-/// that test.
-pub fn thin(tests: &mut Vec<Row>, solved: Option<&Progress>) {
-    let solved = solved.and_then(|solved| tests.iter().position(|t| t.progress.iteration == solved.iteration));
+/// Drops every second test, but keeps the latest test and the tests of the iterations `kept`.
+pub fn thin(tests: &mut Vec<Row>, kept: &[u32]) {
     let last = tests.len().saturating_sub(1);
     let mut place = 0..;
-    tests.retain(|_| place.next().is_some_and(|i: usize| i % 2 == last % 2 || Some(i) == solved));
+    tests.retain(|test| place.next().is_some_and(|i: usize| i % 2 == last % 2) || kept.contains(&test.progress.iteration));
 }

@@ -28,7 +28,8 @@ pub(super) static SCHEMA: Schema = Schema {
     },
     tests: columns! {
         val_loss: "Validation loss",
-            "Cross-entropy on held-out text, in nats per token.", unit("nats"), chart("loss"), brief("validation");
+            "Cross-entropy on held-out text, in nats per token.", unit("nats"), chart("loss"), brief("validation"),
+            lead("validation loss in nats per token");
         floor: "Entropy floor",
             "Best possible loss on the same text with the same context, computed from the story grammar; unknown for other text. With \
              byte pairs it is an estimate, not a strict bound: the start of a token reveals a little about the text before, which \
@@ -40,7 +41,7 @@ pub(super) static SCHEMA: Schema = Schema {
         above: "Above the floor", "Excess of the validation loss over the entropy floor.", chart("above"), share, brief("above");
         efficiency: "Coding efficiency",
             "Entropy floor as a share of the validation loss: 100% at the floor. For byte pairs the floor is an estimate.",
-            chart("efficiency"), share;
+            chart("efficiency"), share, lead("coding efficiency on unseen text");
     },
     parts: &[
         TimePart { name: "preparing", label: "Preparing", help: "Generating or reading the text, and converting it to tokens." },

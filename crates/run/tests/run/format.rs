@@ -1,6 +1,6 @@
 //! Tests of numbers, rows and texts as text shells show them.
 
-use run::format::{attempt, breakdown, clock, figure, fitted, goal, grouped, short, value, wrapped};
+use run::format::{amount, attempt, breakdown, clock, figure, fitted, goal, grouped, leading, percent, short, value, wrapped};
 use run::protocol::{Column, Confirmation, Goal};
 
 #[test]
@@ -23,6 +23,23 @@ fn numbers_have_readable_forms() {
     assert_eq!(goal(run::rooms()[0].schema(), &Goal { column: "x", at }), "x of 0.99");
     let failed = Confirmation { progress: Default::default(), value: Some(at), goal: at, confirmed: false };
     assert_eq!(attempt(&failed), "not solved: a test reached 0.99, its confirmation 0.99; training continues");
+}
+
+#[test]
+fn numbers_of_a_headline_have_readable_forms() {
+    let (plain, points, share) = (Column::new("a", "A", ""), Column::new("b", "B", "").unit("points"), Column::new("c", "C", "").share());
+    let numbers = [9.35, 496.26, 500.0, -87.54, 0.0421, 0.0, -1234.4, 99.999, 999.96];
+    assert_eq!(numbers.map(|x| leading(&plain, x)), ["9.35", "496.3", "500", "-87.5", "0.0421", "0", "-1,234", "100", "1,000"]);
+    assert_eq!([0.4, -1.257].map(|x| leading(&points, x)), ["0.40", "-1.26"]);
+    assert_eq!(leading(&share, 0.9789), percent(0.9789));
+    // A share below 100% is never shown as 100%.
+    assert_eq!([0.0, 0.5, 0.9789, 0.99, 0.999_99, 1.0].map(percent), ["0%", "50%", "97.9%", "99%", "99.99%", "100%"]);
+    let steps = Column::new("env_steps", "Steps", "").unit("steps");
+    let amounts = [940.0, 851_968.0, 999_600.0, 1_240_000.0, 12e9, 2e12].map(|n| amount(&steps, n));
+    assert_eq!(
+        amounts,
+        ["940 steps", "852 thousand steps", "1 million steps", "1.24 million steps", "12 billion steps", "2 trillion steps"]
+    );
 }
 
 #[test]

@@ -32,6 +32,7 @@ mod sessions;
 mod settings;
 mod sharing;
 mod solved;
+mod standing;
 mod sweeps;
 #[cfg(feature = "typescript")]
 mod typescript;

@@ -4,7 +4,7 @@
 use crate::common::rooms;
 use proptest::prelude::*;
 use run::monitor::{MAGIC, Memory, MonitorItem, Reader, State, Writer, heap, layout, words};
-use run::protocol::{Began, Config, Confirmation, Digest, Event, KnobKind, Level, Mark, Progress, Row, Value};
+use run::protocol::{Began, Config, Confirmation, Digest, Event, KnobKind, Level, Mark, Progress, Row, RunState, Standing, Value};
 use run::room::Schema;
 use run::{AnyRoom, RunError, config_of};
 use std::collections::BTreeMap;
@@ -79,6 +79,15 @@ impl EventSource {
                 goal: 475.0,
                 confirmed: i.is_multiple_of(2),
             }),
+            8 => Event::Standing(Standing {
+                progress: self.progress(i),
+                state: RunState::LostAgain,
+                since: Some(self.progress(i)),
+                name: "points per game against pubeval".into(),
+                value: Some(f64::from(i) / 7.0),
+                number: format!("{i}"),
+                words: format!("solved at 852 thousand steps, lost again at {i} steps"),
+            }),
             _ => Event::Metrics(self.metrics(i)),
         }
     }
@@ -137,7 +146,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: if testkit::all() { 64 } else { 16 }, ..ProptestConfig::default() })]
 
     #[test]
-    fn reader_that_keeps_up_receives_every_event(kinds in prop::collection::vec(0u8..12, 1..400)) {
+    fn reader_that_keeps_up_receives_every_event(kinds in prop::collection::vec(0u8..13, 1..400)) {
         for source in sources() {
             let (mut writer, memory) = source.pair();
             let mut reader = reader(&memory);
@@ -200,7 +209,7 @@ fn late_reader_receives_the_run_with_its_history() {
         writer.event(&source.began(50, 6));
         writer.event(&Event::Running { running: true });
         for i in 60..70 {
-            (0..=8).filter(|kind| *kind != 5).for_each(|kind| writer.event(&source.event(kind, i)));
+            (0..=9).filter(|kind| *kind != 5).for_each(|kind| writer.event(&source.event(kind, i)));
         }
         assert!(writer.say("after"));
         let mut reader = reader(&memory);

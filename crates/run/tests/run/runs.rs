@@ -330,6 +330,7 @@ fn diverged_run_stops_with_a_notice_and_is_never_saved() {
         });
         let since = &events.0[said.unwrap_or_else(|| panic!("{id}"))..];
         assert!(!since.iter().any(|event| matches!(event, Event::Saved { .. })), "{id}");
+        assert!(since.iter().any(|event| matches!(event, Event::Standing(standing) if standing.words.contains("diverged at "))), "{id}");
         // The run answers a requested save with exactly one event.
         let answers = |event: &&Event| matches!(event, Event::Saved { .. } | Event::NotSaved { .. });
         assert_eq!(events.0.iter().filter(answers).count(), usize::from(asked), "{id}");

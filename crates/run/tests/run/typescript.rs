@@ -60,7 +60,7 @@ fn of_every_room() -> String {
     declare_all!(
         out:
         Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate TimePart RoomInfo Variant Problem Goal
-        Command Event Confirmation Began Level Progress Row Mark
+        Command Event Confirmation Standing RunState Began Level Progress Row Mark
         Digest Device DeviceWish SweepSpec SweepCell Operation Question TensorView Histogram NetworkView LayerView Backend
         Layout TrackLayout Cursor
     );

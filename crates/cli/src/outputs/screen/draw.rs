@@ -2,13 +2,13 @@
 
 use super::braille::Braille;
 use super::{ACCENT, FAINT, MARKED, Mode, Screen};
-use crate::format::{self, briefs, clock, fitted, short, wrapped};
+use crate::format::{self, clock, fitted, short, wrapped};
 use crate::outputs::view::{Points, RunView, View};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span, Text};
-use run::protocol::{Column, Knob, KnobKind, Level, Value};
+use run::protocol::{Column, Knob, KnobKind, Level, Standing, Value};
 
 pub fn draw(frame: &mut Frame, screen: &Screen) {
     let area = frame.area();
@@ -21,7 +21,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     let lower = if area.height >= 20 { 7 } else { 0 };
     let keys = footer(screen, area.width.into());
     let foot = if area.height >= 16 { keys.len() as u16 } else { 1 };
-    let [head, rule, figures, _, upper, _, time, lower, _, note, foot] = Layout::vertical([
+    let [head, rule, figures, details, upper, _, time, lower, _, note, foot] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Length(1),
@@ -46,7 +46,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     frame.render_widget(Text::from(keys), foot);
     self::note(frame, note, screen);
     let Some(run) = &screen.view.run else { return };
-    headline(frame, figures, &screen.view, run);
+    headline(frame, [figures, details], &screen.view, run);
     if screen.keys {
         let below = Rect { height: note.y.saturating_sub(upper.y), ..upper };
         frame.render_widget(key_words(screen, below.width.into()), below);
@@ -71,12 +71,9 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     }
 }
 
-/// Returns the text for a very small terminal: the name and value of the first metric, or `-` if there is no metric.
-fn first_words(view: &View) -> String {
-    let run = view.run.as_ref();
-    let pairs = run.and_then(|run| Some(briefs(run.schema.metrics, &run.metrics.as_ref()?.values)));
-    let first = pairs.and_then(|pairs| pairs.into_iter().next());
-    first.map_or("-".into(), |(name, value)| format!("{name} {value}"))
+/// Returns the text for a very small terminal: the leading number, or `-` if it is unknown.
+fn first_words(view: &View) -> &str {
+    view.run.as_ref().and_then(|run| run.standing.as_ref()).map_or("-", |standing| &standing.number)
 }
 
 pub fn faint(text: impl Into<String>) -> Span<'static> {
@@ -109,55 +106,70 @@ fn header(frame: &mut Frame, area: Rect, screen: &Screen) {
     }
 }
 
-/// Draws the headline: the main metrics, tests, time and counters.
-fn headline(frame: &mut Frame, area: Rect, view: &View, run: &RunView) {
+/// A label, a value and the value's style.
+type Pair = (String, String, Style);
+
+/// Draws the headline: the leading number and the state, and below it the other numbers. If there is no row below, all are in one row.
+fn headline(frame: &mut Frame, [area, below]: [Rect; 2], view: &View, run: &RunView) {
     let remaining = view.remaining.as_ref().map(format::remaining).unwrap_or_default();
     let (state, color) = match (&view.summary, view.running) {
         (Some(_), _) => ("ended", MARKED),
         (None, false) => ("paused", MARKED),
-        // On a narrow terminal the metrics have priority over the remaining time.
-        (None, true) if 2 * remaining.len() <= usize::from(area.width) => (remaining.as_str(), FAINT),
-        (None, true) => ("", FAINT),
+        (None, true) => (remaining.as_str(), FAINT),
     };
-    let mut spans = Vec::new();
-    let mut room = usize::from(area.width).saturating_sub(if state.is_empty() { 0 } else { state.len() + 2 });
-    let mut pair = |label: &str, value: &str, style: Style| {
-        let gap = if spans.is_empty() { "" } else { "   " };
-        let wanted = gap.len() + label.len() + 1 + value.chars().count();
-        // After the first pair that does not fit, all later pairs are omitted.
-        let fits = wanted <= room;
-        room = room.saturating_sub(wanted);
-        if fits {
-            spans.push(faint(format!("{gap}{label} ")));
-            spans.push(Span::styled(value.to_string(), style));
-        }
-    };
+    let (lead, rest) = (leading(run, area.width.into()), details(run));
+    let rows = if below.height > 0 { vec![(area, lead), (below, rest)] } else { vec![(area, [lead, rest].concat())] };
+    let last = rows.len() - 1;
+    for (k, (area, pairs)) in rows.into_iter().enumerate() {
+        // On a narrow terminal the numbers have priority over the state of the process.
+        let state = if k == last && 2 * state.len() <= usize::from(area.width) { state } else { "" };
+        let room = usize::from(area.width).saturating_sub(if state.is_empty() { 0 } else { state.len() + 2 });
+        frame.render_widget(fitting(pairs, room), area);
+        frame.render_widget(Line::styled(state, Style::new().fg(color)).right_aligned(), area);
+    }
+}
+
+/// Returns the leading number after its name, which is cut to `width`, and the state in words.
+fn leading(run: &RunView, width: usize) -> Vec<Pair> {
+    let Some(Standing { name, number, words, .. }) = &run.standing else { return Vec::new() };
     let strong = Style::new().add_modifier(Modifier::BOLD);
+    let name = fitted(name, width.saturating_sub(number.chars().count() + 1));
+    vec![(name, number.clone(), strong.fg(ACCENT)), (String::new(), words.clone(), strong)]
+}
+
+/// Returns the main metric, the test columns except the leading one, the time, the counters and the rates.
+fn details(run: &RunView) -> Vec<Pair> {
     let schema = run.schema;
+    let lead = run.goal_column().or(schema.tests.first()).map(|column| column.name);
     let cells = |columns: &'static [Column], row: &Option<run::protocol::Row>| {
         let columns = columns.iter().enumerate().filter(|(_, column)| !column.brief.is_empty());
         let value = |i: usize| row.as_ref().and_then(|row| row.values.get(i).copied().flatten());
-        let all = columns.map(|(i, column)| (column, format::value(column, value(i))));
-        all.collect::<Vec<_>>()
+        columns.map(|(i, column)| (column, format::value(column, value(i)))).collect::<Vec<_>>()
     };
     let (rates, metrics): (Vec<_>, Vec<_>) = cells(schema.metrics, &run.metrics).into_iter().partition(|(column, _)| column.rate.is_some());
-    if let Some((column, value)) = metrics.first() {
-        pair(column.brief, value, strong.fg(ACCENT));
+    let tests = cells(schema.tests, &run.test).into_iter().filter(|(column, _)| run.test.is_some() && Some(column.name) != lead);
+    let pair = |(column, value): (&Column, String)| (column.brief.to_string(), value, Style::new());
+    let counters = schema.counters.iter().zip(&run.progress.counts).map(|(column, &count)| (column, short(count)));
+    let mut all: Vec<Pair> = metrics.into_iter().take(1).chain(tests).map(pair).collect();
+    all.push(("time".into(), clock(run.progress.train_s), Style::new()));
+    all.extend(counters.filter(|(column, _)| !column.brief.is_empty()).chain(rates).map(pair));
+    all
+}
+
+/// Returns the first pairs that together fit into `room` characters.
+fn fitting(pairs: Vec<Pair>, mut room: usize) -> Line<'static> {
+    let mut spans = Vec::new();
+    for (label, value, style) in pairs {
+        let gap = if spans.is_empty() { "" } else { "   " };
+        let label = format!("{gap}{label}{}", if label.is_empty() { "" } else { " " });
+        let wanted = label.chars().count() + value.chars().count();
+        if wanted > room {
+            break;
+        }
+        room -= wanted;
+        spans.extend([faint(label), Span::styled(value, style)]);
     }
-    for (column, value) in cells(schema.tests, &run.test).iter().filter(|_| run.test.is_some()) {
-        pair(column.brief, value, strong);
-    }
-    if let Some(at) = &run.solved {
-        pair("solved at", &clock(at.train_s), strong);
-    }
-    pair("time", &clock(run.progress.train_s), Style::new());
-    let counters = schema.counters.iter().zip(&run.progress.counts);
-    for (column, &count) in counters.filter(|(column, _)| !column.brief.is_empty()) {
-        pair(column.brief, &short(count), Style::new());
-    }
-    rates.iter().for_each(|(column, value)| pair(column.brief, value, Style::new()));
-    frame.render_widget(Line::from(spans), area);
-    frame.render_widget(Line::styled(state, Style::new().fg(color)).right_aligned(), area);
+    Line::from(spans)
 }
 
 /// Colours of the metrics in a chart.

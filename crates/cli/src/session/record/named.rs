@@ -2,7 +2,7 @@
 //! parts, so a line can be understood without the schema. One declaration per type defines both writing and reading.
 
 use super::summary::{Ended, EndedBy, Parts, Summary};
-use run::protocol::{Began, Config, Confirmation, Knobs, Mark, Progress, Row, Value as KnobValue};
+use run::protocol::{Began, Config, Confirmation, Knobs, Mark, Progress, Row, RunState, Standing, Value as KnobValue};
 use run::room::Schema;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ macro_rules! plain {
     };
 }
 
-plain!(bool u32 f64 String Config EndedBy Knobs KnobValue Value);
+plain!(bool u32 f64 String Config EndedBy Knobs KnobValue RunState Value);
 
 impl<T: Named> Named for Option<T> {
     fn put<S: Serializer>(&self, names: Names, out: S) -> Result<S::Ok, S::Error> {
@@ -129,8 +129,10 @@ fields!(Began { config, knobs, progress, solved, attempts or u32, history, tests
 fields!(Mark { progress, knob, from, to });
 fields!(Confirmation { progress, value, goal, confirmed });
 fields!(Solved { progress, goal });
+fields!(Standing { progress, state, since, name, value, number, words });
 fields!(Summary {
-    ended_by, room, variant, seed, progress, seconds, cpu_seconds, per_second, metrics, test of tests, solved, attempts or u32, parts_s;
+    ended_by, room, variant, seed, progress, seconds, cpu_seconds, per_second, metrics, test of tests, standing or Option, solved,
+    attempts or u32, parts_s;
     machine
 });
 fields!(Ended { link or String, digest, arithmetic, device, isa, threads, file, resume });

@@ -1,6 +1,6 @@
 //! The summary, which is the last record of a training process.
 
-use run::protocol::{Progress, Row};
+use run::protocol::{Progress, Row, Standing};
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,8 @@ pub struct Summary {
     pub metrics: Option<Row>,
     /// Test at the end of the run; `None` if the run failed, was still preparing its data, or if a stop or a time limit cut the test off.
     pub test: Option<Row>,
+    /// Standing of the run after `test`; `None` in records of other versions.
+    pub standing: Option<Standing>,
     /// Progress when the goal was confirmed; `None` if the run is not solved. A second test confirms the goal, or the first test if this
     /// test covers all cases.
     pub solved: Option<Progress>,

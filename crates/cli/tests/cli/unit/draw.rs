@@ -7,7 +7,14 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::style::Color;
 use run::format::fitted;
-use run::protocol::{Backend, Digest, Event, Mark, Progress, Row};
+use run::protocol::{Backend, Digest, Event, Mark, Progress, Row, RunState, Standing};
+
+/// Returns the standing after the test of iteration `i`.
+fn standing(progress: &Progress, i: u32) -> Standing {
+    let (name, words) = ("average of 100 test episodes".into(), "learning".into());
+    let (value, number) = (Some(f64::from(i) * 8.0), (i * 8).to_string());
+    Standing { progress: progress.clone(), state: RunState::Learning, since: None, name, value, number, words }
+}
 
 /// Returns the screen of a partly trained run in which one knob was changed.
 fn screen(mode: Mode, room: &str) -> Screen {
@@ -33,6 +40,7 @@ fn screen(mode: Mode, room: &str) -> Screen {
         if i % 10 == 0 {
             let values = vec![Some(f64::from(i) * 8.0); schema.tests.len()];
             apply(Event::Test(Row { progress: progress.clone(), values }));
+            apply(Event::Standing(standing(&progress, i)));
         }
         if i == 20 {
             let (knob, from, to) = ("lr".into(), 0.0025.into(), 0.0032.into());
@@ -60,7 +68,8 @@ fn dots(rows: &[String], columns: std::ops::Range<usize>) -> u32 {
 fn an_80x24_terminal_shows_all_of_control() {
     let rows = rows(&screen(Mode::Training, "control"), 80, 24);
     assert_eq!(rows[0], " hothouse  control  CartPole-v1  seed 1                  avx2  fused  2 threads");
-    assert!(rows[2].starts_with(" return 400.0   test 320.0   time 0.80 s   steps 2.62 M"), "{}", rows[2]);
+    assert_eq!(rows[2], " average of 100 test episodes 320   learning");
+    assert!(rows[3].starts_with(" return 400.0   time 0.80 s   steps 2.62 M"), "{}", rows[3]);
     assert!(rows[4].contains("lr"), "the name is above the mark: {}", rows[4]);
     assert!(rows[5].starts_with("   500 ") && rows[10].starts_with("     0 "), "{rows:#?}");
     assert!(rows[11].contains("2.62 M steps") && rows[11].contains("training return"), "{}", rows[11]);
@@ -81,9 +90,11 @@ fn a_100x30_terminal_shows_all_of_every_room() {
         let whole = rows.join("\n");
         assert!(rows[0].starts_with(&format!(" hothouse  {}  {}  seed 1", schema.id, variant.id)), "{}", rows[0]);
         let headline = schema.metrics.iter().find(|column| !column.brief.is_empty()).unwrap();
-        assert!(rows[2].starts_with(&format!(" {} 400", headline.brief)), "{}", rows[2]);
-        let tests: Vec<_> = schema.tests.iter().filter(|column| !column.brief.is_empty()).collect();
-        assert!(tests.iter().all(|column| rows[2].contains(column.brief)), "{}", rows[2]);
+        assert_eq!(rows[2], " average of 100 test episodes 320   learning");
+        assert!(rows[3].starts_with(&format!(" {} 400", headline.brief)), "{}", rows[3]);
+        let goal = variant.goal.unwrap().column;
+        let tests: Vec<_> = schema.tests.iter().filter(|column| !column.brief.is_empty() && column.name != goal).collect();
+        assert!(tests.iter().all(|column| rows[3].contains(column.brief)), "{}", rows[3]);
         assert!(whole.contains(schema.counters[0].unit) && whole.contains("digest"), "{whole}");
         // The test sets seven nonzero shares, whose sum is 1; the first is 25%. In a room with fewer parts, the sum of the shares is
         // smaller, so the first part has a larger percentage.
@@ -237,10 +248,10 @@ fn drawing_survives_any_size_and_number() {
 fn remaining_budget_is_shown_beside_the_metrics() {
     let mut screen = screen(Mode::Training, "control");
     screen.apply(Record::Remaining(Remaining { done: 0.42, seconds: 187.0 }));
-    let line = |screen: &Screen, width| rows(screen, width, 24).swap_remove(2);
+    let line = |screen: &Screen, width| rows(screen, width, 24).swap_remove(3);
     for width in [80, 120] {
         let line = line(&screen, width);
-        assert!(line.starts_with(" return 400.0   test 320.0   time 0.80 s"), "{line}");
+        assert!(line.starts_with(" return 400.0   time 0.80 s"), "{line}");
         assert!(line.ends_with("  42% done, about 3:07 left"), "{line}");
     }
     assert!(line(&screen, 50).starts_with(" return 400.0") && !line(&screen, 50).contains("left"));
@@ -258,5 +269,17 @@ fn footer_lists_the_keys_of_each_mode() {
     let mut paused = screen(Mode::Training, "control");
     paused.apply(Record::Event(Event::Running { running: false }));
     let rows = rows(&paused, 80, 24);
-    assert!(rows[2].ends_with("paused") && rows[22].starts_with(" space resume"), "{rows:#?}");
+    assert!(rows[3].ends_with("paused") && rows[22].starts_with(" space resume"), "{rows:#?}");
+}
+
+#[test]
+fn state_of_the_run_is_beside_the_leading_number() {
+    let mut screen = screen(Mode::Training, "control");
+    let Some(standing) = screen.view.run.as_ref().unwrap().standing.clone() else { panic!("the run has been tested") };
+    let words = "solved at 852 thousand steps and still so".to_string();
+    screen.apply(Record::Event(Event::Standing(Standing { state: RunState::StillSolved, words, ..standing })));
+    assert_eq!(rows(&screen, 80, 24)[2], " average of 100 test episodes 320   solved at 852 thousand steps and still so");
+    // A low screen has one row for all numbers, and a tiny one shows only the leading number.
+    assert!(rows(&screen, 120, 10)[2].contains("and still so   return 400.0"), "{:?}", rows(&screen, 120, 10));
+    assert_eq!(rows(&screen, 20, 4)[0], "320");
 }

@@ -2,7 +2,7 @@
 
 use cli::internals::budget::Remaining;
 use cli::internals::{Ended, EndedBy, Parts, Printer, Record, Summary, View};
-use run::protocol::{Backend, Began, Confirmation, Event, Mark, Row};
+use run::protocol::{Backend, Began, Confirmation, Event, Mark, Row, RunState, Standing};
 use run::protocol::{Config, Progress};
 use serde_json::Value;
 
@@ -18,6 +18,15 @@ fn records_of_every_room_survive_the_round_trip() {
         let row =
             |len: usize| Row { progress: progress.clone(), values: (0..len).map(|i| (i % 3 > 0).then_some(0.1 + i as f64)).collect() };
         let mark = Mark { progress: progress.clone(), knob: "lr".into(), from: 0.1.into(), to: "warm".into() };
+        let standing = Standing {
+            progress: progress.clone(),
+            state: RunState::LostAgain,
+            since: Some(progress.clone()),
+            name: "average of 100 test episodes".into(),
+            value: Some(9.35),
+            number: "9.35".into(),
+            words: "solved at 852 thousand steps, lost again at 1.2 million steps".into(),
+        };
         let config: Config = run::config_of(room);
         let records = [
             Record::Opened(Backend { isa: "avx2".into(), threads: 2, ..Default::default() }),
@@ -44,6 +53,7 @@ fn records_of_every_room_survive_the_round_trip() {
                 confirmed: false,
             })),
             Record::Event(Event::Solved { progress: progress.clone(), goal: 475.0 }),
+            Record::Event(Event::Standing(standing.clone())),
             Record::Event(Event::Running { running: true }),
             Record::Summary(Box::new(Summary {
                 ended_by: EndedBy::CpuSeconds,
@@ -56,6 +66,7 @@ fn records_of_every_room_survive_the_round_trip() {
                 per_second: 1e6,
                 metrics: Some(row(schema.row_len())),
                 test: None,
+                standing: Some(standing),
                 solved: None,
                 attempts: 1,
                 parts_s: Parts(schema.all_parts().enumerate().map(|(i, _)| i as f64).collect()),
