@@ -18,7 +18,7 @@ import { capital } from "./parts/format";
 import { keptRuns } from "./parts/kept";
 import { Notices } from "./parts/notices";
 import { Page } from "./parts/page";
-import { PALETTE_KEY, type Command } from "./parts/commands";
+import { PALETTE_KEY, Search, type Command } from "./parts/commands";
 import { roving } from "./parts/roving";
 import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";
@@ -49,8 +49,14 @@ const tools = document.querySelector<HTMLElement>("#tools")!;
 const container = document.querySelector<HTMLElement>("#room")!;
 const nav = document.querySelector<HTMLElement>("#rooms")!;
 const theme = themeButton();
-const search = h("button.search", { hidden: true }, icon("search"), h("span", "Search"), h("kbd", PALETTE_KEY));
-const keys = h("button.quiet", { "aria-label": "Help", title: "Help (?)" }, "?");
+const search = h("button.search", icon("search"), h("span", "Search"), h("kbd", PALETTE_KEY));
+const palette = new Search({
+  commands: (query) => page?.commands(query) ?? commands(),
+  room: () => currentRoom,
+  open: context.open,
+  failed: (error) => notices.show("error", textOf(error), "Check the connection and search again."),
+});
+const keys = h("button.quiet", { hidden: true, "aria-label": "Help", title: "Help (?)" }, "?");
 
 declare global {
   /** The client of the open room, for the browser's console: `hothouse.command({ kind: "pause" })`. */
@@ -75,7 +81,7 @@ roving(tools);
 container.before(notices.element);
 document.body.append(announcer.element);
 keys.addEventListener("click", () => void page?.help());
-search.addEventListener("click", () => page?.search());
+search.addEventListener("click", () => palette.open());
 document.querySelector("#skip")?.addEventListener("click", (event) => {
   // By default, the browser would write the link's target into the address, which is reserved for links to runs.
   event.preventDefault();
@@ -135,7 +141,7 @@ function commands(): Command[] {
     { kind: "Actions", name: "System in use", words: "hardware", run: () => badge?.button.click() },
     ...rooms.map(({ id, title }) => ({ kind: "Rooms", name: title, run: () => (location.hash = `#/${id}`) })),
     ...Object.entries(PAGES).map(([id, { title, words }]) => ({
-      kind: "Pages",
+      kind: "Rooms",
       name: title,
       words,
       run: () => (location.hash = `#/${id}`),
@@ -176,7 +182,7 @@ function forget(): void {
   badge?.button.remove();
   claim?.button.remove();
   page = badge = claim = undefined;
-  keys.hidden = search.hidden = true;
+  keys.hidden = true;
 }
 
 function leave(): void {
@@ -249,7 +255,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
   const own = badge;
   client.onEvent(({ kind }) => (kind === "device" || kind === "began") && own === badge && own.show(client.device));
   search.after(...(claim ? [claim.button] : []), badge.button);
-  keys.hidden = search.hidden = false;
+  keys.hidden = false;
   container.replaceChildren(opened.element);
   opened.show(placeIn(location.hash), lessonIn(location.hash));
   // Sets the global after the room has added its listeners, because the client replays earlier events only to the first listener.
