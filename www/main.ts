@@ -76,7 +76,6 @@ let openings = 0;
 for (const { id, store } of ROOMS) if (store) places.set(id, store);
 startTheme();
 tools.append(search, theme, keys);
-roving(nav);
 roving(tools);
 container.before(notices.element);
 document.body.append(announcer.element);

@@ -181,7 +181,7 @@ test("on a phone, Lessons in the navigation leads to a lesson; the page scrolls 
     await cards.locator("p:last-child").allTextContents(),
     LESSONS.map(({ asks }) => asks),
   );
-  await accessible(page);
+  await accessible(page, "main");
   await fits(page);
   await cards.locator("a", { hasText: FIRST.title }).click();
   await lab(page, FIRST.room);

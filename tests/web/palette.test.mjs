@@ -186,7 +186,7 @@ test("a command goes to a section, a knob, a run, a device, a variant and a room
   await page.locator(".entry").first().waitFor();
   await find(page, "verilog");
   await lab(page, "logic");
-  assert.match(await address(page), /#\/logic\/explore\/circuit/);
+  assert.match(await address(page), /#\/logic\/explore/);
   await find(page, "step size and collapse");
   await page.locator(".lesson").getByRole("heading", { level: 2, name: "Step size and collapse" }).waitFor();
   await leave(page);
@@ -194,7 +194,7 @@ test("a command goes to a section, a knob, a run, a device, a variant and a room
 
 /** Searches from any room, and the result that must be the first or among the others: its name and its note. */
 const SEARCHES = {
-  lizard: "Lizard Logic",
+  lizard: "Growing lizard Logic",
   snake: "snake.py Your environment",
   verilog: "The circuit Logic",
   attention: "Read a text Words",

@@ -165,7 +165,14 @@ export class Page extends Shown<PageContext> implements RoomPage {
     });
     this.lesson = this.late(async () => {
       const { Lessons } = await import("../lessons");
-      return () => new Lessons({ client, around, present: () => this.present, begin: (config) => starts.beginWith(config) });
+      return () =>
+        new Lessons({
+          ...{ client, around, present: () => this.present },
+          begin: (config) => {
+            starts.beginWith(config);
+            this.showStage();
+          },
+        });
     });
     this.lessonList = this.late(async () => {
       const { LessonList } = await import("../lessons");
