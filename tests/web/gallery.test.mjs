@@ -61,8 +61,9 @@ test("the tracks rank their entries", async () => {
   const page = await open();
   await page.getByRole("tab", { name: "Tracks" }).click();
   const sections = await page
-    .locator(".track")
-    .evaluateAll((all) => all.map((one) => [one.querySelector("h2").textContent, one.querySelector("tbody a")?.textContent]));
+    .locator(".track tbody")
+    .evaluateAll((all) => all.map((one) => [one.querySelector("th p").textContent, one.querySelector("a")?.textContent]));
+  assert.equal(await page.locator(".track table").count(), 1, "the tracks are one list");
   const first = Object.fromEntries(sections);
   for (const file of readdirSync(join(root, "gallery/tracks"))) {
     const track = read(join("tracks", file));

@@ -1,7 +1,10 @@
 // Tests of the command palette, of the keyboard path to the main action of each room, and of the equality of visible and spoken names.
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { ROOMS } from "../../scripts/rooms.mjs";
+import { root } from "../../scripts/sh.mjs";
 import { inAll } from "../../scripts/tiers.mjs";
 import { ahead, event, house, lab, part, place, visit } from "./fixture.mjs";
 import { replayed, replays } from "./replay.mjs";
@@ -168,7 +171,7 @@ test("a command goes to a section, a knob, a run, a device, a variant and a room
   await find(page, "train cpu");
   assert.match(await address(page), /#\/control\/settings\/device/);
   assert.ok(await page.locator(".device input").nth(1).isChecked());
-  await find(page, "command line");
+  await find(page, "terminal python");
   assert.match(await address(page), /#\/control\/share\/run/);
   await find(page, "copy link");
   assert.match(await address(page), /#\/control\/share/);
@@ -178,6 +181,71 @@ test("a command goes to a section, a knob, a run, a device, a variant and a room
   assert.equal((await began()).config.variant, "Acrobot-v1");
   await find(page, "room cube");
   await lab(page, "cube");
+  // The search also leads out of the open room, and works on pages without a room.
+  await find(page, "gallery");
+  await page.locator(".entry").first().waitFor();
+  await find(page, "verilog");
+  await lab(page, "logic");
+  assert.match(await address(page), /#\/logic\/explore/);
+  await find(page, "step size and collapse");
+  await page.locator(".lesson").getByRole("heading", { level: 2, name: "Step size and collapse" }).waitFor();
+  await leave(page);
+});
+
+/** Searches from any room, and the result that must be the first or among the others: its name and its note. */
+const SEARCHES = {
+  lizard: "Growing lizard Logic",
+  snake: "snake.py Your environment",
+  verilog: "The circuit Logic",
+  attention: "Read a text Words",
+  "backgammon position": "Analyse a position Backgammon",
+  onnx: "Model Cube",
+  discount: "Discount: how far ahead an agent looks Control",
+  hosting: "Hosting Document",
+};
+
+/** Runs in the page: returns the searches whose result is missing in the open palette. */
+async function unfound([searches, room]) {
+  const input = document.querySelector(".command-palette input");
+  return Object.entries(searches).filter(([query, wanted]) => {
+    input.value = query;
+    input.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    const found = [...document.querySelectorAll(".command-palette .command")].map((one) =>
+      [...one.children].map((part) => part.textContent).join(" "),
+    );
+    // In its own room, the note of a result is the tab or missing.
+    const name = wanted.slice(0, wanted.lastIndexOf(" "));
+    return !found.some((one) => one === wanted || (wanted.endsWith(room) && one.startsWith(name)));
+  });
+}
+
+/** Runs in the page: returns the open room's variants as the search of other rooms shows them. */
+const variantsHere = () => ({
+  word: hothouse.room.variant_word,
+  variants: [...document.querySelectorAll(".worlds .chips a")].map((link) => ({
+    id: new URLSearchParams(link.getAttribute("href").split("?")[1]).get("variant"),
+    name: link.textContent,
+    summary: link.title,
+  })),
+});
+
+test("from each room, the search finds variants, sections, templates, lessons and documents of all", async () => {
+  const page = await replayed(here, { at: addressOf(ROOMS[0]) });
+  const variants = {};
+  for (const room of ROOMS) {
+    if (room !== ROOMS[0]) await page.evaluate((address) => (location.hash = address), addressOf(room));
+    await lab(page, room);
+    variants[room] = await page.evaluate(variantsHere);
+    await page.keyboard.press("Control+k");
+    await field(page).waitFor();
+    const title = await page.evaluate(() => hothouse.room.title);
+    assert.deepEqual(await page.evaluate(unfound, [SEARCHES, title]), [], room);
+    await page.keyboard.press("Escape");
+  }
+  // UPDATE=1 writes the list of the variants, which Rust declares.
+  const file = join(root, "www/rooms/variants.json");
+  if (process.env.UPDATE) writeFileSync(file, `${JSON.stringify(variants, null, 2)}\n`);
+  assert.deepEqual(JSON.parse(readFileSync(file, "utf8")), variants);
   await leave(page);
 });
 

@@ -2,7 +2,7 @@
 
 import { copyField } from "../parts/dialog";
 import { h, lineThrough, svg } from "../parts/dom";
-import { figure } from "../parts/format";
+import { figure, percent } from "../parts/format";
 import { onTheme } from "../parts/theme";
 import type { Track } from "./entries";
 import { checkedLink, scoreOf, type Entry } from "./entry";
@@ -43,7 +43,9 @@ function picture(source: Source): HTMLElement {
 
 export const scoreText = (entry: Entry, track: Track): string => {
   const score = scoreOf(entry, track.score);
-  return score === undefined ? "" : `${figure(score)} ${track.unit}`;
+  // A share of something is a percentage.
+  const shown = score === undefined || !track.unit.startsWith("of ") ? figure : percent;
+  return score === undefined ? "" : `${shown(score)} ${track.unit}`;
 };
 
 /** Creates the card of an entry. `track` is undefined for an entry without a track. */

@@ -8,6 +8,7 @@ import { facts, h, write } from "../parts/dom";
 import { capital, plural, short } from "../parts/format";
 import { Check, digestIn, type State } from "./check";
 import { entryOf } from "./entries";
+import { trainedOn } from "./entry";
 
 const WORDS: Record<State, string> = {
   checking: "Checking",
@@ -101,7 +102,7 @@ export class Claim {
     if (points > 0) rows.push(["Curve", `${equal.points} of ${points} points are equal`]);
     rows.push(["End", word("end")], ["Test", word("test")]);
     rows.push(["Solved", `${entry.solved ? `after ${short(after)} ${plural(counter!)}` : "never"}, ${word("solved")}`]);
-    rows.push(["Trained on", `${entry.chip}, ${entry.threads} threads, ${entry.cpu_seconds} s of processor time`]);
+    rows.push(["Trained on", `${trainedOn(entry)}, ${entry.cpu_seconds} s of processor time`]);
     return rows.map(([name, value]) => [capital(name), value]);
   }
 }

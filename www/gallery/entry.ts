@@ -130,6 +130,9 @@ export function scoreOf(entry: Entry, score: string): number | undefined {
   return (group && entry[group]?.[name]) ?? undefined;
 }
 
+/** Returns the processor that trained an entry, in words. */
+export const trainedOn = ({ chip, threads }: Entry): string => `${chip}, ${threads} ${threads === 1 ? "thread" : "threads"}`;
+
 /** Returns the digests of an entry, oldest first. */
 export const digestsOf = ({ digests, arithmetic }: Entry): Digest[] =>
   Object.entries(digests)

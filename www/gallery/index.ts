@@ -1,4 +1,4 @@
-// The gallery: an entry per run with its picture and curve, and a table per track. A click on an entry opens its run. While the run trains,
+// The gallery: an entry per run with its picture and curve, and one list of all tracks. A click on an entry opens its run. While the run trains,
 // the page compares it with the entry.
 
 import { copyField } from "../parts/dialog";
@@ -6,7 +6,7 @@ import { h } from "../parts/dom";
 import { Tabs } from "../parts/tabs";
 import { card, scoreText } from "./card";
 import { ENTRIES, FAULTS, pictureOf, TRACKS, type Track } from "./entries";
-import { checkedLink, type Entry } from "./entry";
+import { checkedLink, trainedOn, type Entry } from "./entry";
 import "./gallery.css";
 
 function entry(entry: Entry): HTMLElement {
@@ -14,32 +14,32 @@ function entry(entry: Entry): HTMLElement {
   return card(entry, track, (theme) => pictureOf(entry, theme));
 }
 
-function table(track: Track): HTMLElement {
-  const rows = track.entries.map((entry, k) =>
-    h("tr", [
-      h("td", String(k + 1)),
+/** Titles of the columns of the tracks. Columns in `TEXTS` are aligned to the left. */
+const TITLES = ["Track", "Rank", "Run", "Score", "Processor time", "Author", "Chip"];
+const TEXTS = ["Track", "Run", "Author", "Chip"];
+
+/** Returns the rows of a track, one per entry. A track without an entry has one row. */
+function rows({ title, rule, entries }: Track, rowOf: (entry: Entry) => HTMLElement[]): HTMLElement[] {
+  const track = h("th.text", { scope: "rowgroup", rowspan: Math.max(1, entries.length) }, h("p", title), h("p.small", rule));
+  if (entries.length === 0) return [h("tr", track, h("td.text", { colspan: TITLES.length - 1 }, "No entry yet."))];
+  return entries.map((entry, k) => h("tr", k === 0 && track, h("td", String(k + 1)), rowOf(entry)));
+}
+
+/** Creates the list of all tracks with their entries. */
+function list(): HTMLElement {
+  const rowOf =
+    (track: Track) =>
+    (entry: Entry): HTMLElement[] => [
       h("td.text", h("a", { href: checkedLink(entry) }, entry.title)),
       h("td", scoreText(entry, track)),
       h("td", `${entry.cpu_seconds} s`),
       h("td.text", entry.author),
-      h("td.text", `${entry.chip}, ${entry.threads} threads`),
-    ]),
-  );
-  const titles = ["Rank", "Run", "Score", "Processor time", "Author", "Chip"];
-  const texts = ["Run", "Author", "Chip"];
-  return h("section.card.track", [
-    h("h2", track.title),
-    h("p.small", track.rule),
-    rows.length
-      ? h("div.scroll", { tabindex: 0, role: "region", "aria-label": track.title }, [
-          h(
-            "table",
-            h("thead", h("tr", ...titles.map((title) => h("th", { scope: "col", class: texts.includes(title) && "text" }, title)))),
-            h("tbody", ...rows),
-          ),
-        ])
-      : h("p", "No entry yet."),
-  ]);
+      h("td.text", trainedOn(entry)),
+    ];
+  const heads = TITLES.map((title) => h("th", { scope: "col", class: TEXTS.includes(title) && "text" }, title));
+  const bodies = TRACKS.map((track) => h("tbody", rows(track, rowOf(track))));
+  const table = h("table", h("thead", h("tr", heads)), bodies);
+  return h("section.card.track", h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Tracks" }, table));
 }
 
 const own = (): HTMLElement =>
@@ -54,7 +54,7 @@ const own = (): HTMLElement =>
 /** Creates the gallery. */
 export function gallery(): HTMLElement {
   const entries = h("ul.entries", ...ENTRIES.map(entry));
-  const tracks = h("div.tracks", ...TRACKS.map(table), own());
+  const tracks = h("div.tracks", list(), own());
   const tabs = new Tabs("Gallery", [
     { name: "entries", title: "Runs", element: entries },
     { name: "tracks", title: "Tracks", element: tracks },

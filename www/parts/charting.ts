@@ -155,8 +155,17 @@ export class Charting {
     ].filter(({ groups }) => groups.length > 0);
   }
 
-  /** Returns the name of a group in the list of charts. An error column is named after its test column. */
+  /** Returns the name of a group in the list of charts. A column that has the name of another chart is named with its kind. */
   called(group: Group): string {
+    const name = this.named(group);
+    const others = this.choices().flatMap(({ groups }) => groups.filter((other) => other.name !== group.name));
+    const isColumn = group.metrics.length === 0 || group.tests.length === 0;
+    if (!isColumn || !others.some((other) => this.named(other) === name)) return name;
+    return `${name}, in ${group.tests.length ? "tests" : "training"}`;
+  }
+
+  /** Returns the title of a group. An error column is named after its test column. */
+  private named(group: Group): string {
     const { title } = this.options(group);
     const [column] = group.tests;
     const of =

@@ -1,7 +1,7 @@
 // Commands of the page, and the key that opens the palette with all of them. The palette is loaded when it is first opened.
 
-import { pageLife } from "./life";
 import type { Palette } from "./palette";
+import type { PageContext } from "./room";
 import { reveal } from "./tabs";
 
 export interface Command {
@@ -41,27 +41,44 @@ export const presses = (kind: string, part: HTMLElement): Command[] =>
       },
     }));
 
+/** Functions that open a link, or a run with a config. */
+export interface Opening {
+  go(link: string): void;
+  open: PageContext["open"];
+}
+
+export interface Searched {
+  /** Returns the commands of the open room and of the header. Some of them depend on the query. */
+  commands(query: string): Command[];
+  /** Returns the id of the open room or page. */
+  room(): string;
+  open: PageContext["open"];
+  /** Reports that the palette could not be loaded. */
+  failed(error: unknown): void;
+}
+
 export class Search {
   private palette: Palette | undefined;
-  private readonly life = pageLife();
 
-  /** `source` returns all commands, some of which depend on the query. `failed` reports that the palette could not be loaded. */
-  constructor(
-    private readonly source: (query: string) => Command[],
-    private readonly failed: (error: unknown) => void,
-  ) {
-    document.addEventListener("keydown", (event) => this.take(event), { signal: this.life });
+  constructor(private readonly searched: Searched) {
+    document.addEventListener("keydown", (event) => this.take(event));
   }
 
   open(): void {
-    if (this.palette) return this.palette.open();
-    import("./palette")
-      .then(({ Palette }) => {
-        if (this.life.aborted || document.querySelector("dialog[open]")) return;
-        this.palette ??= new Palette(this.source);
-        this.palette.open();
-      })
-      .catch((error) => this.life.aborted || this.failed(error));
+    this.loaded().then(
+      (palette) => document.querySelector("dialog[open]") || palette.open(),
+      (error) => this.searched.failed(error),
+    );
+  }
+
+  /** Returns the palette of the open page. The palette is removed when its page closes. */
+  private async loaded(): Promise<Palette> {
+    if (this.palette?.element.isConnected) return this.palette;
+    const [{ Palette }, { elsewhere }] = await Promise.all([import("./palette"), import("../rooms/found")]);
+    const { commands, room, open } = this.searched;
+    const go = (link: string): void => void (location.hash = link);
+    this.palette = new Palette((query) => [...commands(query), ...elsewhere(room(), { go, open })]);
+    return this.palette;
   }
 
   private take(event: KeyboardEvent): void {

@@ -32,7 +32,7 @@ type Own = {
   progress: "max" | "value";
   td: "colspan";
   textarea: "autocomplete" | "disabled" | "maxlength" | "placeholder" | "rows";
-  th: "colspan" | "scope";
+  th: "colspan" | "rowspan" | "scope";
 };
 export type Tag = keyof HTMLElementTagNameMap;
 type NameOf<K extends Tag> = Common | `aria-${string}` | `data-${string}` | (K extends keyof Own ? Own[K] : never);

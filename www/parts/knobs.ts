@@ -254,7 +254,7 @@ export class Knobs {
     input.setAttribute("aria-describedby", error ? `${help.id} ${error.id}` : help.id);
     const [term = ""] = knob.label.split(":");
     const label = h("label", { for: input.id, title: brief && `${knob.label}. ${knob.help}` }, brief ? term : knob.label);
-    const row = h("div.knob", h("div.knob-head", label, now, beside), slider, help, waiting, error);
+    const row = h("div.knob", h("div.knob-head", label, now, slider, beside), help, waiting, error);
     this.parts.set(knob.name, { knob, row, waiting, now, set });
     return row;
   }

@@ -23,11 +23,12 @@ import { Knobs } from "./knobs";
 import type { Late } from "./late";
 import { closePage, untilClosed } from "./life";
 import { calm } from "./loop";
-import { PALETTE_KEY, presses, Search, type Command } from "./commands";
+import { PALETTE_KEY, presses, type Command } from "./commands";
 import { Readout } from "./readout";
-import { Places, type Section } from "./places";
+import { MODEL, Places, type Section } from "./places";
 import type { Model } from "./model";
 import type { Pictures } from "./pictures";
+import { ROOMS } from "../rooms";
 import type { RoomExtension, RoomPage, PageContext, View } from "./room";
 import { Runs } from "./runs";
 import { Share } from "./share";
@@ -82,7 +83,6 @@ export class Page extends Shown<PageContext> implements RoomPage {
   private readonly shortcuts: Shortcuts;
   /** The help dialog; undefined before it is first opened. */
   private helping: Dialog | undefined;
-  private readonly palette: Search;
   private readonly share: Share;
   private readonly tour: Tour;
   private readonly places: Places;
@@ -116,7 +116,6 @@ export class Page extends Shown<PageContext> implements RoomPage {
     const goBack = (bytes: Uint8Array): void => starts.goBack(bytes);
     this.ghost = new Ghost(room, unit, label, goBack);
     const refused = (error: unknown): void => around.notices.show("error", textOf(error), "");
-    this.palette = new Search((query) => this.commands(query), refused);
     this.forks = new Forks(unit, label, (place) => client.saveBefore(place).then(goBack, refused));
     this.knobs = new Knobs(
       { change: (name, value) => starts.succession.change(name, value), reset: () => starts.reset() },
@@ -166,7 +165,14 @@ export class Page extends Shown<PageContext> implements RoomPage {
     });
     this.lesson = this.late(async () => {
       const { Lessons } = await import("../lessons");
-      return () => new Lessons({ client, around, present: () => this.present, begin: (config) => starts.beginWith(config) });
+      return () =>
+        new Lessons({
+          ...{ client, around, present: () => this.present },
+          begin: (config) => {
+            starts.beginWith(config);
+            this.showStage();
+          },
+        });
     });
     this.lessonList = this.late(async () => {
       const { LessonList } = await import("../lessons");
@@ -207,17 +213,13 @@ export class Page extends Shown<PageContext> implements RoomPage {
   async help(): Promise<void> {
     const { helpDialog } = await import("./help");
     const { view, extension, keys, shortcuts } = this;
-    const palette = { shown: PALETTE_KEY, does: "search all actions, knobs, tabs and rooms" };
+    const palette = { shown: PALETTE_KEY, does: "search everything: actions, knobs, lessons, all rooms" };
     this.helping ??= helpDialog(extension, {
       keys: [...keys, palette, CHART_KEYS, ...(view.otherKeys ?? [])],
       shortcuts,
       tour: () => this.tour.begin(),
     });
     this.helping.open();
-  }
-
-  search(): void {
-    this.palette.open();
   }
 
   /** Handles an address in this room: another tab, or a link to a variant. Returns false if this address requires a new page. */
@@ -231,6 +233,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
   /** Makes the page visible. The column beside the stage follows in the next frame. */
   private ready(): void {
     this.element.classList.remove("unready");
+    this.lesson.part?.reach();
     requestAnimationFrame(() => this.side.classList.remove("unready"));
   }
 
@@ -240,8 +243,14 @@ export class Page extends Shown<PageContext> implements RoomPage {
    */
   show(place: string[], lesson?: string): void {
     this.places.show(place);
-    if (lesson) this.lesson.show();
-    if (lesson !== undefined) this.lesson.part?.open(lesson);
+    if (lesson !== undefined) void this.openLesson(lesson);
+  }
+
+  private async openLesson(name: string): Promise<void> {
+    if (name) this.lesson.show();
+    await this.lesson.loaded();
+    this.lesson.part?.open(name);
+    if (!this.element.classList.contains("unready")) this.lesson.part?.reach();
   }
 
   showStage(): void {
@@ -314,8 +323,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
 
   /** Returns the sections of the tabs. */
   private sections(): Section[] {
-    const { view, extension, breakdown, curves, knobs, share, units, tensors, sweep, explained, lessonList, trained, pictures, model } =
-      this;
+    const { view, breakdown, curves, knobs, share, units, tensors, sweep, explained, lessonList, trained, pictures, model } = this;
     const section = (tab: Section["tab"], name: string, heading: string, ...parts: Node[]): Section => ({
       tab,
       name,
@@ -345,11 +353,11 @@ export class Page extends Shown<PageContext> implements RoomPage {
       ...(view.stage
         ? [{ ...section("share", "pictures", "Pictures", pictures.element), words: "png video replay", shown: () => pictures.show() }]
         : []),
-      ...(extension.model
+      ...(ROOMS.find(({ id }) => id === this.client.room.id)?.model
         ? [
             {
-              ...section("share", "export", "Model", model.element),
-              words: "export onnx c javascript policy",
+              ...MODEL,
+              element: h("div", model.element),
               shown: () => {
                 model.show();
                 model.part?.writeCommand();
@@ -454,14 +462,15 @@ export class Page extends Shown<PageContext> implements RoomPage {
     ];
   }
 
-  private commands(query: string): Command[] {
+  /** Returns the commands of this room and of the header. Some of them depend on the query. */
+  commands(query: string): Command[] {
     const { starts } = this;
-    const { variant_word } = this.client.room;
+    const { variant_word, title } = this.client.room;
     const key = ({ does, shown, run }: Shortcut): Command => ({ kind: "Actions", name: capital(does), key: shown, run });
     const variant = (one: Variant): Command => ({
       kind: `${capital(variant_word)}s`,
       name: starts.nameOf(one),
-      words: one.id,
+      words: `${one.id} ${one.summary}`,
       run: () => starts.switcher.switchTo(one),
     });
     return [
@@ -475,7 +484,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
       { kind: "Actions", name: "Take the tour", run: () => this.tour.begin() },
       ...this.around.commands(),
       ...starts.variants.map(variant),
-      ...this.places.commands(),
+      ...this.places.commands(title),
       ...this.knobs.commands(query),
       ...this.runs.commands(),
       ...presses("Devices", this.device.element),

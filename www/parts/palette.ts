@@ -1,5 +1,5 @@
 // Command palette: a dialog with a search field and a list of everything that the page can do or show. The list comes from the page's
-// declarations of shortcuts, tabs, variants, knobs and runs. Import this module dynamically, because most visits do not open the palette.
+// declarations of shortcuts, tabs, variants, knobs and runs, and from `www/rooms/found.ts`. Import this module dynamically, because most visits do not open the palette.
 
 import type { Command } from "./commands";
 import { Dialog } from "./dialog";
@@ -50,7 +50,7 @@ export class Palette {
     "aria-autocomplete": "list",
     "aria-controls": this.list.id,
     "aria-expanded": "true",
-    placeholder: "Action, knob, tab or room",
+    placeholder: "Action, knob, lesson or room",
   });
   private readonly status = h("p.command-status", { role: "status" });
   private readonly dialog = new Dialog("Search", h("div.command-field", icon("search"), this.field), this.list, this.status);

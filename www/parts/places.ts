@@ -9,13 +9,20 @@ export type TabName = keyof typeof TABS;
 const NAMES = Object.keys(TABS) as TabName[];
 const LIVE = "live";
 
-/** A section of a tab. A tab with several sections shows one section at a time. */
-export interface Section {
+/** Declaration of a section, which the command palette reads without opening the room. */
+export interface SectionWords {
   tab: TabName;
   name: string;
   heading: string;
   /** Further words by which the command palette finds the section. */
   words?: string;
+}
+
+/** The section of rooms whose model can be exported. */
+export const MODEL = { tab: "share", name: "export", heading: "Model", words: "export onnx c javascript policy" } satisfies SectionWords;
+
+/** A section of a tab. A tab with several sections shows one section at a time. */
+export interface Section extends SectionWords {
   element: HTMLElement;
   /** Returns true if the current run has this section. A section without this function exists in every run. */
   offered?(): boolean;
@@ -59,8 +66,8 @@ export class Places {
     this.tabs.show(tab, chosen);
   }
 
-  /** Returns commands that open each tab and each section. */
-  commands(): Command[] {
+  /** Returns commands that open each tab and each section. They are also found by the title of the room. */
+  commands(room: string): Command[] {
     const open = (place: string[]) => (): void => {
       this.show(place, true);
       const inner = this.inner.get(this.tabs.open);
@@ -74,7 +81,7 @@ export class Places {
         kind: "Sections",
         name: heading,
         note: TABS[tab],
-        words,
+        words: `${words ?? ""} ${room}`,
         run: open([tab, name]),
       })),
     ];

@@ -36,8 +36,6 @@ export interface RoomExtension<C extends Client = Client> {
   gestures?: Gesture[];
   /** Text about the contents of a saved run and of a link, for the section "Save and share". */
   saved?: string;
-  /** True if the model of this room can be exported for other programs. */
-  model?: boolean;
   /** Creates the trained agent that answers questions beside the visitor's agent. */
   trained?(client: C, sources: TrainedSources): Trained;
   view?(page: RoomPage<C>): View;

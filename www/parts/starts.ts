@@ -119,7 +119,6 @@ export class Starts {
     const ends = config.variant === variant ? NEW_RUN : undefined;
     void this.succession.replace({ kind: "reset", config }, { start: true, ends });
     this.around.announcer.say("New run.");
-    this.sources.showStage();
   }
 
   /** Continues the run in a file. If the run belongs to another room, opens that room. */

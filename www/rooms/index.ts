@@ -12,15 +12,17 @@ export interface Entry {
   own?: string;
   /** Name of the browser database with the room's runs; by default `hothouse-ID`. */
   store?: string;
+  /** True if the model of this room can be exported for other programs. */
+  model?: true;
 }
 
 /** Rooms in the order of the header. The first room is the default. */
 export const ROOMS: Entry[] = [
-  { id: "control", load: () => import("./control"), store: STORE, own: "own" },
-  { id: "backgammon", load: () => import("./backgammon") },
-  { id: "cube", load: () => import("./cube") },
+  { id: "control", load: () => import("./control"), store: STORE, own: "own", model: true },
+  { id: "backgammon", load: () => import("./backgammon"), model: true },
+  { id: "cube", load: () => import("./cube"), model: true },
   { id: "logic", load: () => import("./logic") },
-  { id: "words", load: () => import("./words") },
+  { id: "words", load: () => import("./words"), model: true },
 ];
 
 /** Returns the name of the wasm module for a run of this room and variant. */

@@ -47,6 +47,11 @@ export class Saves {
     private readonly reply: (message: SaveReply, transfer: Transferable[]) => void,
   ) {}
 
+  /** True if only the autosave waits. */
+  get isAutomatic(): boolean {
+    return this.waiting.every((requester) => requester === "autosave");
+  }
+
   request(requester: Requester): void {
     this.waiting.push(requester);
     if (this.waiting.length === 1) this.retry();

@@ -351,10 +351,11 @@ function handleEvents(events: Event[]): void {
   }
   const began = events.some((event) => event.kind === "began");
   const cursor = began ? run.cursor() : null;
-  const posted = events.filter((event) => {
+  const posted = events.filter((event, k) => {
     if (event.kind === "saved") saves.deliver(event.bytes);
     else if (event.kind === "not_saved") saves.refuse(event);
-    else return true;
+    // A notice about the content of a save is only for a visitor who has asked for the save.
+    else return !(event.kind === "notice" && events[k + 1]?.kind === "saved" && saves.isAutomatic);
     return false;
   });
   if (cursor) monitor.begin(cursor);

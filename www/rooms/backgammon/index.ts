@@ -16,7 +16,6 @@ export const extension: RoomExtension<Backgammon> = {
     "A saved run contains weights, optimiser, random state, curves, saved agents and the table. It resumes exactly, here or in a " +
     "terminal. A link carries the settings, the seed and the live changes.",
   knobs: ["lr", "lambda", "games", "value_coef", "passes"],
-  model: true,
   tour: [
     {
       at: ".board",

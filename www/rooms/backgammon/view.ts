@@ -15,6 +15,7 @@ import type { AnalysisPane } from "./analysis";
 import type { Backgammon } from "./client";
 import type { Roll } from "./dice";
 import type { Frozen, RoomEvent } from "./protocol";
+import { SECTIONS } from "./sections";
 import { SessionPane, type MatchNotices } from "./session";
 import * as text from "./text";
 
@@ -60,10 +61,7 @@ export class BackgammonView implements View {
     this.beside = [this.session.considered.element, this.session.review.element];
     this.sections = [
       {
-        tab: "explore",
-        name: "analysis",
-        heading: "Analyse a position",
-        words: "best move import",
+        ...SECTIONS.analysis,
         element: this.analysis.element,
         shown: () => void this.analyse(),
       },

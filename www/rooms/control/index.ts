@@ -14,7 +14,6 @@ export const extension: RoomExtension<ControlClient> = {
     "A saved run contains weights, optimiser, random state, environments and progress. It resumes exactly, here or in a terminal. " +
     "A link carries the settings, the seed and the live changes.",
   knobs: ["lr", "entropy", "gamma"],
-  model: true,
   tour: [
     {
       at: ".environments",

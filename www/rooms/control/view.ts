@@ -22,6 +22,7 @@ import { OWN, OwnSection } from "./own/section";
 import type { Plane } from "./plane";
 import type { Network } from "./network";
 import type { Environment } from "./protocol";
+import { SECTIONS } from "./sections";
 import { SingleEnvironment } from "./stage";
 import * as text from "./text";
 import { worldOf } from "./worlds";
@@ -107,7 +108,8 @@ export class ControlView implements View {
     });
     this.code = new OwnSection(page, step);
     const plane: Section = {
-      ...{ tab: "explore", name: "plane", heading: "State plane", element: this.plane.element },
+      ...SECTIONS.plane,
+      element: this.plane.element,
       shown: () => this.plane.show(),
     };
     this.sections = [plane, this.code.section];

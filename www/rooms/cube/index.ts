@@ -16,7 +16,6 @@ export const extension: RoomExtension<CubeClient> = {
   budgets: [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000],
   comparable: (a, b) => (a.about as Puzzle).size === (b.about as Puzzle).size,
   knobs: ["lr", "epsilon", "gamma", "lr_steps"],
-  model: true,
   tour: [
     {
       at: ".cube-picture",

@@ -18,6 +18,7 @@ import { OwnPane } from "./own";
 import { metricOf } from "./notation";
 import { CubePane } from "./pane";
 import type { Puzzle } from "./protocol";
+import { SECTIONS } from "./sections";
 import * as text from "./text";
 
 export class CubeView implements View {
@@ -68,9 +69,9 @@ export class CubeView implements View {
     this.stage = this.cube.element;
     this.beside = [this.depths.element, this.cube.opinion.element];
     this.sections = [
-      { tab: "explore", name: "own-cube", heading: "Your own cube", words: "scramble", element: this.own.element },
-      { tab: "explore", name: "methods", heading: "Method comparison", element: this.methods.element },
-      { tab: "explore", name: "inside", heading: "Inside the learner", element: this.inside.element, offered: () => this.puzzle.plays },
+      { ...SECTIONS.own, element: this.own.element },
+      { ...SECTIONS.methods, element: this.methods.element },
+      { ...SECTIONS.inside, element: this.inside.element, offered: () => this.puzzle.plays },
     ];
     this.keys = [{ key: "c", shown: "c", does: "go to the cube", run: () => (reveal(this.stage), this.cube.picture.focus()) }];
   }

@@ -17,6 +17,7 @@ import { GridPane } from "./grid";
 import { OwnPane } from "./own";
 import { PopulationPane } from "./population";
 import type { Experiment, PopulationView } from "./protocol";
+import { SECTIONS } from "./sections";
 import { LogicStage } from "./stage";
 import { Turns } from "../../parts/requests";
 import * as text from "./text";
@@ -91,10 +92,10 @@ export class LogicView implements View {
     this.stage = this.onStage.element;
     this.beside = [this.gates.element];
     this.sections = [
-      { tab: "explore", name: "circuit", heading: "The circuit", words: "export verilog", element: this.circuit.element },
-      { tab: "explore", name: "big-grid", heading: "The circuit on a big grid", element: this.big.element },
-      { tab: "explore", name: "population", heading: "Population", element: this.population.element },
-      { tab: "explore", name: "own-target", heading: "Your own target", element: this.own.element },
+      { ...SECTIONS.circuit, element: this.circuit.element },
+      { ...SECTIONS.big, element: this.big.element },
+      { ...SECTIONS.population, element: this.population.element },
+      { ...SECTIONS.own, element: this.own.element },
     ];
     this.keys = [
       { key: "c", shown: "c", does: "go to the grid", run: () => (reveal(this.stage), this.onStage.show("grid"), this.grid.focus()) },

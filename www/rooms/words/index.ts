@@ -11,7 +11,6 @@ export const extension: RoomExtension<WordsClient> = {
   curves: { front: ["above", "bits", "speed", "lr"], charts: text.charts },
   knobs: ["lr", "weight_decay", "temperature"],
   budgets: [30_000, 100_000, 300_000, 1_000_000],
-  model: true,
   tour: [
     {
       at: ".text-stage",

@@ -12,6 +12,7 @@ import { ModelPane } from "./model";
 import { OwnPane } from "./own";
 import type { AboutView, RoomEvent } from "./protocol";
 import { ReadingPane } from "./reading";
+import { SECTIONS } from "./sections";
 import { TextStage } from "./stage";
 import { Turns } from "../../parts/requests";
 import * as text from "./text";
@@ -54,9 +55,9 @@ export class WordsView implements View {
     this.own = new OwnPane(client.room.data?.help ?? "", (source, knobs) => page.learnFrom(source, knobs));
     this.stage = this.texts.element;
     this.sections = [
-      { tab: "explore", name: "reading", heading: "Read a text", element: this.reading.element },
-      { tab: "explore", name: "model", heading: "The model", element: this.model.element },
-      { tab: "settings", name: "own-text", heading: "Your own text", words: "paste open file train", element: this.own.element },
+      { ...SECTIONS.reading, element: this.reading.element },
+      { ...SECTIONS.model, element: this.model.element },
+      { ...SECTIONS.own, element: this.own.element },
     ];
     this.keys = [{ key: "c", shown: "c", does: "go to the inspected text", run: () => this.inspect() }];
   }

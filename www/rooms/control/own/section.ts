@@ -10,6 +10,7 @@ import type { Section } from "../../../parts/places";
 import { reveal } from "../../../parts/tabs";
 import type { ControlClient } from "../client";
 import type { Body, Environment } from "../protocol";
+import { SECTIONS } from "../sections";
 import type { Desk } from "./desk";
 
 /** The variant of the visitor's own environments, as it is before the first run. */
@@ -53,10 +54,7 @@ export class OwnSection {
       ),
     );
     this.section = {
-      tab: "explore",
-      name: "code",
-      heading: "Your environment",
-      words: "python editor code custom world",
+      ...SECTIONS.code,
       element: here ? this.late.element : invitation,
       shown: () => here && this.late.show(),
     };
