@@ -87,6 +87,7 @@ export const TILES = {
   into: "www/pkg",
   names: ["tiles/simd128"],
   crates: ["math", "graph", "worlds", "learn", "tiles"],
+  args: ["learn", "worlds"].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="s"`]),
 };
 /** The page's modules with benchmarks, which the page omits. They are built for `npm run bench`. */
 export const BENCH = { ...PAGE, into: "target/bench-page", features: (...of) => ["bench", ...ofPage(...of)] };
@@ -97,7 +98,7 @@ export const BENCH = { ...PAGE, into: "target/bench-page", features: (...of) => 
  * its own room.
  */
 export async function wasm({ of = PAGE, only = of.names ?? MODULES } = {}) {
-  const { name: crate, folder, into, names = MODULES, crates = CRATES, features: featuresOf = () => [] } = of;
+  const { name: crate, folder, into, names = MODULES, crates = CRATES, args: more = [], features: featuresOf = () => [] } = of;
   await rust();
   const route = await wasmToolchain();
   const program = await bindgen();
@@ -116,11 +117,11 @@ export async function wasm({ of = PAGE, only = of.names ?? MODULES } = {}) {
     const stamp = join(out, "stamp");
     const { threads, exports } = flavours[flavour];
     const features = [...(threads ? ["threads"] : []), ...featuresOf(room, exports)];
-    const hash = fingerprint([sourceHash, JSON.stringify(settings), features.join()]);
+    const hash = fingerprint([sourceHash, JSON.stringify([settings, more]), features.join()]);
     const built = () => existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
     const compile = async () => {
       if (built()) return "unchanged";
-      const args = ["build", "--release", "--lib", "-p", crate, ...settings.args, "--features", features.join()];
+      const args = ["build", "--release", "--lib", "-p", crate, ...settings.args, ...more, "--features", features.join()];
       await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: targetOf(flavour) } });
       rmSync(out, { recursive: true, force: true });
       mkdirSync(out, { recursive: true });

@@ -5,8 +5,9 @@ use learn::control::{Ppo, PpoConfig};
 use learn::{Learner, Slice};
 use math::Isa;
 use std::error::Error;
-use worlds::control::World64;
+use std::sync::Arc;
 use worlds::control::cartpole::STEP_S;
+use worlds::control::{CartPole64, CartPoles, Kind, World64};
 
 /// Number of poles in the picture.
 const POLES: u32 = 12;
@@ -28,10 +29,18 @@ struct Pole {
     rest: u32,
 }
 
+/// Returns CartPole without the settings of its preset, which the link names. The registry of the environments would add the rules of every
+/// environment to the module.
+fn kind() -> Kind {
+    let spec = CartPole64::new(0).spec().clone();
+    let many = Arc::new(|isa, seed, first, count| Box::new(CartPoles::new(isa, seed, first, count)) as _);
+    Kind::new(spec, Arc::new(|| Box::new(CartPole64::new(0))), many)
+}
+
 impl Poles {
     pub fn new(link: &Link) -> Result<Poles, Box<dyn Error>> {
-        let kind = worlds::control::kind(link.value("variant").unwrap_or_default()).ok_or("no such environment")?;
-        let ppo = Ppo::new(kind, link.settings(PpoConfig::preset(kind))?, link.seed, Isa::best())?;
+        let kind = kind();
+        let ppo = Ppo::new(&kind, link.settings(PpoConfig::general())?, link.seed, Isa::best())?;
         let pole = |seed| {
             let mut world = (kind.twin)();
             world.reset(seed);

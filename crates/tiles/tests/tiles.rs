@@ -9,30 +9,6 @@ fn link(room: &str) -> &'static str {
     LINKS.lines().find(|link| link.starts_with(&format!("#/{room}?"))).unwrap()
 }
 
-#[test]
-#[ignore = "prints scores"]
-fn scores() {
-    let only = std::env::var("TILE").unwrap_or_default();
-    for link in LINKS.lines().filter(|link| link.contains(&only)) {
-        let mut tile = begin(&std::env::var("LINK").unwrap_or(link.into())).unwrap();
-        let began = std::time::Instant::now();
-        println!("{link}");
-        let mut next = 0.0;
-        let (mut slices, mut longest) = (0, 0.0f64);
-        while began.elapsed().as_secs_f64() < std::env::var("S").map_or(6.0, |s| s.parse().unwrap()) {
-            let at = std::time::Instant::now();
-            tile.advance();
-            longest = longest.max(at.elapsed().as_secs_f64());
-            slices += 1;
-            if began.elapsed().as_secs_f64() >= next {
-                println!("{:5.2} s: {} iterations, {:?}, {slices} slices, longest {:.1} ms", began.elapsed().as_secs_f64(), tile.iterations(), tile.score(), 1e3 * longest);
-                next = if next < 1.0 { next + 0.1 } else { next + 0.5 };
-                longest = 0.0;
-            }
-        }
-    }
-}
-
 /// Returns the digest of weights: FNV-1a over their bytes.
 fn digest_of(weights: &[f32]) -> String {
     let bytes = weights.iter().flat_map(|weight| weight.to_le_bytes());
@@ -40,16 +16,17 @@ fn digest_of(weights: &[f32]) -> String {
     format!("{hash:016x}")
 }
 
-/// Trains a tile for `iterations` iterations, and returns its first and its last score.
-fn trained(room: &str, iterations: u64) -> (f64, f64) {
+/// Trains a tile until `learned` holds for its latest score. Fails after `most` iterations. Returns the first score.
+#[track_caller]
+fn learns(room: &str, most: u64, learned: impl Fn(f64) -> bool) -> f64 {
     let mut tile = begin(link(room)).unwrap();
     let mut first = None;
-    while tile.iterations() < iterations || tile.score().is_none() {
+    while !tile.score().is_some_and(&learned) {
+        assert!(tile.iterations() <= most, "{room}: {:?} after {most} iterations", tile.score());
         tile.advance();
-        tile.picture(0.02);
         first = first.or(tile.score());
     }
-    (first.unwrap(), tile.score().unwrap())
+    first.unwrap()
 }
 
 #[test]
@@ -68,4 +45,47 @@ fn a_tile_is_the_run_that_its_link_opens() {
             assert_eq!((digest.iteration, digest.weights), (iteration as u32, digest_of(tile.weights())), "{link}");
         }
     }
+}
+
+#[test]
+fn poles_stay_up() {
+    assert!(learns("control", 200, |score| score > 450.0) < 50.0);
+}
+
+#[test]
+fn games_are_won() {
+    assert!(learns("backgammon", 60, |score| score > 0.95) < 0.9);
+}
+
+#[test]
+fn cubes_are_solved() {
+    assert!(learns("cube", 400, |score| score > 0.85) < 0.5);
+}
+
+#[test]
+fn cells_become_a_checkerboard() {
+    assert!(learns("logic", 120, |score| score > 0.99) < 0.6);
+}
+
+#[test]
+fn text_is_predicted() {
+    assert!(learns("words", 400, |score| score < 1.6) > 4.0);
+}
+
+/// Shows a tile for some seconds. Returns the number of pictures that differ from the one before.
+fn changes(room: &str, seconds: f64) -> usize {
+    let mut tile = begin(link(room)).unwrap();
+    let pictures: Vec<_> = (0..(seconds / 0.05) as usize).map(|_| tile.picture(0.05)).collect();
+    assert!(pictures.iter().flatten().all(|number| number.is_finite()));
+    pictures.windows(2).filter(|pair| pair[0] != pair[1]).count()
+}
+
+#[test]
+fn every_picture_moves_at_its_pace() {
+    let moves = |room| changes(room, 30.0);
+    assert!(moves("control") > 500);
+    assert!((40..=50).contains(&moves("backgammon")));
+    assert!((25..=90).contains(&moves("cube")));
+    assert!(moves("logic") > 100);
+    assert!(moves("words") > 300);
 }
