@@ -28,8 +28,11 @@ import "./design.css";
 import "./style.css";
 import "./rooms/shared/layout.css";
 
-/** Place of the gallery in addresses: `#/gallery`. */
-const GALLERY = "gallery";
+/** Pages without a run, by their place in addresses, such as `#/gallery`. Their files are loaded when they are opened. */
+const PAGES: Record<string, { title: string; words: string; load: () => Promise<HTMLElement> }> = {
+  lessons: { title: "Lessons", words: "course teach learn", load: async () => (await import("./lessons")).lessonsPage() },
+  gallery: { title: "Gallery", words: "records tracks verify", load: async () => (await import("./gallery")).gallery() },
+};
 /** Delay before files are cached for offline use, so that the files of this visit load first. */
 const KEEP_MS = 10_000;
 
@@ -57,7 +60,7 @@ declare global {
 /** Rooms in the header. A wasm module may add a room. */
 let rooms = ROOMS.map(({ id }) => ({ id, title: capital(id) }));
 let page: Page | undefined;
-/** Id of the open room, or of the room that is loading; `GALLERY` for the gallery. */
+/** Id of the open room or page, or of the one that is loading. */
 let currentRoom = "";
 let badge: Badge | undefined;
 let claim: Claim | undefined;
@@ -80,7 +83,7 @@ document.querySelector("#skip")?.addEventListener("click", (event) => {
 });
 function follow(): void {
   const requested = roomOf(location.hash);
-  if (requested !== currentRoom) void (requested === GALLERY ? openGallery() : enter(requested, currentLink()));
+  if (requested !== currentRoom) void (requested in PAGES ? openPage(requested) : enter(requested, currentLink()));
   // If only the tab or the variant changes, for example by the back button, the open page handles the address.
   else if (!page?.follow(location.hash)) void open({ link: currentLink() });
 }
@@ -111,34 +114,38 @@ async function readyOffline(): Promise<void> {
   if (await keepRooms(module)) document.querySelector("#offline")!.textContent = "Ready offline: all rooms work without a network.";
 }
 
-/** Returns the id of the room in a link such as `#/backgammon?…`. Returns `GALLERY` for the gallery, and the first room for other links. */
+/** Returns the id of the room or page in a link such as `#/backgammon?…`, and the first room for other links. */
 function roomOf(link: string): string {
-  const name = /^#\/?([^?/]+)/.exec(link)?.[1];
-  if (name === GALLERY) return GALLERY;
-  return rooms.find(({ id }) => id === name)?.id ?? rooms[0]!.id;
+  const name = /^#\/?([^?/]+)/.exec(link)?.[1] ?? "";
+  return [...rooms.map(({ id }) => id), ...Object.keys(PAGES)].find((id) => id === name) ?? rooms[0]!.id;
 }
 
 function writeRooms(): void {
-  const places = [...rooms, { id: GALLERY, title: "Gallery" }];
+  const places = [...rooms, ...Object.entries(PAGES).map(([id, { title }]) => ({ id, title }))];
   nav.replaceChildren(...places.map(({ id, title }) => h("a", { href: `#/${id}`, "aria-current": id === currentRoom && "page" }, title)));
   // The list scrolls on a narrow page, so the open room is scrolled into view.
   const open = nav.querySelector<HTMLElement>("[aria-current]");
   requestAnimationFrame(() => open && (nav.scrollLeft = open.offsetLeft - nav.offsetLeft + open.offsetWidth - nav.clientWidth));
 }
 
-/** Returns the commands of the header: theme, system and rooms. */
+/** Returns the commands of the header: theme, system, rooms and pages. */
 function commands(): Command[] {
   return [
     { kind: "Actions", name: "Switch between light and dark", note: theme.title, words: "theme", run: () => theme.click() },
     { kind: "Actions", name: "System in use", words: "hardware", run: () => badge?.button.click() },
     ...rooms.map(({ id, title }) => ({ kind: "Rooms", name: title, run: () => (location.hash = `#/${id}`) })),
-    { kind: "Rooms", name: "Gallery", words: "records tracks verify", run: () => (location.hash = `#/${GALLERY}`) },
+    ...Object.entries(PAGES).map(([id, { title, words }]) => ({
+      kind: "Pages",
+      name: title,
+      words,
+      run: () => (location.hash = `#/${id}`),
+    })),
   ];
 }
 
 /** Opens the run in the address. After a reload, continues the saved run of that address. */
 async function begin(): Promise<void> {
-  if (currentRoom === GALLERY) return openGallery();
+  if (currentRoom in PAGES) return openPage(currentRoom);
   const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
   const link = currentLink();
   const reloaded = navigation?.type === "reload" || navigation?.type === "back_forward";
@@ -178,24 +185,25 @@ function leave(): void {
   forget();
 }
 
-/** Saves the open run and shows the gallery. */
-async function openGallery(): Promise<void> {
+/** Saves the open run and shows a page of `PAGES`. */
+async function openPage(id: string): Promise<void> {
   const opening = ++openings;
   const leaving = page;
-  currentRoom = GALLERY;
+  const { title, load } = PAGES[id]!;
+  currentRoom = id;
   forget();
   notices.clear();
   writeRooms();
   container.replaceChildren(h("p.starting", "Starting…"));
   await leaving?.depart();
   try {
-    const { gallery } = await import("./gallery");
+    const shown = await load();
     if (opening !== openings) return;
-    document.body.className = "room-gallery";
-    document.title = "Gallery | Hothouse";
-    container.replaceChildren(gallery());
+    document.body.className = `room-${id}`;
+    document.title = `${title} | Hothouse`;
+    container.replaceChildren(shown);
   } catch (error) {
-    if (opening === openings) showCrash("The gallery could not be loaded", { text: textOf(error), autosave: null }, undefined);
+    if (opening === openings) showCrash(`The page ${title} could not be loaded`, { text: textOf(error), autosave: null }, undefined);
   }
 }
 

@@ -1,4 +1,4 @@
-// Lessons: the panel beside the room, and the list in the tab Explain. Import this module dynamically.
+// Lessons: the panel beside the room, the list in the tab Explain, and the page with all lessons. Import this module dynamically.
 
 export { Lessons } from "./lessons";
-export { LessonList } from "./list";
+export { LessonList, lessonsPage } from "./list";

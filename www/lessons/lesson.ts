@@ -1,7 +1,7 @@
 // Lesson that is read from its Markdown file in docs/lessons. This module does not use the DOM, so that the page and the tests read lessons
 // in the same way.
 //
-// A file has a title and the headings of `PARTS`, in this order. "Predict" ends with the numbered predictions. "Run" has a fence with one
+// A file has a title and the headings of `PARTS`, in this order. "Question" contains a question. "Predict" ends with the numbered predictions. "Run" has a fence with one
 // command for each run, tagged `sh A`, `sh B`, …, after a paragraph that begins with "**A**: ". If a command names a file, the file is a
 // fence tagged `python FILE` under any heading. "Result" begins with "**Answer: N.**". Its table has a row for each claim: a sentence, and
 // the claim in backticks.
@@ -15,6 +15,8 @@ export interface Lesson {
   /** Name of the file without its ending, such as `3-discount`. */
   name: string;
   title: string;
+  /** Last question below the heading Question. */
+  asks: string;
   room: string;
   /** Blocks below each heading, without the blocks that the other fields contain. */
   parts: Record<Heading, Block[]>;
@@ -57,6 +59,8 @@ export function lessonOf(name: string, text: string): Lesson {
   const headings = blocks.filter((block) => block.kind === "heading").map(({ text }) => text);
   if (headings.join() !== PARTS.join()) throw faulty(`expected the headings ${PARTS.join(", ")}, found ${headings.join(", ")}`);
   const parts = partsOf(blocks);
+  const asks = questionIn(parts.Question);
+  if (!asks) throw faulty("expected a sentence with a question mark below Question");
   const predictions = parts.Predict.at(-1);
   if (predictions?.kind !== "list" || !predictions.ordered) throw faulty("expected numbered predictions at the end of Predict");
   const answer = answerOf(parts.Result[0]) - 1;
@@ -67,7 +71,7 @@ export function lessonOf(name: string, text: string): Lesson {
   if (!claims?.length) throw faulty("expected a table of claims in Result");
   parts.Predict.pop();
   return {
-    ...{ name, title: title.text, room: runs[0]!.room, predictions: predictions.items, answer, runs, claims },
+    ...{ name, title: title.text, asks, room: runs[0]!.room, predictions: predictions.items, answer, runs, claims },
     parts: {
       ...parts,
       Run: parts.Run.filter((block) => block.kind !== "fence" && !isAbout(block)),
@@ -84,6 +88,12 @@ function partsOf(blocks: Block[]): Record<Heading, Block[]> {
     else parts[part].push(block);
   }
   return parts;
+}
+
+/** Returns the last question in the paragraphs of `blocks`; undefined if there is none. */
+function questionIn(blocks: Block[]): string | undefined {
+  const sentences = blocks.flatMap((block) => (block.kind === "paragraph" ? block.text.split(/(?<=[.?!])\s+/) : []));
+  return sentences.findLast((sentence) => sentence.endsWith("?"));
 }
 
 const answerOf = (block: Block | undefined): number =>

@@ -3,6 +3,7 @@
 
 import { form, h, id, write, type Child } from "../parts/dom";
 import { capital, figure } from "../parts/format";
+import { calm } from "../parts/loop";
 import { check, type Checked } from "./claims";
 import type { Claim, Lesson, Heading, Run } from "./lesson";
 import { elementsOf, lineOf } from "./render";
@@ -19,6 +20,8 @@ export class LessonPage {
   private readonly commit = h("button.strong", { type: "submit" }, "Commit to this prediction");
   private readonly inputs: HTMLInputElement[];
   private readonly runs: RunRow[];
+  /** Names the runs that the result still needs. */
+  private readonly needs = h("p.small", { role: "status" });
   private readonly tried: HTMLElement;
   private readonly shown: HTMLElement;
   private readonly judged = h("p.lesson-judged");
@@ -33,7 +36,11 @@ export class LessonPage {
       h("input", { type: "radio", name: this.group, id: `${this.group}-${k}`, value: k, checked: k === this.work.committed }),
     );
     this.runs = lesson.runs.map((run) => new RunRow(run, () => this.trainer.begin(lesson, run)));
-    this.tried = h("div", this.part("Change"), this.part("Run", h("ul.lesson-runs", ...this.runs.map(({ element }) => element))));
+    this.tried = h(
+      "div",
+      this.part("Change"),
+      this.part("Run", h("ul.lesson-runs", ...this.runs.map(({ element }) => element)), this.needs),
+    );
     this.shown = h("div", this.part("Result", this.claims), this.part("Why"), this.part("Next"));
     this.element = h("div.lesson-text", this.part("Question"), this.part("Predict", this.predicting()), this.tried, this.shown);
     this.update();
@@ -48,7 +55,17 @@ export class LessonPage {
     this.commit.hidden = committed;
     this.tried.hidden = !committed;
     for (const row of this.runs) row.update(trainer.training?.run === row.run ? trainer.done : undefined, row.run.name in work.results);
+    write(this.needs, this.needed());
     if (this.shown.hidden !== !(committed && ended) || this.claims.childElementCount === 0) this.judge(committed && ended);
+  }
+
+  /** Returns a sentence on the runs that have neither ended nor begun, once one has; otherwise an empty text. */
+  private needed(): string {
+    const { lesson, work, trainer } = this;
+    const missing = lesson.runs.filter((run) => !(run.name in work.results) && trainer.training?.run !== run);
+    if (missing.length === 0 || missing.length === lesson.runs.length) return "";
+    const names = missing.map(({ name }) => name).join(" and ");
+    return `The result compares all runs: train ${names} too.`;
   }
 
   private part(name: Heading, ...more: Child[]): HTMLElement {
@@ -74,7 +91,7 @@ export class LessonPage {
     this.runs[0]!.focus();
   }
 
-  /** Shows the results if `ended` is true, with the outcome of each claim; otherwise hides them. */
+  /** Shows the results if `ended` is true, with the outcome of each claim, and scrolls to them; otherwise hides them. */
   private judge(ended: boolean): void {
     const { work, lesson, claims } = this;
     this.shown.hidden = !ended;
@@ -85,6 +102,7 @@ export class LessonPage {
     const rows = lesson.claims.map((claim) => claimRow(claim, judgement(claim, work)));
     claims.append(...rows.map(({ element }) => element));
     if (!rows.every(({ holds }) => holds)) claims.append(h("li.small", DIFFERS));
+    this.shown.firstElementChild!.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
   }
 }
 

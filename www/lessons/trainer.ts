@@ -100,7 +100,7 @@ export class Trainer {
     const history = present()!;
     const test = await client.test();
     workOf(lesson).results[run.name] = resultsOf(history, test, run.steps);
-    around.announcer.say(`Run ${run.name} of the lesson is done.`);
+    around.announcer.say(`Run ${run.name} of the lesson has ended.`);
     this.changed();
   }
 }

@@ -12,7 +12,7 @@ const CAN = [
   "Pause, single-step, or start a new run. The previous run stays as a grey curve and can be restored.",
   "Sweep a knob: several runs side by side, each with a different value.",
   "Save the run, share it as a link from which anyone can verify it, or continue it in a terminal or in Python.",
-  "Take a lesson of ten minutes: tab Explain, section Lessons.",
+  "Take a lesson of ten minutes: the link Lessons above the room.",
 ];
 const GESTURES: Gesture[] = [
   { shown: "drag a slider", does: "turns a knob" },

@@ -232,6 +232,7 @@ export class Page extends Shown<PageContext> implements RoomPage {
   /** Makes the page visible. The column beside the stage follows in the next frame. */
   private ready(): void {
     this.element.classList.remove("unready");
+    this.lesson.part?.reach();
     requestAnimationFrame(() => this.side.classList.remove("unready"));
   }
 
@@ -241,8 +242,14 @@ export class Page extends Shown<PageContext> implements RoomPage {
    */
   show(place: string[], lesson?: string): void {
     this.places.show(place);
-    if (lesson) this.lesson.show();
-    if (lesson !== undefined) this.lesson.part?.open(lesson);
+    if (lesson !== undefined) void this.openLesson(lesson);
+  }
+
+  private async openLesson(name: string): Promise<void> {
+    if (name) this.lesson.show();
+    await this.lesson.loaded();
+    this.lesson.part?.open(name);
+    if (!this.element.classList.contains("unready")) this.lesson.part?.reach();
   }
 
   showStage(): void {
