@@ -19,7 +19,21 @@ const shared = ["--shared-memory", `--max-memory=${MAX_MEMORY}`, "--import-memor
 
 /** Crates that are optimised for size, because no hot loop is in them. All others are optimised for speed. */
 const SMALL = [
-  ...["bench", "graph", "gpu", "run", "tiles", "web", "wgpu", "wgpu-types", "naga-types", "serde", "serde_core", "serde_json", "serde-wasm-bindgen"],
+  ...[
+    "bench",
+    "graph",
+    "gpu",
+    "run",
+    "tiles",
+    "web",
+    "wgpu",
+    "wgpu-types",
+    "naga-types",
+    "serde",
+    "serde_core",
+    "serde_json",
+    "serde-wasm-bindgen",
+  ],
   ...["erased-serde", "safetensors", "js-sys", "web-sys", "wasm-bindgen", "wasm-bindgen-futures", "futures-util", "hashbrown", "indexmap"],
   ...["foldhash", "memchr", "zmij", "itoa", "crossbeam-channel", "wasm-bindgen-rayon", "console_error_panic_hook"],
 ].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="z"`]);
@@ -103,10 +117,7 @@ export async function wasm({ of = PAGE, only = of.names ?? MODULES } = {}) {
   const route = await wasmToolchain();
   const program = await bindgen();
   const rustc = await ask("rustc", ["--version"], { env: route.env });
-  const sources = crates.flatMap((name) => [
-    join(root, "crates", name, "Cargo.toml"),
-    join(root, "crates", name, "src"),
-  ]);
+  const sources = crates.flatMap((name) => [join(root, "crates", name, "Cargo.toml"), join(root, "crates", name, "src")]);
   sources.push(...["Cargo.toml", "Cargo.lock", "scripts/wasm.mjs", join(folder, "src")].map((file) => join(root, file)));
   const sourceHash = fingerprint([rustc, basename(program)], sources);
   const modules = {};
