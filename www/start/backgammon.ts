@@ -16,6 +16,13 @@ const START = Array.from({ length: PLACES }, (_, place) => ({ 6: 5, 8: 3, 13: 5,
 
 type Board = { c: CanvasRenderingContext2D; column: number; height: number };
 
+/** Returns the colours of a side's pieces. The second side is light in both themes. */
+function piecesOf(second: boolean): { own: string; edge: string } {
+  if (!second) return { own: palette.agent, edge: palette.paper };
+  const isDark = document.documentElement.dataset.theme === "dark";
+  return isDark ? { own: palette.ink, edge: palette.paper } : { own: palette.raised, edge: palette.ink };
+}
+
 /** Returns the middle of a place's column, and 1 if its stack grows from the lower edge, else -1. A point is counted from the first side. */
 function middleOf(point: number, column: number): [x: number, up: number] {
   const lower = point <= 12;
@@ -50,8 +57,9 @@ function field({ c, column, height }: Board): void {
 /** Draws the checkers of a side. The second side counts the points from the other end. */
 function side(board: Board, count: (place: number) => number, second: boolean): void {
   const { c, column } = board;
-  c.fillStyle = second ? palette.raised : palette.agent;
-  pen(c, second ? palette.ink : palette.raised, 1);
+  const { own, edge } = piecesOf(second);
+  c.fillStyle = own;
+  pen(c, edge, 1);
   for (let place = 1; place <= POINTS; place++) stack(board, count(place), ...middleOf(second ? BAR - place : place, column));
   stack(board, count(BAR), 6.5 * column, second ? 1 : -1);
   stack(board, count(0), 13.5 * column, second ? -1 : 1);
@@ -94,13 +102,14 @@ const PIPS: [number, number][][] = [
 
 function die({ c, column, height }: Board, number: number, x: number, second: boolean): void {
   const half = column * 0.42;
-  c.fillStyle = second ? palette.raised : palette.agent;
-  pen(c, second ? palette.ink : palette.raised, 1);
+  const { own, edge } = piecesOf(second);
+  c.fillStyle = own;
+  pen(c, edge, 1);
   c.beginPath();
   c.roundRect(x - half, height / 2 - half, 2 * half, 2 * half, half / 3);
   c.fill();
   c.stroke();
-  c.fillStyle = second ? palette.ink : palette.raised;
+  c.fillStyle = edge;
   for (const [across, down] of PIPS[number - 1] ?? []) {
     c.beginPath();
     c.arc(x + across * half * 0.55, height / 2 + down * half * 0.55, half * 0.17, 0, 2 * Math.PI);

@@ -6,6 +6,7 @@ import { button, h } from "../parts/dom";
 import { keptRuns } from "../parts/kept";
 import { pageLife, untilClosed } from "../parts/life";
 import { ROOMS } from "../rooms";
+import { textOf } from "../run/notice";
 import { loadVisit } from "../run/store";
 import { backgammon } from "./backgammon";
 import { control } from "./control";
@@ -29,6 +30,10 @@ const WAYS: [href: string, words: string][] = [
 
 const linkOf = (room: string): string => LINKS.split("\n").find((link) => link.startsWith(`#/${room}?`))!;
 
+/** Compiles a module while it loads, or afterwards if the host sends it with another type. */
+const compiled = (url: string): Promise<WebAssembly.Module> =>
+  WebAssembly.compileStreaming(fetch(url)).catch(async () => WebAssembly.compile(await (await fetch(url)).arrayBuffer()));
+
 /** Trains the runs of the tiles that are on the screen, unless the page is hidden or the visitor pauses them. */
 class Training {
   private readonly worker = new Worker(new URL("./training.ts", import.meta.url), { type: "module" });
@@ -36,12 +41,11 @@ class Training {
   private paused = false;
 
   constructor(tiles: Tile[], failed: (text: string) => void) {
-    const url = new URL(__MODULES__["tiles/simd128"]!, document.baseURI).href;
     this.worker.onmessage = ({ data }: MessageEvent<FromTraining>) => {
       if (data.kind === "failed") failed(data.text);
       else tiles[data.at]!.take(data.numbers, data.score, performance.now());
     };
-    this.post({ kind: "open", url, links: SUBJECTS.map(({ room }) => linkOf(room)) });
+    this.open().catch((error) => failed(textOf(error)));
     const watcher = new IntersectionObserver((changes) => {
       for (const { target, isIntersecting } of changes) {
         const at = tiles.findIndex(({ element }) => element === target);
@@ -56,6 +60,13 @@ class Training {
       watcher.disconnect();
       this.worker.terminate();
     });
+  }
+
+  /** Loads the module while the worker starts. */
+  private async open(): Promise<void> {
+    const script = new URL(__MODULES__["tiles/simd128"]!, document.baseURI).href;
+    const module = await compiled(script.replace(/\.js$/, "_bg.wasm"));
+    this.post({ kind: "open", script, module, links: SUBJECTS.map(({ room }) => linkOf(room)) });
   }
 
   /** Pauses or continues the runs. Returns true if they are paused now. */

@@ -1,7 +1,7 @@
 // The worker of the start page. It trains the small runs of the tiles in turns on one thread, and posts their pictures and scores.
 
-/** `open` names the module and the links of all runs. `shown` lists the indices of the runs that the visitor sees; all others rest. */
-export type ToTraining = { kind: "open"; url: string; links: string[] } | { kind: "shown"; shown: number[] };
+/** `open` has the module, the address of its script, and the links of all runs. `shown` lists the indices of the runs that the visitor sees; all others rest. */
+export type ToTraining = { kind: "open"; script: string; module: WebAssembly.Module; links: string[] } | { kind: "shown"; shown: number[] };
 export type FromTraining =
   | { kind: "picture"; at: number; numbers: Float32Array; score: number | undefined }
   | { kind: "failed"; text: string };
@@ -12,8 +12,8 @@ interface LiveTile {
   score(): number | undefined;
   picture(seconds: number): Float32Array<ArrayBuffer>;
 }
-interface Module {
-  default(): Promise<unknown>;
+interface Script {
+  default(input: { module_or_path: WebAssembly.Module }): Promise<unknown>;
   LiveTile: new (link: string) => LiveTile;
 }
 
@@ -25,23 +25,21 @@ const MOST_MS = 60_000;
 
 const post = (message: FromTraining, transfer: Transferable[] = []): void => postMessage(message, { transfer });
 
-let module: Module | undefined;
+let script: Script | undefined;
 let links: string[] = [];
 let shown: number[] = [];
 let timer: ReturnType<typeof setTimeout> | undefined;
 const runs = new Map<number, { tile: LiveTile; trainedMs: number; shownMs: number }>();
 
-function begun({ LiveTile }: Module, at: number): { tile: LiveTile; trainedMs: number; shownMs: number } {
-  const run = runs.get(at) ?? { tile: new LiveTile(links[at]!), trainedMs: 0, shownMs: performance.now() };
-  runs.set(at, run);
-  return run;
-}
-
-function turn(module: Module): void {
+/** Trains each shown run for a short time. Begins at most one run, so that the first run is seen soon. */
+function turn({ LiveTile }: Script): void {
   timer = undefined;
   try {
+    const next = shown.find((at) => !runs.has(at));
+    if (next !== undefined) runs.set(next, { tile: new LiveTile(links[next]!), trainedMs: 0, shownMs: performance.now() });
     for (const at of shown) {
-      const run = begun(module, at);
+      const run = runs.get(at);
+      if (!run) continue;
       const beganMs = performance.now();
       while (run.trainedMs < MOST_MS && performance.now() - beganMs < TURN_MS) run.tile.advance();
       const nowMs = performance.now();
@@ -57,15 +55,15 @@ function turn(module: Module): void {
 }
 
 function schedule(ms: number): void {
-  const loaded = module;
+  const loaded = script;
   if (loaded && shown.length && timer === undefined) timer = setTimeout(() => turn(loaded), ms);
 }
 
-async function open(url: string): Promise<void> {
+async function open(address: string, module: WebAssembly.Module): Promise<void> {
   try {
-    const loaded: Module = await import(/* @vite-ignore */ url);
-    await loaded.default();
-    module = loaded;
+    const loaded: Script = await import(/* @vite-ignore */ address);
+    await loaded.default({ module_or_path: module });
+    script = loaded;
     schedule(0);
   } catch (error) {
     post({ kind: "failed", text: String(error) });
@@ -75,7 +73,7 @@ async function open(url: string): Promise<void> {
 self.onmessage = ({ data }: MessageEvent<ToTraining>) => {
   if (data.kind === "open") {
     links = data.links;
-    void open(data.url);
+    void open(data.script, data.module);
   } else {
     shown = data.shown;
     schedule(0);

@@ -21,7 +21,7 @@ export const words: Subject = {
       const wraps = x > 0 && x + length > width;
       if (wraps) [x, y] = [0, y + LINE_PX];
       if (y > height) return;
-      c.fillStyle = at < PROMPT.length ? palette.muted : palette.ink;
+      c.fillStyle = at + word.length <= PROMPT.length ? palette.muted : palette.ink;
       c.fillText(wraps ? word.trimStart() : word, x, y);
       x += wraps ? c.measureText(word.trimStart()).width : length;
       at += word.length;
