@@ -7,11 +7,11 @@ import { onTheme, palette } from "../parts/theme";
 
 export type Size = { width: number; height: number };
 
-/** What is specific to the run of a room. */
+/** Texts and drawing of a room's run. */
 export interface Subject {
   room: string;
   title: string;
-  /** What the agent learns, as a sentence. */
+  /** Sentence about the task. */
   does: string;
   /** Name of the score, its text, and its lowest and highest value in the curve. */
   score: { name: string; text(score: number): string; range: [number, number] };

@@ -25,7 +25,7 @@ pub struct Poles {
 
 struct Pole {
     world: Box<dyn World64>,
-    /// Number of steps until the next episode; 0 while the pole stands.
+    /// Number of steps until the next episode; 0 before the end of an episode.
     rest: u32,
 }
 
