@@ -69,7 +69,7 @@ async function visits(browser, dist, server, give) {
   const context = await browser.newContext();
   const page = await context.newPage();
   const loaded = loadedBy(page, dist);
-  await page.goto(server.url);
+  await page.goto(`${server.url}#/${ROOMS[0]}`);
   await page.waitForFunction(() => globalThis.hothouse);
   await page.waitForTimeout(3000);
   give(counted("page.first_load_kb", loaded(), "kB"));
@@ -77,7 +77,7 @@ async function visits(browser, dist, server, give) {
   for (let i = 0; i < 5; i++) {
     const again = await context.newPage();
     await again.addInitScript(reached, "metrics");
-    await again.goto(server.url);
+    await again.goto(`${server.url}#/${ROOMS[0]}`);
     times.push(await again.evaluate(() => globalThis.reachedMs));
     await again.close();
   }

@@ -6,7 +6,7 @@ import { elementBundle } from "./element.mjs";
 import { policyOf } from "./serve.mjs";
 import { npmPackages } from "./setup.mjs";
 import { target } from "./native.mjs";
-import { flavours, MODULES, PAGE, TESTS, wasm } from "./wasm.mjs";
+import { flavours, MODULES, PAGE, TESTS, TILES, wasm } from "./wasm.mjs";
 
 /**
  * Outputs of the build. `dist` is the folder of the page, and `of` has its modules. `stamp` is the path of a fingerprint of the sources
@@ -35,11 +35,12 @@ const frame = (outDir) => ({
 export async function build({ only, output = PUBLIC } = {}) {
   const { dist, stamp, of } = output;
   await npmPackages();
-  const modules = await wasm({ only, of });
+  const modules = { ...(await wasm({ only, of })), ...(await wasm({ of: TILES })) };
   const places = Object.fromEntries(Object.entries(modules).map(([name, { hash }]) => [name, `wasm/${name}-${hash}`]));
   // A module that contains all rooms serves every request of the page.
   const [every] = of.names ?? [];
-  const entries = Object.fromEntries(MODULES.map((name) => [name, `${places[every ?? name]}/lab.js`]));
+  const placeOf = (name) => places[TILES.names.includes(name) ? name : (every ?? name)];
+  const entries = Object.fromEntries([...MODULES, ...TILES.names].map((name) => [name, `${placeOf(name)}/lab.js`]));
   const place = async (name) => {
     cpSync(modules[name].folder, join(dist, places[name]), { recursive: true, filter: (path) => !path.endsWith("stamp") });
     // The bundler never sees the modules' scripts, so they are minified here.
@@ -50,8 +51,8 @@ export async function build({ only, output = PUBLIC } = {}) {
     }
   };
   const bundled = async () => {
-    // The page contains some files of the crate `worlds`, the gallery, the lessons and the documents, so the fingerprint covers these
-    // folders too.
+    // The page contains some files of the crates `worlds` and `tiles`, the gallery, the lessons and the documents, so the fingerprint
+    // covers these folders too.
     const own = [
       "index.html",
       "embed.html",
@@ -64,7 +65,7 @@ export async function build({ only, output = PUBLIC } = {}) {
       "scripts/element.mjs",
       "scripts/serve.mjs",
     ];
-    const texts = [...own, "crates/worlds/src", "gallery", "docs", "www"];
+    const texts = [...own, "crates/worlds/src", "crates/tiles/src", "gallery", "docs", "www"];
     const others = ["www/pkg", "www/samples"].map((name) => join(root, name));
     const files = texts.flatMap((name) => filesUnder(join(root, name))).filter((file) => !others.some((other) => file.startsWith(other)));
     const wanted = fingerprint([JSON.stringify(entries)], files);
@@ -114,7 +115,7 @@ const LAZY = ["desk", "explanations", "templates", "STIXTwoMath"];
 
 /**
  * Writes this build's hash, the page's policy and two lists of files into the service worker. The first list is cached immediately. It
- * contains the page's files except the rooms' files, the trained agents and the wasm modules. The second list is cached later. It contains,
+ * contains the page's files and the module of the start page, but no files and modules of rooms and no trained agents. The second list is cached later. It contains,
  * for each flavour, the files and modules of all rooms, or null if a module is not built. Neither list contains HTML files, source maps, or
  * the files of `embed.html` and of the element.
  */
@@ -128,11 +129,13 @@ function writeServiceWorker(dist, modules, places) {
   ];
   const lazy = (file) => named.some((room) => file.startsWith(room));
   const apart = /^wasm\/|^assets\/embed\/|^(sw|hothouse-room)\.js$|\.html$|\.map$/;
-  const shell = ["./", ...files.filter((file) => !apart.test(file) && !lazy(file))];
+  const start = TILES.names.map((name) => `${places[name]}/`);
+  const isShell = (file) => start.some((place) => file.startsWith(place)) || (!apart.test(file) && !lazy(file));
+  const shell = ["./", ...files.filter(isShell)];
   const own = files.filter((file) => lazy(file) && !file.endsWith(".map"));
   const rooms = Object.fromEntries(
     Object.keys(flavours).map((flavour) => {
-      const names = Object.keys(modules).filter((name) => name.endsWith(`/${flavour}`));
+      const names = Object.keys(modules).filter((name) => name.endsWith(`/${flavour}`) && !TILES.names.includes(name));
       const built = names.length > 0 && names.every((name) => modules[name].built);
       const all = built && names.flatMap((name) => files.filter((file) => file.startsWith(`${places[name]}/`)));
       return [flavour, all ? [...own, ...all] : null];

@@ -19,7 +19,21 @@ const shared = ["--shared-memory", `--max-memory=${MAX_MEMORY}`, "--import-memor
 
 /** Crates that are optimised for size, because no hot loop is in them. All others are optimised for speed. */
 const SMALL = [
-  ...["bench", "graph", "gpu", "run", "web", "wgpu", "wgpu-types", "naga-types", "serde", "serde_core", "serde_json", "serde-wasm-bindgen"],
+  ...[
+    "bench",
+    "graph",
+    "gpu",
+    "run",
+    "tiles",
+    "web",
+    "wgpu",
+    "wgpu-types",
+    "naga-types",
+    "serde",
+    "serde_core",
+    "serde_json",
+    "serde-wasm-bindgen",
+  ],
   ...["erased-serde", "safetensors", "js-sys", "web-sys", "wasm-bindgen", "wasm-bindgen-futures", "futures-util", "hashbrown", "indexmap"],
   ...["foldhash", "memchr", "zmij", "itoa", "crossbeam-channel", "wasm-bindgen-rayon", "console_error_panic_hook"],
 ].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="z"`]);
@@ -65,6 +79,8 @@ export function cargoSettings(flavour, route) {
   };
 }
 
+/** Crates of a room's module, from which its hash is computed. */
+const CRATES = ["math", "graph", "worlds", "learn", "gpu", "run", "bench", "web"];
 const ofPage = (room, exports) => [room, ...(exports ? ["export"] : [])];
 /** Package of the page's modules. `features` returns the features of a room's module. */
 export const PAGE = { name: "web", folder: "crates/web", into: "www/pkg", features: ofPage };
@@ -78,6 +94,15 @@ export const TESTS = {
   features: () => [...MODULE_NAMES, "export"],
   names: [`every/${FIRST_FLAVOUR}`],
 };
+/** The module of the start page, with the small runs of all tiles. It has no threads, so that it is small and starts in every browser. */
+export const TILES = {
+  name: "tiles",
+  folder: "crates/tiles",
+  into: "www/pkg",
+  names: ["tiles/simd128"],
+  crates: ["math", "graph", "worlds", "learn", "tiles"],
+  args: ["learn", "worlds"].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="s"`]),
+};
 /** The page's modules with benchmarks, which the page omits. They are built for `npm run bench`. */
 export const BENCH = { ...PAGE, into: "target/bench-page", features: (...of) => ["bench", ...ofPage(...of)] };
 
@@ -87,15 +112,12 @@ export const BENCH = { ...PAGE, into: "target/bench-page", features: (...of) => 
  * its own room.
  */
 export async function wasm({ of = PAGE, only = of.names ?? MODULES } = {}) {
-  const { name: crate, folder, into, names = MODULES, features: featuresOf = () => [] } = of;
+  const { name: crate, folder, into, names = MODULES, crates = CRATES, args: more = [], features: featuresOf = () => [] } = of;
   await rust();
   const route = await wasmToolchain();
   const program = await bindgen();
   const rustc = await ask("rustc", ["--version"], { env: route.env });
-  const sources = ["math", "graph", "worlds", "learn", "gpu", "run", "bench", "web"].flatMap((name) => [
-    join(root, "crates", name, "Cargo.toml"),
-    join(root, "crates", name, "src"),
-  ]);
+  const sources = crates.flatMap((name) => [join(root, "crates", name, "Cargo.toml"), join(root, "crates", name, "src")]);
   sources.push(...["Cargo.toml", "Cargo.lock", "scripts/wasm.mjs", join(folder, "src")].map((file) => join(root, file)));
   const sourceHash = fingerprint([rustc, basename(program)], sources);
   const modules = {};
@@ -106,11 +128,11 @@ export async function wasm({ of = PAGE, only = of.names ?? MODULES } = {}) {
     const stamp = join(out, "stamp");
     const { threads, exports } = flavours[flavour];
     const features = [...(threads ? ["threads"] : []), ...featuresOf(room, exports)];
-    const hash = fingerprint([sourceHash, JSON.stringify(settings), features.join()]);
+    const hash = fingerprint([sourceHash, JSON.stringify([settings, more]), features.join()]);
     const built = () => existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
     const compile = async () => {
       if (built()) return "unchanged";
-      const args = ["build", "--release", "--lib", "-p", crate, ...settings.args, "--features", features.join()];
+      const args = ["build", "--release", "--lib", "-p", crate, ...settings.args, ...more, "--features", features.join()];
       await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: targetOf(flavour) } });
       rmSync(out, { recursive: true, force: true });
       mkdirSync(out, { recursive: true });

@@ -6,16 +6,17 @@ import type { Client, Crash, Options } from "./run/client";
 import { connect } from "./run/connect";
 import type { Module } from "./run/features";
 import type { Claim } from "./gallery/claim";
-import { isolate, keep, keepRooms } from "./run/isolate";
+import { isolate, keep, keepRooms, prepareOffline } from "./run/isolate";
 import { currentLink, lessonIn, placeIn, variantIn } from "./run/link";
 import { textOf } from "./run/notice";
-import { loadVisit, places } from "./run/store";
+import { loadVisit, places, type SavedRun } from "./run/store";
 import { Announcer } from "./parts/announce";
 import { Badge, summary } from "./parts/badge";
 import { copy } from "./parts/dialog";
 import { h, icon } from "./parts/dom";
 import { capital } from "./parts/format";
 import { keptRuns } from "./parts/kept";
+import { closePage } from "./parts/life";
 import { Notices } from "./parts/notices";
 import { Page } from "./parts/page";
 import { PALETTE_KEY, Search, type Command } from "./parts/commands";
@@ -28,8 +29,11 @@ import "./design.css";
 import "./style.css";
 import "./rooms/shared/layout.css";
 
+/** Place of the start page in addresses. */
+const START = "";
 /** Pages without a run, by their place in addresses, such as `#/gallery`. Their files are loaded when they are opened. */
 const PAGES: Record<string, { title: string; words: string; load: () => Promise<HTMLElement> }> = {
+  [START]: { title: "Start", words: "home tiles", load: async () => (await import("./start")).start() },
   lessons: { title: "Lessons", words: "course teach learn", load: async () => (await import("./lessons")).lessonsPage() },
   gallery: { title: "Gallery", words: "records tracks verify", load: async () => (await import("./gallery")).gallery() },
 };
@@ -115,7 +119,10 @@ async function readyOffline(): Promise<void> {
   const { connection } = navigator as { connection?: { saveData?: boolean } };
   if (connection?.saveData) return;
   const module = globalThis.hothouse?.backend.module as Module | undefined;
-  if (!module) return void setTimeout(() => void readyOffline(), KEEP_MS);
+  if (!module) {
+    prepareOffline();
+    return void setTimeout(() => void readyOffline(), KEEP_MS);
+  }
   if (await keepRooms(module)) document.querySelector("#offline")!.textContent = "Ready offline: all rooms work without a network.";
 }
 
@@ -126,7 +133,8 @@ function roomOf(link: string): string {
 }
 
 function writeRooms(): void {
-  const places = [...rooms, ...Object.entries(PAGES).map(([id, { title }]) => ({ id, title }))];
+  const pages = Object.entries(PAGES).filter(([id]) => id !== START);
+  const places = [...rooms, ...pages.map(([id, { title }]) => ({ id, title }))];
   nav.replaceChildren(...places.map(({ id, title }) => h("a", { href: `#/${id}`, "aria-current": id === currentRoom && "page" }, title)));
   // The list scrolls on a narrow page, so the open room is scrolled into view.
   const open = nav.querySelector<HTMLElement>("[aria-current]");
@@ -184,6 +192,13 @@ function forget(): void {
   keys.hidden = true;
 }
 
+/** Closes the open room or page. Returns the save of the room's run. */
+async function depart(leaving: Page | undefined): Promise<SavedRun | undefined> {
+  if (leaving) return leaving.depart();
+  closePage();
+  return undefined;
+}
+
 function leave(): void {
   page?.close();
   page?.client.close();
@@ -200,7 +215,7 @@ async function openPage(id: string): Promise<void> {
   notices.clear();
   writeRooms();
   container.replaceChildren(h("p.starting", "Starting…"));
-  await leaving?.depart();
+  await depart(leaving);
   try {
     const shown = await load();
     if (opening !== openings) return;
@@ -220,7 +235,7 @@ async function open(options: OpenOptions, undoing = false): Promise<void> {
   notices.clear();
   writeRooms();
   container.replaceChildren(h("p.starting", "Starting…"));
-  const left = await leaving?.depart();
+  const left = await depart(leaving);
   if (opening !== openings) return;
   let client: Client;
   let opened: Page;
@@ -327,6 +342,6 @@ function showCrash(title: string, crash: Crash, from: Client | undefined): void 
 }
 
 function startAnew(): void {
-  history.replaceState(null, "", `${location.pathname}${location.search}${currentRoom === rooms[0]!.id ? "" : `#/${currentRoom}`}`);
+  history.replaceState(null, "", `${location.pathname}${location.search}#/${currentRoom}`);
   void open({ link: currentLink() });
 }

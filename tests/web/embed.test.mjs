@@ -130,7 +130,7 @@ inAll(
     await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
     const script = () => page.evaluate(async () => new URL((await navigator.serviceWorker.ready).active.scriptURL).search);
     assert.equal(await script(), "?frame");
-    await page.goto(server.url);
+    await page.goto(`${server.url}#/control`);
     await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
     await page.waitForFunction(() => navigator.serviceWorker.controller && !navigator.serviceWorker.controller.scriptURL.includes("?"));
     assert.equal(await script(), "");

@@ -117,7 +117,7 @@ function pausing() {
 export async function visit(
   here,
   {
-    at = "",
+    at = "#/control",
     server = here.server,
     init,
     context: settings,

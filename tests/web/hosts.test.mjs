@@ -252,7 +252,7 @@ test("on a shared origin, the service worker caches only its own page and files"
   });
   assert.ok(kept.includes("/") && kept.includes("/icon.svg"), kept.join(" "));
   assert.ok(!kept.some((path) => /other|nothing/.test(path)), kept.join(" "));
-  await page.goto(server.url);
+  await page.goto(`${server.url}#/control`);
   await lab(page);
   assert.ok(
     (await page.evaluate(() => caches.keys())).includes("hothouse /elsewhere/ 1"),
@@ -263,7 +263,7 @@ test("on a shared origin, the service worker caches only its own page and files"
   await assert.rejects(away.goto(`${server.url}other/page.html`));
   await away.close();
   assert.match((await page.goto(`${server.url}icon.svg`)).headers()["content-type"], /svg/);
-  await page.goto(server.url);
+  await page.goto(`${server.url}#/control`);
   if (ALL) await lab(page); // without a network, no run is replayed
   assert.match(await page.title(), /Hothouse/);
   await page.context().close();
@@ -485,7 +485,7 @@ inAll("the next module is used if one does not start", "the next module is used 
   context.setDefaultTimeout(WAIT_MS);
   await context.route("**/wasm/*/threads-relaxed-*/**", (route) => route.abort());
   const page = await context.newPage();
-  await page.goto(here.server.url);
+  await page.goto(`${here.server.url}#/control`);
   await lab(page);
   const inUse = await backend(page);
   assert.equal(inUse.module, "threads-simd128");

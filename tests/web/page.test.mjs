@@ -19,7 +19,7 @@ test("a warm page trains without a click, from its cache, without errors in the 
   again.said = [];
   again.on("console", (message) => message.type() === "error" && again.said.push(message.text()));
   await again.addInitScript(reached, "metrics");
-  await again.goto(here.server.url);
+  await again.goto(`${here.server.url}#/control`);
   const ms = await again.evaluate(() => globalThis.reachedMs);
   console.log(`page.first_step_ms ${ms.toFixed(0)}`);
   const fetched = await again.evaluate(() =>
@@ -56,7 +56,7 @@ async function sizeOf(server) {
   context.setDefaultTimeout(WAIT_MS);
   const page = await context.newPage();
   const loaded = loadedBy(page, dist);
-  await page.goto(server.url);
+  await page.goto(`${server.url}#/control`);
   await lab(page);
   const kb = loaded();
   await context.close();

@@ -17,7 +17,7 @@ replays(here);
 const SMALL = "#/control?envs=64&v=2";
 const LONG_TASK_MS = 50;
 const MOST = 50;
-const STOPS = 8;
+const STOPS = 9;
 /** Names of the main action of each room. */
 const MAIN_ACTIONS = {
   control: /^Take the controls/,

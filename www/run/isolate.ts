@@ -26,7 +26,7 @@ function workers(): ServiceWorkerContainer | undefined {
 export async function isolate(): Promise<void> {
   const container = workers();
   if (!container) return;
-  registered = register(container);
+  registered ??= register(container);
   if (crossOriginIsolated) {
     remember(null);
     void registered.then(keepForOffline);
@@ -38,6 +38,14 @@ export async function isolate(): Promise<void> {
     location.reload();
     await new Promise(() => {});
   }
+}
+
+/** Registers the service worker for offline use, without a reload. Does nothing if it is registered already. */
+export function prepareOffline(): void {
+  const container = workers();
+  if (!container || registered) return;
+  registered = register(container);
+  void registered.then(keepForOffline);
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Puzzle } from "./protocol";
 import type { CubeClient } from "./client";
 import * as text from "./text";
 import { CubeView } from "./view";
+import "./colours.css";
 import "./style.css";
 
 export const extension: RoomExtension<CubeClient> = {

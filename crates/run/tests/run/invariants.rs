@@ -46,7 +46,7 @@ fn only_math_and_the_shells_name_platforms() {
 
 #[test]
 fn only_math_names_an_instruction_set() {
-    for name in ["graph", "worlds", "learn", "run", "gpu", "bench", "files", "cli", "web", "python"] {
+    for name in ["graph", "worlds", "learn", "run", "gpu", "bench", "files", "cli", "web", "tiles", "python"] {
         assert_absent(name, &["target_feature", "core::arch", "std::arch"]);
     }
 }
@@ -57,7 +57,7 @@ fn unsafe_code_is_forbidden_outside_math() {
         assert!(lines(name).iter().any(|(_, line)| line == "#![forbid(unsafe_code)]"), "{name}");
     }
     // The workspace denies unsafe code. With one of these attributes, a shell could contain unsafe code.
-    for name in ["gpu", "bench", "files", "cli", "web"] {
+    for name in ["gpu", "bench", "files", "cli", "web", "tiles"] {
         assert_absent(name, &["allow(unsafe_code)", "expect(unsafe_code)"]);
     }
     // In the crate `python`, only macros generate unsafe code.
@@ -85,7 +85,7 @@ fn learners_never_read_the_goal() {
 
 #[test]
 fn crates_depend_only_on_crates_below() {
-    let allowed: [(&str, &[&str]); 13] = [
+    let allowed: [(&str, &[&str]); 14] = [
         ("testkit", &[]), // a dev-dependency only
         ("unify", &[]),   // features of dependencies, without code
         ("math", &[]),
@@ -94,6 +94,7 @@ fn crates_depend_only_on_crates_below() {
         ("learn", &["math", "graph", "worlds"]),
         ("run", &["math", "graph", "worlds", "learn"]),
         ("gpu", &["math", "graph", "worlds", "learn"]),
+        ("tiles", &["math", "worlds", "learn"]),
         ("files", &["run"]),
         ("bench", &["math", "graph", "worlds", "learn", "run", "gpu"]),
         ("cli", &["unify", "math", "run", "gpu", "files", "bench"]),
@@ -115,7 +116,7 @@ fn crates_depend_only_on_crates_below() {
 }
 
 /// Files outside of the rooms' own sources that may name rooms, each with its reason. No other such file may name a room.
-const LISTS: [(&str, &str); 15] = [
+const LISTS: [(&str, &str); 17] = [
     ("crates/math/src/lib.rs", "declares modules"),
     ("crates/worlds/src/lib.rs", "declares modules"),
     ("crates/learn/src/lib.rs", "declares modules"),
@@ -125,8 +126,10 @@ const LISTS: [(&str, &str); 15] = [
     ("crates/run/src/lib.rs", "lists rooms"),
     ("crates/cli/src/rooms/mod.rs", "lists the rooms' parts of the terminal"),
     ("crates/web/src/rooms.rs", "lists rooms, each a module of the page"),
+    ("crates/tiles/src/lib.rs", "lists the small runs of the start page"),
     ("crates/python/src/rooms/mod.rs", "lists the rooms' parts of the Python package"),
     ("www/rooms/index.ts", "lists rooms of the page"),
+    ("www/start/index.ts", "lists the tiles of the start page"),
     ("www/samples/own.ts", "shows the editor of a room"),
     ("www/samples/scene.ts", "has a picture for this editor"),
     ("scripts/figures/parts.mjs", "measures the figures of docs/benchmarks.md"),
