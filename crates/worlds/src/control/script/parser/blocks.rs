@@ -48,7 +48,7 @@ impl Parser<'_> {
     /// indentation.
     fn check_member(&mut self, first: Token, statement: &Statement) {
         let is_member = match &statement.kind {
-            StatementKind::Assign { targets, .. } => !targets.iter().any(|target| matches!(target.kind, ExprKind::Attribute { .. })),
+            StatementKind::Assign { targets, .. } => !targets.iter().any(has_attribute),
             StatementKind::Expr(Expr { kind: ExprKind::Text(_), .. }) | StatementKind::Pass => true,
             StatementKind::Function(_) | StatementKind::Class { .. } => true,
             _ => false,
@@ -167,6 +167,15 @@ impl Parser<'_> {
         let code = shown(self.code(last));
         self.report(next.row, span, format!("`:` is missing at the end of the line; write `{code}:`"));
         Ok(())
+    }
+}
+
+/// Returns true if the target of an assignment is an attribute, or a tuple that contains one.
+fn has_attribute(target: &Expr) -> bool {
+    match &target.kind {
+        ExprKind::Attribute { .. } => true,
+        ExprKind::Tuple(all) => all.iter().any(has_attribute),
+        _ => false,
     }
 }
 
