@@ -168,10 +168,10 @@ function variantOf({ variant, config, link = currentLink() }: OpenOptions): stri
 }
 
 /** Returns the visitor's own data for a link to a run on such data, if the link contains none. */
-async function dataFor({ own }: Entry, options: OpenOptions): Promise<Dataset | undefined> {
+async function dataFor({ own, ownData }: Entry, options: OpenOptions): Promise<Dataset | undefined> {
   const { config, checkpoint, link = currentLink() } = options;
-  if (config || checkpoint || !own || own.variant !== variantIn(link) || /[?&](data|digest)=/.test(link)) return undefined;
-  return datasetOf(await own.data());
+  if (config || checkpoint || !ownData || own !== variantIn(link) || /[?&](data|digest)=/.test(link)) return undefined;
+  return datasetOf(await ownData());
 }
 
 function forget(): void {

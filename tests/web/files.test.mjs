@@ -202,6 +202,7 @@ test("a link without a file opens the editor beside the pictures, and the previe
   await page.locator(".own-sight", { hasText: "The picture shows the last version without an error" }).waitFor();
   for (const viewport of [WIDE.viewport, { width: 1024, height: 768 }, { width: 390, height: 844 }]) {
     await page.setViewportSize(viewport);
+    await page.locator(".own-code").scrollIntoViewIfNeeded();
     const list = await page.getByRole("list", { name: "Problems" }).boundingBox();
     const { code, picture, bar } = await places(page);
     assert.ok(list.y + list.height <= bar.top, `${viewport.width}: ${JSON.stringify({ list, bar })}`);

@@ -71,7 +71,7 @@ export class Trainer {
   private configOf({ room, variant, seed, knobs, changes, world }: Run): Config {
     const { client, present } = this.sources;
     const { version = 2 } = present()?.config ?? {};
-    const chosen = world ? ROOMS.find(({ id }) => id === room)?.own?.variant : variant;
+    const chosen = world ? ROOMS.find(({ id }) => id === room)?.own : variant;
     const config = { version, room, variant: chosen ?? client.room.variants[0]!.id, seed, knobs, changes };
     if (!world) return config;
     const content = new TextEncoder().encode(world.text);

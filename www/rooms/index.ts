@@ -9,18 +9,17 @@ export interface Entry {
   /** Id of the room in links and in the wasm module. */
   id: string;
   load?: () => Promise<{ extension: RoomExtension }>;
-  /**
-   * Variant on the visitor's own data, which needs a separate wasm module. The module has the name of the variant. `data` returns the data
-   * for a link that contains none.
-   */
-  own?: { variant: string; data: () => Promise<File> };
+  /** Variant that needs a separate wasm module. The module has the name of the variant. */
+  own?: string;
+  /** Returns the data for a link to the variant `own` that contains none. */
+  ownData?: () => Promise<File>;
   /** Name of the browser database with the room's runs; by default `hothouse-ID`. */
   store?: string;
 }
 
 /** Rooms in the order of the header. The first room is the default. */
 export const ROOMS: Entry[] = [
-  { id: "control", load: () => import("./control"), store: STORE, own: { variant: "own", data: ownData } },
+  { id: "control", load: () => import("./control"), store: STORE, own: "own", ownData },
   { id: "backgammon", load: () => import("./backgammon") },
   { id: "cube", load: () => import("./cube") },
   { id: "logic", load: () => import("./logic") },
@@ -28,4 +27,4 @@ export const ROOMS: Entry[] = [
 ];
 
 /** Returns the name of the wasm module for a run of this room and variant. */
-export const moduleOf = ({ id, own }: Entry, variant: string | undefined): string => (own?.variant === variant ? (variant ?? id) : id);
+export const moduleOf = ({ id, own }: Entry, variant: string | undefined): string => (own !== undefined && variant === own ? own : id);

@@ -137,7 +137,8 @@ fn crowd_draws_small_environments_that_the_policy_plays() {
 /// Pictures with many shapes are spread over several answers.
 #[test]
 fn answers_about_the_crowd_are_bounded() {
-    let many = CATCH.replace("    def draw(self):\n", "    def draw(self):\n        for k in range(400):\n            circle(k, k, 1, \"red\")\n");
+    let many =
+        CATCH.replace("    def draw(self):\n", "    def draw(self):\n        for k in range(400):\n            circle(k, k, 1, \"red\")\n");
     let mut run = begin(&file("many.py", &many));
     let mut envs = || -> Vec<u64> {
         let crowd = value(&mut *run, json!({ "ask": "crowd", "dt_s": 0 }));
