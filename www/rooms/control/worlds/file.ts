@@ -43,7 +43,7 @@ export function fileWorld(environment: Environment): World {
     name: id,
     title: id,
     lead: (environments) => `${environments} copies of ${id} share one network. ${summary}.`,
-    invite: keys.length ? "The agent plays. The file names the keys for you." : base.invite,
+    invite: keys.length ? "The agent plays. Your keys are in the file." : base.invite,
     controls: {},
     keys: new Map(keys.map(({ key, action }) => [key, action])),
     crowd: size ? (ask) => new Tiles(size, (steps) => classBy(steps, AGES), ask) : undefined,
